@@ -1,0 +1,24 @@
+/** Time is an argument: whoever needs it is handed a clock, so that a test can move it instead of sleeping. */
+export interface Clock {
+  /** Unix time in milliseconds. */
+  nowMs(): number
+  /** For durations: never steps back when the machine's time is corrected, and finer than a millisecond. */
+  elapsedMs(): number
+}
+
+export const systemClock: Clock = { nowMs: () => Date.now(), elapsedMs: () => performance.now() }
+
+export interface MovableClock extends Clock {
+  advanceMs(byMs: number): void
+}
+
+export function createMovableClock(startMs: number): MovableClock {
+  let nowMs = startMs
+  return {
+    nowMs: () => nowMs,
+    elapsedMs: () => nowMs,
+    advanceMs(byMs) {
+      nowMs += byMs
+    },
+  }
+}

@@ -1,0 +1,100 @@
+/**
+ * Every way a request can be refused: SPEC's codes, CONTRACT's further ones, and the few that only the wire can
+ * cause. `docs/errors.md` is compared with this table by a test. A retired code is never used for anything else.
+ */
+interface ErrorEntry {
+  status: number
+  /** `{name}` stands for a value that the refusal carries. */
+  message: string
+  /** Where SPEC gives Form B its own code or message (SPEC, Errors, form 2). */
+  nested?: { code?: string; message?: string }
+}
+
+export const errorTable = {
+  bad_request: { status: 400, message: 'The request could not be understood.' },
+  invalid_body: {
+    status: 400,
+    message: 'Invalid request body. Expected a JSON object or array of objects.',
+  },
+  invalid_query: { status: 400, message: 'Invalid query parameter.' },
+  invalid_row_number: {
+    status: 400,
+    message: 'Invalid row number. Must be a positive integer greater than the header row.',
+  },
+  missing_headers: {
+    status: 400,
+    message: 'Could not determine sheet headers. Ensure the sheet has a header row.',
+  },
+  api_key_required: {
+    status: 401,
+    message: 'API key required.',
+    nested: { code: 'unauthorized', message: 'API key is required' },
+  },
+  invalid_api_key: { status: 403, message: 'Invalid API key', nested: { code: 'forbidden' } },
+  insufficient_scope: { status: 403, message: 'This API key may not do that. It needs the scope "{scope}".' },
+  write_api_not_enabled: {
+    status: 403,
+    message: 'Write API is not enabled for your plan. Please upgrade to Pro or higher.',
+  },
+  account_not_found: { status: 404, message: 'Account not found' },
+  not_found: { status: 404, message: 'There is nothing at this address.' },
+  row_not_found: { status: 404, message: 'Row not found' },
+  sheet_not_found: { status: 404, message: 'Sheet not found' },
+  method_not_allowed: { status: 405, message: 'This method is not supported here.' },
+  request_timeout: { status: 408, message: 'The request did not arrive in time.' },
+  payload_too_large: { status: 413, message: 'The request body is too large.' },
+  expectation_failed: { status: 417, message: 'The Expect header asks for something that is not supported.' },
+  headers_too_large: { status: 431, message: 'The request line and headers are too large.' },
+  internal_error: { status: 500, message: 'An unexpected error occurred' },
+  google_api_error: { status: 502, message: 'Failed to {action} sheet: {reason}' },
+  service_unavailable: { status: 503, message: 'The service is not ready. Please retry in a moment.' },
+  sheet_paused: { status: 503, message: 'Sheet is paused' },
+} as const satisfies Record<string, ErrorEntry>
+
+export type ErrorCode = keyof typeof errorTable
+
+/** What the person at the other end needs to get further; each is optional and shown only when given. */
+export interface RefusalFacts {
+  /** Values for the `{name}` parts of the message. */
+  fill?: Record<string, string>
+  /** One sentence that helps; never internals. */
+  details?: string
+  allowedMethods?: string
+  retryAfterSeconds?: number
+}
+
+/** A refusal is a value that is returned; only a malfunction is thrown. */
+export class Refusal {
+  readonly code: ErrorCode
+  readonly facts: RefusalFacts
+
+  constructor(code: ErrorCode, facts: RefusalFacts = {}) {
+    this.code = code
+    this.facts = facts
+  }
+
+  get status(): number {
+    return errorTable[this.code].status
+  }
+}
+
+/** The store could not be asked: not the caller's fault and not a bug, so the answer is `service_unavailable`. */
+export class StoreFailure extends Error {
+  override readonly name = 'StoreFailure'
+}
+
+export type ErrorForm = 'flat' | 'nested'
+
+/** The error body of SPEC: form 1 (flat) for `/api/…`, form 2 (nested) for `/v1/…`. */
+export function errorBody({ code, facts }: Refusal, form: ErrorForm): object {
+  const entry: ErrorEntry = errorTable[code]
+  const details = facts.details === undefined ? {} : { details: facts.details }
+  if (form === 'flat') return { error: filled(entry.message, facts.fill), code, ...details }
+  const retryAfter = facts.retryAfterSeconds === undefined ? {} : { retry_after: facts.retryAfterSeconds }
+  const message = filled(entry.nested?.message ?? entry.message, facts.fill)
+  return { error: { code: entry.nested?.code ?? code, message, ...retryAfter, ...details } }
+}
+
+function filled(message: string, values: Record<string, string> = {}): string {
+  return message.replace(/\{(\w+)\}/g, (_, name: string) => values[name] ?? '')
+}

@@ -1,0 +1,19 @@
+import type { CompiledQuery, Kysely } from 'kysely'
+import type { Tables } from './schema.ts'
+
+/** One row by column position: the cheapest form in which both drivers hand out a row. */
+export type ColumnValues = readonly (string | number | null)[]
+
+/** What a SQL engine must give beneath the store; each dialect's folder has one. */
+export interface SqlDatabase {
+  kysely: Kysely<Tables>
+  /**
+   * Prepares a query for the hot path once. It runs outside any open transaction and sees everything committed
+   * before the call, by any process. `parameters` replace those of the compiled query, in its order.
+   */
+  prepareOne(query: CompiledQuery): (parameters: readonly string[]) => Promise<ColumnValues | null>
+  /** Runs `work` in a transaction that no other process can be in at the same time. */
+  inMigrationLock<T>(work: (transaction: Kysely<Tables>) => Promise<T>): Promise<T>
+  isUniqueViolation(error: unknown): boolean
+  close(): Promise<void>
+}

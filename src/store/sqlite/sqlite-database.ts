@@ -1,0 +1,74 @@
+import { mkdirSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
+import { Kysely, type SqliteDatabase, SqliteDialect } from 'kysely'
+import { StoreFailure } from '../../errors.ts'
+import type { Tables } from '../schema.ts'
+import type { SqlDatabase } from '../sql-database.ts'
+import { createBatchedReads } from './batched-reads.ts'
+
+const waitForOtherProcessesMs = 5_000
+const uniqueViolationCodes = new Set([1555, 2067])
+
+export function openSqlite(path: string): SqlDatabase {
+  mkdirSync(dirname(path), { recursive: true })
+  const writer = new DatabaseSync(path, { timeout: waitForOtherProcessesMs })
+  // FULL: an acknowledged revoke must survive a power cut. Writes are rare, reads never wait for them (WAL).
+  writer.exec('pragma journal_mode = wal; pragma synchronous = full; pragma foreign_keys = on')
+  const kysely = new Kysely<Tables>({ dialect: new SqliteDialect({ database: kyselyConnection(writer) }) })
+
+  // Hot reads have a connection of their own: on the writer's they would see the inside of an open transaction.
+  const reader = new DatabaseSync(path, { readOnly: true, timeout: waitForOtherProcessesMs })
+
+  const prepareRead = createBatchedReads(reader)
+
+  return {
+    kysely,
+    prepareOne: (query) => prepareRead(query.sql),
+    inMigrationLock: (work) => kysely.transaction().execute(work),
+    isUniqueViolation,
+    async close() {
+      reader.close()
+      await kysely.destroy()
+    },
+  }
+}
+
+/** What Kysely asks of a driver, over `node:sqlite`, with each statement prepared once. */
+function kyselyConnection(database: DatabaseSync): SqliteDatabase {
+  const prepared = new Map<string, StatementSync>()
+  return {
+    prepare(sql) {
+      const statement = prepared.get(sql) ?? attempt(() => database.prepare(immediate(sql)))
+      prepared.set(sql, statement)
+      return {
+        reader: statement.columns().length > 0,
+        all: (parameters) => attempt(() => statement.all(...(parameters as SQLInputValue[]))),
+        run: (parameters) => attempt(() => statement.run(...(parameters as SQLInputValue[]))),
+        iterate: (parameters) => attempt(() => statement.iterate(...(parameters as SQLInputValue[]))),
+      }
+    },
+    close: () => database.close(),
+  }
+}
+
+/** A value that is taken is an answer; anything else that SQLite says is a store that does not work. */
+function attempt<T>(work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    throw isUniqueViolation(error) ? error : new StoreFailure('SQLite refused', { cause: error })
+  }
+}
+
+function isUniqueViolation(error: unknown): boolean {
+  return error instanceof Error && 'errcode' in error && uniqueViolationCodes.has(Number(error.errcode))
+}
+
+/**
+ * A plain `begin` takes the write lock only at its first write, and then fails at once if another process wrote in
+ * between; an immediate one waits its turn. It also makes a transaction the lock that migrations need.
+ */
+function immediate(sql: string): string {
+  return sql === 'begin' ? 'begin immediate' : sql
+}

@@ -1,0 +1,232 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { createMovableClock } from '../clock.ts'
+import { migrate } from './migrate.ts'
+import type { SqlDatabase } from './sql-database.ts'
+import { createSqlStore } from './sql-store.ts'
+import type { NewKey, NewSheet, Store } from './store.ts'
+
+/** What every store must do. `open` gives a database of the test's own, empty, and closes it afterwards. */
+export function storeContract(
+  engine: string,
+  open: (t: TestContext) => Promise<SqlDatabase>,
+  skip: string | false,
+): void {
+  const of = (title: string, check: (store: Store, database: SqlDatabase) => Promise<void>) =>
+    test(`${engine}: ${title}`, { skip }, async (t) => {
+      const database = await open(t)
+      await migrate(database, clock.nowMs(), () => {})
+      const store = createSqlStore(database, clock)
+      await check(store, database)
+    })
+
+  of('an account is found by its slug, which is taken once', async (store) => {
+    assert.equal(await store.countAccounts(), 0)
+    const account = await newAccount(store, 'acme')
+    assert.match(account.id, /^acc_[0-9A-Za-z]{22}$/)
+    assert.equal(await store.createAccount({ slug: 'acme', plan: 'pro' }), 'slug_taken')
+    assert.deepEqual(await store.findAccount('acme'), account)
+    assert.equal(await store.findAccount('nobody'), null)
+    assert.equal(await store.countAccounts(), 1)
+    await store.setPlan(account.id, {
+      plan: 'enterprise',
+      requestsPerMinute: 7,
+      requestsPerMonth: 5_000_000_000,
+    })
+    const changed = { ...account, plan: 'enterprise', requestsPerMinute: 7, requestsPerMonth: 5_000_000_000 }
+    assert.deepEqual(await store.findAccount('acme'), changed)
+  })
+
+  of('a sheet slug is taken once within its account, and starts with the defaults', async (store) => {
+    const account = await newAccount(store, 'acme')
+    const other = await newAccount(store, 'other')
+    const sheet = await store.createSheet(newSheet(account.id, 'stock'))
+    assert.ok(sheet !== 'slug_taken')
+    assert.match(sheet.id, /^sh_[0-9A-Za-z]{22}$/)
+    assert.deepEqual(
+      { ...sheet, id: '', createdAtMs: 0 },
+      {
+        ...newSheet(account.id, 'stock'),
+        id: '',
+        paused: false,
+        accepts: 'both',
+        cacheSeconds: 10,
+        staleIfErrorSeconds: 0,
+        unknownFields: 'reject',
+        writeSeq: 0,
+        createdAtMs: 0,
+      },
+    )
+    assert.equal(await store.createSheet(newSheet(account.id, 'stock')), 'slug_taken')
+    assert.ok((await store.createSheet(newSheet(other.id, 'stock'))) !== 'slug_taken')
+    assert.deepEqual(await store.findSheet(account.id, 'stock'), sheet)
+    assert.deepEqual(await store.sheetById(sheet.id), sheet)
+    assert.deepEqual(await store.sheetsOf(account.id), [sheet])
+    assert.equal(await store.sheetById('sh_none'), null)
+  })
+
+  of(
+    'both addresses of a sheet look up the same facts, with the key where it opens that sheet',
+    async (store) => {
+      const { account, sheet } = await accountWithSheet(store)
+      const key = await store.createKey(newKey(account.id, null, 'h1'))
+      const expected = {
+        account: { id: account.id, plan: 'pro', requestsPerMinute: null, requestsPerMonth: null },
+        sheet: {
+          id: sheet.id,
+          paused: false,
+          access: 'private',
+          accepts: 'both',
+          cacheSeconds: 10,
+          writeSeq: 0,
+        },
+        key: { id: key.id, mode: 'live', scope: 'read' },
+      }
+      assert.deepEqual(
+        await store.lookUp({ form: 'a', accountSlug: 'acme', sheetSlug: 'stock' }, 'h1'),
+        expected,
+      )
+      assert.deepEqual(await store.lookUp({ form: 'b', sheetId: sheet.id }, 'h1'), expected)
+      assert.deepEqual(await store.lookUp({ form: 'b', sheetId: sheet.id }, null), { ...expected, key: null })
+    },
+  )
+
+  of('what is not there is null, one by one', async (store) => {
+    const { account } = await accountWithSheet(store)
+    const nothing = { account: null, sheet: null, key: null }
+    assert.deepEqual(
+      await store.lookUp({ form: 'a', accountSlug: 'nobody', sheetSlug: 'stock' }, 'h1'),
+      nothing,
+    )
+    assert.deepEqual(await store.lookUp({ form: 'b', sheetId: 'sh_none' }, 'h1'), nothing)
+    const noSheet = await store.lookUp({ form: 'a', accountSlug: 'acme', sheetSlug: 'none' }, 'h1')
+    assert.equal(noSheet.account?.id, account.id)
+    assert.equal(noSheet.sheet, null)
+  })
+
+  of('a key of another account, of another sheet, or revoked is no key', async (store) => {
+    const { account, sheet } = await accountWithSheet(store)
+    const second = await store.createSheet(newSheet(account.id, 'second'))
+    assert.ok(second !== 'slug_taken')
+    const other = await newAccount(store, 'other')
+    await store.createKey(newKey(other.id, null, 'foreign'))
+    await store.createKey(newKey(account.id, second.id, 'second only'))
+    const gone = await store.createKey(newKey(account.id, null, 'gone'))
+    const opens = async (hash: string, sheetId: string) =>
+      (await store.lookUp({ form: 'b', sheetId }, hash)).key !== null
+    assert.equal(await opens('gone', sheet.id), true)
+    assert.equal(await store.revokeKey(gone.id), true)
+    assert.equal(await store.revokeKey(gone.id), false, 'a revoked key stays revoked')
+    assert.deepEqual(
+      await Promise.all(['foreign', 'second only', 'gone', 'unknown'].map((hash) => opens(hash, sheet.id))),
+      [false, false, false, false],
+    )
+    assert.equal(await opens('second only', second.id), true)
+    assert.equal(await store.lookUpKey('gone'), null)
+    assert.equal((await store.lookUpKey('second only'))?.key.sheetId, second.id)
+  })
+
+  of(
+    'replacing a key kills the old and makes the new with the same rights, both or neither',
+    async (store) => {
+      const { account, sheet } = await accountWithSheet(store)
+      const old = await store.createKey({
+        ...newKey(account.id, sheet.id, 'old'),
+        mode: 'test',
+        scope: 'read-write',
+      })
+      const fresh = await store.replaceKey(old.id, { hash: 'fresh', shownStart: 's', shownEnd: 'e' })
+      assert.ok(fresh)
+      assert.notEqual(fresh.id, old.id)
+      const { name, mode, scope, sheetId } = fresh
+      assert.deepEqual(
+        { name, mode, scope, sheetId },
+        { name: 'key', mode: 'test', scope: 'read-write', sheetId: sheet.id },
+      )
+      assert.equal((await store.lookUp({ form: 'b', sheetId: sheet.id }, 'old')).key, null)
+      assert.equal((await store.lookUp({ form: 'b', sheetId: sheet.id }, 'fresh')).key?.id, fresh.id)
+      assert.equal(await store.replaceKey(old.id, { hash: 'again', shownStart: 's', shownEnd: 'e' }), null)
+      assert.equal((await store.keysOf(account.id)).length, 2)
+      const clash = store.replaceKey(fresh.id, { hash: 'fresh', shownStart: 's', shownEnd: 'e' })
+      await assert.rejects(clash)
+      assert.equal(
+        (await store.findKey(fresh.id))?.revokedAtMs,
+        null,
+        'the failed replacement revoked nothing',
+      )
+    },
+  )
+
+  of(
+    'a pause and a write are in the next look-up, the write for every sheet of the source',
+    async (store) => {
+      const { account, sheet } = await accountWithSheet(store)
+      const facts = async (sheetId: string) => (await store.lookUp({ form: 'b', sheetId }, null)).sheet
+      await store.setPaused(sheet.id, true)
+      assert.equal((await facts(sheet.id))?.paused, true)
+      await store.countWrite('file:/stock.csv')
+      await store.countWrite('file:/unrelated.csv')
+      assert.equal((await facts(sheet.id))?.writeSeq, 1)
+      const twin = await store.createSheet(newSheet(account.id, 'twin'))
+      assert.ok(twin !== 'slug_taken')
+      assert.equal((await facts(twin.id))?.writeSeq, 1)
+      await Promise.all(Array.from({ length: 10 }, () => store.countWrite('file:/stock.csv')))
+      assert.equal((await facts(sheet.id))?.writeSeq, 11)
+      assert.equal((await facts(twin.id))?.writeSeq, 11)
+    },
+  )
+
+  of('migrations run once, and a store from the future is refused', async (store, database) => {
+    const applied: number[] = []
+    await migrate(database, 0, (seen) => seen.event === 'migration_applied' && applied.push(seen.number))
+    assert.deepEqual(applied, [])
+    await database.kysely
+      .insertInto('migration')
+      .values({ number: 999, name: 'future', applied_at_ms: 0 })
+      .execute()
+    await assert.rejects(
+      migrate(database, 0, () => {}),
+      /newer Rowport/,
+    )
+    await store.ping()
+  })
+}
+
+const clock = createMovableClock(Date.UTC(2026, 10, 15))
+
+async function newAccount(store: Store, slug: string) {
+  const account = await store.createAccount({ slug, plan: 'pro' })
+  assert.ok(account !== 'slug_taken')
+  return account
+}
+
+async function accountWithSheet(store: Store) {
+  const account = await newAccount(store, 'acme')
+  const sheet = await store.createSheet(newSheet(account.id, 'stock'))
+  assert.ok(sheet !== 'slug_taken')
+  return { account, sheet }
+}
+
+function newSheet(accountId: string, slug: string): NewSheet {
+  return {
+    accountId,
+    slug,
+    provider: 'file',
+    source: 'file:/stock.csv',
+    location: '{"path":"/stock.csv"}',
+    access: 'private',
+  }
+}
+
+function newKey(accountId: string, sheetId: string | null, hash: string): NewKey {
+  return {
+    accountId,
+    sheetId,
+    name: 'key',
+    mode: 'live',
+    scope: 'read',
+    hash,
+    shownStart: 'a',
+    shownEnd: 'z',
+  }
+}

@@ -1,0 +1,132 @@
+import type {
+  AccountTable,
+  ApiKeyTable,
+  KeyMode,
+  KeyScope,
+  SheetAccepts,
+  SheetAccess,
+  UnknownFields,
+} from './schema.ts'
+
+/**
+ * What Rowport remembers. Every change is one transaction, durable when its promise resolves and seen by every
+ * look-up that starts after that, in this process and in others on the same store.
+ */
+export interface Store {
+  /** The one query of admission (DESIGN): who and what, as of now, never cached. */
+  lookUp(address: SheetAddress, keyHash: string | null): Promise<Facts>
+  /** The account that a key belongs to; null for an unknown or revoked key. */
+  lookUpKey(
+    keyHash: string,
+  ): Promise<{ account: AccountFacts; key: KeyFacts & { sheetId: string | null } } | null>
+
+  createAccount(account: { slug: string; plan: string }): Promise<AccountRecord | 'slug_taken'>
+  findAccount(slug: string): Promise<AccountRecord | null>
+  countAccounts(): Promise<number>
+  setPlan(accountId: string, plan: PlanChoice): Promise<void>
+
+  createSheet(sheet: NewSheet): Promise<SheetRecord | 'slug_taken'>
+  findSheet(accountId: string, slug: string): Promise<SheetRecord | null>
+  sheetById(sheetId: string): Promise<SheetRecord | null>
+  sheetsOf(accountId: string): Promise<SheetRecord[]>
+  setPaused(sheetId: string, paused: boolean): Promise<void>
+  /** Counts a write to `source`: from now on no snapshot read before it is served. Returns when every sheet of it knows. */
+  countWrite(source: string): Promise<void>
+
+  createKey(key: NewKey): Promise<KeyRecord>
+  findKey(keyId: string): Promise<KeyRecord | null>
+  keysOf(accountId: string): Promise<KeyRecord[]>
+  /** False when it was revoked already or never existed. A revoked key stays revoked. */
+  revokeKey(keyId: string): Promise<boolean>
+  /** Revokes one key and makes its successor, both or neither; null when the old one is not active. */
+  replaceKey(
+    keyId: string,
+    successor: Pick<NewKey, 'hash' | 'shownStart' | 'shownEnd'>,
+  ): Promise<KeyRecord | null>
+
+  /** Throws when the store cannot be reached. */
+  ping(): Promise<void>
+  close(): Promise<void>
+}
+
+export type SheetAddress =
+  | { form: 'a'; accountSlug: string; sheetSlug: string }
+  | { form: 'b'; sheetId: string }
+
+/** Null where there is none. `key` is null unless it is active and opens this very sheet: no other key is told apart. */
+export interface Facts {
+  account: AccountFacts | null
+  sheet: SheetFacts | null
+  key: KeyFacts | null
+}
+
+export interface AccountFacts {
+  id: string
+  plan: string
+  requestsPerMinute: number | null
+  requestsPerMonth: number | null
+}
+
+export interface SheetFacts {
+  id: string
+  paused: boolean
+  access: SheetAccess
+  accepts: SheetAccepts
+  cacheSeconds: number
+  writeSeq: number
+}
+
+export interface KeyFacts {
+  id: string
+  mode: KeyMode
+  scope: KeyScope
+}
+
+export type AccountRecord = Pick<AccountTable, 'id' | 'slug' | 'plan'> & {
+  requestsPerMinute: number | null
+  requestsPerMonth: number | null
+  createdAtMs: number
+}
+
+export interface PlanChoice {
+  plan: string
+  requestsPerMinute: number | null
+  requestsPerMonth: number | null
+}
+
+export interface NewSheet {
+  accountId: string
+  slug: string
+  provider: string
+  source: string
+  location: string
+  access: SheetAccess
+}
+
+export interface SheetRecord extends NewSheet {
+  id: string
+  paused: boolean
+  accepts: SheetAccepts
+  cacheSeconds: number
+  staleIfErrorSeconds: number
+  unknownFields: UnknownFields
+  writeSeq: number
+  createdAtMs: number
+}
+
+export interface NewKey {
+  accountId: string
+  sheetId: string | null
+  name: string
+  mode: KeyMode
+  scope: KeyScope
+  hash: string
+  shownStart: string
+  shownEnd: string
+}
+
+export type KeyRecord = Omit<NewKey, 'hash'> &
+  Pick<ApiKeyTable, 'id'> & {
+    createdAtMs: number
+    revokedAtMs: number | null
+  }
