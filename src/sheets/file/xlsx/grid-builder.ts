@@ -1,0 +1,29 @@
+import type { Cell, Grid } from '../../grid.ts'
+import { xlsxFailure } from './failure.ts'
+import { MAX_GRID_CELLS, MAX_GRID_TEXT_CHARS } from './limits.ts'
+
+export interface GridBuilder {
+  set(row: number, column: number, cell: Cell): void
+  finish(): Grid
+}
+
+/** A row is as long as its last value and the grid ends with the last row that has one; formats alone take no room. */
+export function createGridBuilder(): GridBuilder {
+  const rows: Cell[][] = []
+  let slots = 0
+  let textChars = 0
+  return {
+    set(row, column, cell) {
+      if (cell === null || cell === '') return
+      if (typeof cell === 'string') textChars += cell.length
+      while (rows.length <= row) rows.push([])
+      const cells = rows[row] ?? []
+      slots += Math.max(0, column + 1 - cells.length)
+      if (slots > MAX_GRID_CELLS) throw xlsxFailure('tooLarge', 'too many cells')
+      if (textChars > MAX_GRID_TEXT_CHARS) throw xlsxFailure('tooLarge', 'too much text')
+      while (cells.length < column) cells.push(null)
+      cells[column] = cell
+    },
+    finish: () => ({ rows }),
+  }
+}
