@@ -1,0 +1,30 @@
+import { parentPort } from 'node:worker_threads'
+import type { Grid } from './grid.ts'
+import type { Fetched } from './provider.ts'
+import { ProviderFailure } from './provider-failure.ts'
+import { buildSnapshot, type Snapshot } from './snapshot.ts'
+
+/** The far side of `decoding.ts`: bytes in, snapshot out, one at a time. */
+export type DecodeReply =
+  | { snapshot: Snapshot }
+  | { failure: string; cause: string }
+  | { malfunction: string; stack: string }
+
+type DecodeFunction = (bytes: Uint8Array, options: unknown) => Grid | Promise<Grid>
+
+parentPort?.on('message', async ({ bytes, decoder }: Fetched) => {
+  try {
+    const module = (await import(decoder.module)) as Record<string, DecodeFunction | undefined>
+    const decode = module[decoder.name]
+    if (!decode) throw new Error(`No decoder ${decoder.name}`)
+    const snapshot = buildSnapshot(await decode(bytes, decoder.options))
+    reply({ snapshot }, [snapshot.listJson.buffer, snapshot.rowStarts.buffer, snapshot.rowNumbers.buffer])
+  } catch (error) {
+    if (error instanceof ProviderFailure) reply({ failure: error.message, cause: String(error.cause ?? '') })
+    else reply({ malfunction: String(error), stack: (error instanceof Error && error.stack) || '' })
+  }
+})
+
+function reply(message: DecodeReply, handOver: readonly ArrayBufferLike[] = []): void {
+  parentPort?.postMessage(message, handOver as ArrayBuffer[])
+}

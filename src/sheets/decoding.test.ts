@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import type { Observation } from '../observe.ts'
+import { createDecoding } from './decoding.ts'
+import { ProviderFailure } from './provider-failure.ts'
+
+test('a decoder that takes its thread down fails its own file, and the next one is read', async (t) => {
+  const { decode, seen } = start(t)
+  await assert.rejects(decode('process.exit(3)'), ProviderFailure)
+  await assert.rejects(
+    decode("setImmediate(() => { throw new Error('later') }); return new Promise(() => {})"),
+    ProviderFailure,
+  )
+  assert.equal(seen.filter(({ event }) => event === 'decoder_lost').length, 2)
+  assert.equal((await decode("return { rows: [['a'], [1]] }")).rowNumbers.length, 1)
+})
+
+test('a failure keeps its words, a bug stays a bug', async (t) => {
+  const { decode } = start(t)
+  const provider = JSON.stringify(import.meta.resolve('./provider-failure.ts'))
+  const failing = `const { ProviderFailure } = await import(${provider}); throw new ProviderFailure('not a workbook')`
+  await assert.rejects(decode(failing), { name: 'ProviderFailure', message: 'not a workbook' })
+  await assert.rejects(decode("throw new TypeError('ours')"), (error) => !(error instanceof ProviderFailure))
+})
+
+test('many at once all get their own rows', async (t) => {
+  const { decode } = start(t)
+  const snapshots = await Promise.all(
+    Array.from({ length: 20 }, (_, n) => decode(`return { rows: [['n'], [${n}]] }`)),
+  )
+  const texts = snapshots.map(({ listJson }) => Buffer.from(listJson).toString())
+  assert.deepEqual(
+    texts,
+    Array.from({ length: 20 }, (_, n) => `[{"n":${n}}]`),
+  )
+})
+
+/** Decoders made of a line of code each. */
+function start(t: TestContext) {
+  const seen: Observation[] = []
+  const decoding = createDecoding((observation) => void seen.push(observation))
+  t.after(() => decoding.close())
+  const decode = (body: string) => {
+    const source = `export async function decode() { ${body} }`
+    const module = `data:text/javascript,${encodeURIComponent(source)}`
+    return decoding.decode({
+      bytes: new Uint8Array(1),
+      version: '1',
+      decoder: { module, name: 'decode', options: {} },
+    })
+  }
+  return { seen, decode }
+}

@@ -1,0 +1,163 @@
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { writeXlsx } from 'hucre/xlsx'
+import { createDecoding } from '../decoding.ts'
+import type { Cell } from '../grid.ts'
+import { providerContract } from '../provider.contract.ts'
+import { ProviderFailure } from '../provider-failure.ts'
+import { appendCsvRows } from './csv/csv.ts'
+import { locateFile } from './file-location.ts'
+import { createFileProvider } from './file-provider.ts'
+
+type Rows = readonly (readonly Cell[])[]
+
+for (const { kind, fileName, encode, write } of [
+  { kind: 'CSV file', fileName: 'sheet.csv', encode: csvBytes, write: true },
+  { kind: 'XLSX file', fileName: 'sheet.xlsx', encode: xlsxBytes, write: false },
+]) {
+  providerContract(
+    kind,
+    async (t, rows) => {
+      const path = join(await ownFolder(t), fileName)
+      await writeFile(path, await encode(rows))
+      return {
+        provider: createFileProvider(),
+        location: locateFile(path, null).location,
+        editOutside: async (edited) => writeFile(path, await encode(edited)),
+        remove: () => rm(path),
+      }
+    },
+    { write },
+  )
+}
+
+test('a file that has not changed is not read again', async (t) => {
+  const path = join(await ownFolder(t), 'a.csv')
+  await writeFile(path, 'a\n1\n')
+  const provider = createFileProvider()
+  const { location } = locateFile(path, null)
+  const first = await provider.fetch(location, null)
+  assert.ok(first !== 'unchanged')
+  let second = await provider.fetch(location, first.version)
+  // Within the file system's tick a change could hide, so a file this young is read again.
+  for (let tries = 0; second !== 'unchanged' && tries < 100; tries++) {
+    await new Promise((resolve) => setTimeout(resolve, 10))
+    second = await provider.fetch(location, first.version)
+  }
+  assert.equal(second, 'unchanged')
+})
+
+test('missing, locked, foreign and truncated files are provider failures that name no path', async (t) => {
+  const folder = await ownFolder(t)
+  const workbook = await xlsxBytes([['a'], [1]])
+  await mkdir(join(folder, 'folder.csv'))
+  await writeFile(join(folder, 'picture.xlsx'), Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex'))
+  await writeFile(join(folder, 'truncated.xlsx'), workbook.subarray(0, workbook.length / 2))
+  await writeFile(join(folder, 'empty.xlsx'), '')
+  await writeFile(join(folder, 'latin1.csv'), Buffer.from('caf\u00e9,b\n1,2\n', 'latin1'))
+  await writeFile(join(folder, 'quote.csv'), 'a,b\n1,"open\n')
+  await writeFile(join(folder, 'notes.docx'), workbook)
+  await writeFile(join(folder, 'plain.bin'), 'a,b\n')
+  execFileSync('mkfifo', [join(folder, 'pipe.csv')])
+  await symlink('/nowhere/at/all', join(folder, 'dangling.csv'))
+  const provider = createFileProvider()
+  const decoding = createDecoding(() => {})
+  t.after(() => decoding.close())
+  const cases: [file: string, says: RegExp][] = [
+    ['missing.csv', /does not exist any more/],
+    ['dangling.csv', /does not exist any more/],
+    ['folder.csv', /folder, not a file/],
+    ['pipe.csv', /not a file/],
+    ['picture.xlsx', /Excel|workbook/],
+    ['truncated.xlsx', /truncated|incomplete|cut|damaged/],
+    ['empty.xlsx', /empty|workbook/],
+    ['latin1.csv', /UTF-8/],
+    ['quote.csv', /quot/i],
+    ['notes.docx', /neither a CSV file nor an Excel workbook/],
+    ['plain.bin', /neither a CSV file nor an Excel workbook/],
+  ]
+  for (const [file, says] of cases) {
+    const location = JSON.stringify({ path: join(folder, file) })
+    const reading = (async () => {
+      const fetched = await provider.fetch(location, null)
+      assert.ok(fetched !== 'unchanged')
+      return decoding.decode(fetched)
+    })()
+    await assert.rejects(reading, (error: unknown) => {
+      assert.ok(error instanceof ProviderFailure, `${file}: ${error}`)
+      assert.match(error.message, says, file)
+      assert.ok(!error.message.includes(folder), file)
+      return true
+    })
+  }
+})
+
+test('a file that may not be opened is a provider failure', async (t) => {
+  const folder = await ownFolder(t)
+  const path = join(folder, 'locked.csv')
+  await writeFile(path, 'a\n1\n')
+  await chmod(path, 0o000)
+  const provider = createFileProvider()
+  const { location } = locateFile(path, null)
+  const nobody = 65_534
+  const isRoot = process.geteuid?.() === 0
+  await chmod(folder, 0o755)
+  if (isRoot) process.seteuid?.(nobody)
+  try {
+    await assert.rejects(provider.fetch(location, null), { name: 'ProviderFailure', message: /not allowed/ })
+  } finally {
+    if (isRoot) process.seteuid?.(0)
+  }
+})
+
+test('a write replaces the file whole, keeps its mode, follows a link and leaves nothing behind', async (t) => {
+  const folder = await ownFolder(t)
+  const path = join(folder, 'real.csv')
+  await writeFile(path, 'a\n1\n')
+  await chmod(path, 0o640)
+  await symlink(path, join(folder, 'link.csv'))
+  const provider = createFileProvider()
+  const { location, source } = locateFile(join(folder, 'link.csv'), null)
+  assert.equal(source, locateFile(path, null).source, 'two names of one file are one source')
+  const fetched = await provider.fetch(location, null)
+  assert.ok(fetched !== 'unchanged')
+  assert.equal(await provider.append(location, [['x']], fetched.version), 'appended')
+  assert.equal(await readFile(path, 'utf8'), 'a\n1\nx\n')
+  assert.equal((await stat(path)).mode & 0o777, 0o640)
+  assert.deepEqual((await readdir(folder)).sort(), ['link.csv', 'real.csv'])
+})
+
+test('a tab of a workbook by its name', async (t) => {
+  const path = join(await ownFolder(t), 'tabs.xlsx')
+  const sheets = ['first', 'second'].map((name) => ({ name, rows: [['tab'], [name]] }))
+  await writeFile(path, await writeXlsx({ sheets }))
+  const decoding = createDecoding(() => {})
+  t.after(() => decoding.close())
+  for (const [tab, expected] of [
+    [null, 'first'],
+    ['second', 'second'],
+  ] as const) {
+    const fetched = await createFileProvider().fetch(locateFile(path, tab).location, null)
+    assert.ok(fetched !== 'unchanged')
+    const { listJson } = await decoding.decode(fetched)
+    assert.equal(Buffer.from(listJson).toString(), `[{"tab":"${expected}"}]`)
+  }
+})
+
+async function ownFolder(t: TestContext): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'rowport-file-'))
+  t.after(() => rm(folder, { recursive: true, force: true }))
+  return folder
+}
+
+async function csvBytes(rows: Rows): Promise<Uint8Array> {
+  return appendCsvRows(new Uint8Array(), rows)
+}
+
+async function xlsxBytes(rows: Rows): Promise<Uint8Array> {
+  return writeXlsx({ sheets: [{ name: 'Sheet1', rows: rows.map((row) => [...row]) }] })
+}

@@ -1,0 +1,49 @@
+import { constants } from 'node:fs'
+import { type FileHandle, open } from 'node:fs/promises'
+import { ProviderFailure } from '../provider-failure.ts'
+import { isSettled, versionOf } from './file-version.ts'
+
+/** A file beyond this is refused before it is read. */
+const maxFileBytes = 512 * 1024 * 1024
+/** A file may be written to while we read it; then its version moved, and we read again, so often. */
+const maxAttempts = 5
+
+export interface ReadFile {
+  bytes: Uint8Array
+  version: string
+}
+
+/** The whole file as it was at one moment, or 'unchanged' when it surely still is the known version. */
+export async function readFile(path: string, knownVersion: string | null): Promise<ReadFile | 'unchanged'> {
+  // Without NONBLOCK, opening a named pipe would wait for a writer for ever.
+  await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
+  for (let attempt = 1; attempt <= maxAttempts; attempt++) {
+    const before = await checkedStat(file)
+    const version = versionOf(before)
+    if (version === knownVersion && isSettled(before, Date.now())) return 'unchanged'
+    const bytes = await readBytes(file, Number(before.size))
+    const isWhole = bytes.byteLength === Number(before.size)
+    if (isWhole && versionOf(await checkedStat(file)) === version) return { bytes, version }
+  }
+  throw new ProviderFailure('the file keeps changing while it is read')
+}
+
+async function checkedStat(file: FileHandle) {
+  const stat = await file.stat({ bigint: true })
+  if (stat.isDirectory()) throw new ProviderFailure('what is connected is a folder, not a file')
+  if (!stat.isFile()) throw new ProviderFailure('what is connected is not a file')
+  if (stat.size > maxFileBytes)
+    throw new ProviderFailure(`the file is larger than ${maxFileBytes / 1024 / 1024} MiB`)
+  return stat
+}
+
+async function readBytes(file: FileHandle, size: number): Promise<Uint8Array> {
+  const bytes = Buffer.allocUnsafeSlow(size)
+  let length = 0
+  while (length < size) {
+    const { bytesRead } = await file.read(bytes, length, size - length, length)
+    if (bytesRead === 0) break
+    length += bytesRead
+  }
+  return bytes.subarray(0, length)
+}

@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { buildSnapshot, positionOf, rowJson } from './snapshot.ts'
+import { columnsOf } from './table.ts'
+
+test('whatever the headers are, no column is lost and no key comes twice', () => {
+  const header = fc.oneof(
+    fc.constantFrom(
+      'a',
+      'a_2',
+      'a_3',
+      ' a ',
+      '__proto__',
+      '_row',
+      '_row_2',
+      'constructor',
+      '1',
+      '',
+      null,
+      true,
+      7,
+    ),
+    fc.string(),
+  )
+  fc.assert(
+    fc.property(fc.array(header, { maxLength: 12 }), (headers) => {
+      const columns = columnsOf({ rows: [headers] })
+      const named = headers.filter((cell) => cell !== null && String(cell).trim() !== '')
+      assert.equal(columns.length, named.length)
+      assert.equal(new Set(columns.map(({ key }) => key)).size, columns.length)
+      assert.ok(columns.every(({ key }) => key !== '_row'))
+    }),
+    { seed: 20261115, numRuns: 500 },
+  )
+})
+
+test('16,384 columns of one name take no time to speak of', () => {
+  const columns = columnsOf({ rows: [Array.from({ length: 16_384 }, () => 'same')] })
+  assert.equal(columns.at(-1)?.key, 'same_16384')
+})
+
+test('a snapshot is the JSON that the cells are, row by row, whatever they hold', () => {
+  const cell = fc.oneof(
+    fc.constant(null),
+    fc.boolean(),
+    fc.double({ noNaN: true, noDefaultInfinity: true }),
+    fc.string({ unit: 'binary' }),
+  )
+  fc.assert(
+    fc.property(fc.array(fc.array(cell, { minLength: 3, maxLength: 3 }), { maxLength: 20 }), (rows) => {
+      const snapshot = buildSnapshot({ rows: [['x', '__proto__', '0'], ...rows] })
+      const list = JSON.parse(Buffer.from(snapshot.listJson).toString()) as Record<string, unknown>[]
+      const expected = rows
+        .map((row, at) => ({ row, number: at + 2 }))
+        .filter(({ row }) => row.some((c) => c !== null))
+      assert.deepEqual(
+        list.map((row) =>
+          ['x', '__proto__', '0'].map((key) => Object.getOwnPropertyDescriptor(row, key)?.value),
+        ),
+        expected.map(({ row }) => row.map((c) => (Object.is(c, -0) ? 0 : c))),
+      )
+      assert.deepEqual(
+        [...snapshot.rowNumbers],
+        expected.map(({ number }) => number),
+      )
+      for (const [at, { number }] of expected.entries()) {
+        assert.equal(positionOf(snapshot, number), at)
+        assert.deepEqual(JSON.parse(rowJson(snapshot, at)), list[at])
+      }
+      assert.equal(positionOf(snapshot, rows.length + 2), null)
+    }),
+    { seed: 20261115, numRuns: 300 },
+  )
+})
