@@ -38,6 +38,7 @@ export function compileLookUps(kysely: Kysely<Tables>): { a: CompiledQuery; b: C
         'account.plan',
         'account.requests_per_minute',
         'account.requests_per_month',
+        'account.created_at_ms',
         'sheet.id as sheet_id',
         'sheet.paused',
         'sheet.access',
@@ -55,11 +56,11 @@ export function compileLookUps(kysely: Kysely<Tables>): { a: CompiledQuery; b: C
 /** The columns above, in their order. */
 export function toFacts(row: ColumnValues | null): Facts {
   if (!row) return { account: null, sheet: null, key: null }
-  const [accountId, plan, requestsPerMinute, requestsPerMonth] = row as AccountColumns
-  const [, , , , sheetId, paused, access, accepts, cacheSeconds, writeSeq, keyId, mode, scope] =
-    row as AllColumns
+  const [accountId, plan, requestsPerMinute, requestsPerMonth, createdAtMs, ...rest] = row as AllColumns
+  const [sheetId, paused, access, accepts, cacheSeconds, writeSeq, keyId, mode, scope] = rest
   return {
-    account: accountId === null ? null : { id: accountId, plan, requestsPerMinute, requestsPerMonth },
+    account:
+      accountId === null ? null : { id: accountId, plan, requestsPerMinute, requestsPerMonth, createdAtMs },
     sheet:
       sheetId === null
         ? null
@@ -68,7 +69,13 @@ export function toFacts(row: ColumnValues | null): Facts {
   }
 }
 
-type AccountColumns = [id: string | null, plan: string, perMinute: number | null, perMonth: number | null]
+type AccountColumns = [
+  id: string | null,
+  plan: string,
+  requestsPerMinute: number | null,
+  requestsPerMonth: number | null,
+  createdAtMs: number,
+]
 type SheetColumns = [
   id: string | null,
   paused: number,

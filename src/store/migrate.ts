@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { Observe } from '../observe.ts'
 import { up as accountsSheetsKeys } from './migrations/001-accounts-sheets-keys.ts'
+import { up as usage } from './migrations/002-usage.ts'
 import type { SqlDatabase } from './sql-database.ts'
 
 interface Migration {
@@ -10,7 +11,10 @@ interface Migration {
 }
 
 /** In order, each run once. A landed migration is never edited: what it got wrong, the next one mends. */
-const migrations: readonly Migration[] = [{ number: 1, name: 'accounts-sheets-keys', up: accountsSheetsKeys }]
+const migrations: readonly Migration[] = [
+  { number: 1, name: 'accounts-sheets-keys', up: accountsSheetsKeys },
+  { number: 2, name: 'usage', up: usage },
+]
 
 /**
  * Brings the store to the newest number. Any number of processes may start at once: the lock lets one through, and

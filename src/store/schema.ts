@@ -8,6 +8,7 @@ export interface Tables {
   account: AccountTable
   sheet: SheetTable
   api_key: ApiKeyTable
+  usage: UsageTable
 }
 
 export interface MigrationTable {
@@ -61,6 +62,15 @@ export interface ApiKeyTable {
   shown_end: string
   created_at_ms: number
   revoked_at_ms: number | null
+  /** To the minute or so: it is written in batches, never by a request. */
+  last_used_at_ms: number | null
+}
+
+/** What an account was charged in one billing month, also for requests that are still to come. */
+export interface UsageTable {
+  account_id: string
+  cycle_start_ms: number
+  charged: number
 }
 
 export type SheetAccess = 'private' | 'public-read'

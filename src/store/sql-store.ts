@@ -32,12 +32,14 @@ export function createSqlStore(database: SqlDatabase, clock: Clock): Store {
         .where('api_key.hash', '=', keyHash)
         .where('api_key.revoked_at_ms', 'is', null)
         .select(['api_key.id as key_id', 'api_key.sheet_id', 'api_key.mode', 'api_key.scope'])
-        .select(['account.id', 'account.plan', 'account.requests_per_minute', 'account.requests_per_month'])
+        .select(['account.id', 'account.plan', 'account.created_at_ms'])
+        .select(['account.requests_per_minute', 'account.requests_per_month'])
         .executeTakeFirst()
       if (!row) return null
       return {
         account: {
           id: row.id,
+          createdAtMs: row.created_at_ms,
           plan: row.plan,
           requestsPerMinute: row.requests_per_minute,
           requestsPerMonth: row.requests_per_month,
@@ -129,6 +131,21 @@ export function createSqlStore(database: SqlDatabase, clock: Clock): Store {
         .where('id', '=', sheetId)
         .execute()
     },
+    async changeSheet(sheetId, settings) {
+      await kysely
+        .updateTable('sheet')
+        .set({
+          ...(settings.access !== undefined && { access: settings.access }),
+          ...(settings.accepts !== undefined && { accepts: settings.accepts }),
+          ...(settings.cacheSeconds !== undefined && { cache_seconds: settings.cacheSeconds }),
+          ...(settings.staleIfErrorSeconds !== undefined && {
+            stale_if_error_seconds: settings.staleIfErrorSeconds,
+          }),
+          ...(settings.unknownFields !== undefined && { unknown_fields: settings.unknownFields }),
+        })
+        .where('id', '=', sheetId)
+        .execute()
+    },
     async countWrite(source) {
       await kysely
         .updateTable('sheet')
@@ -168,6 +185,55 @@ export function createSqlStore(database: SqlDatabase, clock: Clock): Store {
           await transaction.insertInto('api_key').values(row).returningAll().executeTakeFirstOrThrow(),
         )
       })
+    },
+
+    async noteKeysUsed(lastUsedMs) {
+      await kysely.transaction().execute(async (transaction) => {
+        for (const [keyId, usedAtMs] of lastUsedMs) {
+          await transaction
+            .updateTable('api_key')
+            .set({ last_used_at_ms: usedAtMs })
+            .where('id', '=', keyId)
+            .where((of) => of.or([of('last_used_at_ms', 'is', null), of('last_used_at_ms', '<', usedAtMs)]))
+            .execute()
+        }
+      })
+    },
+
+    async chargeAhead(accountId, cycleStartMs, limit, wanted) {
+      const ofCycle = { account_id: accountId, cycle_start_ms: cycleStartMs }
+      for (;;) {
+        const row = await kysely
+          .selectFrom('usage')
+          .where((of) => of.and(ofCycle))
+          .select('charged')
+          .executeTakeFirst()
+        const charged = row?.charged ?? 0
+        const granted = Math.min(wanted, Math.max(0, limit - charged))
+        if (granted === 0) return { granted, charged }
+        if (!row) {
+          await kysely
+            .insertInto('usage')
+            .values({ ...ofCycle, charged: 0 })
+            .onConflict((conflict) => conflict.doNothing())
+            .execute()
+        }
+        // Only from the count that was read: whoever came in between makes this one read again.
+        const { numUpdatedRows } = await kysely
+          .updateTable('usage')
+          .set({ charged: charged + granted })
+          .where((of) => of.and({ ...ofCycle, charged }))
+          .executeTakeFirst()
+        if (numUpdatedRows === 1n) return { granted, charged: charged + granted }
+      }
+    },
+    async giveBack(accountId, cycleStartMs, unused) {
+      await kysely
+        .updateTable('usage')
+        .set((of) => ({ charged: of('charged', '-', unused) }))
+        .where('account_id', '=', accountId)
+        .where('cycle_start_ms', '=', cycleStartMs)
+        .execute()
     },
 
     async ping() {
@@ -253,5 +319,6 @@ function toKey(row: Selectable<ApiKeyTable>): KeyRecord {
     shownEnd: row.shown_end,
     createdAtMs: row.created_at_ms,
     revokedAtMs: row.revoked_at_ms,
+    lastUsedAtMs: row.last_used_at_ms,
   }
 }

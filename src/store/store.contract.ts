@@ -71,7 +71,13 @@ export function storeContract(
       const { account, sheet } = await accountWithSheet(store)
       const key = await store.createKey(newKey(account.id, null, 'h1'))
       const expected = {
-        account: { id: account.id, plan: 'pro', requestsPerMinute: null, requestsPerMonth: null },
+        account: {
+          id: account.id,
+          createdAtMs: clock.nowMs(),
+          plan: 'pro',
+          requestsPerMinute: null,
+          requestsPerMonth: null,
+        },
         sheet: {
           id: sheet.id,
           paused: false,
@@ -175,6 +181,73 @@ export function storeContract(
       assert.equal((await facts(twin.id))?.writeSeq, 11)
     },
   )
+
+  of('settings of a sheet change one by one', async (store) => {
+    const { sheet } = await accountWithSheet(store)
+    await store.changeSheet(sheet.id, { cacheSeconds: 0, accepts: 'live' })
+    await store.changeSheet(sheet.id, {
+      access: 'public-read',
+      unknownFields: 'ignore',
+      staleIfErrorSeconds: 60,
+    })
+    const { cacheSeconds, accepts, access, unknownFields, staleIfErrorSeconds } =
+      (await store.sheetById(sheet.id)) ?? sheet
+    assert.deepEqual(
+      { cacheSeconds, accepts, access, unknownFields, staleIfErrorSeconds },
+      {
+        cacheSeconds: 0,
+        accepts: 'live',
+        access: 'public-read',
+        unknownFields: 'ignore',
+        staleIfErrorSeconds: 60,
+      },
+    )
+  })
+
+  of(
+    'charges never exceed the limit, however many ask at once, and what is given back can be charged again',
+    async (store) => {
+      const { account } = await accountWithSheet(store)
+      const asked = Array.from({ length: 20 }, (_, n) => store.chargeAhead(account.id, 0, 100, 1 + (n % 9)))
+      const granted = (await Promise.all(asked)).reduce((sum, charge) => sum + charge.granted, 0)
+      assert.equal(
+        granted,
+        Math.min(
+          100,
+          Array.from({ length: 20 }, (_, n) => 1 + (n % 9)).reduce((a, b) => a + b),
+        ),
+      )
+      const rest = await store.chargeAhead(account.id, 0, 100, 1_000)
+      assert.deepEqual(rest, { granted: 100 - granted, charged: 100 })
+      assert.deepEqual(await store.chargeAhead(account.id, 0, 100, 1), { granted: 0, charged: 100 })
+      await store.giveBack(account.id, 0, 7)
+      assert.deepEqual(await store.chargeAhead(account.id, 0, 100, 50), { granted: 7, charged: 100 })
+      assert.deepEqual(
+        await store.chargeAhead(account.id, 1, 100, 50),
+        { granted: 50, charged: 50 },
+        'a cycle of its own',
+      )
+      assert.deepEqual(
+        await store.chargeAhead(account.id, 0, 60, 5),
+        { granted: 0, charged: 100 },
+        'a lowered limit',
+      )
+    },
+  )
+
+  of('when a key was last used only moves forward', async (store) => {
+    const { account } = await accountWithSheet(store)
+    const key = await store.createKey(newKey(account.id, null, 'h1'))
+    assert.equal(key.lastUsedAtMs, null)
+    for (const [usedMs, expected] of [
+      [5_000, 5_000],
+      [3_000, 5_000],
+      [9_000, 9_000],
+    ] as const) {
+      await store.noteKeysUsed(new Map([[key.id, usedMs]]))
+      assert.equal((await store.findKey(key.id))?.lastUsedAtMs, expected)
+    }
+  })
 
   of('migrations run once, and a store from the future is refused', async (store, database) => {
     const applied: number[] = []

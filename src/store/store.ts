@@ -30,6 +30,7 @@ export interface Store {
   sheetById(sheetId: string): Promise<SheetRecord | null>
   sheetsOf(accountId: string): Promise<SheetRecord[]>
   setPaused(sheetId: string, paused: boolean): Promise<void>
+  changeSheet(sheetId: string, settings: Partial<SheetSettings>): Promise<void>
   /** Counts a write to `source`: from now on no snapshot read before it is served. Returns when every sheet of it knows. */
   countWrite(source: string): Promise<void>
 
@@ -43,6 +44,17 @@ export interface Store {
     keyId: string,
     successor: Pick<NewKey, 'hash' | 'shownStart' | 'shownEnd'>,
   ): Promise<KeyRecord | null>
+
+  /** Remembers when keys were last used; a time older than the one known changes nothing. */
+  noteKeysUsed(lastUsedMs: ReadonlyMap<string, number>): Promise<void>
+
+  /**
+   * Charges up to `wanted` requests of a billing month, never beyond `limit`. One atomic step: however many ask at
+   * once, what they are granted together is never more than the limit.
+   */
+  chargeAhead(accountId: string, cycleStartMs: number, limit: number, wanted: number): Promise<Charge>
+  /** Takes back what was charged and not used. */
+  giveBack(accountId: string, cycleStartMs: number, unused: number): Promise<void>
 
   /** Throws when the store cannot be reached. */
   ping(): Promise<void>
@@ -62,6 +74,7 @@ export interface Facts {
 
 export interface AccountFacts {
   id: string
+  createdAtMs: number
   plan: string
   requestsPerMinute: number | null
   requestsPerMonth: number | null
@@ -92,6 +105,20 @@ export interface PlanChoice {
   plan: string
   requestsPerMinute: number | null
   requestsPerMonth: number | null
+}
+
+export interface Charge {
+  granted: number
+  /** By everyone in this cycle, the granted ones included. */
+  charged: number
+}
+
+export interface SheetSettings {
+  access: SheetAccess
+  accepts: SheetAccepts
+  cacheSeconds: number
+  staleIfErrorSeconds: number
+  unknownFields: UnknownFields
 }
 
 export interface NewSheet {
@@ -129,4 +156,5 @@ export type KeyRecord = Omit<NewKey, 'hash'> &
   Pick<ApiKeyTable, 'id'> & {
     createdAtMs: number
     revokedAtMs: number | null
+    lastUsedAtMs: number | null
   }

@@ -8,13 +8,16 @@ import type { SqlDatabase } from '../sql-database.ts'
 import { createBatchedReads } from './batched-reads.ts'
 
 const waitForOtherProcessesMs = 5_000
+const busyPauseMs = 10
+const busyCode = 5
 const uniqueViolationCodes = new Set([1555, 2067])
 
 export function openSqlite(path: string): SqlDatabase {
   mkdirSync(dirname(path), { recursive: true })
   const writer = new DatabaseSync(path, { timeout: waitForOtherProcessesMs })
+  switchToWal(writer)
   // FULL: an acknowledged revoke must survive a power cut. Writes are rare, reads never wait for them (WAL).
-  writer.exec('pragma journal_mode = wal; pragma synchronous = full; pragma foreign_keys = on')
+  writer.exec('pragma synchronous = full; pragma foreign_keys = on')
   const kysely = new Kysely<Tables>({ dialect: new SqliteDialect({ database: kyselyConnection(writer) }) })
 
   // Hot reads have a connection of their own: on the writer's they would see the inside of an open transaction.
@@ -32,6 +35,28 @@ export function openSqlite(path: string): SqlDatabase {
       await kysely.destroy()
     },
   }
+}
+
+/**
+ * The first process on a new folder changes its mode; SQLite does not let a second one wait for that, whatever its
+ * time-out says, but calls it busy at once.
+ */
+function switchToWal(database: DatabaseSync): void {
+  const giveUpAtMs = performance.now() + waitForOtherProcessesMs
+  for (;;) {
+    try {
+      database.exec('pragma journal_mode = wal')
+      return
+    } catch (error) {
+      if (!isBusy(error) || performance.now() > giveUpAtMs) throw error
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, busyPauseMs)
+    }
+  }
+}
+
+/** The low byte is the code itself, what is above tells variants of it apart. */
+function isBusy(error: unknown): boolean {
+  return error instanceof Error && 'errcode' in error && (Number(error.errcode) & 0xff) === busyCode
 }
 
 /** What Kysely asks of a driver, over `node:sqlite`, with each statement prepared once. */

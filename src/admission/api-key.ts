@@ -1,0 +1,24 @@
+import { hash } from 'node:crypto'
+import { crc32 } from 'node:zlib'
+import { randomBase62, toBase62 } from '../random-base62.ts'
+import type { KeyMode } from '../store/schema.ts'
+
+const randomLength = 26
+const checksumLength = 6
+const shape = /^sk_(?:live|test)_[0-9A-Za-z]{32}$/
+
+/** A new key. The checksum is for secret scanners and "you mistyped it" hints; it admits and refuses nobody. */
+export function generateApiKey(mode: KeyMode): string {
+  const body = `sk_${mode}_${randomBase62(randomLength)}`
+  return body + toBase62(crc32(body), checksumLength)
+}
+
+/** What the store holds of a key; null for a text that no key can be, which saves the look-up nothing but the hash. */
+export function hashApiKey(text: string): string | null {
+  return shape.test(text) ? hash('sha256', text, 'hex') : null
+}
+
+/** Start and end, for people to tell keys apart; the end is checksum digits and costs no secrecy. */
+export function shownParts(apiKey: string): { shownStart: string; shownEnd: string } {
+  return { shownStart: apiKey.slice(0, 'sk_live_'.length + 4), shownEnd: apiKey.slice(-4) }
+}

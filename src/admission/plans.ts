@@ -1,0 +1,15 @@
+/** CONTRACT 4: the plans and what each contains. null = unlimited, unless the account sets its own number. */
+export interface Plan {
+  requestsPerMinute: number | null
+  requestsPerMonth: number | null
+  writeApi: boolean
+}
+
+export type Plans = ReadonlyMap<string, Plan>
+
+export const defaultPlans: Plans = new Map([
+  ['free', { requestsPerMinute: 60, requestsPerMonth: 5_000, writeApi: false }],
+  ['pro', { requestsPerMinute: 300, requestsPerMonth: 250_000, writeApi: true }],
+  ['business', { requestsPerMinute: 1_000, requestsPerMonth: 2_500_000, writeApi: true }],
+  ['enterprise', { requestsPerMinute: null, requestsPerMonth: null, writeApi: true }],
+])

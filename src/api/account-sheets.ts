@@ -1,0 +1,28 @@
+import type { IncomingMessage } from 'node:http'
+import type { Admission } from '../admission/admit.ts'
+import { Refusal } from '../errors.ts'
+import { presentedKey } from './presented-key.ts'
+import { noParameters, parseParameters } from './query.ts'
+import { type Reply, writeHeaders } from './reply.ts'
+
+/** `GET /v1/sheets`: the sheets that the key may read. */
+export async function listSheets(
+  request: IncomingMessage,
+  query: string | null,
+  admission: Admission,
+): Promise<Reply | Refusal> {
+  const parameters = parseParameters(query)
+  const apiKey = presentedKey(request.headers, parameters instanceof Refusal ? noParameters : parameters)
+  const pass = await admission.admitToAccount(apiKey)
+  if (pass instanceof Refusal) return pass
+  if (parameters instanceof Refusal) return parameters
+  const data = pass.sheets.map(({ id, slug, access, paused }) => ({
+    id,
+    slug,
+    access,
+    paused,
+    url: `/v1/sheets/${id}`,
+  }))
+  const body = JSON.stringify({ data, meta: { total: data.length, count: data.length } })
+  return { status: 200, headers: writeHeaders, body }
+}

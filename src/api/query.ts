@@ -1,0 +1,88 @@
+import { Refusal } from '../errors.ts'
+import { decodeOrNull } from './target.ts'
+
+/** The query's parameters in order, decoded; a name may come several times. */
+export type Parameters = readonly (readonly [name: string, value: string])[]
+
+export const noParameters: Parameters = []
+
+export function parseParameters(query: string | null): Parameters | Refusal {
+  if (query === null || query === '') return noParameters
+  const parameters: [string, string][] = []
+  for (const pair of query.split('&')) {
+    if (pair === '') continue
+    const equals = pair.indexOf('=')
+    const name = decoded(equals === -1 ? pair : pair.slice(0, equals))
+    const value = decoded(equals === -1 ? '' : pair.slice(equals + 1))
+    if (name === null || value === null) {
+      return new Refusal('invalid_query', { details: 'The percent-encoding of the query is broken.' })
+    }
+    parameters.push([name, value])
+  }
+  return parameters
+}
+
+/** In a query, forms and most clients write a space as a plus. */
+function decoded(text: string): string | null {
+  return decodeOrNull(text.includes('+') ? text.replaceAll('+', ' ') : text)
+}
+
+/** How a list is cut and shown. */
+export interface ListWish {
+  limit: number | null
+  offset: number
+  rowNumbers: boolean
+}
+
+export const wholeList: ListWish = { limit: null, offset: 0, rowNumbers: false }
+
+/** Judged before the sheet is read; `row` and `api_key` are read elsewhere, and these are never anyone's business. */
+const alwaysAllowed = /^(?:api_key$|row$|_|utm_)/
+
+export function parseListWish(parameters: Parameters): ListWish | Refusal {
+  if (parameters === noParameters) return wholeList
+  const wish = { ...wholeList }
+  for (const [name, value] of parameters) {
+    if (name === 'limit' || name === 'offset') {
+      const count = wholeNumber(value)
+      if (count === null) return invalid(`"${name}" must be a whole number of 0 or more.`)
+      wish[name] = count
+    } else if (name === 'row_numbers') {
+      if (value !== 'true' && value !== 'false') return invalid('"row_numbers" must be "true" or "false".')
+      wish.rowNumbers = value === 'true'
+    } else if (!alwaysAllowed.test(name)) {
+      return invalid(
+        `Unknown parameter "${shortened(name)}". Known here: limit, offset, row, row_numbers, api_key.`,
+      )
+    }
+  }
+  return wish
+}
+
+/**
+ * CONTRACT 1: the row stands in the path or in `?row=`; both given and different is refused. `undefined` when no row
+ * is asked for. A number too large to exist is a number all the same, and is simply not found.
+ */
+export function parseRowNumber(inPath: string | null, parameters: Parameters): number | Refusal | undefined {
+  const given = parameters.filter(([name]) => name === 'row').map(([, value]) => value)
+  if (inPath !== null) given.unshift(inPath)
+  if (given.length === 0) return undefined
+  const numbers = new Set(given.map(wholeNumber))
+  const [number] = numbers
+  if (numbers.size > 1)
+    return new Refusal('invalid_row_number', { details: 'Two different row numbers were given.' })
+  if (number === null || number === undefined || number < 2) return new Refusal('invalid_row_number')
+  return number
+}
+
+function wholeNumber(text: string): number | null {
+  return /^(?:0|[1-9][0-9]{0,99})$/.test(text) ? Number(text) : null
+}
+
+function invalid(details: string): Refusal {
+  return new Refusal('invalid_query', { details })
+}
+
+function shortened(name: string): string {
+  return name.length > 80 ? `${name.slice(0, 80)}…` : name
+}

@@ -1,0 +1,82 @@
+import type { ServerResponse } from 'node:http'
+import { type ErrorForm, errorBody, type Refusal } from '../errors.ts'
+
+/** An answer before it is sent. Header names and values alternate: the form that costs Node the least. */
+export interface Reply {
+  status: number
+  headers: readonly string[]
+  body: string | readonly Uint8Array[] | null
+  /** Where the rows in it came from, for those who count. */
+  rowsFrom?: 'hit' | 'miss' | 'stale'
+}
+
+/** On every answer. Nothing here depends on the caller, so that a preflight or a header tells a stranger nothing. */
+const onEveryAnswer = [
+  'Access-Control-Allow-Origin',
+  '*',
+  'Access-Control-Expose-Headers',
+  'Age, Allow, Cache-Status, ETag, Idempotent-Replayed, Link, Location, Retry-After, X-Quota-Limit, ' +
+    'X-Quota-Remaining, X-Quota-Reset, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, X-Total-Count',
+  'Referrer-Policy',
+  'no-referrer',
+  'X-Content-Type-Options',
+  'nosniff',
+]
+const json = ['Content-Type', 'application/json; charset=utf-8']
+/** A browser may keep what it read, but asks with the ETag each time; a proxy between keeps nothing. */
+const mayBeKept = ['Cache-Control', 'private, no-cache']
+const mustNotBeKept = ['Cache-Control', 'no-store']
+
+export const readHeaders: readonly string[] = [...onEveryAnswer, ...json, ...mayBeKept]
+export const notModifiedHeaders: readonly string[] = [...onEveryAnswer, ...mayBeKept]
+export const writeHeaders: readonly string[] = [...onEveryAnswer, ...json, ...mustNotBeKept]
+
+export const preflightReply: Reply = {
+  status: 204,
+  headers: [
+    ...onEveryAnswer,
+    'Access-Control-Allow-Methods',
+    'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS',
+    'Access-Control-Allow-Headers',
+    'Authorization, Content-Type, X-API-Key, Idempotency-Key, If-Match, If-None-Match, Cache-Control',
+    'Access-Control-Max-Age',
+    '7200',
+    'Allow',
+    'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS',
+  ],
+  body: null,
+}
+
+export function refusalReply(refusal: Refusal, form: ErrorForm): Reply {
+  const { allowedMethods, retryAfterSeconds } = refusal.facts
+  const headers = [...onEveryAnswer, ...json, ...mustNotBeKept]
+  if (allowedMethods !== undefined) headers.push('Allow', allowedMethods)
+  if (retryAfterSeconds !== undefined) headers.push('Retry-After', String(retryAfterSeconds))
+  if (refusal.code === 'api_key_required') headers.push('WWW-Authenticate', 'Bearer')
+  // What is left of an oversized or unreadable body is not read to its end.
+  if (refusal.status === 413 || refusal.status === 408) headers.push('Connection', 'close')
+  return { status: refusal.status, headers, body: `${JSON.stringify(errorBody(refusal, form))}\n` }
+}
+
+/** Sends an answer: the same head for HEAD, without the body. `isLast` asks the client to close the connection. */
+export function send(
+  response: ServerResponse,
+  { status, headers, body }: Reply,
+  isHead: boolean,
+  isLast: boolean,
+): void {
+  const head = body === null ? headers.slice() : headers.concat('Content-Length', String(byteLength(body)))
+  if (isLast && !head.includes('Connection')) head.push('Connection', 'close')
+  response.writeHead(status, head)
+  if (isHead || body === null) response.end()
+  else if (typeof body === 'string') response.end(body)
+  else {
+    for (const piece of body.slice(0, -1)) response.write(piece)
+    response.end(body.at(-1))
+  }
+}
+
+function byteLength(body: string | readonly Uint8Array[]): number {
+  if (typeof body === 'string') return Buffer.byteLength(body)
+  return body.reduce((sum, piece) => sum + piece.byteLength, 0)
+}

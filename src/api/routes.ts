@@ -1,0 +1,39 @@
+import type { SheetAddress } from '../admission/judge.ts'
+
+/** What an address means. The two forms differ in nothing else (CONTRACT 1). */
+export type Route = { kind: 'rows'; address: SheetAddress; rowText: string | null } | { kind: 'sheets' }
+
+export const listMethods = 'GET, HEAD, POST, OPTIONS'
+export const readMethods = 'GET, HEAD, OPTIONS'
+
+/**
+ * `/api/sheets/{account}/{sheet}[/{row}]` · `/v1/sheets` · `/v1/sheets/{id}[/{row}]`
+ */
+export function findRoute(segments: readonly string[]): Route | null {
+  const [version, collection, first, second, third] = segments
+  if (collection !== 'sheets' || segments.includes('')) return null
+  if (version === 'api' && first !== undefined && second !== undefined && segments.length <= 5) {
+    return {
+      kind: 'rows',
+      address: { form: 'a', accountSlug: first, sheetSlug: second },
+      rowText: third ?? null,
+    }
+  }
+  if (version !== 'v1') return null
+  if (first === undefined) return { kind: 'sheets' }
+  return segments.length > 4
+    ? null
+    : { kind: 'rows', address: { form: 'b', sheetId: first }, rowText: second ?? null }
+}
+
+/** The address itself, without host and query: what `Location` and `Link` begin with. */
+export function pathOf(address: SheetAddress): string {
+  return address.form === 'a'
+    ? `/api/sheets/${address.accountSlug}/${address.sheetSlug}`
+    : `/v1/sheets/${address.sheetId}`
+}
+
+/** Which body form an address speaks, also when nothing is there: everything under `/v1` is nested. */
+export function errorFormOf(segments: readonly string[] | null): 'flat' | 'nested' {
+  return segments?.[0] === 'v1' ? 'nested' : 'flat'
+}

@@ -1,0 +1,119 @@
+import { parseArgs } from 'node:util'
+import { type DestinationStream, destination } from 'pino'
+import { openWorkshop } from './assemble.ts'
+import { systemClock } from './clock.ts'
+import { type Command, commands, type Outcome, UsageError, usage, usageOf } from './commands.ts'
+import { type Config, parseConfig } from './config.ts'
+import { createLog } from './log.ts'
+import { inPlainWords, serve } from './main.ts'
+import { Problem } from './management/problem.ts'
+
+/** Where a command was typed: its settings, and where it answers. */
+export interface Terminal {
+  env: NodeJS.ProcessEnv
+  stdout: { write(text: string): unknown }
+  stderr: DestinationStream
+}
+
+/**
+ * The operator's commands, on the same store as a running server: what they change holds at once. Resolves with the
+ * exit code; stdout is for what was asked, stderr for why it could not be had.
+ */
+export async function cli(args: readonly string[], terminal: Terminal): Promise<number> {
+  const [first] = args
+  if (first === undefined) return failed(usage)
+  if (first === 'help' || isHelp(first)) return answered(usage)
+  if (first === 'serve' && args.length === 1) return serve()
+  const command = commands.find(({ words }) => words.every((word, at) => args[at] === word))
+  if (!command) return args.some(isHelp) ? answered(usage) : failed(`rowport: ${unknownCommand(args)}`)
+  if (args.some(isHelp)) return answered(usageOf([command]))
+  try {
+    const outcome = await run(command, args.slice(command.words.length), terminal)
+    return outcome instanceof Problem ? failed(`rowport: ${outcome.message}\n`) : answered(outcome)
+  } catch (error) {
+    if (error instanceof UsageError) return failed(`rowport: ${error.message}\n\n${usageOf([command])}`)
+    throw error
+  }
+
+  function answered(text: string): number {
+    terminal.stdout.write(text)
+    return 0
+  }
+
+  function failed(text: string): number {
+    terminal.stderr.write(text)
+    return 1
+  }
+}
+
+async function run(command: Command, args: readonly string[], terminal: Terminal): Promise<string | Problem> {
+  const { words, options, isJson } = parsedArgs(command, args)
+  const config = parseConfig(terminal.env, true)
+  if ('problems' in config) return new Problem(`these settings are wrong:\n  ${config.problems.join('\n  ')}`)
+  const outcome = await onTheStore(config, terminal, command, words, options)
+  if (outcome instanceof Problem) return outcome
+  return isJson ? `${JSON.stringify(outcome.json)}\n` : `${outcome.text}\n`
+}
+
+async function onTheStore(
+  config: Config,
+  { stderr }: Terminal,
+  command: Command,
+  words: readonly string[],
+  options: Record<string, string | undefined>,
+): Promise<Outcome | Problem> {
+  try {
+    const workshop = await openWorkshop(config, systemClock, createLog('warn', stderr))
+    try {
+      return await command.run(workshop, words, options)
+    } finally {
+      await workshop.close()
+    }
+  } catch (error) {
+    if (error instanceof UsageError) throw error
+    return new Problem(inPlainWords(error, config))
+  }
+}
+
+function parsedArgs(command: Command, args: readonly string[]) {
+  const asked = Object.fromEntries(command.options.map((name) => [name, { type: 'string' as const }]))
+  const { values, positionals } = parsed(args, { ...asked, json: { type: 'boolean' as const } })
+  const missing = command.positionals[positionals.length]
+  if (missing !== undefined) throw new UsageError(`${missing} is missing.`)
+  const extra = positionals[command.positionals.length]
+  if (extra !== undefined) {
+    throw new UsageError(`"${extra}" is one word too many; words that belong together need quotes.`)
+  }
+  const { json, ...options } = values
+  return { words: positionals, options: options as Record<string, string | undefined>, isJson: json === true }
+}
+
+function parsed(args: readonly string[], options: Record<string, { type: 'string' | 'boolean' }>) {
+  try {
+    return parseArgs({ args: [...args], options, allowPositionals: true })
+  } catch (error) {
+    throw new UsageError(whatIsWrong(error as NodeJS.ErrnoException))
+  }
+}
+
+/** Node's words for it explain more than was asked. */
+function whatIsWrong({ code, message }: NodeJS.ErrnoException): string {
+  const option = /'(-[^' ]*)/.exec(message)?.[1]
+  if (code === 'ERR_PARSE_ARGS_UNKNOWN_OPTION') return `There is no option ${option} here.`
+  return /does not take/.test(message) ? `${option} takes no value.` : `${option} needs a value.`
+}
+
+function unknownCommand(args: readonly string[]): string {
+  const alike = commands.filter(({ words }) => words[0] === args[0])
+  return `there is no command "${args.slice(0, 2).join(' ')}"\n\n${alike.length > 0 ? usageOf(alike) : usage}`
+}
+
+function isHelp(word: string): boolean {
+  return word === '--help' || word === '-h'
+}
+
+if (import.meta.main) {
+  const { stdout } = process
+  const stderr = destination({ dest: 2, sync: true })
+  process.exitCode = await cli(process.argv.slice(2), { env: process.env, stdout, stderr })
+}

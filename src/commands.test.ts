@@ -1,0 +1,281 @@
+import assert from 'node:assert/strict'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { after, test } from 'node:test'
+import { cli } from './cli.ts'
+import { commands } from './commands.ts'
+
+const folder = await mkdtemp(join(tmpdir(), 'rowport-commands-'))
+after(() => rm(folder, { recursive: true }))
+const products = join(folder, 'products.csv')
+await writeFile(products, 'name,price\nOak table,420\nLamp,59.9\n')
+const workbook = join(import.meta.dirname, 'sheets/file/xlsx/fixtures/openpyxl.xlsx')
+
+test('what was typed wrong is said in a sentence, with how it is typed right', async () => {
+  const cases: [string, RegExp][] = [
+    ['frobnicate', /^rowport: there is no command "frobnicate"\n\nrowport: a spreadsheet behind/],
+    [
+      'account',
+      /^rowport: there is no command "account"\n\nUsage:\n {2}rowport account create .*\n.* plan .*\n$/,
+    ],
+    ['key frob x', /^rowport: there is no command "key frob"\n\nUsage:\n(?: {2}rowport key .*\n){4}$/],
+    ['serve now', /^rowport: there is no command "serve now"\n/],
+    ['account create', /^rowport: <slug> is missing\.\n\nUsage:\n {2}rowport account create <slug>/],
+    ['account plan acme', /^rowport: <plan> is missing\./],
+    ['sheet pause', /^rowport: <account>\/<sheet> is missing\./],
+    ['key revoke', /^rowport: <key id> is missing\./],
+    ['key create acme --name my laptop', /^rowport: "laptop" is one word too many; words that belong/],
+    ['account create acme --plna pro', /^rowport: There is no option --plna here\.\n\nUsage:/],
+    ['sheet list acme -x', /^rowport: There is no option -x here\./],
+    ['sheet connect acme/stock --google abc', /^rowport: There is no option --google here\./],
+    ['key create acme', /^rowport: A key needs a --name\./],
+    ['key create acme --name', /^rowport: --name needs a value\./],
+    ['key create acme --name --json', /^rowport: --name needs a value\./],
+    ['key list acme --json=yes', /^rowport: --json takes no value\./],
+    ['key create acme --name x --mode prod', /^rowport: --mode is live or test, not "prod"\./],
+    ['key create acme --name x --scope write', /^rowport: --scope is read or read-write, not "write"\./],
+    ['sheet connect acme/stock', /^rowport: Name the spreadsheet with --file\./],
+    ['sheet connect stock --file x.csv', /^rowport: "stock" is not <account>\/<sheet>\./],
+    ['sheet resume acme/stock/2', /^rowport: "acme\/stock\/2" is not <account>\/<sheet>\./],
+    [
+      `sheet connect acme/stock --file ${products} --access open`,
+      /^rowport: --access is private or public-read/,
+    ],
+    ['account plan acme pro --per-minute 0', /^rowport: --per-minute must be a whole number from 1 to/],
+    ['account plan acme pro --per-month 1e3', /^rowport: --per-month must be a whole number from 1 to/],
+  ]
+  const data = freshData()
+  for (const [line, said] of cases) await assertFails(data, line, said)
+})
+
+test('what cannot be done is said in a sentence', async () => {
+  const data = freshData()
+  await succeeds(data, 'account create acme')
+  await succeeds(data, `sheet connect acme/stock --file ${products}`)
+  const { id } = JSON.parse(await succeeds(data, 'key create acme --name laptop --json')) as { id: string }
+  await succeeds(data, `key revoke ${id}`)
+
+  const notSheets = join(folder, 'notes.md')
+  await writeFile(notSheets, '# Notes')
+  const foreign = join(folder, 'foreign.xlsx')
+  await writeFile(foreign, 'This is no workbook.')
+  const headless = join(folder, 'headless.csv')
+  await writeFile(headless, ',,\n1,2,3\n')
+  const folderLike = join(folder, 'folder.csv')
+  await mkdir(folderLike)
+
+  const cases: [string, RegExp][] = [
+    ['account create acme', /^rowport: there is already an account "acme"\n$/],
+    ['account create Acme', /^rowport: "Acme" cannot stand in an address: use a–z, 0–9 and hyphens/],
+    ['account create acme-', /^rowport: "acme-" cannot stand in an address/],
+    [`account create ${'a'.repeat(64)}`, /cannot stand in an address: .* at most 63 characters\n$/],
+    [
+      'account create beta --plan gold',
+      /^rowport: there is no plan "gold"; the plans are free, pro, business,/,
+    ],
+    ['account plan acme gold', /^rowport: there is no plan "gold"/],
+    ['account plan nobody pro', /^rowport: there is no account "nobody"\n$/],
+    ['sheet list nobody', /^rowport: there is no account "nobody"\n$/],
+    ['key list nobody', /^rowport: there is no account "nobody"\n$/],
+    ['key create nobody --name x', /^rowport: there is no account "nobody"\n$/],
+    ['key create acme --name x --sheet none', /^rowport: there is no sheet "acme\/none"\n$/],
+    ['sheet pause acme/none', /^rowport: there is no sheet "acme\/none"\n$/],
+    ['key revoke key_none', /^rowport: there is no key with the id "key_none"\n$/],
+    [`key revoke ${id}`, /^rowport: the key "key_\w+" is revoked; a revoked key stays revoked\n$/],
+    [`key regenerate ${id}`, /^rowport: the key "key_\w+" is revoked/],
+    [`sheet connect acme/stock --file ${products}`, /^rowport: there is already a sheet "acme\/stock"\n$/],
+    [`sheet connect nobody/stock --file ${products}`, /^rowport: there is no account "nobody"\n$/],
+    [`sheet connect acme/Stock --file ${products}`, /^rowport: "Stock" cannot stand in an address/],
+    ['sheet connect acme/x --file nowhere.csv', /^rowport: there is no file "\/.*\/nowhere\.csv"\n$/],
+    [`sheet connect acme/x --file ${notSheets}`, /notes\.md" is neither a CSV file nor an Excel workbook/],
+    [`sheet connect acme/x --file ${foreign}`, /^rowport: .*not an? .*\n$/],
+    [
+      `sheet connect acme/x --file ${headless}`,
+      /^rowport: row 1 has no headers; put a name above each column\n$/,
+    ],
+    [`sheet connect acme/x --file ${folderLike}`, /^rowport: what is connected is a folder, not a file\n$/],
+    [
+      `sheet connect acme/x --file ${workbook} --tab None`,
+      /^rowport: .*no tab named "None"; its tabs are "Orders"/,
+    ],
+    [
+      `sheet connect acme/x --file ${products} --tab One`,
+      /^rowport: a CSV file has no tabs; leave --tab out\n$/,
+    ],
+  ]
+  for (const [line, said] of cases) await assertFails(data, line, said)
+  for (const name of ['', '  ', 'x'.repeat(101), 'two\nlines']) {
+    const { code, stderr } = await run(data, ['key', 'create', 'acme', '--name', name])
+    assert.equal(code, 1)
+    assert.equal(stderr, 'rowport: a key needs a name of 1 to 100 characters, in one line\n')
+  }
+  assert.equal(await succeeds(data, 'sheet list acme --json').then((text) => JSON.parse(text).length), 1)
+  assert.equal(await succeeds(data, 'key list acme --json').then((text) => JSON.parse(text).length), 1)
+})
+
+test('what a person reads', async () => {
+  const data = freshData()
+  assert.equal(await succeeds(data, 'account create acme'), 'Account acme created, on plan free.\n')
+  assert.equal(
+    await succeeds(data, 'account plan acme enterprise --per-minute 10 --per-month 2000'),
+    'Account acme is on plan enterprise now, but with 10 requests a minute and 2000 requests a month.\n',
+  )
+  assert.equal(await succeeds(data, 'sheet list acme'), 'No sheets in acme yet.\n')
+  assert.equal(await succeeds(data, 'key list acme'), 'No keys in acme yet.\n')
+
+  assert.match(
+    await succeeds(data, `sheet connect acme/stock --file ${products}`),
+    /^Sheet acme\/stock connected: 2 columns, 2 rows\.\n {2}\/api\/sheets\/acme\/stock\n {2}\/v1\/sheets\/sh_\w{22}\n$/,
+  )
+  await succeeds(data, `sheet connect acme/words --file ${workbook} --tab Wörter --access public-read`)
+  await succeeds(data, 'sheet pause acme/words')
+  const sheets = await succeeds(data, 'sheet list acme')
+  assert.match(
+    sheets,
+    /^SHEET +STATE +ACCESS +ID +FILE\nstock +live +private +sh_\w+ +\/\S+products\.csv\nwords +paused +public-read +sh_\w+ +\/\S+openpyxl\.xlsx\n$/,
+  )
+
+  assert.match(
+    await succeeds(data, 'key create acme --name laptop --sheet stock'),
+    /^Key "laptop" \(read\), id key_\w{22}\. Shown only now:\n\n {2}sk_live_\w{32}\n\n$/,
+  )
+  const text = await succeeds(data, 'key create acme --name CI --mode test --scope read-write')
+  const [value = ''] = /sk_test_\w{32}/.exec(text) ?? []
+  const keys = await succeeds(data, 'key list acme')
+  const lines = keys.trimEnd().split('\n')
+  assert.match(lines[0] ?? '', /^KEY +NAME +SCOPE +OPENS +STATE +ID$/)
+  assert.match(lines[1] ?? '', /^sk_live_\w{4}…\w{4} +laptop +read +stock +active +key_\w+$/)
+  assert.match(lines[2] ?? '', /^sk_test_\w{4}…\w{4} +CI +read-write +all sheets +active +key_\w+$/)
+  assert.ok(!keys.includes(value))
+})
+
+test('what a program reads with --json: one value, names in one style, a secret only where it was just made', async () => {
+  const data = freshData()
+  const json = async (line: string) => JSON.parse(await succeeds(data, `${line} --json`)) as unknown
+  const account = (await json('account create acme --plan pro')) as Record<string, unknown>
+  assert.match(String(account.id), /^acc_\w{22}$/)
+  assert.ok(!Number.isNaN(Date.parse(String(account.created_at))))
+  assert.deepEqual(
+    { ...account, id: '', created_at: '' },
+    {
+      id: '',
+      slug: 'acme',
+      plan: 'pro',
+      requests_per_minute: null,
+      requests_per_month: null,
+      created_at: '',
+    },
+  )
+  const planned = (await json('account plan acme pro --per-minute 5')) as Record<string, unknown>
+  assert.deepEqual(planned, { ...account, requests_per_minute: 5 })
+
+  const sheet = (await json(`sheet connect acme/words --file ${workbook} --tab Wörter`)) as { id: string }
+  assert.deepEqual(sheet, {
+    id: sheet.id,
+    slug: 'words',
+    provider: 'file',
+    access: 'private',
+    paused: false,
+    cache_seconds: 10,
+    location: { path: workbook, tab: 'Wörter' },
+  })
+  assert.deepEqual(await json('sheet pause acme/words'), { ...sheet, paused: true })
+  assert.deepEqual(await json('sheet list acme'), [{ ...sheet, paused: true }])
+
+  const made = (await json('key create acme --name laptop --sheet words')) as Record<string, unknown>
+  const { key, ...listed } = made
+  assert.match(String(key), /^sk_live_\w{32}$/)
+  assert.deepEqual(Object.keys(listed), [
+    'id',
+    'name',
+    'mode',
+    'scope',
+    'sheet_id',
+    'shown',
+    'created_at',
+    'revoked_at',
+  ])
+  assert.equal(listed.sheet_id, sheet.id)
+  assert.deepEqual(await json('key list acme'), [listed])
+  assert.deepEqual(await json(`key revoke ${listed.id}`), { id: listed.id, revoked: true })
+})
+
+test('help: all commands, or the one that was begun', async () => {
+  const data = freshData()
+  const all = await succeeds(data, '--help')
+  for (const { usage } of commands) assert.ok(all.includes(`\n  rowport ${usage}\n`), usage)
+  assert.match(all, /\n {2}rowport serve\n/)
+  assert.ok(
+    all.split('\n').every((line) => line.length <= 110),
+    'no line too long for a terminal',
+  )
+  for (const line of ['help', '-h', 'key --help']) assert.equal(await succeeds(data, line), all)
+  assert.equal(
+    await succeeds(data, 'sheet pause --help'),
+    'Usage:\n  rowport sheet pause <account>/<sheet>\n',
+  )
+
+  const nothing = await run(data, [])
+  assert.deepEqual(nothing, { code: 1, stdout: '', stderr: all })
+})
+
+test('wrong settings stop a command too, all listed', async () => {
+  const failed = await run({ ...freshData(), PORT: 'x', HOST: '', REDIS_URL: 'redis://h' }, [
+    'key',
+    'list',
+    'acme',
+  ])
+  assert.deepEqual(failed, {
+    code: 1,
+    stdout: '',
+    stderr:
+      'rowport: these settings are wrong:\n  PORT: must be a whole number from 0 to 65535\n' +
+      '  REDIS_URL: Redis is not supported yet; leave it out to use the embedded default\n',
+  })
+})
+
+test('a store that does not work is told in a sentence with its folder, and without a stack', async () => {
+  const data = freshData()
+  await succeeds(data, 'account create acme')
+  const database = new DatabaseSync(join(String(data.ROWPORT_DATA), 'rowport.db'))
+  database.exec('alter table api_key rename to gone')
+  database.close()
+  await assertFails(
+    data,
+    'key list acme',
+    /^rowport: the data in \/\S+ cannot be used: no such table: .*api_key\n$/,
+  )
+})
+
+let stores = 0
+
+function freshData(): Record<string, string> {
+  return { ROWPORT_DATA: join(folder, `data-${++stores}`) }
+}
+
+async function assertFails(env: Record<string, string>, line: string, said: RegExp): Promise<void> {
+  const { code, stdout, stderr } = await run(env, line.split(' '))
+  assert.equal(code, 1, line)
+  assert.equal(stdout, '', line)
+  assert.match(stderr, said)
+  assert.doesNotMatch(stderr, /^ +at /m, 'no stack trace')
+}
+
+async function succeeds(env: Record<string, string>, line: string): Promise<string> {
+  const { code, stdout, stderr } = await run(env, line.split(' '))
+  assert.deepEqual({ code, stderr }, { code: 0, stderr: '' }, line)
+  return stdout
+}
+
+async function run(env: Record<string, string>, words: readonly string[]) {
+  const stdout: string[] = []
+  const stderr: string[] = []
+  const code = await cli(words, {
+    env,
+    stdout: { write: (text) => stdout.push(text) },
+    stderr: { write: (text) => stderr.push(text) },
+  })
+  return { code, stdout: stdout.join(''), stderr: stderr.join('') }
+}

@@ -1,0 +1,39 @@
+import { sampleAccount, sampleSheet } from './sample.ts'
+
+export interface FirstScreen {
+  version: string
+  baseUrl: string
+  /** The sample sheet's file; null when there is no sample. */
+  sampleFile: string | null
+  /** Only at the very first start: it was made now and is never shown again. */
+  apiKey: string | null
+  /** How the operator's commands begin, so that they find this server's data from another terminal. */
+  rowport: string
+}
+
+/** What a person sees in the terminal when the server is up. */
+export function firstScreen({ version, baseUrl, sampleFile, apiKey, rowport }: FirstScreen): string {
+  const sheetUrl = `${baseUrl}/api/sheets/${sampleAccount}/${sampleSheet}`
+  const sample = sampleFile ? [`  Sample sheet   ${sheetUrl}`, `                 a file: ${sampleFile}`] : []
+  const lines = ['', `  Rowport ${version} is running.`, '', `  Dashboard      ${baseUrl}/`, ...sample]
+  if (apiKey) {
+    lines.push(
+      `  API key        ${apiKey}`,
+      '                 shown only now: keep it',
+      '',
+      '  Read the rows:',
+      `    curl -H 'Authorization: Bearer ${apiKey}' ${sheetUrl}`,
+      '  Add one:',
+      `    curl -H 'Authorization: Bearer ${apiKey}' ${sheetUrl} \\`,
+      `      -d '{"name": "Floor lamp", "category": "Lighting", "price": 89, "in_stock": true}'`,
+    )
+  } else {
+    const account = sampleFile ? sampleAccount : '<account>'
+    lines.push(
+      '',
+      '  Keys are shown only when they are made. For another one:',
+      `    ${rowport} key create ${account} --name laptop --scope read-write`,
+    )
+  }
+  return `${lines.join('\n')}\n\n  Stop with Ctrl-C.\n\n`
+}

@@ -1,0 +1,126 @@
+import { once } from 'node:events'
+import { relative, resolve } from 'node:path'
+import { destination } from 'pino'
+import packageJson from '../package.json' with { type: 'json' }
+import { openWorkshop, startServer, type Workshop } from './assemble.ts'
+import { systemClock } from './clock.ts'
+import { type Config, defaultDataFolder, parseConfig } from './config.ts'
+import { StoreFailure } from './errors.ts'
+import { firstScreen } from './first-screen.ts'
+import { createLog } from './log.ts'
+import { createSample, findSampleFile } from './sample.ts'
+
+/** Requests under way at SIGTERM get so long to finish. */
+const drainMs = 10_000
+
+/** Resolves with the exit code when the server has stopped. */
+export async function serve(): Promise<number> {
+  const config = parseConfig(process.env, process.stdout.isTTY)
+  if ('problems' in config) {
+    process.stderr.write(`Rowport cannot start with these settings:\n  ${config.problems.join('\n  ')}\n`)
+    return 1
+  }
+  try {
+    await run(config)
+    return 0
+  } catch (error) {
+    process.stderr.write(`Rowport could not start: ${inPlainWords(error, config)}\n`)
+    return 1
+  }
+}
+
+/** The process: assemble → listen → say so → close in reverse. */
+async function run(config: Config): Promise<void> {
+  const log = createLog(config.logLevel, destination({ dest: 2, sync: true }))
+  const stopSignal = firstSignal()
+  const workshop = await openWorkshop(config, systemClock, log)
+  try {
+    const server = await startServer(config, workshop, systemClock, log)
+    try {
+      log({ event: 'server_listening', host: config.host, port: server.port, version: packageJson.version })
+      process.stdout.write(await screen(config, workshop, server.port))
+      log({ event: 'server_draining', signal: await stopSignal })
+    } finally {
+      log({ event: 'server_stopped', ...(await server.close(drainMs)) })
+    }
+  } finally {
+    await workshop.close()
+  }
+}
+
+/** Makes the sample only now that the server listens: a key made before a start that fails would never be seen. */
+async function screen(config: Config, workshop: Workshop, port: number): Promise<string> {
+  const isFirstStart = (await workshop.store.countAccounts()) === 0
+  const apiKey = isFirstStart ? await createSample(workshop, config.dataFolder) : null
+  const sampleFile = await findSampleFile(workshop)
+  return firstScreen({
+    version: packageJson.version,
+    // With PORT=0 the system chooses.
+    baseUrl: config.baseUrl.replace(/:0$/, `:${port}`),
+    sampleFile: sampleFile && shortPath(sampleFile),
+    apiKey,
+    rowport: rowportCommand(config.dataFolder),
+  })
+}
+
+function shortPath(path: string): string {
+  const fromHere = relative(process.cwd(), path)
+  return fromHere.startsWith('..') ? path : `./${fromHere}`
+}
+
+/** As it must be typed in another terminal to work on this server's data. */
+function rowportCommand(dataFolder: string): string {
+  const command = 'npm run rowport --'
+  if (dataFolder === resolve(defaultDataFolder)) return command
+  const isPlain = /^[\w./-]+$/.test(dataFolder)
+  return `ROWPORT_DATA=${isPlain ? dataFolder : `'${dataFolder.replaceAll("'", `'\\''`)}'`} ${command}`
+}
+
+/** The first signal asks for an end, the second insists. */
+async function firstSignal(): Promise<string> {
+  const signals = ['SIGINT', 'SIGTERM'] as const
+  const first = await Promise.race(signals.map((signal) => once(process, signal).then(() => signal)))
+  for (const signal of signals) process.once(signal, () => process.exit(1))
+  return first
+}
+
+/** Node's and SQLite's own words for the failures that a newcomer meets are not for people. */
+export function inPlainWords(error: unknown, { host, dataFolder }: Config): string {
+  const failure = error instanceof StoreFailure ? error.cause : error
+  const { code, port, syscall, path = '', message, errcode = 0 } = failure as StartFailure
+  if (code === 'EADDRINUSE') return `port ${port} is taken; choose another with PORT=…`
+  if (code === 'EACCES' && port) return `port ${port} needs more rights; choose one above 1023`
+  if (code === 'EADDRNOTAVAIL' || syscall === 'getaddrinfo')
+    return `HOST "${host}" is not an address of this machine`
+  if (code && (syscall === 'mkdir' || path.startsWith(dataFolder)))
+    return `the data folder ${dataFolder} cannot be used: ${inTheFolder[code] ?? message}`
+  if (code === 'ERR_SQLITE_ERROR')
+    return `the data in ${dataFolder} cannot be used: ${inTheDatabase[errcode & 0xff] ?? message}`
+  return message
+}
+
+type StartFailure = NodeJS.ErrnoException & { port?: number; errcode?: number }
+
+const inTheFolder: Record<string, string> = {
+  EEXIST: 'it is not a folder',
+  ENOTDIR: 'it is not a folder, or lies in something that is not one',
+  ENOENT: 'it cannot be made there',
+  EACCES: 'writing there is not allowed',
+  EPERM: 'writing there is not allowed',
+  EROFS: 'the disk is read-only',
+  ENOSPC: 'the disk is full',
+}
+
+/** By SQLite's primary result code, https://sqlite.org/rescode.html */
+const inTheDatabase: Record<number, string> = {
+  5: 'another process keeps it locked',
+  8: 'writing there is not allowed',
+  11: 'rowport.db is damaged',
+  13: 'the disk is full',
+  14: 'rowport.db cannot be opened',
+  26: 'rowport.db is not a database',
+}
+
+if (import.meta.main) {
+  process.exitCode = await serve()
+}

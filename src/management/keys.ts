@@ -1,0 +1,90 @@
+import { generateApiKey, hashApiKey, shownParts } from '../admission/api-key.ts'
+import type { KeyMode, KeyScope } from '../store/schema.ts'
+import type { KeyRecord, Store } from '../store/store.ts'
+import type { Accounts } from './accounts.ts'
+import { Problem } from './problem.ts'
+import type { Sheets } from './sheets.ts'
+
+export interface Keys {
+  create(key: KeyToCreate): Promise<FreshKey | Problem>
+  list(accountSlug: string): Promise<KeyRecord[] | Problem>
+  revoke(keyId: string): Promise<KeyRecord | Problem>
+  /** A new value for the same rights; the old one is dead when this returns. */
+  regenerate(keyId: string): Promise<FreshKey | Problem>
+}
+
+export interface KeyToCreate {
+  accountSlug: string
+  /** null = every sheet of the account. */
+  sheetSlug: string | null
+  name: string
+  mode: KeyMode
+  scope: KeyScope
+}
+
+/** `value` exists only here: it is shown once and then gone. */
+export interface FreshKey {
+  record: KeyRecord
+  value: string
+}
+
+const maxNameCharacters = 100
+
+export function createKeys(store: Store, accounts: Accounts, sheets: Sheets): Keys {
+  return {
+    async create({ accountSlug, sheetSlug, name, mode, scope }) {
+      const trimmed = name.trim()
+      if (trimmed === '' || trimmed.length > maxNameCharacters || /\p{Cc}/u.test(trimmed)) {
+        return new Problem(`a key needs a name of 1 to ${maxNameCharacters} characters, in one line`)
+      }
+      const account = await accounts.find(accountSlug)
+      if (account instanceof Problem) return account
+      const sheet = sheetSlug === null ? null : await sheets.find(accountSlug, sheetSlug)
+      if (sheet instanceof Problem) return sheet
+      const { value, ...stored } = freshValue(mode)
+      const sheetId = sheet?.id ?? null
+      const record = await store.createKey({
+        accountId: account.id,
+        sheetId,
+        name: trimmed,
+        mode,
+        scope,
+        ...stored,
+      })
+      return { record, value }
+    },
+    async list(accountSlug) {
+      const account = await accounts.find(accountSlug)
+      return account instanceof Problem ? account : store.keysOf(account.id)
+    },
+    async revoke(keyId) {
+      const key = await active(keyId)
+      if (key instanceof Problem) return key
+      return (await store.revokeKey(keyId)) ? key : alreadyRevoked(keyId)
+    },
+    async regenerate(keyId) {
+      const key = await active(keyId)
+      if (key instanceof Problem) return key
+      const { value, ...stored } = freshValue(key.mode)
+      const record = await store.replaceKey(keyId, stored)
+      return record ? { record, value } : alreadyRevoked(keyId)
+    },
+  }
+
+  async function active(keyId: string): Promise<KeyRecord | Problem> {
+    const key = await store.findKey(keyId)
+    if (!key) return new Problem(`there is no key with the id "${keyId}"`)
+    return key.revokedAtMs === null ? key : alreadyRevoked(keyId)
+  }
+}
+
+function freshValue(mode: KeyMode) {
+  const value = generateApiKey(mode)
+  const hash = hashApiKey(value)
+  if (hash === null) throw new Error('A generated key does not have the shape of a key')
+  return { value, hash, ...shownParts(value) }
+}
+
+function alreadyRevoked(keyId: string): Problem {
+  return new Problem(`the key "${keyId}" is revoked; a revoked key stays revoked`)
+}

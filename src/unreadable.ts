@@ -1,0 +1,216 @@
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
+import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
+import { parseTarget } from './api/target.ts'
+import { type ErrorForm, errorBody, Refusal } from './errors.ts'
+import type { Observe } from './observe.ts'
+
+export const maxHeaderBytes = 16 * 1024
+export const maxHeaders = 100
+
+/** How long a client may take to read why it was refused before its connection is cut. */
+const lingerMs = 2_000
+/** The same for one whose time was already up. */
+const lateLingerMs = 500
+
+/** The last request that was read on a connection, and its answer. */
+interface Exchange {
+  request: IncomingMessage
+  response: ServerResponse
+  /** The answer before it, which goes out first when the client did not wait for it. */
+  former: ServerResponse | null
+}
+
+/** Connections on which nothing is read any more. */
+const parting = new WeakSet<Duplex>()
+
+export interface Wire {
+  /** To be told of every request, before anyone answers it. */
+  begin(request: IncomingMessage, response: ServerResponse): void
+  /** Closes a connection after its last answer. */
+  partFrom(socket: Socket): void
+  /** Answers what Node could not read, straight on the socket: still JSON, still the right status. */
+  answerUnreadable(error: ParseError, socket: Socket): void
+}
+
+export type ParseError = Error & { code?: string; rawPacket?: Buffer }
+
+/** What happens below the requests: bytes that are none, bodies that break off, answers that must still arrive. */
+export function createWire(observe: Observe): Wire {
+  const latest = new WeakMap<Socket, Exchange>()
+
+  return {
+    begin(request, response) {
+      const before = latest.get(request.socket)?.response
+      const former = before && !isOver(before) ? before : null
+      latest.set(request.socket, { request, response, former })
+    },
+
+    partFrom(socket) {
+      // A client that has sent all it announced reads our answer next; only another one needs time.
+      if (latest.get(socket)?.request.complete === false) closeGently(socket, lingerMs)
+      else closeNow(socket)
+    },
+
+    answerUnreadable(error, socket) {
+      if (parting.has(socket)) return
+      parting.add(socket)
+      // A connection that broke has nobody at its end.
+      if (!isAboutTheRequest(error) || !socket.writable) return void socket.destroy()
+      const refusal = refusalFor(error)
+      observe({ event: 'request_unreadable', code: refusal.code, reason: error.code ?? 'unknown' })
+      const waitMs = refusal.code === 'request_timeout' ? lateLingerMs : lingerMs
+      const exchange = latest.get(socket)
+      // In the middle of a body, the error belongs to a request that has been seen; else to one that has not.
+      const cutShort = exchange?.request.complete === false ? exchange : null
+      // Answers keep the order of their requests, also before the answer to what is no request.
+      after(cutShort ? cutShort.former : exchange?.response, () => {
+        if (cutShort?.response.headersSent) {
+          after(cutShort.response, () => closeGently(socket, waitMs))
+          return
+        }
+        // Whatever the handler still says has nowhere to go: the client gets one answer.
+        if (cutShort?.response.socket === socket) cutShort.response.detachSocket(socket)
+        const asked = cutShort ? askedBy(cutShort.request) : askedIn(error.rawPacket)
+        refuseOnSocket(socket, refusal, asked, waitMs)
+      })
+    },
+  }
+}
+
+function after(response: ServerResponse | null | undefined, act: () => void): void {
+  if (response && !isOver(response)) response.once('close', act)
+  else act()
+}
+
+/** One refusal as the last thing on a connection that no longer speaks HTTP with us. */
+export function refuseOnSocket(
+  socket: Duplex,
+  refusal: Refusal,
+  { form, isHead }: Asked,
+  waitMs = lingerMs,
+): void {
+  if (!socket.writable) return
+  const body = `${JSON.stringify(errorBody(refusal, form))}\n`
+  const allow = refusal.facts.allowedMethods ? `Allow: ${refusal.facts.allowedMethods}\r\n` : ''
+  socket.write(
+    `HTTP/1.1 ${refusal.status} ${STATUS_CODES[refusal.status]}\r\n` +
+      `Access-Control-Allow-Origin: *\r\nContent-Type: application/json; charset=utf-8\r\n${allow}` +
+      `Cache-Control: no-store\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n` +
+      (isHead ? '' : body),
+  )
+  closeGently(socket, waitMs)
+}
+
+/**
+ * Ends our half and throws away what still comes, for a moment: a connection that is cut while its client sends often
+ * loses the answer too. The body of a refused request reaches nobody any more, so that nothing is done with it.
+ */
+function closeGently(socket: Duplex, waitMs: number): void {
+  parting.add(socket)
+  // Node's own listener is gone once a connection was handed over (CONNECT); without any, a reset ends the process.
+  socket.on('error', () => {})
+  socket.end()
+  socket.resume()
+  // Once the socket flows again, and not before: who takes it from the parser while it is paused never sees it move.
+  process.nextTick(() => socket.removeAllListeners('data').on('data', () => {}))
+  const cut = setTimeout(() => socket.destroy(), waitMs).unref()
+  socket.once('close', () => clearTimeout(cut))
+}
+
+function closeNow(socket: Socket): void {
+  socket.end()
+  if (socket.writableFinished) socket.destroy()
+  else socket.once('finish', () => socket.destroy())
+}
+
+/** Why a request that Node did read gets no further. */
+interface Doubt {
+  reason: string
+  refusal: Refusal
+  /** Where the next request on the connection could be misread as well. */
+  isLast: boolean
+}
+
+export function doubtAbout(request: IncomingMessage): Doubt | null {
+  const refusal = problemWithHead(request)
+  if (refusal) return { reason: 'head', refusal, isLast: true }
+  // `OPTIONS` is answered alike everywhere, and `OPTIONS *` has no path.
+  const { url = '', method } = request
+  if (!url.includes('%') || method === 'OPTIONS' || parseTarget(url).segments) return null
+  return { reason: 'path', refusal: badRequest('The path is not valid.'), isLast: false }
+}
+
+/**
+ * What Node lets through and RFC 9112 does not: no Host or a doubtful one (3.2), another major version (2.3), a coding
+ * that nobody here undoes (6.1); and more headers than are kept, of which the rest would be missing without a word.
+ */
+function problemWithHead(request: IncomingMessage): Refusal | null {
+  const { rawHeaders, headers, httpVersionMajor, httpVersion } = request
+  if (rawHeaders.length > 2 * maxHeaders) return headersTooLarge()
+  if (httpVersionMajor !== 1) return badRequest('Only HTTP/1.1 and HTTP/1.0 are spoken here.')
+  const coding = headers['transfer-encoding']
+  if (coding !== undefined && coding.toLowerCase() !== 'chunked') {
+    return badRequest('The only Transfer-Encoding understood here is "chunked".')
+  }
+  const { host } = headers
+  if (host === undefined) return httpVersion === '1.0' ? null : badRequest('The Host header is missing.')
+  if (!hostShape.test(host)) return badRequest('The Host header is not valid.')
+  return countHosts(rawHeaders) > 1 ? badRequest('There is more than one Host header.') : null
+}
+
+/** A name, an IPv4 address or an IPv6 one in brackets, and a port (RFC 3986, 3.2.2); empty is allowed. */
+const hostShape = /^(?:\[[\da-f:.]+\]|[\w.~!$&'()*+,;=%-]*)(?::\d*)?$/i
+
+function countHosts(rawHeaders: readonly string[]): number {
+  let count = 0
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at]
+    if (name?.length === 4 && name.toLowerCase() === 'host') count++
+  }
+  return count
+}
+
+/** As much of a request as decides what its refusal looks like. */
+export interface Asked {
+  form: ErrorForm
+  isHead: boolean
+}
+
+export function askedBy({ method, url = '' }: IncomingMessage): Asked {
+  return { form: underV1.test(url) ? 'nested' : 'flat', isHead: method === 'HEAD' }
+}
+
+/** Everything under `/v1` is nested, also when the rest of the target cannot be read. */
+const underV1 = /^(?:https?:\/\/[^/?#]*)?\/v1(?:[/?#]|$)/
+
+/** From the bytes that were not understood, as far as they look like a request line at all. */
+function askedIn(packet: Buffer | undefined): Asked {
+  const line = packet?.subarray(0, 512).toString('latin1') ?? ''
+  const [, method, url = ''] = /^\s*([A-Z]+) (\S*)/.exec(line) ?? []
+  return { form: underV1.test(url) ? 'nested' : 'flat', isHead: method === 'HEAD' }
+}
+
+function isAboutTheRequest({ code = '' }: ParseError): boolean {
+  return code.startsWith('HPE_') || code === 'ERR_HTTP_REQUEST_TIMEOUT'
+}
+
+function isOver(response: ServerResponse): boolean {
+  return response.writableFinished || response.destroyed
+}
+
+function refusalFor({ code }: ParseError): Refusal {
+  if (code === 'HPE_HEADER_OVERFLOW') return headersTooLarge()
+  if (code === 'HPE_CHUNK_EXTENSIONS_OVERFLOW') return new Refusal('payload_too_large')
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return new Refusal('request_timeout')
+  return badRequest('This is not a valid HTTP/1.1 request.')
+}
+
+function headersTooLarge(): Refusal {
+  const details = `At most ${maxHeaders} headers, and ${maxHeaderBytes} bytes in all.`
+  return new Refusal('headers_too_large', { details })
+}
+
+function badRequest(details: string): Refusal {
+  return new Refusal('bad_request', { details })
+}

@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict'
+import { globSync, readFileSync } from 'node:fs'
+import { dirname, join, normalize } from 'node:path'
+import { test } from 'node:test'
+
+/**
+ * Arrows go down only (ARCHITECTURE.md). Each place may import itself and what is listed; siblings do not know each
+ * other, and adapters are named by `assemble.ts` alone.
+ */
+const mayImport: Record<string, readonly string[]> = {
+  leaf: [],
+  sinks: ['leaf'],
+  store: ['leaf'],
+  'store/sqlite': ['store'],
+  'shared-state': ['leaf'],
+  admission: ['leaf', 'store', 'shared-state'],
+  sheets: ['leaf', 'store'],
+  'sheets/file': ['leaf', 'sheets'],
+  management: ['leaf', 'admission', 'sheets', 'store'],
+  api: ['leaf', 'admission', 'sheets'],
+  dashboard: ['leaf', 'management'],
+  server: ['leaf', 'sinks', 'api'],
+  assemble: [
+    'leaf',
+    'sinks',
+    'server',
+    'api',
+    'dashboard',
+    'management',
+    'admission',
+    'sheets',
+    'store',
+    'shared-state',
+    '*adapters*',
+  ],
+  process: ['leaf', 'sinks', 'assemble', 'management', 'sheets', 'store', 'sheets/file'],
+}
+
+const placeOfFile: Record<string, string> = {
+  'src/clock.ts': 'leaf',
+  'src/errors.ts': 'leaf',
+  'src/observe.ts': 'leaf',
+  'src/random-base62.ts': 'leaf',
+  'src/config.ts': 'leaf',
+  'src/log.ts': 'sinks',
+  'src/metrics.ts': 'sinks',
+  'src/server.ts': 'server',
+  'src/unreadable.ts': 'server',
+  'src/assemble.ts': 'assemble',
+  'src/main.ts': 'process',
+  'src/cli.ts': 'process',
+  'src/commands.ts': 'process',
+  'src/first-screen.ts': 'process',
+  'src/sample.ts': 'process',
+}
+const adapters = ['store/sqlite', 'sheets/file']
+
+test('every import in src goes down', () => {
+  const wrong: string[] = []
+  for (const file of sources()) {
+    const from = placeOf(file)
+    for (const imported of importsOf(file)) {
+      const to = placeOf(imported)
+      if (to !== from && !allowed(from).includes(to))
+        wrong.push(`${file} (${from}) imports ${imported} (${to})`)
+    }
+  }
+  assert.deepEqual(wrong, [])
+})
+
+test('the rule is not empty: it finds a door that reaches for the store', () => {
+  assert.ok(!allowed('api').includes('store'))
+  assert.ok(!allowed('sheets').includes('admission'))
+  assert.ok(importsOf('src/api/rows.ts').includes('src/errors.ts'))
+})
+
+test('only config.ts and the process read the environment, and nobody logs past the log', () => {
+  const reads = sources().filter((file) => /process\.env/.test(readFileSync(file, 'utf8')))
+  assert.deepEqual(reads.sort(), ['src/cli.ts', 'src/main.ts'])
+  const logs = sources().filter((file) => /console\.|from 'pino'/.test(readFileSync(file, 'utf8')))
+  assert.deepEqual(logs.sort(), ['src/cli.ts', 'src/log.ts', 'src/main.ts'])
+})
+
+test('no utils, helpers or common, and no file that only passes on', () => {
+  assert.deepEqual(
+    sources().filter((file) => /(?:^|\/)(?:utils?|helpers?|common|misc|index)(?:\.ts|\/)/.test(file)),
+    [],
+  )
+})
+
+function allowed(place: string): readonly string[] {
+  const places = mayImport[place]
+  assert.ok(places, `${place} has no rule`)
+  return places.flatMap((name) => (name === '*adapters*' ? adapters : [name]))
+}
+
+function sources(): string[] {
+  return globSync('src/**/*.ts').filter((file) => !/\.(?:test|contract)\.ts$/.test(file))
+}
+
+function importsOf(file: string): string[] {
+  const text = readFileSync(file, 'utf8')
+  const relative = [...text.matchAll(/(?:from|import\()\s*'(\.[^']+\.ts)'/g)].map(([, path]) => path ?? '')
+  return relative.map((path) => normalize(join(dirname(file), path)))
+}
+
+function placeOf(file: string): string {
+  const known = placeOfFile[file]
+  if (known) return known
+  const folder = dirname(file).replace(/^src\//, '')
+  const place = Object.keys(mayImport)
+    .filter((name) => folder === name || folder.startsWith(`${name}/`))
+    .sort((one, other) => other.length - one.length)[0]
+  assert.ok(place, `${file} lies in no place of the architecture`)
+  return place
+}

@@ -1,0 +1,157 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { TestContext } from 'node:test'
+import { openWorkshop, startServer, type Workshop } from '../src/assemble.ts'
+import { createMovableClock, type MovableClock } from '../src/clock.ts'
+import type { Config } from '../src/config.ts'
+import { Problem } from '../src/management/problem.ts'
+import type { Observation } from '../src/observe.ts'
+import type { TimeLimits } from '../src/server.ts'
+import { locateFile } from '../src/sheets/file/file-location.ts'
+import type { KeyMode, KeyScope, SheetAccess } from '../src/store/schema.ts'
+
+/** Every test's time begins here; nothing moves it but `clock.advanceMs`. */
+export const startMs = Date.UTC(2026, 10, 15, 9, 30)
+
+/** The whole product in this process: real server, real SQLite, real files, a clock that the test moves. */
+export interface Rowport {
+  url: string
+  port: number
+  folder: string
+  clock: MovableClock
+  workshop: Workshop
+  /** Everything reported since the start. */
+  seen: Observation[]
+  /** Writes a file into the test's folder and connects it as `acme/<slug>`. */
+  connectFile(
+    slug: string,
+    fileName: string,
+    content: string | Uint8Array,
+    more?: ConnectWish,
+  ): Promise<ConnectedSheet>
+  createKey(more?: Partial<KeyWish>): Promise<{ value: string; id: string }>
+  get(path: string, headers?: Record<string, string>): Promise<Response>
+  close(): Promise<void>
+}
+
+export interface ConnectedSheet {
+  path: string
+  id: string
+  formA: string
+  formB: string
+}
+
+interface ConnectWish {
+  account?: string
+  tab?: string
+  access?: SheetAccess
+}
+
+interface KeyWish {
+  account: string
+  sheet: string
+  mode: KeyMode
+  scope: KeyScope
+}
+
+export async function startRowport(
+  t: TestContext,
+  plan = 'pro',
+  timeLimits: Partial<TimeLimits> = {},
+): Promise<Rowport> {
+  const folder = await mkdtemp(join(tmpdir(), 'rowport-test-'))
+  const clock = createMovableClock(startMs)
+  const seen: Observation[] = []
+  const observe = (observation: Observation) => void seen.push(observation)
+  const config: Config = {
+    host: '127.0.0.1',
+    port: 0,
+    baseUrl: 'http://rowport.test',
+    dataFolder: folder,
+    store: { kind: 'sqlite', path: join(folder, 'rowport.db') },
+    logLevel: 'silent',
+    maxSnapshotBytes: 64 * 1024 * 1024,
+  }
+  const workshop = await openWorkshop(config, clock, observe)
+  const server = await startServer(config, workshop, clock, observe, timeLimits)
+  done(await workshop.accounts.create('acme', plan))
+  const url = `http://127.0.0.1:${server.port}`
+  let isOpen = true
+  async function close() {
+    if (!isOpen) return
+    isOpen = false
+    await server.close(0)
+    await workshop.close()
+    await rm(folder, { recursive: true })
+  }
+  t.after(close)
+
+  return {
+    url,
+    port: server.port,
+    folder,
+    clock,
+    workshop,
+    seen,
+    async connectFile(slug, fileName, content, { account = 'acme', tab, access = 'private' } = {}) {
+      const path = join(folder, fileName)
+      await writeFile(path, content)
+      const place = locateFile(path, tab ?? null)
+      const asked = { accountSlug: account, sheetSlug: slug, access, provider: 'file', ...place }
+      const { id } = done(await workshop.sheets.connect(asked))
+      return { path, id, formA: `/api/sheets/${account}/${slug}`, formB: `/v1/sheets/${id}` }
+    },
+    async createKey({ account = 'acme', sheet, mode = 'live', scope = 'read-write' } = {}) {
+      const asked = { accountSlug: account, sheetSlug: sheet ?? null, name: 'test', mode, scope }
+      const { value, record } = done(await workshop.keys.create(asked))
+      return { value, id: record.id }
+    },
+    get: (path, headers = {}) => fetch(url + path, { headers }),
+    close,
+  }
+}
+
+export function bearer(key: { value: string }): Record<string, string> {
+  return { Authorization: `Bearer ${key.value}` }
+}
+
+export function done<T>(outcome: T | Problem): T {
+  if (outcome instanceof Problem) throw new Error(outcome.message)
+  return outcome
+}
+
+/** Sends bytes as they are and returns all that came back until the server closed, or `withinMs` passed. */
+export async function rawExchange(
+  port: number,
+  bytes: string | Uint8Array,
+  withinMs = 5_000,
+): Promise<RawAnswer> {
+  const socket = connect({ port, host: '127.0.0.1' })
+  const chunks: Buffer[] = []
+  const closed = new Promise<boolean>((resolve) => {
+    const timer = setTimeout(() => resolve(false), withinMs)
+    socket.on('data', (chunk: Buffer) => chunks.push(chunk))
+    socket.on('error', () => {})
+    socket.on('close', () => {
+      clearTimeout(timer)
+      resolve(true)
+    })
+  })
+  socket.write(bytes)
+  const isClosed = await closed
+  socket.destroy()
+  const text = Buffer.concat(chunks).toString()
+  const [head = '', ...rest] = text.split('\r\n\r\n')
+  const status = Number(/^HTTP\/1\.1 (\d{3})/.exec(head)?.[1] ?? 0)
+  return { status, head, body: rest.join('\r\n\r\n'), isClosed }
+}
+
+export interface RawAnswer {
+  /** 0 when nothing came back. */
+  status: number
+  head: string
+  body: string
+  isClosed: boolean
+}

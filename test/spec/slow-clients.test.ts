@@ -1,0 +1,246 @@
+import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import { type TestContext, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { ClientGone, readBody } from '../../src/api/body.ts'
+import { createMetrics } from '../../src/metrics.ts'
+import { listen } from '../../src/server.ts'
+import { bearer } from '../harness.ts'
+import { assertRefusal, openSocket, parseAnswers, type RawAnswer, startWired } from './raw-client.ts'
+
+/** The product's limits, thirty times as fast: 10 s for headers, 30 s for a request, looked at every second. */
+const quick = { headersMs: 300, requestMs: 900, checkEveryMs: 30, keepAliveMs: 300, idleSocketMs: 1_800 }
+/** How late a time-out may be noticed on a busy machine. */
+const latenessMs = 700
+
+test('a client that connects and says nothing is told 408 and closed', async (t) => {
+  const wired = await startWired(t, quick)
+  const socket = await openSocket(t, wired.rowport.port)
+  const { answers, elapsedMs } = await untilClosed(socket)
+  assertRefusal(answers[0], 408, 'request_timeout', 'flat')
+  assertAbout(elapsedMs, quick.headersMs)
+})
+
+test('a client that sends its headers byte by byte is told 408 and closed, however busy it looks', async (t) => {
+  const wired = await startWired(t, quick)
+  const socket = await openSocket(t, wired.rowport.port)
+  const stop = dribble(
+    socket,
+    `GET ${wired.sheet.formA} HTTP/1.1\r\nHost: rowport.test\r\nX: ${'y'.repeat(999)}`,
+  )
+  const { answers, elapsedMs } = await untilClosed(socket)
+  stop()
+  assertRefusal(answers[0], 408, 'request_timeout', 'flat')
+  assertAbout(elapsedMs, quick.headersMs)
+})
+
+test('a body that comes byte by byte is 408 in the form of its address, and nothing of it is written', async (t) => {
+  const wired = await startWired(t, quick)
+  for (const [path, form] of [
+    [wired.sheet.formA, 'flat'],
+    [wired.sheet.formB, 'nested'],
+  ] as const) {
+    const row = '{"name":"late"}'
+    const socket = await openSocket(t, wired.rowport.port, true)
+    socket.write(
+      `POST ${path} HTTP/1.1\r\n${wired.head}Content-Length: ${row.length}\r\n\r\n${row.slice(0, 5)}`,
+    )
+    const closed = untilClosed(socket)
+    // Told that it is too late, it sends the rest all the same.
+    socket.once('data', () => socket.write(row.slice(5)))
+    const { answers, elapsedMs } = await closed
+    assert.equal(answers.length, 1)
+    assertRefusal(answers[0], 408, 'request_timeout', form)
+    assert.equal(answers[0]?.headers.get('connection'), 'close')
+    assertAbout(elapsedMs, quick.requestMs)
+  }
+  assert.doesNotMatch(await readFile(wired.sheet.path, 'utf8'), /late/)
+  await wired.assertUnharmed()
+})
+
+test('a client that was answered before its body came gets no second answer when the body does not', async (t) => {
+  const wired = await startWired(t, quick)
+  const socket = await openSocket(t, wired.rowport.port)
+  socket.write(`POST ${wired.sheet.formB} HTTP/1.1\r\nHost: rowport.test\r\nContent-Length: 100\r\n\r\n{`)
+  const { answers, rest } = await untilClosed(socket)
+  assert.deepEqual(
+    answers.map(({ status }) => status),
+    [401],
+  )
+  assert.equal(rest, '')
+})
+
+test('a client that ignores the refusal and goes on is cut off', async (t) => {
+  const wired = await startWired(t, quick)
+  const socket = await openSocket(t, wired.rowport.port, true)
+  const begunMs = performance.now()
+  socket.resume()
+  const stop = dribble(socket, `GET / HTTP/1.1\r\nX: ${'y'.repeat(9_999)}`)
+  await new Promise((resolve) => socket.once('close', resolve))
+  stop()
+  // Half a second to read why, and not more.
+  assertAbout(performance.now() - begunMs, quick.headersMs + 500)
+})
+
+test('a connection with nothing more to ask is closed without a word', async (t) => {
+  const wired = await startWired(t, quick)
+  const socket = await openSocket(t, wired.rowport.port)
+  socket.write(`GET ${wired.sheet.formA} HTTP/1.1\r\n${wired.head}\r\n`)
+  const { answers, rest, elapsedMs } = await untilClosed(socket)
+  assert.deepEqual(
+    answers.map(({ status }) => status),
+    [200],
+  )
+  assert.equal(rest, '')
+  // Node adds a second, so that a client that reuses the connection in its last moment is still served.
+  assertAbout(elapsedMs, quick.keepAliveMs + 1_000)
+})
+
+test('the handler of a body that never ends is let go', async (t) => {
+  const ends = Promise.withResolvers<unknown>()
+  const port = await listenAlone(t, async (request) =>
+    ends.resolve(await readBody(request).catch((error) => error)),
+  )
+  const socket = await openSocket(t, port, true)
+  socket.write('POST /api/x HTTP/1.1\r\nHost: rowport.test\r\nContent-Length: 10\r\n\r\n{')
+  const { answers } = await untilClosed(socket)
+  assertRefusal(answers[0], 408, 'request_timeout', 'flat')
+  assert.ok((await ends.promise) instanceof ClientGone)
+})
+
+test('a client that never reads is closed, and what was kept for it let go', async (t) => {
+  const closed = Promise.withResolvers<number>()
+  const big = Buffer.alloc(64 * 1024 * 1024)
+  const idleSocketMs = 400
+  const port = await listenAlone(
+    t,
+    (_request, response) => {
+      const begunMs = performance.now()
+      response.once('close', () => closed.resolve(performance.now() - begunMs))
+      response.end(big)
+    },
+    { ...quick, idleSocketMs },
+  )
+  const socket = await openSocket(t, port)
+  socket.pause()
+  socket.write('GET /api/x HTTP/1.1\r\nHost: rowport.test\r\n\r\n')
+  assertAbout(await closed.promise, idleSocketMs)
+})
+
+test('a failure while answering closes the connection and nothing else', async (t) => {
+  const port = await listenAlone(t, async (request, response) => {
+    if (request.url === '/api/broken') throw new Error('made by this test')
+    response.end('fine')
+  })
+  const broken = await openSocket(t, port)
+  broken.write('GET /api/broken HTTP/1.1\r\nHost: rowport.test\r\n\r\n')
+  assert.deepEqual((await untilClosed(broken)).answers, [])
+  const after = await fetch(`http://127.0.0.1:${port}/api/x`)
+  assert.equal(await after.text(), 'fine')
+})
+
+test('a thousand slow clients are all closed in time while others are served', async (t) => {
+  // Less hurry than above: a thousand connections alone take a while to open.
+  const limits = { headersMs: 1_000, requestMs: 1_500, checkEveryMs: 100 }
+  const wired = await startWired(t, limits)
+  const ask = async () => {
+    const begunMs = performance.now()
+    const answer = await wired.rowport.get(wired.sheet.formA, bearer(wired.key))
+    assert.equal(answer.status, 200)
+    await answer.text()
+    return performance.now() - begunMs
+  }
+  await ask()
+  const aloneMs = await durations(ask, () => true, 100)
+
+  const headers = `GET ${wired.sheet.formA} HTTP/1.1\r\nHost: rowport.test\r\nX: ${'y'.repeat(999)}`
+  const body = `POST ${wired.sheet.formB} HTTP/1.1\r\n${wired.head}Content-Length: 999\r\n\r\n{`
+  let isOver = false
+  const slow = Array.from({ length: 1_000 }, async (_, at) => {
+    const socket = await openSocket(t, wired.rowport.port)
+    if (at % 4 === 3) socket.write(body)
+    const stop = at % 4 === 0 ? () => {} : dribble(socket, at % 4 === 3 ? 'x'.repeat(900) : headers, 100)
+    const { answers, elapsedMs } = await untilClosed(socket)
+    stop()
+    assertRefusal(answers[0], 408, 'request_timeout', at % 4 === 3 ? 'nested' : 'flat')
+    return elapsedMs
+  })
+  const besideMs = durations(ask, () => !isOver)
+  const closedMs = await Promise.all(slow)
+  isOver = true
+  const slowestMs = Math.max(...closedMs)
+  const [alone, beside] = [percentile99(aloneMs), percentile99(await besideMs)]
+  t.diagnostic(
+    `1,000 slow clients: the last closed after ${Math.round(slowestMs)} ms of ${limits.requestMs} allowed; ` +
+      `normal requests p99 ${beside.toFixed(1)} ms (${alone.toFixed(1)} ms alone), ${(await besideMs).length} served`,
+  )
+  assert.ok(slowestMs < limits.requestMs + 3 * latenessMs, `${slowestMs} ms`)
+  assert.ok((await besideMs).length > 20)
+  assert.ok(beside < 1_000, `p99 ${beside} ms`)
+  await wired.assertUnharmed()
+})
+
+/** Only the server, with one handler behind it. */
+async function listenAlone(
+  t: TestContext,
+  api: (request: IncomingMessage, response: ServerResponse) => unknown,
+  limits = quick,
+): Promise<number> {
+  const parts = {
+    api,
+    dashboard: api,
+    metrics: createMetrics(),
+    observe: () => {},
+    isStoreReachable: async () => true,
+    drain: { isDraining: false },
+  }
+  const server = await listen(parts, { host: '127.0.0.1', port: 0 }, limits)
+  t.after(() => server.close(0))
+  return server.port
+}
+
+interface Closed {
+  answers: RawAnswer[]
+  rest: string
+  elapsedMs: number
+}
+
+async function untilClosed(socket: Socket): Promise<Closed> {
+  const begunMs = performance.now()
+  const chunks: Buffer[] = []
+  socket.on('data', (chunk: Buffer) => chunks.push(chunk))
+  socket.on('end', () => setTimeout(() => socket.end(), 50))
+  await new Promise((resolve) => socket.once('close', resolve))
+  return { ...parseAnswers(Buffer.concat(chunks)), elapsedMs: performance.now() - begunMs }
+}
+
+/** One byte after the other, until told to stop. */
+function dribble(socket: Socket, text: string, everyMs = 20): () => void {
+  let at = 0
+  const timer = setInterval(() => socket.write(text[at++ % text.length] ?? ''), everyMs)
+  return () => clearInterval(timer)
+}
+
+async function durations(
+  ask: () => Promise<number>,
+  mayGoOn: () => boolean,
+  atMost = 10_000,
+): Promise<number[]> {
+  const all: number[] = []
+  while (mayGoOn() && all.length < atMost) {
+    all.push(await ask())
+    await sleep(1)
+  }
+  return all
+}
+
+function percentile99(numbers: readonly number[]): number {
+  return numbers.toSorted((one, other) => one - other)[Math.floor(numbers.length * 0.99)] ?? 0
+}
+
+function assertAbout(elapsedMs: number, limitMs: number): void {
+  assert.ok(elapsedMs > limitMs * 0.7, `${elapsedMs} ms is before its time of ${limitMs} ms`)
+  assert.ok(elapsedMs < limitMs + latenessMs, `${elapsedMs} ms is long after ${limitMs} ms`)
+}
