@@ -1,5 +1,9 @@
 import { createAdmission } from './admission/admit.ts'
-import { defaultPlans } from './admission/plans.ts'
+import { createIpGuard } from './admission/ip-guard.ts'
+import { createKeyUse } from './admission/key-use.ts'
+import { defaultPlans, type Plans } from './admission/plans.ts'
+import { createQuota } from './admission/quota.ts'
+import { trustProxies } from './api/client-address.ts'
 import { createApi } from './api/door.ts'
 import type { Clock } from './clock.ts'
 import type { Config } from './config.ts'
@@ -10,6 +14,7 @@ import { createSheets, type Sheets } from './management/sheets.ts'
 import { createMetrics } from './metrics.ts'
 import { type Observe, observeAll } from './observe.ts'
 import { type Drain, listen, type RunningServer, type TimeLimits } from './server.ts'
+import { createMemoryRateWindows } from './shared-state/memory-rate-windows.ts'
 import { createDecoding, type Decoding } from './sheets/decoding.ts'
 import { createFileProvider } from './sheets/file/file-provider.ts'
 import type { Provider } from './sheets/provider.ts'
@@ -26,6 +31,7 @@ import type { Store } from './store/store.ts'
  */
 export interface Workshop {
   store: Store
+  plans: Plans
   accounts: Accounts
   sheets: Sheets
   keys: Keys
@@ -38,13 +44,15 @@ export async function openWorkshop(config: Config, clock: Clock, observe: Observ
   const database = openSqlite(config.store.path)
   await migrate(database, clock.nowMs(), observe)
   const store = createSqlStore(database, clock)
-  const accounts = createAccounts(store, defaultPlans)
+  const plans: Plans = new Map([...defaultPlans, ...Object.entries(config.plans)])
+  const accounts = createAccounts(store, plans)
   const sheets = createSheets(store, accounts)
   const keys = createKeys(store, accounts, sheets)
   const providers = new Map([['file', createFileProvider()]])
   const decoding = createDecoding(observe)
   return {
     store,
+    plans,
     accounts,
     sheets,
     keys,
@@ -64,20 +72,39 @@ export async function startServer(
   log: Observe,
   timeLimits: Partial<TimeLimits> = {},
 ): Promise<RunningServer> {
-  const { store, providers, decoding } = workshop
+  const { store, plans, providers, decoding } = workshop
   const metrics = createMetrics()
   const observe = observeAll([log, metrics.observe])
   const maxHeldBytes = config.maxSnapshotBytes
   const reading = createReading({ store, providers, decoding, clock, observe, maxHeldBytes })
   const writing = createWriting({ store, providers, reading, clock, observe })
-  const admission = createAdmission(store, defaultPlans)
+  const windows = createMemoryRateWindows(clock)
+  const quota = createQuota(store, clock)
+  const keyUse = createKeyUse(store, clock)
+  const admission = createAdmission({ store, plans, windows, quota, keyUse, clock })
+  const ipGuard = createIpGuard(windows, config.refusalsPerMinute)
+  const trustedProxies = trustProxies(config.trustedProxies)
   const drain: Drain = { isDraining: false }
-  const api = createApi({ admission, reading, writing, clock, observe, isDraining: () => drain.isDraining })
+  const isDraining = () => drain.isDraining
+  const api = createApi({ admission, ipGuard, trustedProxies, reading, writing, clock, observe, isDraining })
   const isStoreReachable = () =>
     store.ping().then(
       () => true,
       () => false,
     )
   const dashboard = createWelcome(config.baseUrl)
-  return listen({ api, dashboard, metrics, observe, isStoreReachable, drain }, config, timeLimits)
+  const server = await listen(
+    { api, dashboard, metrics, observe, isStoreReachable, drain },
+    config,
+    timeLimits,
+  )
+  return {
+    port: server.port,
+    async close(drainMs) {
+      const ended = await server.close(drainMs)
+      await quota.close()
+      await keyUse.close()
+      return ended
+    },
+  }
 }

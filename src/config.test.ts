@@ -12,6 +12,9 @@ test('without settings everything has a value', () => {
     store: { kind: 'sqlite', path: resolve('data/rowport.db') },
     logLevel: 'info',
     maxSnapshotBytes: 512 * 1024 * 1024,
+    plans: {},
+    trustedProxies: [],
+    refusalsPerMinute: 600,
   } satisfies Config)
 })
 
@@ -23,6 +26,10 @@ test('every setting is heard', () => {
     ROWPORT_DATA: 'elsewhere',
     ROWPORT_LOG_LEVEL: 'debug',
     ROWPORT_SNAPSHOT_MB: '64',
+    ROWPORT_PLANS: '{"team": {"requests_per_minute": 5, "requests_per_month": null, "write_api": true}}',
+    ROWPORT_TRUSTED_PROXIES: '10.0.0.0/8, ::1',
+    ROWPORT_REFUSALS_PER_MINUTE: '30',
+    ROWPORT_SECRET: 'a secret of some length',
   })
   const dataFolder = resolve('elsewhere')
   assert.deepEqual(config, {
@@ -33,6 +40,9 @@ test('every setting is heard', () => {
     store: { kind: 'sqlite', path: join(dataFolder, 'rowport.db') },
     logLevel: 'debug',
     maxSnapshotBytes: 64 * 1024 * 1024,
+    plans: { team: { requestsPerMinute: 5, requestsPerMonth: null, writeApi: true } },
+    trustedProxies: ['10.0.0.0/8', '::1'],
+    refusalsPerMinute: 30,
   } satisfies Config)
 })
 
@@ -77,7 +87,17 @@ test('every wrong value is a problem, told by the name of its setting', () => {
     ROWPORT_DAT: ['/srv'],
     DATABASE_URL: ['postgres://localhost/rowport'],
     REDIS_URL: ['redis://localhost'],
-    ROWPORT_SECRET: ['0123456789abcdef'],
+    ROWPORT_SECRET: ['too short'],
+    ROWPORT_REFUSALS_PER_MINUTE: ['0', 'many'],
+    ROWPORT_TRUSTED_PROXIES: ['localhost', '10.0.0.0/33', '10.0.0', '::1/129', '10.0.0.1,'],
+    ROWPORT_PLANS: [
+      'gratis',
+      '{"free": 60}',
+      '{"free": {"requests_per_minute": 60}}',
+      '{"free": {"requests_per_minute": 0, "requests_per_month": 1, "write_api": false}}',
+      '{"FREE!": {"requests_per_minute": 1, "requests_per_month": 1, "write_api": false}}',
+      '{"free": {"requests_per_minute": 1, "requests_per_month": 1, "write_api": false, "extra": 1}}',
+    ],
     GOOGLE_CLIENT_ID: ['id'],
     GOOGLE_CLIENT_SECRET: ['secret'],
     GOOGLE_ENDPOINT: ['http://localhost:1'],

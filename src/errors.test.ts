@@ -10,7 +10,7 @@ test('docs/errors.md says of every code what the table says, and knows no other'
   )
   const expected = Object.entries(errorTable).map(([code, entry]) => {
     const own: { code?: string; message?: string } | null = 'nested' in entry ? entry.nested : null
-    const nested = own ? `\`${own.code}\`: ${own.message ?? entry.message}` : ''
+    const nested = own ? `\`${own.code ?? code}\`: ${own.message ?? entry.message}` : ''
     return { code, status: entry.status, message: entry.message, nested }
   })
   assert.deepEqual(documented, expected)

@@ -44,6 +44,15 @@ export const errorTable = {
   request_timeout: { status: 408, message: 'The request did not arrive in time.' },
   payload_too_large: { status: 413, message: 'The request body is too large.' },
   expectation_failed: { status: 417, message: 'The Expect header asks for something that is not supported.' },
+  rate_limited: {
+    status: 429,
+    message: 'Rate limit exceeded. Please retry after {seconds} seconds.',
+    nested: { message: 'Too many requests. Please retry after {seconds} seconds.' },
+  },
+  usage_limit_exceeded: {
+    status: 429,
+    message: 'Monthly API request limit exceeded. Please upgrade your plan.',
+  },
   headers_too_large: { status: 431, message: 'The request line and headers are too large.' },
   internal_error: { status: 500, message: 'An unexpected error occurred' },
   google_api_error: { status: 502, message: 'Failed to {action} sheet: {reason}' },

@@ -42,7 +42,15 @@ export type Observation =
   | { event: 'snapshots_held'; sheets: number; bytes: number }
   | { event: 'decoder_lost'; error: unknown }
 
-export type Operation = 'list_rows' | 'get_row' | 'add_rows' | 'list_sheets' | 'preflight' | 'none'
+export type Operation =
+  | 'list_rows'
+  | 'get_row'
+  | 'add_rows'
+  | 'update_row'
+  | 'delete_row'
+  | 'list_sheets'
+  | 'preflight'
+  | 'none'
 
 export type Observe = (observation: Observation) => void
 

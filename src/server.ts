@@ -90,10 +90,16 @@ export async function listen(
   return { port, close: (drainMs) => close(server, underWay, parts.drain, drainMs) }
 }
 
-/** Everything that a connection can bring, each to the one who answers it. Returns the answers under way. */
-function share(server: Server, parts: ServerParts): ReadonlySet<Promise<void>> {
+/** Answers that are being made, also for clients that did not wait for them. */
+interface UnderWay {
+  count: number
+  onNone: () => void
+}
+
+/** Everything that a connection can bring, each to the one who answers it. */
+function share(server: Server, parts: ServerParts): UnderWay {
   const { observe } = parts
-  const underWay = new Set<Promise<void>>()
+  const underWay: UnderWay = { count: 0, onNone: () => {} }
   const wire = createWire(observe)
   const route = createRouter(parts)
 
@@ -126,18 +132,20 @@ function share(server: Server, parts: ServerParts): ReadonlySet<Promise<void>> {
       refuse(request, response, doubt.refusal, doubt.isLast)
       return
     }
-    const answering = finished(request, response)
-    underWay.add(answering)
-    answering.then(() => underWay.delete(answering))
+    void make(request, response)
   }
 
-  async function finished(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async function make(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    underWay.count++
     try {
       await route(request, response)
     } catch (error) {
       // The doors answer their own failures, so it was the answer that failed; another would fail likewise.
       observe({ event: 'malfunction', reference: randomBase62(12), operation: 'none', error })
       response.destroy()
+    } finally {
+      underWay.count--
+      if (underWay.count === 0) underWay.onNone()
     }
   }
 }
@@ -172,16 +180,22 @@ function createRouter({ api, dashboard, metrics, isStoreReachable, drain }: Serv
     const body = await metrics.expose()
     send(
       response,
-      { status: 200, headers: ['Content-Type', metrics.contentType], body },
+      { status: 200, base: ['Content-Type', metrics.contentType], headers: [], body },
       request.method === 'HEAD',
       false,
     )
   }
 }
 
+const plainHeaders = ['Content-Type', 'application/json; charset=utf-8', 'Cache-Control', 'no-store']
+
 function plainJson(request: IncomingMessage, response: ServerResponse, status: number, body: object): void {
-  const headers = ['Content-Type', 'application/json; charset=utf-8', 'Cache-Control', 'no-store']
-  send(response, { status, headers, body: `${JSON.stringify(body)}\n` }, request.method === 'HEAD', false)
+  send(
+    response,
+    { status, base: plainHeaders, headers: [], body: `${JSON.stringify(body)}\n` },
+    request.method === 'HEAD',
+    false,
+  )
 }
 
 function refuse(request: IncomingMessage, response: ServerResponse, refusal: Refusal, isLast: boolean): void {
@@ -201,7 +215,7 @@ function listening(server: Server, { host, port }: { host: string; port: number 
 
 async function close(
   server: Server,
-  underWay: ReadonlySet<Promise<void>>,
+  underWay: UnderWay,
   drain: Drain,
   drainMs: number,
 ): Promise<{ openConnections: number }> {
@@ -218,6 +232,11 @@ async function close(
   await closed
   clearTimeout(deadline)
   // A client that left does not stop its write; what it writes to is closed next.
-  if (underWay.size > 0) await Promise.race([Promise.all(underWay), sleep(lastWritesMs)])
+  if (underWay.count > 0) {
+    const none = new Promise<void>((resolve) => {
+      underWay.onNone = resolve
+    })
+    await Promise.race([none, sleep(lastWritesMs)])
+  }
   return { openConnections }
 }

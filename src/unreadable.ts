@@ -69,8 +69,6 @@ export function createWire(observe: Observe): Wire {
           after(cutShort.response, () => closeGently(socket, waitMs))
           return
         }
-        // Whatever the handler still says has nowhere to go: the client gets one answer.
-        if (cutShort?.response.socket === socket) cutShort.response.detachSocket(socket)
         const asked = cutShort ? askedBy(cutShort.request) : askedIn(error.rawPacket)
         refuseOnSocket(socket, refusal, asked, waitMs)
       })

@@ -33,6 +33,8 @@ export interface Rowport {
   ): Promise<ConnectedSheet>
   createKey(more?: Partial<KeyWish>): Promise<{ value: string; id: string }>
   get(path: string, headers?: Record<string, string>): Promise<Response>
+  /** The server alone; the store stays open to look at. */
+  stopServer(): Promise<void>
   close(): Promise<void>
 }
 
@@ -56,10 +58,16 @@ interface KeyWish {
   scope: KeyScope
 }
 
+interface StartWish {
+  /** Of the account `acme`; without a wish it has no limits. */
+  plan?: string
+  timeLimits?: Partial<TimeLimits>
+  settings?: Partial<Config>
+}
+
 export async function startRowport(
   t: TestContext,
-  plan = 'pro',
-  timeLimits: Partial<TimeLimits> = {},
+  { plan = 'enterprise', timeLimits = {}, settings = {} }: StartWish = {},
 ): Promise<Rowport> {
   const folder = await mkdtemp(join(tmpdir(), 'rowport-test-'))
   const clock = createMovableClock(startMs)
@@ -73,16 +81,25 @@ export async function startRowport(
     store: { kind: 'sqlite', path: join(folder, 'rowport.db') },
     logLevel: 'silent',
     maxSnapshotBytes: 64 * 1024 * 1024,
+    plans: {},
+    trustedProxies: [],
+    refusalsPerMinute: 1_000_000,
+    ...settings,
   }
   const workshop = await openWorkshop(config, clock, observe)
   const server = await startServer(config, workshop, clock, observe, timeLimits)
   done(await workshop.accounts.create('acme', plan))
   const url = `http://127.0.0.1:${server.port}`
   let isOpen = true
+  let stopping: Promise<unknown> | null = null
+  async function stopServer() {
+    stopping ??= server.close(0)
+    await stopping
+  }
   async function close() {
     if (!isOpen) return
     isOpen = false
-    await server.close(0)
+    await stopServer()
     await workshop.close()
     await rm(folder, { recursive: true })
   }
@@ -109,6 +126,7 @@ export async function startRowport(
       return { value, id: record.id }
     },
     get: (path, headers = {}) => fetch(url + path, { headers }),
+    stopServer,
     close,
   }
 }

@@ -48,9 +48,9 @@ function overPostgres(url: string): SqlDatabase {
   const kysely = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
   return {
     kysely,
-    prepareOne: (query) => async (values) => {
+    prepareOne: (query, toResult) => async (values) => {
       const { rows } = await pool.query({ text: query.sql, values: [...values], rowMode: 'array' })
-      return (rows[0] as ColumnValues | undefined) ?? null
+      return toResult((rows[0] as ColumnValues | undefined) ?? null)
     },
     inMigrationLock: (work) =>
       kysely.transaction().execute(async (transaction) => {

@@ -1,4 +1,4 @@
-import { Refusal } from '../errors.ts'
+import { type ErrorCode, Refusal } from '../errors.ts'
 import type { AccountFacts, Facts, KeyFacts, SheetAddress, SheetFacts } from '../store/store.ts'
 import type { Plans } from './plans.ts'
 
@@ -18,6 +18,18 @@ export interface Pass {
   sheet: SheetFacts
   /** null for a keyless read of a public sheet. */
   key: KeyFacts | null
+}
+
+/** Where a caller is a stranger still, and what it is refused counts against its address. */
+const beforeAuthentication: ReadonlySet<ErrorCode> = new Set([
+  'account_not_found',
+  'sheet_not_found',
+  'api_key_required',
+  'invalid_api_key',
+])
+
+export function isPastAuthentication({ code }: Refusal): boolean {
+  return !beforeAuthentication.has(code)
 }
 
 /**

@@ -7,6 +7,9 @@ export interface Plan {
 
 export type Plans = ReadonlyMap<string, Plan>
 
+/** An account may be on a plan that the operator has since removed: it gets the least, never the most. */
+export const planUnknown: Plan = { requestsPerMinute: 60, requestsPerMonth: 5_000, writeApi: false }
+
 export const defaultPlans: Plans = new Map([
   ['free', { requestsPerMinute: 60, requestsPerMonth: 5_000, writeApi: false }],
   ['pro', { requestsPerMinute: 300, requestsPerMonth: 250_000, writeApi: true }],

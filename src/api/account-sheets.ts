@@ -1,19 +1,16 @@
-import type { IncomingMessage } from 'node:http'
 import type { Admission } from '../admission/admit.ts'
 import { Refusal } from '../errors.ts'
+import { type Exchange, noted } from './exchange.ts'
 import { presentedKey } from './presented-key.ts'
 import { noParameters, parseParameters } from './query.ts'
 import { type Reply, writeHeaders } from './reply.ts'
 
 /** `GET /v1/sheets`: the sheets that the key may read. */
-export async function listSheets(
-  request: IncomingMessage,
-  query: string | null,
-  admission: Admission,
-): Promise<Reply | Refusal> {
+export async function listSheets(exchange: Exchange, admission: Admission): Promise<Reply | Refusal> {
+  const { request, query } = exchange
   const parameters = parseParameters(query)
   const apiKey = presentedKey(request.headers, parameters instanceof Refusal ? noParameters : parameters)
-  const pass = await admission.admitToAccount(apiKey)
+  const pass = noted(exchange, await admission.admitToAccount(apiKey))
   if (pass instanceof Refusal) return pass
   if (parameters instanceof Refusal) return parameters
   const data = pass.sheets.map(({ id, slug, access, paused }) => ({
@@ -24,5 +21,5 @@ export async function listSheets(
     url: `/v1/sheets/${id}`,
   }))
   const body = JSON.stringify({ data, meta: { total: data.length, count: data.length } })
-  return { status: 200, headers: writeHeaders, body }
+  return { status: 200, base: writeHeaders, headers: [], body }
 }

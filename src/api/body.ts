@@ -65,6 +65,15 @@ export function parseRows(body: Buffer, contentEncoding: string | undefined): Ro
   return inputs
 }
 
+/** PUT and PATCH take a single object. */
+export function parseRow(body: Buffer, contentEncoding: string | undefined): RowInput | Refusal {
+  const rows = parseRows(body, contentEncoding)
+  if (rows instanceof Refusal) return rows
+  const [row] = rows
+  const isArray = /^[\s\ufeff]*\[/.test(body.subarray(0, 64).toString())
+  return row && !isArray ? row : invalid('One row is changed at a time: send a single object.')
+}
+
 function problemWith(key: string, value: unknown): string | null {
   const name = `"${key.length > 80 ? `${key.slice(0, 80)}…` : key}"`
   if (!key.isWellFormed()) return 'a field name is not valid Unicode.'

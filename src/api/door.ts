@@ -1,4 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { rateLimited } from '../admission/admit.ts'
+import type { IpGuard } from '../admission/ip-guard.ts'
 import type { Clock } from '../clock.ts'
 import { Refusal, StoreFailure } from '../errors.ts'
 import type { Observe, Operation } from '../observe.ts'
@@ -6,12 +8,17 @@ import { randomBase62 } from '../random-base62.ts'
 import { ProviderFailure } from '../sheets/provider-failure.ts'
 import { listSheets } from './account-sheets.ts'
 import { ClientGone } from './body.ts'
+import { clientAddress, type TrustedProxies } from './client-address.ts'
+import type { Exchange } from './exchange.ts'
+import { limitHeaders } from './limit-headers.ts'
 import { preflightReply, type Reply, refusalReply, send } from './reply.ts'
-import { errorFormOf, findRoute, listMethods, type Route, readMethods } from './routes.ts'
-import { type ApiParts, addRows, readRows } from './rows.ts'
+import { errorFormOf, findRoute, type Route, readMethods, rowMethods, rowsMethods } from './routes.ts'
+import { type ApiParts, addRows, changeRow, readRows } from './rows.ts'
 import { parseTarget } from './target.ts'
 
 export interface DoorParts extends ApiParts {
+  ipGuard: IpGuard
+  trustedProxies: TrustedProxies | null
   clock: Clock
   observe: Observe
   /** Once true, every answer asks its client to close the connection. */
@@ -22,7 +29,7 @@ export interface DoorParts extends ApiParts {
 export function createApi(
   parts: DoorParts,
 ): (request: IncomingMessage, response: ServerResponse) => Promise<void> {
-  const { clock, observe, isDraining } = parts
+  const { ipGuard, trustedProxies, clock, observe, isDraining } = parts
 
   return async (request, response) => {
     const begunMs = clock.elapsedMs()
@@ -30,42 +37,65 @@ export function createApi(
     const { segments, query } = parseTarget(url)
     const route = segments && findRoute(segments)
     const operation = operationOf(route, method)
-    const answer = await answerTo(request, { segments, query, route, operation }).catch((error: unknown) =>
-      afterFailure(error, operation),
-    )
+    const exchange: Exchange = { request, query, isStranger: true, limits: null, release: null }
+    let answer: Reply | Refusal | null
+    try {
+      const address = clientAddress(request, trustedProxies)
+      const window = await ipGuard.look(address)
+      const isWelcome = window.isAdmitted || method === 'OPTIONS'
+      answer = isWelcome ? await answerTo(exchange, segments, route) : tooOften(exchange, window)
+      if (answer instanceof Refusal && exchange.isStranger) await ipGuard.countRefused(address)
+    } catch (error) {
+      answer = afterFailure(error, operation)
+    }
+    const isSuccess = answer !== null && answer.status >= 200 && answer.status < 300
+    if (!isSuccess) exchange.release?.()
     if (answer === null) return
-    const isRefused = answer instanceof Refusal
-    const reply = isRefused ? refusalReply(answer, errorFormOf(segments)) : answer
-    send(response, reply, method === 'HEAD', isDraining())
+    const code = answer instanceof Refusal ? answer.code : null
+    const reply = answer instanceof Refusal ? refusalReply(answer, errorFormOf(segments)) : answer
+    const limits = exchange.limits ? limitHeaders(exchange.limits) : noHeaders
+    send(response, reply, method === 'HEAD', isDraining(), limits)
     observe({
       event: 'request_answered',
       operation,
       form: route?.kind === 'rows' ? route.address.form : 'none',
       method: knownMethods.has(method) ? method : 'other',
       status: reply.status,
-      code: isRefused ? answer.code : null,
+      code,
       rowsFrom: reply.rowsFrom ?? null,
       durationMs: clock.elapsedMs() - begunMs,
     })
   }
 
-  async function answerTo(request: IncomingMessage, asked: Asked): Promise<Reply | Refusal> {
-    const { segments, query, route } = asked
-    if (request.headers.host === undefined && request.httpVersion === '1.1') {
-      return new Refusal('bad_request', { details: 'The Host header is missing.' })
-    }
-    if (request.method === 'OPTIONS') return preflightReply
+  /** An address that was refused too often as a stranger waits; everyone else goes on. */
+  function tooOften(
+    exchange: Exchange,
+    { remaining, resetAtMs }: Awaited<ReturnType<IpGuard['look']>>,
+  ): Refusal {
+    exchange.isStranger = false
+    exchange.limits = { rate: { limit: ipGuard.refusalsPerMinute, remaining, resetAtMs }, quota: null }
+    return rateLimited(resetAtMs, clock.nowMs())
+  }
+
+  function answerTo(
+    exchange: Exchange,
+    segments: readonly string[] | null,
+    route: Route | null,
+  ): Reply | Refusal | Promise<Reply | Refusal> {
+    const { method } = exchange.request
+    if (method === 'OPTIONS') return preflightReply
     if (!segments) return new Refusal('bad_request', { details: 'The path is not valid.' })
     if (!route) return new Refusal('not_found', hintFor(segments))
+    const isRead = method === 'GET' || method === 'HEAD'
     if (route.kind === 'sheets') {
-      if (!isRead(request)) return new Refusal('method_not_allowed', { allowedMethods: readMethods })
-      return listSheets(request, query, parts.admission)
+      return isRead ? listSheets(exchange, parts.admission) : notAllowed(readMethods)
     }
-    const rowsRequest = { request, address: route.address, rowText: route.rowText, query }
-    if (isRead(request)) return readRows(rowsRequest, parts)
-    if (route.rowText !== null) return new Refusal('method_not_allowed', { allowedMethods: readMethods })
-    if (request.method === 'POST') return addRows(rowsRequest, parts)
-    return new Refusal('method_not_allowed', { allowedMethods: listMethods })
+    const asked = { exchange, address: route.address, rowText: route.rowText }
+    if (isRead) return readRows(asked, parts)
+    if (method === 'PUT' || method === 'PATCH') return changeRow(asked, parts, 'update')
+    if (method === 'DELETE') return changeRow(asked, parts, 'delete')
+    if (method === 'POST' && route.rowText === null) return addRows(asked, parts)
+    return notAllowed(route.rowText === null ? rowsMethods : rowMethods)
   }
 
   /** A provider's failure has its own code; anything else is ours, and the reference leads from the answer to the log. */
@@ -82,18 +112,13 @@ export function createApi(
   }
 }
 
-interface Asked {
-  segments: string[] | null
-  query: string | null
-  route: Route | null
-  operation: Operation
-}
+const noHeaders: readonly string[] = []
 
 /** Others become one label, so that a stranger cannot make metrics grow. */
 const knownMethods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
 
-function isRead({ method }: IncomingMessage): boolean {
-  return method === 'GET' || method === 'HEAD'
+function notAllowed(allowedMethods: string): Refusal {
+  return new Refusal('method_not_allowed', { allowedMethods })
 }
 
 function operationOf(route: Route | null, method: string): Operation {
@@ -101,6 +126,8 @@ function operationOf(route: Route | null, method: string): Operation {
   if (!route) return 'none'
   if (route.kind === 'sheets') return 'list_sheets'
   if (method === 'POST') return 'add_rows'
+  if (method === 'PUT' || method === 'PATCH') return 'update_row'
+  if (method === 'DELETE') return 'delete_row'
   if (method !== 'GET' && method !== 'HEAD') return 'none'
   return route.rowText === null ? 'list_rows' : 'get_row'
 }

@@ -4,6 +4,8 @@ import { type ErrorForm, errorBody, type Refusal } from '../errors.ts'
 /** An answer before it is sent. Header names and values alternate: the form that costs Node the least. */
 export interface Reply {
   status: number
+  /** What all answers of its kind carry, made once. */
+  base: readonly string[]
   headers: readonly string[]
   body: string | readonly Uint8Array[] | null
   /** Where the rows in it came from, for those who count. */
@@ -33,8 +35,8 @@ export const writeHeaders: readonly string[] = [...onEveryAnswer, ...json, ...mu
 
 export const preflightReply: Reply = {
   status: 204,
+  base: onEveryAnswer,
   headers: [
-    ...onEveryAnswer,
     'Access-Control-Allow-Methods',
     'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS',
     'Access-Control-Allow-Headers',
@@ -49,23 +51,30 @@ export const preflightReply: Reply = {
 
 export function refusalReply(refusal: Refusal, form: ErrorForm): Reply {
   const { allowedMethods, retryAfterSeconds } = refusal.facts
-  const headers = [...onEveryAnswer, ...json, ...mustNotBeKept]
+  const headers: string[] = []
   if (allowedMethods !== undefined) headers.push('Allow', allowedMethods)
   if (retryAfterSeconds !== undefined) headers.push('Retry-After', String(retryAfterSeconds))
   if (refusal.code === 'api_key_required') headers.push('WWW-Authenticate', 'Bearer')
   // What is left of an oversized or unreadable body is not read to its end.
   if (refusal.status === 413 || refusal.status === 408) headers.push('Connection', 'close')
-  return { status: refusal.status, headers, body: `${JSON.stringify(errorBody(refusal, form))}\n` }
+  return {
+    status: refusal.status,
+    base: writeHeaders,
+    headers,
+    body: `${JSON.stringify(errorBody(refusal, form))}\n`,
+  }
 }
 
 /** Sends an answer: the same head for HEAD, without the body. `isLast` asks the client to close the connection. */
 export function send(
   response: ServerResponse,
-  { status, headers, body }: Reply,
+  { status, base, headers, body }: Reply,
   isHead: boolean,
   isLast: boolean,
+  more: readonly string[] = [],
 ): void {
-  const head = body === null ? headers.slice() : headers.concat('Content-Length', String(byteLength(body)))
+  const head = base.concat(headers, more)
+  if (body !== null) head.push('Content-Length', String(byteLength(body)))
   if (isLast && !head.includes('Connection')) head.push('Connection', 'close')
   response.writeHead(status, head)
   if (isHead || body === null) response.end()

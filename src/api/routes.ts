@@ -3,7 +3,8 @@ import type { SheetAddress } from '../admission/judge.ts'
 /** What an address means. The two forms differ in nothing else (CONTRACT 1). */
 export type Route = { kind: 'rows'; address: SheetAddress; rowText: string | null } | { kind: 'sheets' }
 
-export const listMethods = 'GET, HEAD, POST, OPTIONS'
+export const rowsMethods = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS'
+export const rowMethods = 'GET, HEAD, PUT, PATCH, DELETE, OPTIONS'
 export const readMethods = 'GET, HEAD, OPTIONS'
 
 /**

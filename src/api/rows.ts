@@ -5,14 +5,15 @@ import { Refusal } from '../errors.ts'
 import type { Reading, ReadSheet } from '../sheets/reading.ts'
 import { positionOf, rowJson } from '../sheets/snapshot.ts'
 import type { AddedRows, Writing } from '../sheets/writing.ts'
-import { parseRows, readBody } from './body.ts'
+import { parseRow, parseRows, readBody } from './body.ts'
 import { etagOf, isNoneMatch, rowEtag } from './etag.ts'
+import { type Exchange, noted } from './exchange.ts'
 import { listBody, withRowNumber } from './list-body.ts'
 import { pageLinks } from './page-links.ts'
 import { presentedKey } from './presented-key.ts'
 import { type ListWish, noParameters, parseListWish, parseParameters, parseRowNumber } from './query.ts'
 import { notModifiedHeaders, type Reply, readHeaders, writeHeaders } from './reply.ts'
-import { pathOf } from './routes.ts'
+import { pathOf, readMethods } from './routes.ts'
 
 export interface ApiParts {
   admission: Admission
@@ -22,10 +23,9 @@ export interface ApiParts {
 
 /** A request that found the rows of some sheet, or one of them, with nothing of it judged yet. */
 export interface RowsRequest {
-  request: IncomingMessage
+  exchange: Exchange
   address: SheetAddress
   rowText: string | null
-  query: string | null
 }
 
 /** GET and HEAD: parse → admit → sheet → respond. */
@@ -38,7 +38,7 @@ export async function readRows(asked: RowsRequest, parts: ApiParts): Promise<Rep
   const wish = parseListWish(parameters)
   if (wish instanceof Refusal) return wish
 
-  const sheet = await parts.reading.read(facts, { mustAskProvider: asksForNow(asked.request) })
+  const sheet = await parts.reading.read(facts, { mustAskProvider: asksForNow(asked.exchange.request) })
   if (sheet.snapshot.columns.length === 0) return new Refusal('missing_headers')
 
   if (rowNumber !== undefined) return rowReply(asked, sheet, rowNumber, wish)
@@ -54,9 +54,10 @@ export async function readRows(asked: RowsRequest, parts: ApiParts): Promise<Rep
 export async function addRows(asked: RowsRequest, parts: ApiParts): Promise<Reply | Refusal> {
   const admitted = await admit(asked, parts, 'write')
   if (admitted instanceof Refusal) return admitted
-  const body = await readBody(asked.request)
+  const { request } = asked.exchange
+  const body = await readBody(request)
   if (body instanceof Refusal) return body
-  const rows = parseRows(body, asked.request.headers['content-encoding'])
+  const rows = parseRows(body, request.headers['content-encoding'])
   if (rows instanceof Refusal) return rows
 
   const added = await parts.writing.addRows(admitted.sheet, rows)
@@ -64,15 +65,36 @@ export async function addRows(asked: RowsRequest, parts: ApiParts): Promise<Repl
   return addedReply(asked, added)
 }
 
+/** PUT, PATCH and DELETE: admitted and checked like every write; the change itself is still to come. */
+export async function changeRow(
+  asked: RowsRequest,
+  parts: ApiParts,
+  change: 'update' | 'delete',
+): Promise<Refusal> {
+  const admitted = await admit(asked, parts, 'write')
+  if (admitted instanceof Refusal) return admitted
+  const rowNumber = parseRowNumber(asked.rowText, admitted.parameters)
+  if (rowNumber instanceof Refusal) return rowNumber
+  if (rowNumber === undefined) return new Refusal('invalid_row_number')
+  if (change === 'delete') return notYet()
+  const { request } = asked.exchange
+  const body = await readBody(request)
+  if (body instanceof Refusal) return body
+  const row = parseRow(body, request.headers['content-encoding'])
+  return row instanceof Refusal ? row : notYet()
+}
+
+function notYet(): Refusal {
+  const details = 'Rows can be added, but not changed or deleted yet.'
+  return new Refusal('method_not_allowed', { allowedMethods: readMethods, details })
+}
+
 /** The query may carry the key, so it is taken apart first; what is wrong with it is told only to those admitted. */
-async function admit(
-  { request, address, query }: RowsRequest,
-  { admission }: ApiParts,
-  intent: 'read' | 'write',
-) {
+async function admit({ exchange, address }: RowsRequest, { admission }: ApiParts, intent: 'read' | 'write') {
+  const { request, query } = exchange
   const parameters = parseParameters(query)
   const apiKey = presentedKey(request.headers, parameters instanceof Refusal ? noParameters : parameters)
-  const pass = await admission.admit({ address, apiKey, intent })
+  const pass = noted(exchange, await admission.admit({ address, apiKey, intent }))
   if (pass instanceof Refusal) return pass
   return parameters instanceof Refusal ? parameters : { sheet: pass.sheet, parameters }
 }
@@ -91,10 +113,10 @@ function listReply(asked: RowsRequest, sheet: ReadSheet, wish: ListWish, links: 
     'X-Total-Count',
     total,
   ]
-  headers.push(...links)
-  if (!isNoneMatch(asked.request.headers['if-none-match'], etag)) return notModified(headers, source)
+  if (links.length > 0) headers.push(...links)
+  if (!isNoneMatch(asked.exchange.request.headers['if-none-match'], etag)) return notModified(headers, source)
   const body = listBody(asked.address.form, snapshot, asOfMs, wish)
-  return { status: 200, headers: readHeaders.concat(headers), body, rowsFrom: source }
+  return { status: 200, base: readHeaders, headers, body, rowsFrom: source }
 }
 
 function rowReply(asked: RowsRequest, sheet: ReadSheet, rowNumber: number, wish: ListWish): Reply | Refusal {
@@ -106,11 +128,11 @@ function rowReply(asked: RowsRequest, sheet: ReadSheet, rowNumber: number, wish:
   const plain = position === null ? snapshot.blankRowJson : rowJson(snapshot, position)
   const etag = rowEtag(rowNumber, plain)
   const headers = ['ETag', etag, 'Age', String(sheet.ageSeconds), 'Cache-Status', cacheStatus[source]]
-  if (!isNoneMatch(asked.request.headers['if-none-match'], etag)) return notModified(headers, source)
+  if (!isNoneMatch(asked.exchange.request.headers['if-none-match'], etag)) return notModified(headers, source)
   const row = wish.rowNumbers ? withRowNumber(plain, rowNumber) : plain
   const meta = `{"row":${rowNumber},"as_of":"${new Date(asOfMs).toISOString()}"}`
   const body = asked.address.form === 'a' ? row : `{"data":${row},"meta":${meta}}`
-  return { status: 200, headers: readHeaders.concat(headers), body, rowsFrom: source }
+  return { status: 200, base: readHeaders, headers, body, rowsFrom: source }
 }
 
 function addedReply({ address }: RowsRequest, { rowNumbers, rowsJson }: AddedRows): Reply {
@@ -121,11 +143,11 @@ function addedReply({ address }: RowsRequest, { rowNumbers, rowsJson }: AddedRow
       ? `{"success":true,"message":"${count} row(s) added","rows_added":${count},"rows":${rows}}`
       : `{"data":${rows},"meta":{"rows_added":${count},"rows":${JSON.stringify(rowNumbers)}}}`
   const location = count === 1 ? ['Location', `${pathOf(address)}/${rowNumbers[0]}`] : []
-  return { status: 201, headers: writeHeaders.concat(location), body }
+  return { status: 201, base: writeHeaders, headers: location, body }
 }
 
 function notModified(headers: readonly string[], rowsFrom: ReadSheet['source']): Reply {
-  return { status: 304, headers: notModifiedHeaders.concat(headers), body: null, rowsFrom }
+  return { status: 304, base: notModifiedHeaders, headers, body: null, rowsFrom }
 }
 
 /** RFC 9211: where the answer came from; `Age` beside it says how long ago that was. */

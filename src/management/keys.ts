@@ -9,6 +9,7 @@ export interface Keys {
   create(key: KeyToCreate): Promise<FreshKey | Problem>
   list(accountSlug: string): Promise<KeyRecord[] | Problem>
   revoke(keyId: string): Promise<KeyRecord | Problem>
+  setScope(keyId: string, scope: KeyScope): Promise<KeyRecord | Problem>
   /** A new value for the same rights; the old one is dead when this returns. */
   regenerate(keyId: string): Promise<FreshKey | Problem>
 }
@@ -61,6 +62,12 @@ export function createKeys(store: Store, accounts: Accounts, sheets: Sheets): Ke
       const key = await active(keyId)
       if (key instanceof Problem) return key
       return (await store.revokeKey(keyId)) ? key : alreadyRevoked(keyId)
+    },
+    async setScope(keyId, scope) {
+      const key = await active(keyId)
+      if (key instanceof Problem) return key
+      await store.setKeyScope(keyId, scope)
+      return { ...key, scope }
     },
     async regenerate(keyId) {
       const key = await active(keyId)

@@ -1,5 +1,5 @@
 import type { SheetAccess } from '../store/schema.ts'
-import type { SheetRecord, Store } from '../store/store.ts'
+import type { SheetRecord, SheetSettings, Store } from '../store/store.ts'
 import type { Accounts } from './accounts.ts'
 import { Problem } from './problem.ts'
 import { problemWithSlug } from './slug.ts'
@@ -9,6 +9,11 @@ export interface Sheets {
   find(accountSlug: string, sheetSlug: string): Promise<SheetRecord | Problem>
   list(accountSlug: string): Promise<SheetRecord[] | Problem>
   setPaused(accountSlug: string, sheetSlug: string, paused: boolean): Promise<SheetRecord | Problem>
+  change(
+    accountSlug: string,
+    sheetSlug: string,
+    settings: Partial<SheetSettings>,
+  ): Promise<SheetRecord | Problem>
 }
 
 export interface SheetToConnect {
@@ -19,6 +24,10 @@ export interface SheetToConnect {
   source: string
   location: string
 }
+
+/** CONTRACT 2: `cache_seconds` is 0 to 3,600. */
+const maxCacheSeconds = 3_600
+const maxStaleSeconds = 86_400
 
 export function createSheets(store: Store, accounts: Accounts): Sheets {
   return {
@@ -35,6 +44,18 @@ export function createSheets(store: Store, accounts: Accounts): Sheets {
     async list(accountSlug) {
       const account = await accounts.find(accountSlug)
       return account instanceof Problem ? account : store.sheetsOf(account.id)
+    },
+    async change(accountSlug, sheetSlug, settings) {
+      const sheet = await find(accountSlug, sheetSlug)
+      if (sheet instanceof Problem) return sheet
+      const { cacheSeconds = 0, staleIfErrorSeconds = 0 } = settings
+      if (cacheSeconds > maxCacheSeconds)
+        return new Problem(`rows are kept for at most ${maxCacheSeconds} seconds`)
+      if (staleIfErrorSeconds > maxStaleSeconds) {
+        return new Problem(`old rows are served for at most ${maxStaleSeconds} seconds`)
+      }
+      await store.changeSheet(sheet.id, settings)
+      return { ...sheet, ...settings }
     },
     async setPaused(accountSlug, sheetSlug, paused) {
       const sheet = await find(accountSlug, sheetSlug)

@@ -8,7 +8,8 @@ import type { Snapshot } from './snapshot.ts'
 
 /** Reads sheets from memory where that is as good as asking, else from their provider, once for all who wait. */
 export interface Reading {
-  read(sheet: SheetFacts, wish: ReadWish): Promise<ReadSheet>
+  /** At once when memory has it. */
+  read(sheet: SheetFacts, wish: ReadWish): ReadSheet | Promise<ReadSheet>
   /** Like a read that asks for now, with the version that a write can be conditional on. */
   readForWriting(sheet: SheetFacts): Promise<HeldSnapshot>
 }
@@ -67,7 +68,7 @@ export function createReading({
   const flights = new Map<string, Flight>()
 
   return {
-    async read(sheet, { mustAskProvider }) {
+    read(sheet, { mustAskProvider }) {
       const known = held.get(sheet.id)
       if (known && !mustAskProvider && isFresh(known, sheet)) {
         held.delete(sheet.id)
@@ -75,8 +76,7 @@ export function createReading({
         return answer(known, 'hit')
       }
       const source = known ? 'stale' : 'miss'
-      const read = await ask(sheet, mustAskProvider || sheet.cacheSeconds === 0)
-      return answer(read, source)
+      return ask(sheet, mustAskProvider || sheet.cacheSeconds === 0).then((read) => answer(read, source))
     },
     readForWriting: (sheet) => ask(sheet, true),
   }

@@ -11,7 +11,10 @@ export interface SqlDatabase {
    * Prepares a query for the hot path once. It runs outside any open transaction and sees everything committed
    * before the call, by any process. `parameters` replace those of the compiled query, in its order.
    */
-  prepareOne(query: CompiledQuery): (parameters: readonly string[]) => Promise<ColumnValues | null>
+  prepareOne<T>(
+    query: CompiledQuery,
+    toResult: (row: ColumnValues | null) => T,
+  ): (parameters: readonly string[]) => Promise<T>
   /** Runs `work` in a transaction that no other process can be in at the same time. */
   inMigrationLock<T>(work: (transaction: Kysely<Tables>) => Promise<T>): Promise<T>
   isUniqueViolation(error: unknown): boolean

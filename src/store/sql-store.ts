@@ -12,17 +12,15 @@ const idLength = 22
 export function createSqlStore(database: SqlDatabase, clock: Clock): Store {
   const { kysely } = database
   const lookUps = compileLookUps(kysely)
-  const lookUpA = database.prepareOne(lookUps.a)
-  const lookUpB = database.prepareOne(lookUps.b)
+  const lookUpA = database.prepareOne(lookUps.a, toFacts)
+  const lookUpB = database.prepareOne(lookUps.b, toFacts)
 
   return {
-    async lookUp(address, keyHash) {
+    lookUp(address, keyHash) {
       const key = keyHash ?? ''
-      return toFacts(
-        address.form === 'a'
-          ? await lookUpA([address.accountSlug, address.sheetSlug, key])
-          : await lookUpB([address.sheetId, key]),
-      )
+      return address.form === 'a'
+        ? lookUpA([address.accountSlug, address.sheetSlug, key])
+        : lookUpB([address.sheetId, key])
     },
 
     async lookUpKey(keyHash) {
@@ -187,6 +185,9 @@ export function createSqlStore(database: SqlDatabase, clock: Clock): Store {
       })
     },
 
+    async setKeyScope(keyId, scope) {
+      await kysely.updateTable('api_key').set({ scope }).where('id', '=', keyId).execute()
+    },
     async noteKeysUsed(lastUsedMs) {
       await kysely.transaction().execute(async (transaction) => {
         for (const [keyId, usedAtMs] of lastUsedMs) {

@@ -45,6 +45,7 @@ export interface Store {
     successor: Pick<NewKey, 'hash' | 'shownStart' | 'shownEnd'>,
   ): Promise<KeyRecord | null>
 
+  setKeyScope(keyId: string, scope: KeyScope): Promise<void>
   /** Remembers when keys were last used; a time older than the one known changes nothing. */
   noteKeysUsed(lastUsedMs: ReadonlyMap<string, number>): Promise<void>
 

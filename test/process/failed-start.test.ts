@@ -24,7 +24,7 @@ test('every wrong setting is listed at once, and no value of one is repeated', a
     '  BASE_URL: must be an address such as https://sheets.example.com',
     '  ROWPORT_LOG_LEVEL: must be one of debug, info, warn, error, silent',
     '  DATABASE_URL: PostgreSQL is not supported yet; leave it out to use the embedded default',
-    '  ROWPORT_DATE: there is no such setting; those that begin so are ROWPORT_DATA, ROWPORT_LOG_LEVEL, ROWPORT_SNAPSHOT_MB, ROWPORT_SECRET',
+    '  ROWPORT_DATE: there is no such setting; those that begin so are ROWPORT_DATA, ROWPORT_LOG_LEVEL, ROWPORT_SNAPSHOT_MB, ROWPORT_PLANS, ROWPORT_TRUSTED_PROXIES, ROWPORT_REFUSALS_PER_MINUTE, ROWPORT_SECRET',
   ])
   assert.ok(!failed.stderr.includes(password))
 })

@@ -164,9 +164,9 @@ test('unknown addresses and methods', async (t) => {
     assert.equal(error.code, 'not_found', path)
   }
   for (const [method, path, allow] of [
-    ['DELETE', formA, 'GET, HEAD, POST, OPTIONS'],
-    ['PUT', `${formB}/2`, 'GET, HEAD, OPTIONS'],
-    ['POST', `${formA}/2`, 'GET, HEAD, OPTIONS'],
+    ['PROPFIND', formA, 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS'],
+    ['PROPFIND', `${formB}/2`, 'GET, HEAD, PUT, PATCH, DELETE, OPTIONS'],
+    ['POST', `${formA}/2`, 'GET, HEAD, PUT, PATCH, DELETE, OPTIONS'],
     ['POST', '/v1/sheets', 'GET, HEAD, OPTIONS'],
   ] as const) {
     const answer = await fetch(rowport.url + path, { method })

@@ -115,7 +115,7 @@ test('a target with a host, as proxies send it, is the same address', async (t) 
 test('methods that are not served are 405 with Allow, everywhere; OPTIONS is answered alike everywhere', async (t) => {
   const wired = await startWired(t)
   const { formA, formB } = wired.sheet
-  for (const method of ['TRACE', 'PROPFIND', 'QUERY', 'DELETE']) {
+  for (const method of ['TRACE', 'PROPFIND', 'QUERY']) {
     for (const [path, form] of [
       [formA, 'flat'],
       [formB, 'nested'],
@@ -409,40 +409,25 @@ test('too much is 413: over 2 MiB announced, over 2 MiB sent, over 1,000 rows', 
 test('a client that is still sending gets the refusal whole, and no reset', async (t) => {
   const wired = await startWired(t)
   const { formA, formB } = wired.sheet
+  // More than the buffers of both ends hold: a simple client that writes all first can only do so if it is read.
+  const muchMore = Buffer.alloc(12 * oneMegabyte, 'x')
   const post = `POST ${formA} HTTP/1.1\r\n${wired.head}`
+  const announced = `Content-Length: ${2 * muchMore.length}\r\n\r\n`
+  const chunked = 'Transfer-Encoding: chunked\r\n\r\n'
   const cases: Record<string, readonly [bytes: string, expected: Expected]> = {
-    'garbage, 1 MB': [`\x01${'x'.repeat(oneMegabyte)}`, notUnderstood],
-    'a header of 1 MB': [
-      `GET ${formB} HTTP/1.1\r\nX: ${'y'.repeat(oneMegabyte)}`,
-      [431, 'headers_too_large', 'nested'],
-    ],
-    'no Host and 1 MB': [
-      `POST ${formA} HTTP/1.1\r\nContent-Length: ${oneMegabyte}\r\n\r\n${'x'.repeat(oneMegabyte)}`,
-      notUnderstood,
-    ],
-    'bad chunks and 1 MB': [
-      `${post}Transfer-Encoding: chunked\r\n\r\nZZ\r\n${'x'.repeat(oneMegabyte)}`,
-      notUnderstood,
-    ],
-    'an expectation and 1 MB': [
-      `${post}Expect: miracles\r\nContent-Length: ${2 * oneMegabyte}\r\n\r\n${'x'.repeat(oneMegabyte)}`,
-      [417, 'expectation_failed', 'flat'],
-    ],
-    'CONNECT and 1 MB': [
-      `CONNECT elsewhere.test:443 HTTP/1.1\r\n${host}\r\n${'x'.repeat(oneMegabyte)}`,
-      [405, 'method_not_allowed', 'flat'],
-    ],
-    '4 MB announced': [
-      `${post}Content-Length: ${4 * oneMegabyte}\r\n\r\n${'x'.repeat(3 * oneMegabyte)}`,
-      [413, 'payload_too_large', 'flat'],
-    ],
-    '4 MB in chunks': [
-      `${post}Transfer-Encoding: chunked\r\n\r\nFFFFFF\r\n${'x'.repeat(4 * oneMegabyte)}`,
-      [413, 'payload_too_large', 'flat'],
-    ],
+    garbage: ['\x01', notUnderstood],
+    'a header without end': [`GET ${formB} HTTP/1.1\r\nX: `, [431, 'headers_too_large', 'nested']],
+    'no Host': [`POST ${formA} HTTP/1.1\r\n${announced}`, notUnderstood],
+    'bad chunks': [`${post}${chunked}ZZ\r\n`, notUnderstood],
+    'bad chunks, and no key either': [`POST ${formA} HTTP/1.1\r\n${host}${chunked}ZZ\r\n`, notUnderstood],
+    'an expectation': [`${post}Expect: miracles\r\n${announced}`, [417, 'expectation_failed', 'flat']],
+    CONNECT: [`CONNECT elsewhere.test:443 HTTP/1.1\r\n${host}\r\n`, [405, 'method_not_allowed', 'flat']],
+    'too much, announced': [`${post}${announced}`, [413, 'payload_too_large', 'flat']],
+    'too much, in chunks': [`${post}${chunked}FFFFFFF\r\n`, [413, 'payload_too_large', 'flat']],
   }
-  for (const [title, [bytes, expected]] of Object.entries(cases)) {
+  for (const [title, [head, expected]] of Object.entries(cases)) {
     await t.test(title, async () => {
+      const bytes = Buffer.concat([Buffer.from(head, 'latin1'), muchMore])
       const { answers, rest, isClosed, error } = await wired.talk(bytes, { readsLate: true })
       assertRefusal(answers[0], ...expected)
       assert.deepEqual(

@@ -139,7 +139,7 @@ export interface Wired {
 
 export async function startWired(t: TestContext, timeLimits: Partial<TimeLimits> = {}): Promise<Wired> {
   // The plan without a limit: these tests ask often.
-  const rowport = await startRowport(t, 'enterprise', timeLimits)
+  const rowport = await startRowport(t, { timeLimits })
   const sheet = await rowport.connectFile('products', 'products.csv', 'name,price,__proto__\nOak,1,x\n')
   const key = await rowport.createKey()
   return {

@@ -6,6 +6,7 @@ import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ClientGone, readBody } from '../../src/api/body.ts'
 import { createMetrics } from '../../src/metrics.ts'
+import type { Observation, Observe } from '../../src/observe.ts'
 import { listen } from '../../src/server.ts'
 import { bearer } from '../harness.ts'
 import { assertRefusal, openSocket, parseAnswers, type RawAnswer, startWired } from './raw-client.ts'
@@ -129,6 +130,30 @@ test('a client that never reads is closed, and what was kept for it let go', asy
   assertAbout(await closed.promise, idleSocketMs)
 })
 
+test('garbage that keeps coming while an earlier request is answered is refused once', async (t) => {
+  const seen: Observation[] = []
+  const port = await listenAlone(
+    t,
+    async (_request, response) => {
+      await sleep(150)
+      response.end('fine')
+    },
+    quick,
+    (observation) => void seen.push(observation),
+  )
+  const socket = await openSocket(t, port)
+  socket.write('GET /api/x HTTP/1.1\r\nHost: rowport.test\r\n\r\nGARBAGE\r\n\r\n')
+  const stop = dribble(socket, '\x01')
+  const { answers, rest } = await untilClosed(socket)
+  stop()
+  assert.deepEqual(
+    answers.map(({ status }) => status),
+    [200, 400],
+  )
+  assert.equal(rest, '')
+  assert.equal(seen.length, 1, 'and counted once')
+})
+
 test('a failure while answering closes the connection and nothing else', async (t) => {
   const port = await listenAlone(t, async (request, response) => {
     if (request.url === '/api/broken') throw new Error('made by this test')
@@ -187,12 +212,13 @@ async function listenAlone(
   t: TestContext,
   api: (request: IncomingMessage, response: ServerResponse) => unknown,
   limits = quick,
+  observe: Observe = () => {},
 ): Promise<number> {
   const parts = {
     api,
     dashboard: api,
     metrics: createMetrics(),
-    observe: () => {},
+    observe,
     isStoreReachable: async () => true,
     drain: { isDraining: false },
   }

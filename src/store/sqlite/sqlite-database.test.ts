@@ -27,6 +27,7 @@ test('SQLite: a look-up sees nothing of a transaction that is still open', async
       .selectFrom('migration')
       .select((of) => of.fn.countAll<number>().as('count'))
       .compile(),
+    (row) => row,
   )
   await database.kysely.transaction().execute(async (transaction) => {
     await transaction

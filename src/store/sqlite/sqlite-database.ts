@@ -27,7 +27,7 @@ export function openSqlite(path: string): SqlDatabase {
 
   return {
     kysely,
-    prepareOne: (query) => prepareRead(query.sql),
+    prepareOne: (query, toResult) => prepareRead(query.sql, toResult),
     inMigrationLock: (work) => kysely.transaction().execute(work),
     isUniqueViolation,
     async close() {

@@ -4,14 +4,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, test } from 'node:test'
-import { cli } from './cli.ts'
-import { commands } from './commands.ts'
+import { cli } from '../cli.ts'
+import { commands } from './all-commands.ts'
 
 const folder = await mkdtemp(join(tmpdir(), 'rowport-commands-'))
 after(() => rm(folder, { recursive: true }))
 const products = join(folder, 'products.csv')
 await writeFile(products, 'name,price\nOak table,420\nLamp,59.9\n')
-const workbook = join(import.meta.dirname, 'sheets/file/xlsx/fixtures/openpyxl.xlsx')
+const workbook = join(import.meta.dirname, '../sheets/file/xlsx/fixtures/openpyxl.xlsx')
 
 test('what was typed wrong is said in a sentence, with how it is typed right', async () => {
   const cases: [string, RegExp][] = [
@@ -20,7 +20,7 @@ test('what was typed wrong is said in a sentence, with how it is typed right', a
       'account',
       /^rowport: there is no command "account"\n\nUsage:\n {2}rowport account create .*\n.* plan .*\n$/,
     ],
-    ['key frob x', /^rowport: there is no command "key frob"\n\nUsage:\n(?: {2}rowport key .*\n){4}$/],
+    ['key frob x', /^rowport: there is no command "key frob"\n\nUsage:\n(?: {2}rowport key .*\n){5}$/],
     ['serve now', /^rowport: there is no command "serve now"\n/],
     ['account create', /^rowport: <slug> is missing\.\n\nUsage:\n {2}rowport account create <slug>/],
     ['account plan acme', /^rowport: <plan> is missing\./],
@@ -43,6 +43,9 @@ test('what was typed wrong is said in a sentence, with how it is typed right', a
       `sheet connect acme/stock --file ${products} --access open`,
       /^rowport: --access is private or public-read/,
     ],
+    ['sheet set acme/stock', /^rowport: Name at least one setting\./],
+    ['sheet set acme/stock --cache-seconds soon', /^rowport: --cache-seconds must be a whole number/],
+    ['key scope key_x write', /^rowport: The scope is read or read-write, not "write"\./],
     ['account plan acme pro --per-minute 0', /^rowport: --per-minute must be a whole number from 1 to/],
     ['account plan acme pro --per-month 1e3', /^rowport: --per-month must be a whole number from 1 to/],
   ]
@@ -177,10 +180,18 @@ test('what a program reads with --json: one value, names in one style, a secret 
     slug: 'words',
     provider: 'file',
     access: 'private',
+    accepts: 'both',
     paused: false,
     cache_seconds: 10,
+    stale_if_error_seconds: 0,
+    unknown_fields: 'reject',
     location: { path: workbook, tab: 'Wörter' },
   })
+  const set = { access: 'public-read', accepts: 'live', cache_seconds: 0, unknown_fields: 'ignore' }
+  const options = '--access public-read --accepts live --cache-seconds 0 --unknown-fields ignore'
+  assert.deepEqual(await json(`sheet set acme/words ${options}`), { ...sheet, ...set })
+  const back = '--access private --accepts both --cache-seconds 10 --unknown-fields reject'
+  assert.deepEqual(await json(`sheet set acme/words ${back}`), sheet)
   assert.deepEqual(await json('sheet pause acme/words'), { ...sheet, paused: true })
   assert.deepEqual(await json('sheet list acme'), [{ ...sheet, paused: true }])
 
@@ -195,10 +206,12 @@ test('what a program reads with --json: one value, names in one style, a secret 
     'sheet_id',
     'shown',
     'created_at',
+    'last_used_at',
     'revoked_at',
   ])
   assert.equal(listed.sheet_id, sheet.id)
   assert.deepEqual(await json('key list acme'), [listed])
+  assert.deepEqual(await json(`key scope ${listed.id} read-write`), { ...listed, scope: 'read-write' })
   assert.deepEqual(await json(`key revoke ${listed.id}`), { id: listed.id, revoked: true })
 })
 

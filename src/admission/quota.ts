@@ -1,0 +1,156 @@
+import type { Clock } from '../clock.ts'
+import type { Store } from '../store/store.ts'
+import { type BillingCycle, billingCycleAt } from './billing-cycle.ts'
+
+/**
+ * The month's allowance of an account. A request is reserved before its work and released unless it succeeds, so never
+ * more than the quota is served. Reservations come from blocks that are charged in the store ahead: a read does not
+ * write to the database each time, and a process that dies has charged at most the block it held.
+ */
+export interface Quota {
+  /** At once while the block lasts. */
+  reserve(account: QuotaAccount, limit: number): Reservation | Promise<Reservation>
+  /** Gives back what was charged ahead and not used. */
+  close(): Promise<void>
+}
+
+export interface QuotaAccount {
+  id: string
+  /** Where its billing months are counted from. */
+  anchorMs: number
+}
+
+export interface QuotaState {
+  limit: number
+  remaining: number
+  resetAtMs: number
+}
+
+export interface Reservation {
+  isAdmitted: boolean
+  state: QuotaState
+  /** The request did not succeed: it costs nothing. */
+  release(): void
+}
+
+interface Lease {
+  accountId: string
+  cycle: BillingCycle
+  /** Charged in the store for this cycle, by everyone, when last heard of. */
+  charged: number
+  /** Of these, what this process holds and has not used. */
+  unused: number
+  /** The limit that they were charged under. */
+  limit: number
+  /** Whether anyone asked since the last look round. */
+  isWarm: boolean
+  renewal: Promise<void> | null
+}
+
+const largestBlock = 1_000
+/** A block is at most this part of what is left, so that the last requests of a month are shared out one by one. */
+const blockShare = 1 / 50
+const idleReturnMs = 1_000
+
+type QuotaStore = Pick<Store, 'chargeAhead' | 'giveBack'>
+
+export function createQuota(store: QuotaStore, clock: Clock): Quota {
+  const leases = new Map<string, Lease>()
+  const lookRound = setInterval(() => void returnIdle(), idleReturnMs).unref()
+
+  return {
+    reserve(account, limit) {
+      const lease = leaseOf(account)
+      lease.isWarm = true
+      return lease.unused > 0 && limit >= lease.limit ? taken(lease, limit) : renewed(lease, limit)
+    },
+    async close() {
+      clearInterval(lookRound)
+      await Promise.all([...leases.values()].map(giveBackUnused))
+    },
+  }
+
+  function taken(lease: Lease, limit: number): Reservation {
+    const used = lease.charged - lease.unused
+    // The limit may have been lowered since the block was charged.
+    const isAdmitted = lease.unused > 0 && used < limit
+    if (isAdmitted) lease.unused--
+    let isHeld = isAdmitted
+    return {
+      isAdmitted,
+      state: stateOf(lease, limit),
+      release() {
+        if (isHeld) lease.unused++
+        isHeld = false
+      },
+    }
+  }
+
+  async function renewed(lease: Lease, limit: number): Promise<Reservation> {
+    // Under a limit that was lowered, others may have used up everything since; only the store knows.
+    if (limit < lease.limit) await giveBackUnused(lease)
+    do {
+      lease.renewal ??= renew(lease, limit)
+      await lease.renewal
+      // Others who waited for the same renewal may have been quicker; then there may be another.
+    } while (lease.unused === 0 && lease.charged < limit)
+    return taken(lease, limit)
+  }
+
+  function leaseOf({ id, anchorMs }: QuotaAccount): Lease {
+    const nowMs = clock.nowMs()
+    const known = leases.get(id)
+    if (known && nowMs < known.cycle.endMs) return known
+    const cycle = billingCycleAt(anchorMs, nowMs)
+    const fresh: Lease = {
+      accountId: id,
+      cycle,
+      charged: 0,
+      unused: 0,
+      limit: 0,
+      isWarm: true,
+      renewal: null,
+    }
+    leases.set(id, fresh)
+    // The month is over: nobody will ask for the rest, but the count should be what was served.
+    if (known) void giveBackUnused(known).catch(() => {})
+    return fresh
+  }
+
+  async function renew(lease: Lease, limit: number): Promise<void> {
+    try {
+      const left = Math.max(0, limit - lease.charged)
+      const block = Math.min(largestBlock, Math.max(1, Math.floor(left * blockShare)))
+      const { granted, charged } = await store.chargeAhead(lease.accountId, lease.cycle.startMs, limit, block)
+      lease.unused += granted
+      lease.charged = charged
+      lease.limit = limit
+    } finally {
+      lease.renewal = null
+    }
+  }
+
+  /** Another process may be out of reservations while this one holds some that nobody asks for. */
+  async function returnIdle(): Promise<void> {
+    for (const lease of [...leases.values()]) {
+      if (!lease.isWarm) {
+        const isOver = clock.nowMs() >= lease.cycle.endMs
+        if (isOver && leases.get(lease.accountId) === lease) leases.delete(lease.accountId)
+        await giveBackUnused(lease).catch(() => {})
+      }
+      lease.isWarm = false
+    }
+  }
+
+  async function giveBackUnused(lease: Lease): Promise<void> {
+    const { accountId, cycle, unused } = lease
+    if (unused === 0) return
+    lease.unused = 0
+    lease.charged -= unused
+    await store.giveBack(accountId, cycle.startMs, unused)
+  }
+}
+
+function stateOf({ charged, unused, cycle }: Lease, limit: number): QuotaState {
+  return { limit, remaining: Math.max(0, limit - charged + unused), resetAtMs: cycle.endMs }
+}

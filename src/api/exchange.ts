@@ -1,0 +1,23 @@
+import type { IncomingMessage } from 'node:http'
+import type { Admitted, Limits } from '../admission/admit.ts'
+import type { Refusal } from '../errors.ts'
+
+/** One request on its way, and what admission said of it: whoever sends the answer tells the limits and settles. */
+export interface Exchange {
+  request: IncomingMessage
+  query: string | null
+  /** Until a key, or a sheet that needs none, says otherwise: what a stranger is refused counts for its address. */
+  isStranger: boolean
+  limits: Limits | null
+  /** For an answer that is no success: it is not counted against the quota. */
+  release: (() => void) | null
+}
+
+/** Takes note of limits and reservation, and passes the verdict on. */
+export function noted<P>(exchange: Exchange, admitted: Admitted<P>): P | Refusal {
+  const { verdict, isStranger, limits, release } = admitted
+  exchange.isStranger = isStranger
+  exchange.limits = limits
+  exchange.release = release
+  return verdict
+}

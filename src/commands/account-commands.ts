@@ -1,0 +1,51 @@
+import type { OwnLimits } from '../management/accounts.ts'
+import { Problem } from '../management/problem.ts'
+import type { AccountRecord } from '../store/store.ts'
+import { type Command, positiveNumber } from './command.ts'
+
+export const accountCommands: readonly Command[] = [
+  {
+    words: ['account', 'create'],
+    usage: 'account create <slug> [--plan <plan>]',
+    positionals: ['<slug>'],
+    options: ['plan'],
+    async run({ accounts }, [slug = ''], { plan = 'free' }) {
+      const account = await accounts.create(slug, plan)
+      if (account instanceof Problem) return account
+      return { json: accountJson(account), text: `Account ${slug} created, on plan ${plan}.` }
+    },
+  },
+  {
+    words: ['account', 'plan'],
+    usage: 'account plan <slug> <plan> [--per-minute <n>] [--per-month <n>]',
+    positionals: ['<slug>', '<plan>'],
+    options: ['per-minute', 'per-month'],
+    async run({ accounts }, [slug = '', plan = ''], options) {
+      const own = {
+        requestsPerMinute: positiveNumber('per-minute', options),
+        requestsPerMonth: positiveNumber('per-month', options),
+      }
+      const account = await accounts.setPlan(slug, plan, own)
+      if (account instanceof Problem) return account
+      return { json: accountJson(account), text: `Account ${slug} is on plan ${plan} now${ownLimits(own)}.` }
+    },
+  },
+]
+
+function accountJson({ id, slug, plan, requestsPerMinute, requestsPerMonth, createdAtMs }: AccountRecord) {
+  return {
+    id,
+    slug,
+    plan,
+    requests_per_minute: requestsPerMinute,
+    requests_per_month: requestsPerMonth,
+    created_at: new Date(createdAtMs).toISOString(),
+  }
+}
+
+function ownLimits({ requestsPerMinute, requestsPerMonth }: OwnLimits): string {
+  const limits = []
+  if (requestsPerMinute !== null) limits.push(`${requestsPerMinute} requests a minute`)
+  if (requestsPerMonth !== null) limits.push(`${requestsPerMonth} requests a month`)
+  return limits.length > 0 ? `, but with ${limits.join(' and ')}` : ''
+}

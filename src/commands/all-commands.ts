@@ -1,0 +1,22 @@
+import { accountCommands } from './account-commands.ts'
+import type { Command } from './command.ts'
+import { keyCommands } from './key-commands.ts'
+import { sheetCommands } from './sheet-commands.ts'
+
+/** CONTRACT 6. */
+export const commands: readonly Command[] = [...accountCommands, ...sheetCommands, ...keyCommands]
+
+export const usage = `rowport: a spreadsheet behind a JSON API
+
+  rowport serve
+${usageLines(commands)}
+Every command but serve takes --json. They work on the same data as a running server, and take effect at once.
+`
+
+export function usageOf(some: readonly Command[]): string {
+  return `Usage:\n${usageLines(some)}`
+}
+
+function usageLines(some: readonly Command[]): string {
+  return some.map((command) => `  rowport ${command.usage}\n`).join('')
+}

@@ -1,0 +1,48 @@
+import type { Workshop } from '../assemble.ts'
+import type { Problem } from '../management/problem.ts'
+
+/** One of the operator's commands (CONTRACT 6). */
+export interface Command {
+  words: readonly string[]
+  usage: string
+  /** What the words after the command's own stand for. */
+  positionals: readonly string[]
+  options: readonly string[]
+  run(workshop: Workshop, words: readonly string[], options: Options): Promise<Outcome | Problem>
+}
+
+export type Options = Record<string, string | undefined>
+
+export interface Outcome {
+  json: unknown
+  text: string
+}
+
+/** The command was typed wrong; what is wrong, for the person who typed it. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError'
+}
+
+export function oneOf<T extends string>(option: string, value: string, allowed: readonly T[]): T {
+  const found = allowed.find((candidate) => candidate === value)
+  if (found === undefined) throw new UsageError(`--${option} is ${allowed.join(' or ')}, not "${value}".`)
+  return found
+}
+
+export function positiveNumber(option: string, options: Options): number | null {
+  const text = options[option]
+  if (text === undefined) return null
+  if (!/^[1-9][0-9]{0,8}$/.test(text))
+    throw new UsageError(`--${option} must be a whole number from 1 to 999999999.`)
+  return Number(text)
+}
+
+export function table(columns: readonly string[], rows: readonly string[][], ifEmpty: string): string {
+  if (rows.length === 0) return ifEmpty
+  const lines = [columns, ...rows]
+  const widths = columns.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)))
+  return lines
+    .map((line) => line.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  '))
+    .map((line) => line.trimEnd())
+    .join('\n')
+}

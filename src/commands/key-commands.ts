@@ -1,0 +1,114 @@
+import { Problem } from '../management/problem.ts'
+import type { KeyMode, KeyScope } from '../store/schema.ts'
+import type { KeyRecord } from '../store/store.ts'
+import { type Command, oneOf, table, UsageError } from './command.ts'
+
+const scopes: readonly KeyScope[] = ['read', 'read-write']
+
+export const keyCommands: readonly Command[] = [
+  {
+    words: ['key', 'create'],
+    usage: 'key create <account> --name <name> [--mode live|test] [--sheet <slug>] [--scope read|read-write]',
+    positionals: ['<account>'],
+    options: ['name', 'mode', 'sheet', 'scope'],
+    async run({ keys }, [accountSlug = ''], { name, mode, sheet, scope }) {
+      if (name === undefined) throw new UsageError('A key needs a --name.')
+      const key = await keys.create({
+        accountSlug,
+        sheetSlug: sheet ?? null,
+        name,
+        mode: oneOf<KeyMode>('mode', mode ?? 'live', ['live', 'test']),
+        scope: oneOf<KeyScope>('scope', scope ?? 'read', scopes),
+      })
+      if (key instanceof Problem) return key
+      return { json: { ...keyJson(key.record), key: key.value }, text: shownOnce(key.record, key.value) }
+    },
+  },
+  {
+    words: ['key', 'revoke'],
+    usage: 'key revoke <key id>',
+    positionals: ['<key id>'],
+    options: [],
+    async run({ keys }, [keyId = '']) {
+      const key = await keys.revoke(keyId)
+      if (key instanceof Problem) return key
+      return {
+        json: { id: key.id, revoked: true },
+        text: `Key "${key.name}" (${shownAs(key)}) is revoked. Nothing can bring it back.`,
+      }
+    },
+  },
+  {
+    words: ['key', 'regenerate'],
+    usage: 'key regenerate <key id>',
+    positionals: ['<key id>'],
+    options: [],
+    async run({ keys }, [keyId = '']) {
+      const key = await keys.regenerate(keyId)
+      if (key instanceof Problem) return key
+      const { record, value } = key
+      return {
+        json: { ...keyJson(record), key: value },
+        text: `The old key is dead. In its place:\n${shownOnce(record, value)}`,
+      }
+    },
+  },
+  {
+    words: ['key', 'scope'],
+    usage: 'key scope <key id> read|read-write',
+    positionals: ['<key id>', '<scope>'],
+    options: [],
+    async run({ keys }, [keyId = '', wanted = '']) {
+      const scope = scopes.find((each) => each === wanted)
+      if (!scope) throw new UsageError(`The scope is ${scopes.join(' or ')}, not "${wanted}".`)
+      const key = await keys.setScope(keyId, scope)
+      if (key instanceof Problem) return key
+      return { json: keyJson(key), text: `Key "${key.name}" (${shownAs(key)}) may ${scope} now.` }
+    },
+  },
+  {
+    words: ['key', 'list'],
+    usage: 'key list <account>',
+    positionals: ['<account>'],
+    options: [],
+    async run({ keys, sheets }, [account = '']) {
+      const list = await keys.list(account)
+      if (list instanceof Problem) return list
+      const itsSheets = await sheets.list(account)
+      if (itsSheets instanceof Problem) return itsSheets
+      const slugs = new Map(itsSheets.map(({ id, slug }) => [id, slug]))
+      const lines = list.map((key) => keyLine(key, slugs))
+      return { json: list.map(keyJson), text: table(keyColumns, lines, `No keys in ${account} yet.`) }
+    },
+  },
+]
+
+function keyJson(key: KeyRecord) {
+  return {
+    id: key.id,
+    name: key.name,
+    mode: key.mode,
+    scope: key.scope,
+    sheet_id: key.sheetId,
+    shown: shownAs(key),
+    created_at: new Date(key.createdAtMs).toISOString(),
+    last_used_at: key.lastUsedAtMs === null ? null : new Date(key.lastUsedAtMs).toISOString(),
+    revoked_at: key.revokedAtMs === null ? null : new Date(key.revokedAtMs).toISOString(),
+  }
+}
+
+const keyColumns = ['KEY', 'NAME', 'SCOPE', 'OPENS', 'STATE', 'ID']
+
+function keyLine(key: KeyRecord, sheetSlugs: ReadonlyMap<string, string>): string[] {
+  const { id, name, scope, sheetId, revokedAtMs } = key
+  const opens = sheetId === null ? 'all sheets' : (sheetSlugs.get(sheetId) ?? sheetId)
+  return [shownAs(key), name, scope, opens, revokedAtMs === null ? 'active' : 'revoked', id]
+}
+
+function shownAs({ shownStart, shownEnd }: KeyRecord): string {
+  return `${shownStart}…${shownEnd}`
+}
+
+function shownOnce({ id, name, scope }: KeyRecord, value: string): string {
+  return `Key "${name}" (${scope}), id ${id}. Shown only now:\n\n  ${value}\n`
+}

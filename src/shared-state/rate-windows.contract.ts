@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import type { RateWindows } from './rate-windows.ts'
+
+/** Windows of the test's own, and a way to let their time pass. */
+export interface RateWindowsUnderTest {
+  windows: RateWindows
+  nowMs(): number
+  passMs(ms: number): Promise<void>
+}
+
+const windowMs = 60_000
+
+/** What rate windows must do, wherever they are kept. */
+export function rateWindowsContract(
+  kind: string,
+  start: (t: TestContext) => Promise<RateWindowsUnderTest>,
+): void {
+  const of = (title: string, check: (t: TestContext) => Promise<void>) => test(`${kind}: ${title}`, check)
+
+  of('exactly the limit is admitted in a window, however many ask at once', async (t) => {
+    const { windows } = await start(t)
+    for (const limit of [1, 10, 600]) {
+      const asked = Array.from({ length: limit * 4 }, () => windows.take(`limit ${limit}`, limit, windowMs))
+      const answers = await Promise.all(asked)
+      assert.equal(answers.filter(({ isAdmitted }) => isAdmitted).length, limit)
+    }
+  })
+
+  of('what is left counts down to 0, and the end stays the same for all', async (t) => {
+    const { windows, nowMs, passMs } = await start(t)
+    const begunMs = nowMs()
+    const first = await windows.take('a', 3, windowMs)
+    await passMs(1_000)
+    const others = [await windows.take('a', 3, windowMs), await windows.take('a', 3, windowMs)]
+    const refused = await windows.take('a', 3, windowMs)
+    assert.deepEqual(
+      [first, ...others, refused].map(({ remaining }) => remaining),
+      [2, 1, 0, 0],
+    )
+    assert.equal(refused.isAdmitted, false)
+    for (const { resetAtMs } of [first, ...others, refused]) assert.equal(resetAtMs, begunMs + windowMs)
+  })
+
+  of('a window opens with its first request and ends on time; waiting until then always helps', async (t) => {
+    const { windows, nowMs, passMs } = await start(t)
+    await passMs(12_345)
+    const { resetAtMs } = await windows.take('a', 1, windowMs)
+    assert.equal(resetAtMs, nowMs() + windowMs)
+    await passMs(windowMs - 1)
+    assert.equal((await windows.take('a', 1, windowMs)).isAdmitted, false)
+    await passMs(1)
+    assert.equal((await windows.take('a', 1, windowMs)).isAdmitted, true)
+  })
+
+  of('a look counts nothing and opens nothing', async (t) => {
+    const { windows, nowMs, passMs } = await start(t)
+    const before = await windows.look('a', 2, windowMs)
+    assert.deepEqual(before, { isAdmitted: true, remaining: 2, resetAtMs: nowMs() + windowMs })
+    await passMs(5_000)
+    assert.equal((await windows.take('a', 2, windowMs)).resetAtMs, nowMs() + windowMs)
+    assert.equal((await windows.look('a', 2, windowMs)).remaining, 1)
+    assert.equal((await windows.look('a', 2, windowMs)).remaining, 1)
+  })
+
+  of('names do not know each other, and a limit that was lowered holds at once', async (t) => {
+    const { windows } = await start(t)
+    for (let n = 0; n < 5; n++) await windows.take('a', 10, windowMs)
+    assert.equal((await windows.take('b', 1, windowMs)).isAdmitted, true)
+    assert.deepEqual(
+      { ...(await windows.take('a', 3, windowMs)), resetAtMs: 0 },
+      { isAdmitted: false, remaining: 0, resetAtMs: 0 },
+    )
+  })
+}
