@@ -1,10 +1,11 @@
 import { startBare, startRowport } from './processes.ts'
-import type { BenchRow } from './row.ts'
+import type { LoadRow } from './row.ts'
 
 /**
  * A list of 20 KB read from memory, through the whole pipeline: key hashed and looked up in SQLite for every request.
  */
-export const cachedList: BenchRow = {
+export const cachedList: LoadRow = {
+  kind: 'load',
   name: 'cached 20 KB list',
   reference: 'bare node:http, same bytes',
   floor: 0.6,

@@ -12,6 +12,8 @@ export interface Target {
   headers: Record<string, string>
   /** The server's process, for its processor time. */
   pid: number
+  /** What every answer must be; without one, a success. */
+  status?: number
 }
 
 export interface Slice {
@@ -27,7 +29,10 @@ const loaderCore = '1'
 const microsecondsPerTick = 10_000
 
 /** Loads one server for a moment, on a core of its own where the machine has two. */
-export async function loadSlice({ url, headers, pid }: Target, seconds: number): Promise<Slice> {
+export async function loadSlice(
+  { url, headers, pid, status = 200 }: Target,
+  seconds: number,
+): Promise<Slice> {
   const sent = Object.entries(headers).flatMap(([name, value]) => ['-H', `${name}: ${value}`])
   const [program = '', ...args] = onCore(loaderCore, [
     'wrk',
@@ -42,9 +47,10 @@ export async function loadSlice({ url, headers, pid }: Target, seconds: number):
   const after = cpuTicks(pid)
   const requests = Number(/(\d+) requests in/.exec(stdout)?.[1])
   const requestsPerSecond = Number(/Requests\/sec:\s+([\d.]+)/.exec(stdout)?.[1])
-  const failed =
-    /Non-2xx or 3xx responses: (\d+)/.exec(stdout)?.[1] ?? /Socket errors: (.+)/.exec(stdout)?.[1]
-  if (failed || !requests) throw new Error(`The load on ${url} failed: ${failed ?? stdout}`)
+  const refused = Number(/Non-2xx or 3xx responses: (\d+)/.exec(stdout)?.[1] ?? 0)
+  const isAsExpected = requests > 0 && refused === (status < 400 ? 0 : requests)
+  if (!isAsExpected || stdout.includes('Socket errors'))
+    throw new Error(`The load on ${url} failed: ${stdout}`)
   const cpuMicroseconds =
     before === null || after === null ? null : ((after - before) * microsecondsPerTick) / requests
   return { requestsPerSecond, cpuMicroseconds }

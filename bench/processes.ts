@@ -25,15 +25,24 @@ export interface RunningRowport extends RunningProcess {
 
 const account = 'bench'
 const sheet = 'list'
+export const listAddress = { form: 'a', accountSlug: account, sheetSlug: sheet } as const
+export const neverReached = 999_999_999
 
-export async function startRowport(csv: string): Promise<RunningRowport> {
+export async function startRowport(csv: string, requestsPerMinute = neverReached): Promise<RunningRowport> {
   const folder = await mkdtemp(join(tmpdir(), 'rowport-bench-'))
   const port = await freePort()
-  const env = { ...process.env, ROWPORT_DATA: folder, PORT: String(port), ROWPORT_LOG_LEVEL: 'warn' }
+  const env = {
+    ...process.env,
+    ROWPORT_DATA: folder,
+    PORT: String(port),
+    ROWPORT_LOG_LEVEL: 'warn',
+    // The guard would turn refusals into 429 after a while; here they are what is measured.
+    ROWPORT_REFUSALS_PER_MINUTE: '1000000',
+  }
   const config = parseConfig(env, true)
   if ('problems' in config) throw new Error(config.problems.join('; '))
   const workshop = await openWorkshop(config, systemClock, () => {})
-  const apiKey = await connectSheet(workshop, folder, csv)
+  const apiKey = await connectSheet(workshop, folder, csv, requestsPerMinute)
   await workshop.close()
   const child = await start(['src/main.ts'], env, `http://127.0.0.1:${port}/healthz`)
   return {
@@ -61,12 +70,17 @@ export async function startBare(answer: Response): Promise<RunningProcess> {
   return { url: `http://127.0.0.1:${port}`, pid: child.pid ?? 0, stop: () => end(child) }
 }
 
-async function connectSheet(workshop: Workshop, folder: string, csv: string): Promise<string> {
+/** The key for a sheet of these rows, with limits that are counted for every request. */
+export async function connectSheet(
+  workshop: Workshop,
+  folder: string,
+  csv: string,
+  requestsPerMinute: number,
+): Promise<string> {
   const path = join(folder, 'list.csv')
   await writeFile(path, csv)
   done(await workshop.accounts.create(account, 'pro'))
-  // Limits that are never reached, but counted for every request.
-  const own = { requestsPerMinute: 999_999_999, requestsPerMonth: 999_999_999 }
+  const own = { requestsPerMinute, requestsPerMonth: neverReached }
   done(await workshop.accounts.setPlan(account, 'pro', own))
   const place = { provider: 'file', ...locateFile(path, null) }
   done(await workshop.sheets.connect({ accountSlug: account, sheetSlug: sheet, access: 'private', ...place }))

@@ -1,11 +1,13 @@
 import { parseArgs } from 'node:util'
 import { installMissing } from '../test/servers/install-missing.ts'
+import { admissionAlone } from './admission-alone.ts'
 import { cachedList } from './cached-list.ts'
 import { loadSlice, type Slice, type Target, wrk } from './load.ts'
-import type { BenchRow } from './row.ts'
+import { refusedRows } from './refused.ts'
+import type { BenchRow, LoadRow } from './row.ts'
 
 /** npm run bench [-- --rounds 7 --seconds 2 --only cached]: the table, and a failure where a ratio is below its floor. */
-const rows: readonly BenchRow[] = [cachedList]
+const rows: readonly BenchRow[] = [cachedList, ...refusedRows, admissionAlone]
 
 const { values } = parseArgs({
   options: {
@@ -31,6 +33,10 @@ process.stdout.write(
 )
 let isBelowFloor = false
 for (const row of rows.filter(({ name }) => name.includes(values.only))) {
+  if (row.kind === 'figure') {
+    process.stdout.write(`${row.name}\n  ${await row.measure()}\n\n`)
+    continue
+  }
   const { subject, reference, stop } = await row.start()
   try {
     isBelowFloor = report(row, await measure(subject, reference)) || isBelowFloor
@@ -61,7 +67,7 @@ async function measure(subject: Target, reference: Target): Promise<Round[]> {
   return measured
 }
 
-function report({ name, reference, floor }: BenchRow, measured: readonly Round[]): boolean {
+function report({ name, reference, floor }: LoadRow, measured: readonly Round[]): boolean {
   const ratios = measured.map((round) => round.subject.requestsPerSecond / round.reference.requestsPerSecond)
   const ratio = median(ratios)
   const cpuRatios = measured.map(
@@ -75,14 +81,20 @@ function report({ name, reference, floor }: BenchRow, measured: readonly Round[]
   process.stdout.write(
     [
       name,
-      `  ratio        ${ratio.toFixed(2)} of ${reference}   (floor ${floor.toFixed(2)}${isBelow ? ': MISSED' : ''})`,
+      `  ratio        ${ratio.toFixed(2)} of ${reference}${floorNote(floor, isBelow)}`,
       `  each round   ${ratios.map((each) => each.toFixed(2)).join(' ')}`,
       `  per second   ${perSecond('subject').toFixed(0)} against ${perSecond('reference').toFixed(0)}`,
       `  processor    ${cpu('subject').toFixed(1)} µs a request against ${cpu('reference').toFixed(1)} µs, ratio ${median(cpuRatios).toFixed(2)}`,
       '',
+      '',
     ].join('\n'),
   )
   return isBelow
+}
+
+function floorNote(floor: number, isBelow: boolean): string {
+  if (floor === 0) return ''
+  return `   (floor ${floor.toFixed(2)}${isBelow ? ': MISSED' : ''})`
 }
 
 function median(numbers: readonly number[]): number {

@@ -2,14 +2,17 @@ import type { Admission } from '../admission/admit.ts'
 import { Refusal } from '../errors.ts'
 import { type Exchange, noted } from './exchange.ts'
 import { presentedKey } from './presented-key.ts'
-import { noParameters, parseParameters } from './query.ts'
+import { parseParameters, readableParameters } from './query.ts'
 import { type Reply, writeHeaders } from './reply.ts'
 
 /** `GET /v1/sheets`: the sheets that the key may read. */
 export async function listSheets(exchange: Exchange, admission: Admission): Promise<Reply | Refusal> {
   const { request, query } = exchange
   const parameters = parseParameters(query)
-  const apiKey = presentedKey(request.headers, parameters instanceof Refusal ? noParameters : parameters)
+  const apiKey = presentedKey(
+    request.headers,
+    parameters instanceof Refusal ? readableParameters(query) : parameters,
+  )
   const pass = noted(exchange, await admission.admitToAccount(apiKey))
   if (pass instanceof Refusal) return pass
   if (parameters instanceof Refusal) return parameters

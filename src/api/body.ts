@@ -32,7 +32,11 @@ export async function readBody(request: IncomingMessage): Promise<Buffer | Refus
 }
 
 /** CONTRACT 3: one object, or an array of 1 to 1,000; cells are scalars that can be kept exactly. */
-export function parseRows(body: Buffer, contentEncoding: string | undefined): RowInput[] | Refusal {
+export function parseRows(
+  body: Buffer,
+  contentEncoding: string | undefined,
+  wanted: 'any' | 'one' = 'any',
+): RowInput[] | Refusal {
   if (contentEncoding && contentEncoding.toLowerCase() !== 'identity') {
     return invalid('Compressed bodies are not supported; send the JSON as it is.')
   }
@@ -40,6 +44,9 @@ export function parseRows(body: Buffer, contentEncoding: string | undefined): Ro
   if (text === null) return invalid('The body is not valid UTF-8.')
   const parsed = parsedJson(text)
   if (parsed === undefined) return invalid('The body is not valid JSON.')
+  if (wanted === 'one' && Array.isArray(parsed)) {
+    return invalid('One row is changed at a time: send a single object.')
+  }
   const rows = Array.isArray(parsed) ? parsed : [parsed]
   if (rows.length === 0) return invalid('The array has no rows.')
   if (rows.length > maxRows) {
@@ -63,15 +70,6 @@ export function parseRows(body: Buffer, contentEncoding: string | undefined): Ro
   const inexact = firstInexactNumber(text)
   if (inexact !== null) return invalid(`The number ${inexact} cannot be kept exactly; send it as text.`)
   return inputs
-}
-
-/** PUT and PATCH take a single object. */
-export function parseRow(body: Buffer, contentEncoding: string | undefined): RowInput | Refusal {
-  const rows = parseRows(body, contentEncoding)
-  if (rows instanceof Refusal) return rows
-  const [row] = rows
-  const isArray = /^[\s\ufeff]*\[/.test(body.subarray(0, 64).toString())
-  return row && !isArray ? row : invalid('One row is changed at a time: send a single object.')
 }
 
 function problemWith(key: string, value: unknown): string | null {

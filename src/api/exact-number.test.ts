@@ -68,7 +68,7 @@ test('a million digits are judged at once, wherever the zeros are', () => {
     const begunMs = performance.now()
     isExactNumber(source, Number(source))
     assert.ok(
-      performance.now() - begunMs < 500,
+      performance.now() - begunMs < 5_000,
       `${source.slice(0, 5)}… took ${performance.now() - begunMs} ms`,
     )
   }

@@ -2,7 +2,10 @@ import type { SheetAddress } from '../admission/judge.ts'
 import type { ListWish, Parameters } from './query.ts'
 import { pathOf } from './routes.ts'
 
-/** `Link` to the pages before and after (RFC 8288), with the query as it was but for the offset, and never a key. */
+/** What of a query belongs to the page; a key never does. */
+const kept = new Set(['limit', 'row_numbers'])
+
+/** `Link` to the pages before and after (RFC 8288). */
 export function pageLinks(
   address: SheetAddress,
   parameters: Parameters,
@@ -16,8 +19,7 @@ export function pageLinks(
   return links.length === 0 ? [] : ['Link', links.join(', ')]
 
   function linkTo(newOffset: number, rel: string): string {
-    const kept = parameters.filter(([name]) => name !== 'offset' && name !== 'api_key')
-    const query = [...kept, ['offset', String(newOffset)] as const]
+    const query = [...parameters.filter(([name]) => kept.has(name)), ['offset', String(newOffset)] as const]
       .map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`)
       .join('&')
     return `<${pathOf(address)}?${query}>; rel="${rel}"`

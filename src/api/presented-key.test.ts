@@ -39,5 +39,5 @@ test('what is sent in a place is judged as a whole: two keys in one are no key',
 test('a header full of spaces is judged at once', () => {
   const begunMs = performance.now()
   assert.equal(presentedKey({ authorization: `Bearer${' '.repeat(1_000_000)}` }, []), null)
-  assert.ok(performance.now() - begunMs < 500)
+  assert.ok(performance.now() - begunMs < 5_000)
 })

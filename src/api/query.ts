@@ -8,16 +8,24 @@ export const noParameters: Parameters = []
 
 export function parseParameters(query: string | null): Parameters | Refusal {
   if (query === null || query === '') return noParameters
+  const pairs = query.split('&').filter((pair) => pair !== '')
+  const parameters = readable(pairs)
+  if (parameters.length === pairs.length) return parameters
+  return new Refusal('invalid_query', { details: 'The percent-encoding of the query is broken.' })
+}
+
+/** What can be read of a query: a key in it is judged also beside a broken neighbour. */
+export function readableParameters(query: string | null): Parameters {
+  return query === null ? noParameters : readable(query.split('&'))
+}
+
+function readable(pairs: readonly string[]): Parameters {
   const parameters: [string, string][] = []
-  for (const pair of query.split('&')) {
-    if (pair === '') continue
+  for (const pair of pairs) {
     const equals = pair.indexOf('=')
     const name = decoded(equals === -1 ? pair : pair.slice(0, equals))
     const value = decoded(equals === -1 ? '' : pair.slice(equals + 1))
-    if (name === null || value === null) {
-      return new Refusal('invalid_query', { details: 'The percent-encoding of the query is broken.' })
-    }
-    parameters.push([name, value])
+    if (name !== null && value !== null) parameters.push([name, value])
   }
   return parameters
 }

@@ -5,13 +5,13 @@ import { Refusal } from '../errors.ts'
 import type { Reading, ReadSheet } from '../sheets/reading.ts'
 import { positionOf, rowJson } from '../sheets/snapshot.ts'
 import type { AddedRows, Writing } from '../sheets/writing.ts'
-import { parseRow, parseRows, readBody } from './body.ts'
+import { parseRows, readBody } from './body.ts'
 import { etagOf, isNoneMatch, rowEtag } from './etag.ts'
 import { type Exchange, noted } from './exchange.ts'
 import { listBody, withRowNumber } from './list-body.ts'
 import { pageLinks } from './page-links.ts'
 import { presentedKey } from './presented-key.ts'
-import { type ListWish, noParameters, parseListWish, parseParameters, parseRowNumber } from './query.ts'
+import { type ListWish, parseListWish, parseParameters, parseRowNumber, readableParameters } from './query.ts'
 import { notModifiedHeaders, type Reply, readHeaders, writeHeaders } from './reply.ts'
 import { pathOf, readMethods } from './routes.ts'
 
@@ -80,8 +80,8 @@ export async function changeRow(
   const { request } = asked.exchange
   const body = await readBody(request)
   if (body instanceof Refusal) return body
-  const row = parseRow(body, request.headers['content-encoding'])
-  return row instanceof Refusal ? row : notYet()
+  const rows = parseRows(body, request.headers['content-encoding'], 'one')
+  return rows instanceof Refusal ? rows : notYet()
 }
 
 function notYet(): Refusal {
@@ -93,7 +93,10 @@ function notYet(): Refusal {
 async function admit({ exchange, address }: RowsRequest, { admission }: ApiParts, intent: 'read' | 'write') {
   const { request, query } = exchange
   const parameters = parseParameters(query)
-  const apiKey = presentedKey(request.headers, parameters instanceof Refusal ? noParameters : parameters)
+  const apiKey = presentedKey(
+    request.headers,
+    parameters instanceof Refusal ? readableParameters(query) : parameters,
+  )
   const pass = noted(exchange, await admission.admit({ address, apiKey, intent }))
   if (pass instanceof Refusal) return pass
   return parameters instanceof Refusal ? parameters : { sheet: pass.sheet, parameters }

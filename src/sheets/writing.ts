@@ -23,6 +23,9 @@ export interface AddedRows {
 /** Someone else may change the file between our look at it and our write; each time we look again, so often. */
 const maxAttempts = 5
 
+/** Writes that may wait for one spreadsheet; each holds up to 2 MiB. */
+const maxWaiting = 200
+
 export interface WritingParts {
   store: Pick<Store, 'sheetById' | 'countWrite'>
   providers: ReadonlyMap<string, Provider>
@@ -32,7 +35,7 @@ export interface WritingParts {
 }
 
 export function createWriting({ store, providers, reading, clock, observe }: WritingParts): Writing {
-  const lanes = new Map<string, Promise<unknown>>()
+  const lanes = new Map<string, Lane>()
 
   return {
     async addRows(sheet, rows) {
@@ -91,17 +94,28 @@ export function createWriting({ store, providers, reading, clock, observe }: Wri
     throw new ProviderFailure('the spreadsheet keeps changing while we write to it')
   }
 
-  /** One writer at a time for each spreadsheet, in the order of asking. */
-  function inLane<T>(source: string, work: () => Promise<T>): Promise<T> {
-    const turn = (lanes.get(source) ?? Promise.resolve()).then(work, work)
-    const settled = turn.then(
-      () => {},
-      () => {},
-    )
-    lanes.set(source, settled)
-    settled.then(() => {
-      if (lanes.get(source) === settled) lanes.delete(source)
-    })
+  /** One writer at a time for each spreadsheet, in the order of asking; a queue that would take too long is refused. */
+  function inLane<T>(source: string, work: () => Promise<T>): Promise<T> | Refusal {
+    const lane = lanes.get(source) ?? { last: Promise.resolve(), waiting: 0 }
+    if (lane.waiting >= maxWaiting) {
+      const details = 'Too many writes are waiting for this spreadsheet.'
+      return new Refusal('service_unavailable', { details, retryAfterSeconds: 1 })
+    }
+    lanes.set(source, lane)
+    lane.waiting++
+    const turn = lane.last.then(work)
+    lane.last = turn
+      .catch(() => {})
+      .then(() => {
+        lane.waiting--
+        if (lane.waiting === 0) lanes.delete(source)
+      })
     return turn
   }
+}
+
+interface Lane {
+  /** Settles when the one who came last is done. */
+  last: Promise<unknown>
+  waiting: number
 }

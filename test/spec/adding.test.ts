@@ -89,6 +89,18 @@ test('100 concurrent POSTs: each row is there once, each was told its own number
   )
 })
 
+test('a queue of writes that would take too long is refused, and says when to come again', async (t) => {
+  const { rowport, sheet, post } = await startWithSheet(t)
+  const answers = await Promise.all(Array.from({ length: 300 }, () => post(sheet.formA, '{"name":"x"}')))
+  const refused = answers.filter(({ status }) => status === 503)
+  const added = answers.filter(({ status }) => status === 201).length
+  assert.equal(added + refused.length, 300)
+  assert.ok(refused.length > 0 && added >= 200, `${added} added`)
+  assert.equal(refused[0]?.headers.get('retry-after'), '1')
+  assert.equal((await readFile(sheet.path, 'utf8')).split('x,,').length - 1, added)
+  assert.equal(rowport.seen.filter(({ event }) => event === 'malfunction').length, 0)
+})
+
 test('an outside edit just before a write is kept', async (t) => {
   const { sheet, post } = await startWithSheet(t)
   await writeFile(sheet.path, `${products}Edited outside,1,TRUE\n`)

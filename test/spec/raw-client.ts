@@ -35,7 +35,7 @@ interface TalkWish {
 }
 
 export async function talk(port: number, bytes: string | Uint8Array, wish: TalkWish = {}): Promise<RawTalk> {
-  const { withinMs = 3_000, halfClose = false, answers: enough = Number.POSITIVE_INFINITY } = wish
+  const { withinMs = 10_000, halfClose = false, answers: enough = Number.POSITIVE_INFINITY } = wish
   const { isHead = false, readsLate = false } = wish
   const begunMs = performance.now()
   const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: readsLate })
