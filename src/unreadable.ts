@@ -41,9 +41,14 @@ export function createWire(observe: Observe): Wire {
 
   return {
     begin(request, response) {
-      const before = latest.get(request.socket)?.response
-      const former = before && !isOver(before) ? before : null
-      latest.set(request.socket, { request, response, former })
+      const known = latest.get(request.socket)
+      if (!known) {
+        latest.set(request.socket, { request, response, former: null })
+        return
+      }
+      known.former = isOver(known.response) ? null : known.response
+      known.request = request
+      known.response = response
     },
 
     partFrom(socket) {

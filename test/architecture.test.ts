@@ -42,6 +42,7 @@ const placeOfFile: Record<string, string> = {
   'src/errors.ts': 'leaf',
   'src/observe.ts': 'leaf',
   'src/random-base62.ts': 'leaf',
+  'src/soon.ts': 'leaf',
   'src/config.ts': 'leaf',
   'src/log.ts': 'sinks',
   'src/metrics.ts': 'sinks',

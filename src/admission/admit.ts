@@ -1,6 +1,7 @@
 import type { Clock } from '../clock.ts'
 import { Refusal } from '../errors.ts'
 import type { RateWindow, RateWindows } from '../shared-state/rate-windows.ts'
+import { type Soon, then } from '../soon.ts'
 import type { AccountFacts, Facts, KeyFacts, SheetRecord, Store } from '../store/store.ts'
 import { hashApiKey } from './api-key.ts'
 import { type Call, isPastAuthentication, judge, type Pass } from './judge.ts'
@@ -53,12 +54,13 @@ export interface AdmissionParts {
 /** CONTRACT 4: what `judge` says of account, sheet, key, pause, plan and scope, then rate limit, then quota. */
 export function createAdmission({ store, plans, windows, quota, keyUse, clock }: AdmissionParts): Admission {
   return {
-    async admit(call) {
+    admit(call) {
       const keyHash = call.apiKey === null ? null : (hashApiKey(call.apiKey) ?? hashOfNoKey)
-      const facts = await store.lookUp(call.address, keyHash)
-      const verdict = judge(call, facts, plans)
-      if (verdict instanceof Refusal) return refusedEarly(verdict, facts)
-      return withinLimits(verdict, verdict.account, verdict.key)
+      return store.lookUp(call.address, keyHash).then((facts) => {
+        const verdict = judge(call, facts, plans)
+        if (verdict instanceof Refusal) return refusedEarly(verdict, facts)
+        return withinLimits(verdict, verdict.account, verdict.key)
+      })
     },
 
     async admitToAccount(apiKey) {
@@ -77,21 +79,27 @@ export function createAdmission({ store, plans, windows, quota, keyUse, clock }:
     },
   }
 
-  async function withinLimits<P>(pass: P, account: AccountFacts, key: KeyFacts | null): Promise<Admitted<P>> {
+  function withinLimits<P>(pass: P, account: AccountFacts, key: KeyFacts | null): Soon<Admitted<P>> {
     if (key) keyUse.note(key.id)
     const { requestsPerMinute, requestsPerMonth } = limitsOf(account)
     const limits: Limits = { rate: null, quota: null }
-    if (requestsPerMinute !== null) {
-      const window = await windows.take(windowName(account, key), requestsPerMinute, windowMs)
-      limits.rate = { limit: requestsPerMinute, remaining: window.remaining, resetAtMs: window.resetAtMs }
-      if (!window.isAdmitted) return { ...refused(rateLimited(window.resetAtMs, clock.nowMs())), limits }
+    if (requestsPerMinute === null) return withinQuota()
+    return then(windows.take(windowName(account, key), requestsPerMinute, windowMs), (window) => {
+      const { isAdmitted, remaining, resetAtMs } = window
+      limits.rate = { limit: requestsPerMinute, remaining, resetAtMs }
+      return isAdmitted ? withinQuota() : { ...refused(rateLimited(resetAtMs, clock.nowMs())), limits }
+    })
+
+    function withinQuota(): Soon<Admitted<P>> {
+      if (requestsPerMonth === null) {
+        return { verdict: pass, isStranger: false, limits, release: nothingToRelease }
+      }
+      const of = { id: account.id, anchorMs: account.createdAtMs }
+      return then(quota.reserve(of, requestsPerMonth), ({ isAdmitted, state, release }) => {
+        limits.quota = state
+        return { verdict: isAdmitted ? pass : usedUp(state), isStranger: false, limits, release }
+      })
     }
-    if (requestsPerMonth === null)
-      return { verdict: pass, isStranger: false, limits, release: nothingToRelease }
-    const of = { id: account.id, anchorMs: account.createdAtMs }
-    const { isAdmitted, state, release } = await quota.reserve(of, requestsPerMonth)
-    limits.quota = state
-    return { verdict: isAdmitted ? pass : usedUp(state), isStranger: false, limits, release }
   }
 
   /** A caller whose key is good is told its limits also where something else was in the way; it costs nothing. */

@@ -1,4 +1,5 @@
-import type { RateWindows } from '../shared-state/rate-windows.ts'
+import type { RateWindow, RateWindows } from '../shared-state/rate-windows.ts'
+import type { Soon } from '../soon.ts'
 
 const windowMs = 60_000
 
@@ -9,7 +10,7 @@ const windowMs = 60_000
 export interface IpGuard {
   refusalsPerMinute: number
   /** Whether this address may ask at all. */
-  look(address: string): ReturnType<RateWindows['look']>
+  look(address: string): Soon<RateWindow>
   countRefused(address: string): Promise<void>
 }
 

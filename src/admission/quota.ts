@@ -1,4 +1,5 @@
 import type { Clock } from '../clock.ts'
+import type { Soon } from '../soon.ts'
 import type { Store } from '../store/store.ts'
 import { type BillingCycle, billingCycleAt } from './billing-cycle.ts'
 
@@ -9,7 +10,7 @@ import { type BillingCycle, billingCycleAt } from './billing-cycle.ts'
  */
 export interface Quota {
   /** At once while the block lasts. */
-  reserve(account: QuotaAccount, limit: number): Reservation | Promise<Reservation>
+  reserve(account: QuotaAccount, limit: number): Soon<Reservation>
   /** Gives back what was charged ahead and not used. */
   close(): Promise<void>
 }

@@ -25,23 +25,52 @@ export interface DoorParts extends ApiParts {
   isDraining(): boolean
 }
 
+/** Where a request goes. */
+interface Address {
+  segments: readonly string[] | null
+  query: string | null
+  route: Route | null
+}
+
+/** Most requests repeat the address of the one before; those with a query are their own, and may hold a key. */
+function createAddressing(): (url: string) => Address {
+  const known = new Map<string, Address>()
+  return (url) => known.get(url) ?? remembered(url, parsed(url))
+
+  function parsed(url: string): Address {
+    const { segments, query } = parseTarget(url)
+    return { segments, query, route: segments && findRoute(segments) }
+  }
+
+  function remembered(url: string, address: Address): Address {
+    if (!address.route || address.query !== null || url.length > maxKnownCharacters) return address
+    if (known.size >= maxKnownAddresses) known.clear()
+    known.set(url, address)
+    return address
+  }
+}
+
+const maxKnownAddresses = 1_000
+const maxKnownCharacters = 200
+
 /** Door 1, the public API: whatever arrives gets one answer, in JSON. */
 export function createApi(
   parts: DoorParts,
 ): (request: IncomingMessage, response: ServerResponse) => Promise<void> {
   const { ipGuard, trustedProxies, clock, observe, isDraining } = parts
+  const addressOf = createAddressing()
 
   return async (request, response) => {
     const begunMs = clock.elapsedMs()
     const { method = '', url = '' } = request
-    const { segments, query } = parseTarget(url)
-    const route = segments && findRoute(segments)
+    const { segments, query, route } = addressOf(url)
     const operation = operationOf(route, method)
     const exchange: Exchange = { request, query, isStranger: true, limits: null, release: null }
     let answer: Reply | Refusal | null
     try {
       const address = clientAddress(request, trustedProxies)
-      const window = await ipGuard.look(address)
+      const look = ipGuard.look(address)
+      const window = look instanceof Promise ? await look : look
       const isWelcome = window.isAdmitted || method === 'OPTIONS'
       answer = isWelcome ? await answerTo(exchange, segments, route) : tooOften(exchange, window)
       if (answer instanceof Refusal && exchange.isStranger) await ipGuard.countRefused(address)
@@ -68,10 +97,7 @@ export function createApi(
   }
 
   /** An address that was refused too often as a stranger waits; everyone else goes on. */
-  function tooOften(
-    exchange: Exchange,
-    { remaining, resetAtMs }: Awaited<ReturnType<IpGuard['look']>>,
-  ): Refusal {
+  function tooOften(exchange: Exchange, { remaining, resetAtMs }: GuardWindow): Refusal {
     exchange.isStranger = false
     exchange.limits = { rate: { limit: ipGuard.refusalsPerMinute, remaining, resetAtMs }, quota: null }
     return rateLimited(resetAtMs, clock.nowMs())
@@ -111,6 +137,8 @@ export function createApi(
     return new Refusal('internal_error', { details: `Reference ${reference}` })
   }
 }
+
+type GuardWindow = Awaited<ReturnType<IpGuard['look']>>
 
 const noHeaders: readonly string[] = []
 

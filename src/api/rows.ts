@@ -38,7 +38,8 @@ export async function readRows(asked: RowsRequest, parts: ApiParts): Promise<Rep
   const wish = parseListWish(parameters)
   if (wish instanceof Refusal) return wish
 
-  const sheet = await parts.reading.read(facts, { mustAskProvider: asksForNow(asked.exchange.request) })
+  const reading = parts.reading.read(facts, { mustAskProvider: asksForNow(asked.exchange.request) })
+  const sheet = reading instanceof Promise ? await reading : reading
   if (sheet.snapshot.columns.length === 0) return new Refusal('missing_headers')
 
   if (rowNumber !== undefined) return rowReply(asked, sheet, rowNumber, wish)

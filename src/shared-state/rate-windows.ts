@@ -1,5 +1,4 @@
-/** At once where the windows are in memory: a promise for each of three limits would cost as much as they do. */
-type Soon<T> = T | Promise<T>
+import type { Soon } from '../soon.ts'
 
 /**
  * Fixed windows that count requests, shared by all who use the same name. A window opens with its first request and is

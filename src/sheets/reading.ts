@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.ts'
 import type { Observe } from '../observe.ts'
+import type { Soon } from '../soon.ts'
 import type { SheetFacts, Store } from '../store/store.ts'
 import type { Decoding } from './decoding.ts'
 import type { Fetched, Provider } from './provider.ts'
@@ -9,7 +10,7 @@ import type { Snapshot } from './snapshot.ts'
 /** Reads sheets from memory where that is as good as asking, else from their provider, once for all who wait. */
 export interface Reading {
   /** At once when memory has it. */
-  read(sheet: SheetFacts, wish: ReadWish): ReadSheet | Promise<ReadSheet>
+  read(sheet: SheetFacts, wish: ReadWish): Soon<ReadSheet>
   /** Like a read that asks for now, with the version that a write can be conditional on. */
   readForWriting(sheet: SheetFacts): Promise<HeldSnapshot>
 }

@@ -56,8 +56,9 @@ export function compileLookUps(kysely: Kysely<Tables>): { a: CompiledQuery; b: C
 /** The columns above, in their order. */
 export function toFacts(row: ColumnValues | null): Facts {
   if (!row) return { account: null, sheet: null, key: null }
-  const [accountId, plan, requestsPerMinute, requestsPerMonth, createdAtMs, ...rest] = row as AllColumns
-  const [sheetId, paused, access, accepts, cacheSeconds, writeSeq, keyId, mode, scope] = rest
+  const [accountId, plan, requestsPerMinute, requestsPerMonth, createdAtMs] = row as AllColumns
+  const [, , , , , sheetId, paused, access, accepts, cacheSeconds, writeSeq, keyId, mode, scope] =
+    row as AllColumns
   return {
     account:
       accountId === null ? null : { id: accountId, plan, requestsPerMinute, requestsPerMonth, createdAtMs },
