@@ -81,10 +81,9 @@ export async function listen(
   // One more than is allowed, so that too many can be told from just enough.
   server.maxHeadersCount = maxHeaders + 1
   server.maxConnections = maxConnections
-  server.setTimeout(idleSocketMs)
   // A client that closes its half after asking still reads. (Old as Node itself, yet not in its documentation.)
   Object.assign(server, { httpAllowHalfOpen: true })
-  const underWay = share(server, parts)
+  const underWay = share(server, parts, idleSocketMs)
   await listening(server, at)
   const { port } = server.address() as AddressInfo
   return { port, close: (drainMs) => close(server, underWay, parts.drain, drainMs) }
@@ -97,7 +96,7 @@ interface UnderWay {
 }
 
 /** Everything that a connection can bring, each to the one who answers it. */
-function share(server: Server, parts: ServerParts): UnderWay {
+function share(server: Server, parts: ServerParts, idleSocketMs: number): UnderWay {
   const { observe } = parts
   const underWay: UnderWay = { count: 0, onNone: () => {} }
   const wire = createWire(observe)
@@ -144,6 +143,8 @@ function share(server: Server, parts: ServerParts): UnderWay {
       observe({ event: 'malfunction', reference: randomBase62(12), operation: 'none', error })
       response.destroy()
     } finally {
+      // Only where something is left to send: a clock for every answer would cost more than most answers do.
+      if (response.socket && response.socket.writableLength > 0) response.socket.setTimeout(idleSocketMs)
       underWay.count--
       if (underWay.count === 0) underWay.onNone()
     }

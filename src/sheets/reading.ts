@@ -36,6 +36,7 @@ export interface HeldSnapshot {
   writeSeq: number
   checkedAtMs: number
   asOfMs: number
+  lastUsedMs: number
 }
 
 interface Flight {
@@ -63,7 +64,6 @@ export function createReading({
   observe,
   maxHeldBytes,
 }: ReadingParts): Reading {
-  /** In order of last use, the longest unused first. */
   const held = new Map<string, HeldSnapshot>()
   let heldBytes = 0
   const flights = new Map<string, Flight>()
@@ -71,28 +71,26 @@ export function createReading({
   return {
     read(sheet, { mustAskProvider }) {
       const known = held.get(sheet.id)
-      if (known && !mustAskProvider && isFresh(known, sheet)) {
-        held.delete(sheet.id)
-        held.set(sheet.id, known)
-        return answer(known, 'hit')
+      const nowMs = clock.nowMs()
+      if (known && !mustAskProvider && isFresh(known, sheet, nowMs)) {
+        known.lastUsedMs = nowMs
+        return answer(known, 'hit', nowMs)
       }
       const source = known ? 'stale' : 'miss'
-      return ask(sheet, mustAskProvider || sheet.cacheSeconds === 0).then((read) => answer(read, source))
+      return ask(sheet, mustAskProvider || sheet.cacheSeconds === 0).then((read) =>
+        answer(read, source, clock.nowMs()),
+      )
     },
     readForWriting: (sheet) => ask(sheet, true),
   }
 
-  function isFresh(known: HeldSnapshot, sheet: SheetFacts): boolean {
-    return known.writeSeq === sheet.writeSeq && clock.nowMs() - known.checkedAtMs < sheet.cacheSeconds * 1_000
+  function isFresh(known: HeldSnapshot, sheet: SheetFacts, nowMs: number): boolean {
+    return known.writeSeq === sheet.writeSeq && nowMs - known.checkedAtMs < sheet.cacheSeconds * 1_000
   }
 
-  function answer({ snapshot, asOfMs, checkedAtMs }: HeldSnapshot, source: ReadSheet['source']): ReadSheet {
-    return {
-      snapshot,
-      asOfMs,
-      ageSeconds: Math.max(0, Math.floor((clock.nowMs() - checkedAtMs) / 1_000)),
-      source,
-    }
+  function answer(known: HeldSnapshot, source: ReadSheet['source'], nowMs: number): ReadSheet {
+    const { snapshot, asOfMs, checkedAtMs } = known
+    return { snapshot, asOfMs, ageSeconds: Math.max(0, Math.floor((nowMs - checkedAtMs) / 1_000)), source }
   }
 
   /**
@@ -142,6 +140,7 @@ export function createReading({
         writeSeq,
         checkedAtMs: begunAtMs,
         asOfMs: same?.asOfMs ?? begunAtMs,
+        lastUsedMs: begunAtMs,
       }
       hold(sheetId, read)
       observe({
@@ -178,11 +177,13 @@ export function createReading({
     forget(sheetId)
     held.set(sheetId, read)
     heldBytes += sizeOf(read)
-    for (const [oldest] of held) {
-      if (heldBytes <= maxHeldBytes || oldest === sheetId) break
-      forget(oldest)
-    }
+    while (heldBytes > maxHeldBytes && held.size > 1) forget(longestUnused(sheetId))
     observe({ event: 'snapshots_held', sheets: held.size, bytes: heldBytes })
+  }
+
+  function longestUnused(exceptSheetId: string): string {
+    const others = [...held].filter(([sheetId]) => sheetId !== exceptSheetId)
+    return others.reduce((one, other) => (other[1].lastUsedMs < one[1].lastUsedMs ? other : one))[0]
   }
 
   function forget(sheetId: string): void {

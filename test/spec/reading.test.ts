@@ -245,6 +245,23 @@ test('any number of readers of a cold sheet share one read of the file', async (
   assert.equal(rowport.seen.filter(({ event }) => event === 'sheet_fetched').length, 1)
 })
 
+test('beyond the memory for snapshots, the sheet that was longest unused is read again', async (t) => {
+  const rowport = await startRowport(t, { settings: { maxSnapshotBytes: 250 } })
+  const key = await rowport.createKey()
+  const sheets = await Promise.all(
+    ['a', 'b', 'c'].map((slug) => rowport.connectFile(slug, `${slug}.csv`, `text\n${'x'.repeat(80)}\n`)),
+  )
+  const sourceOf = async (at: number) => {
+    rowport.clock.advanceMs(1)
+    const answer = await rowport.get(sheets[at]?.formA ?? '', bearer(key))
+    return answer.headers.get('cache-status')
+  }
+  const seen = []
+  for (const at of [0, 1, 0, 2, 0, 1]) seen.push(await sourceOf(at))
+  const [hit, miss] = ['rowport; hit', 'rowport; fwd=miss']
+  assert.deepEqual(seen, [miss, miss, hit, miss, hit, miss])
+})
+
 test('GET /v1/sheets lists what the key may read', async (t) => {
   const rowport = await startRowport(t)
   const first = await rowport.connectFile('alpha', 'a.csv', products)
