@@ -39,12 +39,19 @@ test("the nested form, with SPEC's own codes and messages where it has them", ()
     ['sheet_paused', { error: { code: 'sheet_paused', message: 'Sheet is paused' } }],
   ]
   for (const [code, body] of bodies) assert.deepEqual(errorBody(new Refusal(code), 'nested'), body)
+  const limited = new Refusal('rate_limited', { fill: { seconds: '5' }, retryAfterSeconds: 5 })
+  assert.deepEqual(errorBody(limited, 'nested'), {
+    error: {
+      code: 'rate_limited',
+      message: 'Too many requests. Please retry after 5 seconds.',
+      retry_after: 5,
+    },
+  })
   const waiting = new Refusal('service_unavailable', { retryAfterSeconds: 5, details: 'soon' })
   assert.deepEqual(errorBody(waiting, 'nested'), {
     error: {
       code: 'service_unavailable',
       message: 'The service is not ready. Please retry in a moment.',
-      retry_after: 5,
       details: 'soon',
     },
   })

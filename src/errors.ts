@@ -99,7 +99,8 @@ export function errorBody({ code, facts }: Refusal, form: ErrorForm): object {
   const entry: ErrorEntry = errorTable[code]
   const details = facts.details === undefined ? {} : { details: facts.details }
   if (form === 'flat') return { error: filled(entry.message, facts.fill), code, ...details }
-  const retryAfter = facts.retryAfterSeconds === undefined ? {} : { retry_after: facts.retryAfterSeconds }
+  // SPEC, form 2: only for `rate_limited`; the header says it everywhere.
+  const retryAfter = code === 'rate_limited' ? { retry_after: facts.retryAfterSeconds } : {}
   const message = filled(entry.nested?.message ?? entry.message, facts.fill)
   return { error: { code: entry.nested?.code ?? code, message, ...retryAfter, ...details } }
 }

@@ -76,13 +76,16 @@ export function createQuota(store: QuotaStore, clock: Clock): Quota {
     // The limit may have been lowered since the block was charged.
     const isAdmitted = lease.unused > 0 && used < limit
     if (isAdmitted) lease.unused--
+    const state = stateOf(lease, limit)
     let isHeld = isAdmitted
     return {
       isAdmitted,
-      state: stateOf(lease, limit),
+      state,
       release() {
-        if (isHeld) lease.unused++
+        if (!isHeld) return
         isHeld = false
+        lease.unused++
+        state.remaining++
       },
     }
   }

@@ -56,14 +56,14 @@ export function parseRows(
   }
   const inputs: RowInput[] = []
   for (const [at, row] of rows.entries()) {
-    const where = Array.isArray(parsed) ? `Row ${at + 1} of the array: ` : ''
+    const subject = Array.isArray(parsed) ? `Row ${at + 1} of the array` : 'The body'
     if (typeof row !== 'object' || row === null || Array.isArray(row))
-      return invalid(`${where}not an object.`)
+      return invalid(`${subject} is not an object.`)
     const input = Object.entries(row)
-    if (input.length === 0) return invalid(`${where}the object is empty.`)
+    if (input.length === 0) return invalid(`${subject} is an empty object.`)
     for (const [key, value] of input) {
       const problem = problemWith(key, value)
-      if (problem) return invalid(where + problem)
+      if (problem) return invalid(Array.isArray(parsed) ? `${subject}: ${problem}` : problem)
     }
     inputs.push(input as [string, Cell][])
   }
@@ -74,7 +74,7 @@ export function parseRows(
 
 function problemWith(key: string, value: unknown): string | null {
   const name = `"${key.length > 80 ? `${key.slice(0, 80)}…` : key}"`
-  if (!key.isWellFormed()) return 'a field name is not valid Unicode.'
+  if (!key.isWellFormed()) return 'A field name is not valid Unicode.'
   if (typeof value === 'object' && value !== null)
     return `${name} holds a nested value; a cell is a single value.`
   if (typeof value === 'number' && !Number.isFinite(value)) return `${name} holds a number that is too large.`
