@@ -141,6 +141,15 @@ test('a body that cannot be kept is refused whole, and says why', async (t) => {
   assert.equal(await readFile(sheet.path, 'utf8'), products, 'nothing was written')
 })
 
+test('a sheet that ignores unknown fields adds the row without them', async (t) => {
+  const { rowport, sheet, post } = await startWithSheet(t)
+  done(await rowport.workshop.sheets.change('acme', 'products', { unknownFields: 'ignore' }))
+  const answer = await post(sheet.formA, '{"name":"Lamp","colour":"red"}')
+  assert.equal(answer.status, 201)
+  assert.equal(await readFile(sheet.path, 'utf8'), `${products}Lamp,,\n`)
+  assert.equal((await post(sheet.formA, '{"colour":"red"}')).status, 400, 'nothing is left of it')
+})
+
 test('too much at once is 413: over 1,000 rows, over 2 MiB', async (t) => {
   const { sheet, post } = await startWithSheet(t)
   const rows = JSON.stringify(Array.from({ length: 1_001 }, () => ({ name: 'x' })))

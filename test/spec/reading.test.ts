@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { writeFile } from 'node:fs/promises'
 import { type TestContext, test } from 'node:test'
-import { bearer, type Rowport, startMs, startRowport } from '../harness.ts'
+import { bearer, done, type Rowport, startMs, startRowport } from '../harness.ts'
 
 const products = 'name,price,in stock\nOak table,420,TRUE\nLamp,59.9,FALSE\n'
 
@@ -235,6 +235,24 @@ test('rows come from memory for cache_seconds; then, or when asked, an outside e
   await writeFile(sheet.path, 'a\n3\n')
   assert.deepEqual(await read({ 'Cache-Control': 'no-cache' }), ['[{"a":3}]', '0', 'rowport; fwd=stale'])
   assert.deepEqual(await read(), ['[{"a":3}]', '0', 'rowport; hit'])
+})
+
+test('cache_seconds of a sheet: 0 looks at the file each time, a change of it holds at once', async (t) => {
+  const { rowport, key, put } = await csv(t)
+  const sheet = await put('a\n1\n')
+  const read = async () => (await rowport.get(sheet.formA, bearer(key))).text()
+  assert.equal(await read(), '[{"a":1}]')
+  done(await rowport.workshop.sheets.change('acme', 'sheet-1', { cacheSeconds: 0 }))
+  for (const n of [2, 3]) {
+    await writeFile(sheet.path, `a\n${n}\n`)
+    assert.equal(await read(), `[{"a":${n}}]`)
+  }
+  done(await rowport.workshop.sheets.change('acme', 'sheet-1', { cacheSeconds: 3_600 }))
+  await writeFile(sheet.path, 'a\n4\n')
+  rowport.clock.advanceMs(3_599_999)
+  assert.equal(await read(), '[{"a":3}]')
+  rowport.clock.advanceMs(1)
+  assert.equal(await read(), '[{"a":4}]')
 })
 
 test('any number of readers of a cold sheet share one read of the file', async (t) => {
