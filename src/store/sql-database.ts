@@ -20,3 +20,16 @@ export interface SqlDatabase {
   isUniqueViolation(error: unknown): boolean
   close(): Promise<void>
 }
+
+/** A slug that somebody else has is an answer, not a malfunction. */
+export async function unlessTaken<T>(
+  database: Pick<SqlDatabase, 'isUniqueViolation'>,
+  insert: () => Promise<T>,
+): Promise<T | 'slug_taken'> {
+  try {
+    return await insert()
+  } catch (error) {
+    if (database.isUniqueViolation(error)) return 'slug_taken'
+    throw error
+  }
+}

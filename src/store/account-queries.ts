@@ -1,0 +1,50 @@
+import type { Selectable } from 'kysely'
+import type { Clock } from '../clock.ts'
+import { newId } from './new-id.ts'
+import type { AccountTable } from './schema.ts'
+import { type SqlDatabase, unlessTaken } from './sql-database.ts'
+import type { AccountRecord, Store } from './store.ts'
+
+type AccountQueries = Pick<Store, 'createAccount' | 'findAccount' | 'countAccounts' | 'setPlan'>
+
+export function createAccountQueries(database: SqlDatabase, clock: Clock): AccountQueries {
+  const { kysely } = database
+  return {
+    async createAccount({ slug, plan }) {
+      const insert = kysely
+        .insertInto('account')
+        .values({ id: newId('acc'), slug, plan, created_at_ms: clock.nowMs() })
+        .returningAll()
+      return unlessTaken(database, async () => toAccount(await insert.executeTakeFirstOrThrow()))
+    },
+    async findAccount(slug) {
+      const row = await kysely.selectFrom('account').where('slug', '=', slug).selectAll().executeTakeFirst()
+      return row ? toAccount(row) : null
+    },
+    async countAccounts() {
+      const { count } = await kysely
+        .selectFrom('account')
+        .select((of) => of.fn.countAll<number | string>().as('count'))
+        .executeTakeFirstOrThrow()
+      return Number(count)
+    },
+    async setPlan(accountId, { plan, requestsPerMinute, requestsPerMonth }) {
+      await kysely
+        .updateTable('account')
+        .set({ plan, requests_per_minute: requestsPerMinute, requests_per_month: requestsPerMonth })
+        .where('id', '=', accountId)
+        .execute()
+    },
+  }
+}
+
+function toAccount(row: Selectable<AccountTable>): AccountRecord {
+  return {
+    id: row.id,
+    slug: row.slug,
+    plan: row.plan,
+    requestsPerMinute: row.requests_per_minute,
+    requestsPerMonth: row.requests_per_month,
+    createdAtMs: row.created_at_ms,
+  }
+}

@@ -1,0 +1,105 @@
+import type { Kysely, Selectable } from 'kysely'
+import type { Clock } from '../clock.ts'
+import { newId } from './new-id.ts'
+import type { ApiKeyTable, Tables } from './schema.ts'
+import type { SqlDatabase } from './sql-database.ts'
+import type { KeyRecord, NewKey, Store } from './store.ts'
+
+type KeyQueries = Pick<
+  Store,
+  'createKey' | 'findKey' | 'keysOf' | 'revokeKey' | 'replaceKey' | 'setKeyScope' | 'noteKeysUsed'
+>
+
+export function createKeyQueries({ kysely }: SqlDatabase, clock: Clock): KeyQueries {
+  return {
+    async createKey(key) {
+      return toKey(
+        await kysely.insertInto('api_key').values(keyRow(key)).returningAll().executeTakeFirstOrThrow(),
+      )
+    },
+    async findKey(keyId) {
+      const row = await kysely.selectFrom('api_key').where('id', '=', keyId).selectAll().executeTakeFirst()
+      return row ? toKey(row) : null
+    },
+    async keysOf(accountId) {
+      const rows = await kysely
+        .selectFrom('api_key')
+        .where('account_id', '=', accountId)
+        .orderBy('created_at_ms')
+        .orderBy('id')
+        .selectAll()
+        .execute()
+      return rows.map(toKey)
+    },
+    async revokeKey(keyId) {
+      return (await revoke(kysely, keyId)) !== undefined
+    },
+    async replaceKey(keyId, successor) {
+      return kysely.transaction().execute(async (transaction) => {
+        const old = await revoke(transaction, keyId)
+        if (!old) return null
+        const row = keyRow({ ...toKey(old), ...successor })
+        return toKey(
+          await transaction.insertInto('api_key').values(row).returningAll().executeTakeFirstOrThrow(),
+        )
+      })
+    },
+
+    async setKeyScope(keyId, scope) {
+      await kysely.updateTable('api_key').set({ scope }).where('id', '=', keyId).execute()
+    },
+    async noteKeysUsed(lastUsedMs) {
+      await kysely.transaction().execute(async (transaction) => {
+        for (const [keyId, usedAtMs] of lastUsedMs) {
+          await transaction
+            .updateTable('api_key')
+            .set({ last_used_at_ms: usedAtMs })
+            .where('id', '=', keyId)
+            .where((of) => of.or([of('last_used_at_ms', 'is', null), of('last_used_at_ms', '<', usedAtMs)]))
+            .execute()
+        }
+      })
+    },
+  }
+
+  function revoke(on: Pick<Kysely<Tables>, 'updateTable'>, keyId: string) {
+    return on
+      .updateTable('api_key')
+      .set({ revoked_at_ms: clock.nowMs() })
+      .where('id', '=', keyId)
+      .where('revoked_at_ms', 'is', null)
+      .returningAll()
+      .executeTakeFirst()
+  }
+
+  function keyRow(key: NewKey) {
+    return {
+      id: newId('key'),
+      hash: key.hash,
+      account_id: key.accountId,
+      sheet_id: key.sheetId,
+      name: key.name,
+      mode: key.mode,
+      scope: key.scope,
+      shown_start: key.shownStart,
+      shown_end: key.shownEnd,
+      created_at_ms: clock.nowMs(),
+    }
+  }
+}
+
+function toKey(row: Selectable<ApiKeyTable>): KeyRecord {
+  return {
+    id: row.id,
+    accountId: row.account_id,
+    sheetId: row.sheet_id,
+    name: row.name,
+    mode: row.mode,
+    scope: row.scope,
+    shownStart: row.shown_start,
+    shownEnd: row.shown_end,
+    createdAtMs: row.created_at_ms,
+    revokedAtMs: row.revoked_at_ms,
+    lastUsedAtMs: row.last_used_at_ms,
+  }
+}

@@ -1,0 +1,43 @@
+import { compileLookUps, toFacts } from './admission-query.ts'
+import type { SqlDatabase } from './sql-database.ts'
+import type { Store } from './store.ts'
+
+/** What admission asks, for every request. */
+export function createLookUps(database: SqlDatabase): Pick<Store, 'lookUp' | 'lookUpKey'> {
+  const { kysely } = database
+  const compiled = compileLookUps(kysely)
+  const lookUpA = database.prepareOne(compiled.a, toFacts)
+  const lookUpB = database.prepareOne(compiled.b, toFacts)
+
+  return {
+    lookUp(address, keyHash) {
+      const key = keyHash ?? ''
+      return address.form === 'a'
+        ? lookUpA([address.accountSlug, address.sheetSlug, key])
+        : lookUpB([address.sheetId, key])
+    },
+
+    async lookUpKey(keyHash) {
+      const row = await kysely
+        .selectFrom('api_key')
+        .innerJoin('account', 'account.id', 'api_key.account_id')
+        .where('api_key.hash', '=', keyHash)
+        .where('api_key.revoked_at_ms', 'is', null)
+        .select(['api_key.id as key_id', 'api_key.sheet_id', 'api_key.mode', 'api_key.scope'])
+        .select(['account.id', 'account.plan', 'account.created_at_ms'])
+        .select(['account.requests_per_minute', 'account.requests_per_month'])
+        .executeTakeFirst()
+      if (!row) return null
+      return {
+        account: {
+          id: row.id,
+          createdAtMs: row.created_at_ms,
+          plan: row.plan,
+          requestsPerMinute: row.requests_per_minute,
+          requestsPerMonth: row.requests_per_month,
+        },
+        key: { id: row.key_id, mode: row.mode, scope: row.scope, sheetId: row.sheet_id },
+      }
+    },
+  }
+}
