@@ -9,7 +9,8 @@ import { Refusal } from './errors.ts'
 import type { Metrics } from './metrics.ts'
 import type { Observe } from './observe.ts'
 import { randomBase62 } from './random-base62.ts'
-import { askedBy, createWire, doubtAbout, maxHeaderBytes, maxHeaders, refuseOnSocket } from './unreadable.ts'
+import { doubtAbout, maxHeaderBytes, maxHeaders } from './request-head.ts'
+import { askedBy, createWire, refuseOnSocket } from './wire.ts'
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => unknown
 
