@@ -1,3 +1,4 @@
+import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { type DestinationStream, destination } from 'pino'
 import { openWorkshop } from './assemble.ts'
@@ -49,11 +50,17 @@ export async function cli(args: readonly string[], terminal: Terminal): Promise<
 
 async function run(command: Command, args: readonly string[], terminal: Terminal): Promise<string | Problem> {
   const { words, options, isJson } = parsedArgs(command, args)
+  if (options.file !== undefined) options.file = resolve(typedIn(terminal), options.file)
   const config = parseConfig(terminal.env, true)
   if ('problems' in config) return new Problem(`these settings are wrong:\n  ${config.problems.join('\n  ')}`)
   const outcome = await onTheStore(config, terminal, command, words, options)
   if (outcome instanceof Problem) return outcome
   return isJson ? `${JSON.stringify(outcome.json)}\n` : `${outcome.text}\n`
+}
+
+/** npm changes to the project's folder before it runs us; a relative path is meant from where the person is. */
+function typedIn({ env }: Terminal): string {
+  return env.INIT_CWD ?? process.cwd()
 }
 
 async function onTheStore(

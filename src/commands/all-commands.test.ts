@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, test } from 'node:test'
 import { cli } from '../cli.ts'
@@ -213,6 +213,16 @@ test('what a program reads with --json: one value, names in one style, a secret 
   assert.deepEqual(await json('key list acme'), [listed])
   assert.deepEqual(await json(`key scope ${listed.id} read-write`), { ...listed, scope: 'read-write' })
   assert.deepEqual(await json(`key revoke ${listed.id}`), { id: listed.id, revoked: true })
+})
+
+test('a relative path is meant from the folder in which the command was typed', async () => {
+  const data = freshData()
+  await succeeds(data, 'account create acme')
+  const folder = dirname(products)
+  const typedThere = { ...data, INIT_CWD: folder }
+  await succeeds(typedThere, `sheet connect acme/there --file ${basename(products)}`)
+  const missing = await run(data, ['sheet', 'connect', 'acme/here', '--file', basename(products)])
+  assert.equal(missing.stderr, `rowport: there is no file "${resolve(basename(products))}"\n`)
 })
 
 test('help: all commands, or the one that was begun', async () => {

@@ -1,5 +1,4 @@
 import { existsSync } from 'node:fs'
-import { resolve } from 'node:path'
 import type { Workshop } from '../assemble.ts'
 import { Problem } from '../management/problem.ts'
 import { kindOf, locateFile } from '../sheets/file/file-location.ts'
@@ -55,8 +54,7 @@ async function connectSheet(
     sheetSlug,
     access: oneOf<SheetAccess>('access', access, ['private', 'public-read']),
   }
-  // npm changes to the project's folder, so a relative path may not mean what it meant to the person.
-  if (!existsSync(file)) return new Problem(`there is no file "${resolve(file)}"`)
+  if (!existsSync(file)) return new Problem(`there is no file "${file}"`)
   if (!kindOf(file))
     return new Problem(`"${file}" is neither a CSV file nor an Excel workbook (.csv, .tsv, .xlsx)`)
   if (tab !== undefined && kindOf(file) === 'csv')
