@@ -135,7 +135,7 @@ export function createReading({
       // Equal rows keep their snapshot and its `as_of`, so a poller's ETag and bytes hold while nothing changes.
       const same = known?.snapshot.contentHash === snapshot.contentHash ? known : null
       const read: HeldSnapshot = {
-        snapshot: same?.snapshot ?? snapshot,
+        snapshot: same && isSamePlaces(same.snapshot, snapshot) ? same.snapshot : snapshot,
         version,
         writeSeq,
         checkedAtMs: begunAtMs,
@@ -192,6 +192,14 @@ export function createReading({
     held.delete(sheetId)
     heldBytes -= sizeOf(former)
   }
+}
+
+/** What reads alike may still lie elsewhere: a column without a header was put in between, or data below in one. */
+function isSamePlaces(one: Snapshot, other: Snapshot): boolean {
+  return (
+    one.lastRowNumber === other.lastRowNumber &&
+    one.columns.every(({ index }, at) => other.columns[at]?.index === index)
+  )
 }
 
 function unchanged(known: HeldSnapshot | undefined): HeldSnapshot {

@@ -110,6 +110,21 @@ test('an outside edit just before a write is kept', async (t) => {
   assert.equal(await readFile(sheet.path, 'utf8'), `${products}Edited outside,1,TRUE\nours,,\n`)
 })
 
+test('a column without a header that was put in between is seen, though every row reads as before', async (t) => {
+  const { rowport, key } = await startWithSheet(t)
+  const sheet = await rowport.connectFile('moved', 'moved.csv', 'a,b\n1,2\n')
+  await rowport.get(sheet.formA, bearer(key))
+  await writeFile(sheet.path, 'a,,b\n1,,2\n')
+  await rowport.get(sheet.formA, { ...bearer(key), 'Cache-Control': 'no-cache' })
+  const answer = await fetch(rowport.url + sheet.formA, {
+    method: 'POST',
+    headers: bearer(key),
+    body: '{"b":5}',
+  })
+  assert.equal(answer.status, 201)
+  assert.equal(await readFile(sheet.path, 'utf8'), 'a,,b\n1,,2\n,,5\n')
+})
+
 test('a body that cannot be kept is refused whole, and says why', async (t) => {
   const { sheet, post } = await startWithSheet(t)
   const cases: [body: string, details: RegExp][] = [
