@@ -1,0 +1,142 @@
+import type { z } from 'zod'
+import type { Emulation } from '../emulation.ts'
+import { anyClient } from '../oauth/token-endpoint.ts'
+import {
+  clientInput,
+  clockInput,
+  editInput,
+  faultInput,
+  scopesInput,
+  settingsInput,
+  spreadsheetInput,
+  tokenInput,
+} from './control-input.ts'
+
+export interface ControlReply {
+  status: number
+  body: unknown
+}
+
+export interface ControlRequest {
+  /** The parts of the path that its pattern leaves open, decoded. */
+  open: string[]
+  body: unknown
+}
+
+type ControlRoute = (emulation: Emulation, request: ControlRequest) => ControlReply
+
+const ok = (body: unknown = {}): ControlReply => ({ status: 200, body })
+export const refused = (message: string, status = 400): ControlReply => ({ status, body: { error: message } })
+
+/** Checks the body, says clearly what is wrong with it, or hands it on. */
+function taking<Schema extends z.ZodType>(
+  schema: Schema,
+  act: (emulation: Emulation, input: z.output<Schema>, open: string[]) => ControlReply,
+): ControlRoute {
+  return (emulation, { open, body }) => {
+    const read = schema.safeParse(body ?? {})
+    if (read.success) return act(emulation, read.data, open)
+    const problems = read.error.issues.map(({ path, message }) => `${path.join('.') || 'body'}: ${message}`)
+    return refused(problems.join('; '))
+  }
+}
+
+const issueTokens = taking(tokenInput, ({ oauth }, { user, scopes, clientId = anyClient }) => {
+  const holder = { clientId, user: oauth.accounts.get(user).email, scopes: [...scopes] }
+  const access = oauth.grants.issueAccessToken({ ...holder, offline: true })
+  const refresh = oauth.grants.issueRefreshToken(holder)
+  return ok({
+    access_token: access.value,
+    refresh_token: refresh.value,
+    expires_in: oauth.grants.expiresInSeconds(access),
+    scope: scopes.join(' '),
+    token_type: 'Bearer',
+  })
+})
+
+const createSpreadsheet = taking(spreadsheetInput, ({ oauth, world }, { title, owner, tabs }) =>
+  ok(world.createSpreadsheet({ title, owner: oauth.accounts.get(owner).email, tabs })),
+)
+
+const dumpSpreadsheet: ControlRoute = ({ world }, { open: [id = ''] }) => {
+  const dump = world.dump(id)
+  return dump === undefined ? refused(`no spreadsheet ${id}`, 404) : ok(dump)
+}
+
+const editAsHuman = taking(editInput, ({ world, beforeCall }, { beforeCall: nth, match = {}, ...edit }) => {
+  if (nth !== undefined) {
+    beforeCall.schedule(nth, match, () => world.edit(edit))
+    return ok({ scheduled: true })
+  }
+  try {
+    world.edit(edit)
+    return ok()
+  } catch (error) {
+    return refused(error instanceof Error ? error.message : String(error))
+  }
+})
+
+const changeSettings = taking(settingsInput, ({ settings, oauth }, input) => {
+  const { latencyMs, disabledServices, autoConsent } = input
+  if (latencyMs) settings.latencyMs = latencyMs
+  if ('quotas' in input) settings.quotas = input.quotas
+  if (disabledServices) settings.disabledServices = disabledServices
+  if (autoConsent !== undefined) {
+    settings.autoConsent = autoConsent === true ? {} : autoConsent === false ? undefined : autoConsent
+    oauth.autoConsent = settings.autoConsent
+  }
+  return ok({ ...settings, quotas: settings.quotas ?? null, autoConsent: settings.autoConsent ?? null })
+})
+
+const describeFaults: ControlRoute = ({ faults }) =>
+  ok({
+    faults: faults
+      .list()
+      .map(({ match, ...fault }) => ({ ...fault, match: { ...match, path: match.path?.source } })),
+  })
+
+const email = (emulation: Emulation, user = ''): string => emulation.oauth.accounts.get(user).email
+
+export const controlRoutes: { method: string; path: RegExp; act: ControlRoute }[] = [
+  { method: 'POST', path: /^tokens$/, act: issueTokens },
+  { method: 'POST', path: /^spreadsheets$/, act: createSpreadsheet },
+  { method: 'GET', path: /^spreadsheets\/([^/]+)$/, act: dumpSpreadsheet },
+  { method: 'POST', path: /^edit$/, act: editAsHuman },
+  { method: 'POST', path: /^faults$/, act: taking(faultInput, ({ faults }, fault) => ok(faults.add(fault))) },
+  { method: 'GET', path: /^faults$/, act: describeFaults },
+  { method: 'DELETE', path: /^faults$/, act: ({ faults }) => ok(faults.clear()) },
+  { method: 'POST', path: /^settings$/, act: changeSettings },
+  { method: 'GET', path: /^calls$/, act: ({ calls }) => ok({ calls: calls.all() }) },
+  {
+    method: 'POST',
+    path: /^grants\/([^/]+)\/revoke$/,
+    act: (emulation, { open: [user] }) =>
+      ok({ revoked: emulation.oauth.grants.revoke(email(emulation, user)) }),
+  },
+  {
+    method: 'POST',
+    path: /^grants\/([^/]+)\/expire$/,
+    act: (emulation, { open: [user] }) =>
+      ok({ expired: emulation.oauth.grants.expireAccessTokens(email(emulation, user)) }),
+  },
+  {
+    method: 'POST',
+    path: /^grants\/([^/]+)\/scopes$/,
+    act: taking(scopesInput, (emulation, { scopes }, [user]) =>
+      ok({ changed: emulation.oauth.grants.keepOnlyScopes(email(emulation, user), scopes) }),
+    ),
+  },
+  {
+    method: 'POST',
+    path: /^clients$/,
+    act: taking(clientInput, ({ oauth }, client) => ok(oauth.clients.configure(client))),
+  },
+  {
+    method: 'POST',
+    path: /^clock$/,
+    act: taking(clockInput, (emulation, { advanceMs }) => {
+      emulation.advanceMs(advanceMs)
+      return ok({ now: new Date(emulation.nowMs()).toISOString() })
+    }),
+  },
+]

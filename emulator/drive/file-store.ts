@@ -1,0 +1,115 @@
+import type { Spreadsheet } from '../sheets/model.ts'
+
+export const SPREADSHEET_MIME = 'application/vnd.google-apps.spreadsheet'
+
+export interface Permission {
+  id: string
+  type: string
+  role: string
+  emailAddress?: string
+  domain?: string
+}
+
+/** A file in Drive; spreadsheets carry their content, anything else is only a name. */
+export interface DriveFile {
+  id: string
+  name: string
+  mimeType: string
+  owner: string
+  createdMs: number
+  modifiedMs: number
+  version: number
+  trashed: boolean
+  parents: string[]
+  description?: string
+  permissions: Permission[]
+  spreadsheet?: Spreadsheet
+}
+
+const ID_LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
+
+export class FileStore {
+  readonly #files = new Map<string, DriveFile>()
+  readonly #now: () => number
+  readonly #random: () => number
+
+  constructor(clock: { now(): number; random(): number }) {
+    this.#now = clock.now
+    this.#random = clock.random
+  }
+
+  find(id: string): DriveFile | undefined {
+    return this.#files.get(id)
+  }
+
+  /** Newest first, as Drive lists. */
+  all(): DriveFile[] {
+    return [...this.#files.values()].toReversed().toSorted((one, other) => other.modifiedMs - one.modifiedMs)
+  }
+
+  add(given: { id?: string; name: string; mimeType: string; owner: string; parents?: string[] }): DriveFile {
+    const now = this.#now()
+    const file: DriveFile = {
+      id: given.id ?? this.newFileId(),
+      name: given.name,
+      mimeType: given.mimeType,
+      owner: given.owner,
+      createdMs: now,
+      modifiedMs: now,
+      version: 1,
+      trashed: false,
+      parents: given.parents ?? [`root-of-${given.owner}`],
+      permissions: [
+        { id: permissionId(given.owner), type: 'user', role: 'owner', emailAddress: given.owner },
+      ],
+    }
+    this.#files.set(file.id, file)
+    return file
+  }
+
+  /** The only way content changes: the draft replaces what was there, whole. */
+  commit(file: DriveFile, draft: Spreadsheet): void {
+    file.spreadsheet = draft
+    file.name = String(draft.properties.title ?? file.name)
+    this.touch(file)
+  }
+
+  touch(file: DriveFile): void {
+    file.modifiedMs = this.#now()
+    file.version += 1
+  }
+
+  remove(id: string): void {
+    this.#files.delete(id)
+  }
+
+  newFileId(): string {
+    return `1${Array.from({ length: 43 }, () => ID_LETTERS[Math.floor(this.#random() * 64)] ?? 'A').join('')}`
+  }
+
+  newNumber(): number {
+    return Math.floor(this.#random() * 2_147_483_646) + 1
+  }
+}
+
+/** The same account has the same permission id everywhere. */
+export function permissionId(address: string): string {
+  let hash = 7n
+  for (const letter of address) hash = (hash * 131n + BigInt(letter.codePointAt(0) ?? 0)) % 10n ** 20n
+  return hash.toString().padStart(20, '1')
+}
+
+const RANKS = ['reader', 'commenter', 'writer', 'fileOrganizer', 'organizer', 'owner']
+
+/** none where the user cannot even see the file. */
+export function accessOf(file: DriveFile, user: string): 'none' | 'read' | 'write' {
+  const ranks = file.permissions
+    .filter(
+      (one) =>
+        one.type === 'anyone' || one.emailAddress === user || (one.domain && user.endsWith(`@${one.domain}`)),
+    )
+    .map((one) => RANKS.indexOf(one.role))
+  const best = Math.max(-1, ...ranks)
+  if (best < 0) return 'none'
+  return best >= RANKS.indexOf('writer') ? 'write' : 'read'
+}

@@ -1,0 +1,91 @@
+import type { GoogleAnswer, GoogleCall } from '../google-api.ts'
+import { draftOf, isObject } from '../sheets/model.ts'
+import { newSpreadsheet } from '../sheets/new-spreadsheet.ts'
+import { DriveError } from './drive-error.ts'
+import { exportText } from './export-csv.ts'
+import { fileJson } from './file-json.ts'
+import { accessOf, type DriveFile, type FileStore, SPREADSHEET_MIME } from './file-store.ts'
+import { shaped } from './shape-answer.ts'
+
+export const USUAL_FIELDS = 'kind,id,name,mimeType'
+
+export function createFile(store: FileStore, call: GoogleCall): GoogleAnswer {
+  const given = isObject(call.body) ? call.body : {}
+  const mimeType = typeof given.mimeType === 'string' ? given.mimeType : 'application/octet-stream'
+  const file = store.add({
+    name: typeof given.name === 'string' ? given.name : 'Untitled',
+    mimeType,
+    owner: call.user,
+    ...(Array.isArray(given.parents) && { parents: given.parents.map(String) }),
+  })
+  if (mimeType === SPREADSHEET_MIME) file.spreadsheet = newSpreadsheet(file.id, file.name, call.user)
+  return shaped(call, fileJson(file, call.user), USUAL_FIELDS)
+}
+
+export function getFile(file: DriveFile, call: GoogleCall): GoogleAnswer {
+  return shaped(call, fileJson(file, call.user), USUAL_FIELDS)
+}
+
+export function updateFile(store: FileStore, file: DriveFile, call: GoogleCall): GoogleAnswer {
+  refuseReader(file, call.user)
+  const given = isObject(call.body) ? call.body : {}
+  if (typeof given.name === 'string') {
+    file.name = given.name
+    if (file.spreadsheet) {
+      const draft = draftOf(file.spreadsheet)
+      draft.properties.title = given.name
+      file.spreadsheet = draft
+    }
+  }
+  if (typeof given.description === 'string') file.description = given.description
+  if (typeof given.trashed === 'boolean') file.trashed = given.trashed
+  const added = call.query.get('addParents')?.split(',') ?? []
+  const removed = call.query.get('removeParents')?.split(',') ?? []
+  file.parents = [...file.parents.filter((parent) => !removed.includes(parent)), ...added]
+  store.touch(file)
+  return shaped(call, fileJson(file, call.user), USUAL_FIELDS)
+}
+
+export function deleteFile(store: FileStore, file: DriveFile, call: GoogleCall): GoogleAnswer {
+  if (file.owner !== call.user) throw insufficientPermissions()
+  store.remove(file.id)
+  return { status: 204, body: undefined }
+}
+
+export function copyFile(store: FileStore, file: DriveFile, call: GoogleCall): GoogleAnswer {
+  const given = isObject(call.body) ? call.body : {}
+  const copy = store.add({
+    name: typeof given.name === 'string' ? given.name : `Copy of ${file.name}`,
+    mimeType: file.mimeType,
+    owner: call.user,
+    parents: Array.isArray(given.parents) ? given.parents.map(String) : file.parents,
+  })
+  if (file.spreadsheet) {
+    copy.spreadsheet = { ...draftOf(file.spreadsheet), spreadsheetId: copy.id, owner: call.user }
+    copy.spreadsheet.properties.title = copy.name
+  }
+  return shaped(call, fileJson(copy, call.user), USUAL_FIELDS)
+}
+
+export function exportFile(file: DriveFile, call: GoogleCall): GoogleAnswer {
+  const mimeType = call.query.get('mimeType') ?? ''
+  if (!file.spreadsheet) {
+    throw new DriveError(403, 'fileNotExportable', 'Export only supports Docs Editors files.')
+  }
+  if (mimeType === 'text/csv') return { status: 200, body: exportText(file.spreadsheet, ',') }
+  if (mimeType === 'text/tab-separated-values')
+    return { status: 200, body: exportText(file.spreadsheet, '\t') }
+  throw new DriveError(400, 'badRequest', 'The requested conversion is not supported.', 'convertTo')
+}
+
+export function refuseReader(file: DriveFile, user: string): void {
+  if (accessOf(file, user) !== 'write') throw insufficientPermissions()
+}
+
+function insufficientPermissions(): DriveError {
+  return new DriveError(
+    403,
+    'insufficientFilePermissions',
+    'The user does not have sufficient permissions for this file.',
+  )
+}

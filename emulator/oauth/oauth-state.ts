@@ -1,0 +1,30 @@
+import { type Accounts, createAccounts } from './accounts.ts'
+import { type Clients, createClients } from './clients.ts'
+import { createGrants, type Grants } from './grants.ts'
+
+/** How the authorization page decides by itself, without a person. */
+export interface AutoConsent {
+  /** Without one: the login hint, or the first account. */
+  user?: string | undefined
+  /** Granted of those asked for; all without it. */
+  scopes?: string[] | undefined
+  deny?: boolean | undefined
+}
+
+export interface OAuthState {
+  nowMs: () => number
+  accounts: Accounts
+  clients: Clients
+  grants: Grants
+  autoConsent: AutoConsent | undefined
+}
+
+export function createOAuthState(nowMs: () => number, autoConsent: AutoConsent | undefined): OAuthState {
+  return {
+    nowMs,
+    accounts: createAccounts(),
+    clients: createClients(),
+    grants: createGrants(nowMs),
+    autoConsent,
+  }
+}
