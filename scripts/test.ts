@@ -15,7 +15,7 @@ const given = process.argv.slice(2)
 const words = given.filter((argument) => !argument.startsWith('-'))
 const flags = given.filter((argument) => argument.startsWith('-') && argument !== '--no-install')
 
-const files = globSync('{src,test,scripts,bench}/**/*.test.ts', { cwd: root })
+const files = globSync('{src,test,scripts,bench,emulator}/**/*.test.ts', { cwd: root })
   .filter((file) => words.length === 0 || words.some((word) => file.includes(word)))
   .sort()
 

@@ -1,32 +1,14 @@
 import type { IncomingMessage } from 'node:http'
-import { parseTarget } from './api/target.ts'
 import { Refusal } from './errors.ts'
 
 export const maxHeaderBytes = 16 * 1024
 export const maxHeaders = 100
 
-/** Why a request that Node did read gets no further. */
-interface Doubt {
-  reason: string
-  refusal: Refusal
-  /** Where the next request on the connection could be misread as well. */
-  isLast: boolean
-}
-
-export function doubtAbout(request: IncomingMessage): Doubt | null {
-  const refusal = problemWithHead(request)
-  if (refusal) return { reason: 'head', refusal, isLast: true }
-  // `OPTIONS` is answered alike everywhere, and `OPTIONS *` has no path.
-  const { url = '', method } = request
-  if (!url.includes('%') || method === 'OPTIONS' || parseTarget(url).segments) return null
-  return { reason: 'path', refusal: badRequest('The path is not valid.'), isLast: false }
-}
-
 /**
  * What Node lets through and RFC 9112 does not: no Host or a doubtful one (3.2), another major version (2.3), a coding
  * that nobody here undoes (6.1); and more headers than are kept, of which the rest would be missing without a word.
  */
-function problemWithHead(request: IncomingMessage): Refusal | null {
+export function problemWithHead(request: IncomingMessage): Refusal | null {
   const { rawHeaders, headers, httpVersionMajor, httpVersion } = request
   if (rawHeaders.length > 2 * maxHeaders) return headersTooLarge()
   if (httpVersionMajor !== 1) return badRequest('Only HTTP/1.1 and HTTP/1.0 are spoken here.')

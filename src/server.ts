@@ -9,7 +9,7 @@ import { Refusal } from './errors.ts'
 import type { Metrics } from './metrics.ts'
 import type { Observe } from './observe.ts'
 import { randomBase62 } from './random-base62.ts'
-import { doubtAbout, maxHeaderBytes, maxHeaders } from './request-head.ts'
+import { maxHeaderBytes, maxHeaders, problemWithHead } from './request-head.ts'
 import { askedBy, createWire, refuseOnSocket } from './wire.ts'
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => unknown
@@ -126,10 +126,11 @@ function share(server: Server, parts: ServerParts, idleSocketMs: number): UnderW
 
   function answer(request: IncomingMessage, response: ServerResponse): void {
     wire.begin(request, response)
-    const doubt = doubtAbout(request)
-    if (doubt) {
-      observe({ event: 'request_unreadable', code: doubt.refusal.code, reason: doubt.reason })
-      refuse(request, response, doubt.refusal, doubt.isLast)
+    const refusal = problemWithHead(request)
+    if (refusal) {
+      observe({ event: 'request_unreadable', code: refusal.code, reason: 'head' })
+      // The next request on the connection could be misread as well.
+      refuse(request, response, refusal, true)
       return
     }
     void make(request, response)
@@ -161,6 +162,8 @@ function createRouter({ api, dashboard, metrics, isStoreReachable, drain }: Serv
   ])
 
   return (request, response) => {
+    // Also for pages: a probe that keeps its connection would hold up the end.
+    if (drain.isDraining) response.shouldKeepAlive = false
     const { url = '', method } = request
     if (url.startsWith('/api/') || url.startsWith('/v1/')) return api(request, response)
     const page = pages.get(withoutHost(url).split('?', 1)[0] ?? '')

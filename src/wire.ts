@@ -1,6 +1,7 @@
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
+import { errorFormOf } from './api/routes.ts'
 import { type ErrorForm, errorBody, Refusal } from './errors.ts'
 import type { Observe } from './observe.ts'
 import { badRequest, headersTooLarge } from './request-head.ts'
@@ -131,17 +132,14 @@ export interface Asked {
 }
 
 export function askedBy({ method, url = '' }: IncomingMessage): Asked {
-  return { form: underV1.test(url) ? 'nested' : 'flat', isHead: method === 'HEAD' }
+  return { form: errorFormOf(url), isHead: method === 'HEAD' }
 }
-
-/** Everything under `/v1` is nested, also when the rest of the target cannot be read. */
-const underV1 = /^(?:https?:\/\/[^/?#]*)?\/v1(?:[/?#]|$)/
 
 /** From the bytes that were not understood, as far as they look like a request line at all. */
 function askedIn(packet: Buffer | undefined): Asked {
   const line = packet?.subarray(0, 512).toString('latin1') ?? ''
   const [, method, url = ''] = /^\s*([A-Z]+) (\S*)/.exec(line) ?? []
-  return { form: underV1.test(url) ? 'nested' : 'flat', isHead: method === 'HEAD' }
+  return { form: errorFormOf(url), isHead: method === 'HEAD' }
 }
 
 function isAboutTheRequest({ code = '' }: ParseError): boolean {

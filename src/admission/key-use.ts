@@ -3,20 +3,20 @@ import type { Store } from '../store/store.ts'
 
 const flushMs = 15_000
 
-/** Remembers when keys were last used, to a quarter of a minute, and never writes during a request. */
+/** Remembers when keys were last used: in memory at once, in the store every few seconds, never during a request. */
 export interface KeyUse {
   note(keyId: string): void
   close(): Promise<void>
 }
 
 export function createKeyUse(store: Pick<Store, 'noteKeysUsed'>, clock: Clock): KeyUse {
-  let used = new Set<string>()
+  let lastUsedMs = new Map<string, number>()
   // A time that could not be written is lost; the next use brings a newer one.
   const timer = setInterval(() => void flush().catch(() => {}), flushMs).unref()
 
   return {
     note(keyId) {
-      used.add(keyId)
+      lastUsedMs.set(keyId, clock.nowMs())
     },
     async close() {
       clearInterval(timer)
@@ -25,10 +25,9 @@ export function createKeyUse(store: Pick<Store, 'noteKeysUsed'>, clock: Clock): 
   }
 
   async function flush(): Promise<void> {
-    if (used.size === 0) return
-    const nowMs = clock.nowMs()
-    const noted = new Map([...used].map((keyId) => [keyId, nowMs]))
-    used = new Set()
+    if (lastUsedMs.size === 0) return
+    const noted = lastUsedMs
+    lastUsedMs = new Map()
     await store.noteKeysUsed(noted)
   }
 }

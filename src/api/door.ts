@@ -81,7 +81,7 @@ export function createApi(
     if (!isSuccess) exchange.release?.()
     if (answer === null) return
     const code = answer instanceof Refusal ? answer.code : null
-    const reply = answer instanceof Refusal ? refusalReply(answer, errorFormOf(segments)) : answer
+    const reply = answer instanceof Refusal ? refusalReply(answer, errorFormOf(url)) : answer
     const limits = exchange.limits ? limitHeaders(exchange.limits) : noHeaders
     send(response, reply, method === 'HEAD', isDraining(), limits)
     observe({

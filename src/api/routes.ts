@@ -1,4 +1,5 @@
 import type { SheetAddress } from '../admission/judge.ts'
+import type { ErrorForm } from '../errors.ts'
 
 /** What an address means. The two forms differ in nothing else (CONTRACT 1). */
 export type Route = { kind: 'rows'; address: SheetAddress; rowText: string | null } | { kind: 'sheets' }
@@ -34,7 +35,9 @@ export function pathOf(address: SheetAddress): string {
     : `/v1/sheets/${address.sheetId}`
 }
 
-/** Which body form an address speaks, also when nothing is there: everything under `/v1` is nested. */
-export function errorFormOf(segments: readonly string[] | null): 'flat' | 'nested' {
-  return segments?.[0] === 'v1' ? 'nested' : 'flat'
+/** Which body form a target speaks: everything under `/v1` is nested, also when the rest of it cannot be read. */
+export function errorFormOf(url: string): ErrorForm {
+  return underV1.test(url) ? 'nested' : 'flat'
 }
+
+const underV1 = /^(?:https?:\/\/[^/?#]*)?\/v1(?:[/?#]|$)/

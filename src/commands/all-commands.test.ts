@@ -148,9 +148,15 @@ test('what a person reads', async () => {
   const [value = ''] = /sk_test_\w{32}/.exec(text) ?? []
   const keys = await succeeds(data, 'key list acme')
   const lines = keys.trimEnd().split('\n')
-  assert.match(lines[0] ?? '', /^KEY +NAME +SCOPE +OPENS +STATE +ID$/)
-  assert.match(lines[1] ?? '', /^sk_live_\w{4}…\w{4} +laptop +read +stock +active +key_\w+$/)
-  assert.match(lines[2] ?? '', /^sk_test_\w{4}…\w{4} +CI +read-write +all sheets +active +key_\w+$/)
+  assert.match(lines[0] ?? '', /^KEY +NAME +SCOPE +OPENS +CREATED +LAST USED +STATE +ID$/)
+  assert.match(
+    lines[1] ?? '',
+    /^sk_live_\w{4}…\w{4} +laptop +read +stock +[\d-]{10} +never +active +key_\w+$/,
+  )
+  assert.match(
+    lines[2] ?? '',
+    /^sk_test_\w{4}…\w{4} +CI +read-write +all sheets +[\d-]{10} +never +active +key_\w+$/,
+  )
   assert.ok(!keys.includes(value))
 })
 

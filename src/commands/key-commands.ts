@@ -97,12 +97,17 @@ function keyJson(key: KeyRecord) {
   }
 }
 
-const keyColumns = ['KEY', 'NAME', 'SCOPE', 'OPENS', 'STATE', 'ID']
+const keyColumns = ['KEY', 'NAME', 'SCOPE', 'OPENS', 'CREATED', 'LAST USED', 'STATE', 'ID']
 
 function keyLine(key: KeyRecord, sheetSlugs: ReadonlyMap<string, string>): string[] {
-  const { id, name, scope, sheetId, revokedAtMs } = key
+  const { id, name, scope, sheetId, createdAtMs, lastUsedAtMs, revokedAtMs } = key
   const opens = sheetId === null ? 'all sheets' : (sheetSlugs.get(sheetId) ?? sheetId)
-  return [shownAs(key), name, scope, opens, revokedAtMs === null ? 'active' : 'revoked', id]
+  const state = revokedAtMs === null ? 'active' : 'revoked'
+  return [shownAs(key), name, scope, opens, day(createdAtMs), day(lastUsedAtMs), state, id]
+}
+
+function day(atMs: number | null): string {
+  return atMs === null ? 'never' : new Date(atMs).toISOString().slice(0, 10)
 }
 
 function shownAs({ shownStart, shownEnd }: KeyRecord): string {

@@ -52,8 +52,7 @@ export function createDecoding(observe: Observe): Decoding {
   }
 
   async function decodeIn(lane: Lane, fetched: Fetched): Promise<Snapshot> {
-    const worker =
-      lane.worker ?? new Worker(new URL('./decoding-worker.ts', import.meta.url), { resourceLimits })
+    const worker = lane.worker ?? started(lane)
     lane.worker = worker
     const reply = await oneReply(worker, fetched).catch(async (error: unknown) => {
       observe({ event: 'decoder_lost', error })
@@ -65,6 +64,16 @@ export function createDecoding(observe: Observe): Decoding {
     if ('failure' in reply) throw new ProviderFailure(reply.failure, { cause: reply.cause })
     throw new Error(`Decoding failed: ${reply.malfunction}`, { cause: reply.stack })
   }
+}
+
+/** A thread that fails while idle must neither end the process nor be asked again. */
+function started(lane: Lane): Worker {
+  const worker = new Worker(new URL('./decoding-worker.ts', import.meta.url), { resourceLimits })
+  worker.on('error', () => {})
+  worker.once('exit', () => {
+    if (lane.worker === worker) lane.worker = null
+  })
+  return worker
 }
 
 function oneReply(worker: Worker, fetched: Fetched): Promise<DecodeReply> {

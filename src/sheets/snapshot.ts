@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import type { Grid } from './grid.ts'
+import { ProviderFailure } from './provider-failure.ts'
 import { createRowWriter } from './row-json.ts'
 import { type Column, columnsOf, isBlank, lastRowWithData } from './table.ts'
 
@@ -23,6 +24,8 @@ export interface Snapshot {
   contentHash: string
 }
 
+/** Every row repeats every header, so a small file can make a very large list; buffers know no limit of their own. */
+const maxListBytes = 512 * 1024 * 1024
 const comma = 0x2c
 const openBracket = 0x5b
 const closeBracket = 0x5d
@@ -33,6 +36,9 @@ export function buildSnapshot(grid: Grid): Snapshot {
   const columns = columnsOf(grid)
   const lastRowNumber = lastRowWithData(grid)
   const writeRow = createRowWriter(columns)
+  const filledRows = grid.rows.reduce((sum, row) => sum + (isBlank(row) ? 0 : 1), 0)
+  // Told before the first byte is made, where the headers alone are too much.
+  if (writeRow([]).length * filledRows > maxListBytes) throw tooLarge()
   const rowStarts = new Uint32Array(lastRowNumber + 1)
   const rowNumbers = new Uint32Array(lastRowNumber)
 
@@ -45,6 +51,7 @@ export function buildSnapshot(grid: Grid): Snapshot {
     if (isBlank(row)) continue
     const json = writeRow(row)
     const needed = end + json.length * maxBytesPerUnit + 2
+    if (needed > maxListBytes) throw tooLarge()
     if (needed > text.length) text = grown(text, end, needed)
     if (count > 0) text[end++] = comma
     rowStarts[count] = end
@@ -66,6 +73,10 @@ export function buildSnapshot(grid: Grid): Snapshot {
     blankRowJson: writeRow([]),
     contentHash: contentHash(columns, listJson, numbers),
   }
+}
+
+function tooLarge(): ProviderFailure {
+  return new ProviderFailure('the rows are too large together; shorten the headers or the cells')
 }
 
 /** The JSON text of one listed row. */

@@ -40,6 +40,11 @@ test('16,384 columns of one name take no time to speak of', () => {
   assert.equal(columns.at(-1)?.key, 'same_16384')
 })
 
+test('a small file whose headers would make a huge list is refused before it is made', () => {
+  const rows = [['x'.repeat(1_000_000)], ...Array.from({ length: 2_000 }, () => [1])]
+  assert.throws(() => buildSnapshot({ rows }), { name: 'ProviderFailure' })
+})
+
 test('a snapshot is the JSON that the cells are, row by row, whatever they hold', () => {
   const cell = fc.oneof(
     fc.constant(null),

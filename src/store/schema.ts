@@ -62,7 +62,7 @@ export interface ApiKeyTable {
   shown_end: string
   created_at_ms: number
   revoked_at_ms: number | null
-  /** To the minute or so: it is written in batches, never by a request. */
+  /** Written in batches every few seconds, never by a request; lost if the process is killed. */
   last_used_at_ms: number | null
 }
 

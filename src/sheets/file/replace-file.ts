@@ -31,12 +31,13 @@ export async function replaceFile(
       await unlink(temporary)
       return false
     }
+    // Opened before: once the file is in its place, nothing may fail that could have failed earlier.
+    await using folder = await open(dirname(path), 'r')
     await rename(temporary, path)
+    await folder.sync()
   } catch (error) {
     await unlink(temporary).catch(() => {})
     throw error
   }
-  await using folder = await open(dirname(path), 'r')
-  await folder.sync()
   return true
 }

@@ -48,7 +48,7 @@ export function createBatchedReads(connection: DatabaseSync): PrepareRead {
       const failure = new StoreFailure('SQLite could not be read', { cause: error })
       for (const { reject } of batch) reject(failure)
     } finally {
-      if (connection.isTransaction) commit.run()
+      if (connection.isOpen && connection.isTransaction) commit.run()
     }
   }
 }
