@@ -5,6 +5,10 @@ import { countPackages, whyInstall } from './installed.mjs'
 import { takeLock } from './lock.mjs'
 
 const signOfLifeMs = 5000
+const exitCodes = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 }
+
+/** Node delivers a signal to all who listen by the time it gets round to it; who stops npm listens by then. */
+const heard = () => {}
 
 /** Runs `npm ci`, once however many set-ups want it at the same time. */
 export async function install(root, { needsDev }) {
@@ -17,6 +21,8 @@ export async function install(root, { needsDev }) {
     const startedAt = Date.now()
     const seconds = () => ((Date.now() - startedAt) / 1000).toFixed(0)
     say(`installing ${countPackages(root)} packages (${reason}); this takes about half a minute`)
+    // Heard from before npm runs: a signal in between would end us and leave npm behind.
+    for (const signal of Object.keys(exitCodes)) process.on(signal, heard)
     const npm = startNpm(root, needsDev)
     if (npm.pid) lock.add(npm.pid)
     const signOfLife = setInterval(() => {
@@ -26,6 +32,7 @@ export async function install(root, { needsDev }) {
       await ended(npm)
     } finally {
       clearInterval(signOfLife)
+      for (const signal of Object.keys(exitCodes)) process.off(signal, heard)
     }
     checkDiskNotFull(root)
     const leftOut = whyInstall(root, { needsDev })
@@ -81,8 +88,7 @@ function ended(npm) {
       npm.kill(stoppedBy ? 'SIGKILL' : signal)
       stoppedBy = signal
     }
-    const signals = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 }
-    for (const signal of Object.keys(signals)) process.on(signal, stop)
+    for (const signal of Object.keys(exitCodes)) process.on(signal, stop)
 
     const fail = (message, exitCode) => reject(Object.assign(new Error(message), { exitCode }))
     npm.on('error', (error) => {
@@ -91,8 +97,8 @@ function ended(npm) {
       else fail(`npm could not be started: ${error.message}`, 1)
     })
     npm.on('exit', (code, signal) => {
-      for (const name of Object.keys(signals)) process.off(name, stop)
-      if (stoppedBy) fail('set-up was interrupted; the next start installs again', signals[stoppedBy])
+      for (const name of Object.keys(exitCodes)) process.off(name, stop)
+      if (stoppedBy) fail('set-up was interrupted; the next start installs again', exitCodes[stoppedBy])
       else if (code === 0) resolve()
       else if (code === null) fail(`npm ci was ended by ${signal}`, 1)
       else fail(`set-up failed: npm ci ended with code ${code}; its own lines above say why`, code)
