@@ -44,26 +44,11 @@ export function createWriting({ store, providers, reading, clock, observe }: Wri
       if (!record || !provider) throw new ProviderFailure('the sheet is not connected any more')
       return inLane(record.source, async () => {
         const begunMs = clock.elapsedMs()
-        try {
-          const added = await addNow(sheet, record, provider, rows)
-          const durationMs = clock.elapsedMs() - begunMs
-          if (!(added instanceof Refusal))
-            observe({ event: 'rows_added', sheetId: sheet.id, rows: rows.length, durationMs })
-          return added
-        } catch (error) {
-          if (error instanceof ProviderFailure) {
-            const { message: reason, cause } = error
-            observe({
-              event: 'provider_failed',
-              sheetId: sheet.id,
-              provider: record.provider,
-              action: 'write',
-              reason,
-              cause,
-            })
-          }
-          throw error
-        }
+        const added = await addNow(sheet, record, provider, rows)
+        const durationMs = clock.elapsedMs() - begunMs
+        if (!(added instanceof Refusal))
+          observe({ event: 'rows_added', sheetId: sheet.id, rows: rows.length, durationMs })
+        return added
       })
     },
   }
@@ -84,7 +69,7 @@ export function createWriting({ store, providers, reading, clock, observe }: Wri
         if (cells instanceof Refusal) return cells
         cellRows.push(cells)
       }
-      const outcome = await provider.append(record.location, cellRows, version)
+      const outcome = await append(record, provider, cellRows, version)
       if (outcome instanceof Refusal) return outcome
       if (outcome === 'conflict') continue
       await store.countWrite(record.source)
@@ -92,6 +77,20 @@ export function createWriting({ store, providers, reading, clock, observe }: Wri
       return { rowNumbers, rowsJson: cellRows.map(createRowWriter(snapshot.columns)) }
     }
     throw new ProviderFailure('the spreadsheet keeps changing while we write to it')
+  }
+
+  /** A read that failed on the way here was reported by the one who read. */
+  async function append(record: SheetRecord, provider: Provider, rows: Cell[][], version: string) {
+    try {
+      return await provider.append(record.location, rows, version)
+    } catch (error) {
+      if (error instanceof ProviderFailure) {
+        const { message: reason, cause } = error
+        const { id: sheetId, provider: name } = record
+        observe({ event: 'provider_failed', sheetId, provider: name, action: 'write', reason, cause })
+      }
+      throw error
+    }
   }
 
   /** One writer at a time for each spreadsheet, in the order of asking; a queue that would take too long is refused. */

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { readFile, writeFile } from 'node:fs/promises'
+import { readFile, rm, writeFile } from 'node:fs/promises'
 import { type TestContext, test } from 'node:test'
 import { bearer, type ConnectedSheet, done, startRowport } from '../harness.ts'
 
@@ -99,6 +99,15 @@ test('a queue of writes that would take too long is refused, and says when to co
   assert.equal(refused[0]?.headers.get('retry-after'), '1')
   assert.equal((await readFile(sheet.path, 'utf8')).split('x,,').length - 1, added)
   assert.equal(rowport.seen.filter(({ event }) => event === 'malfunction').length, 0)
+})
+
+test('a write to a file that is gone is 502, and reported once', async (t) => {
+  const { rowport, sheet, post } = await startWithSheet(t)
+  await rm(sheet.path)
+  const answer = await post(sheet.formA, '{"name":"x"}')
+  assert.equal(answer.status, 502)
+  assert.match(await answer.text(), /Failed to write to sheet: the file does not exist any more/)
+  assert.equal(rowport.seen.filter(({ event }) => event === 'provider_failed').length, 1)
 })
 
 test('an outside edit just before a write is kept', async (t) => {
