@@ -1,4 +1,4 @@
-import { acceptableScopes, methodName } from './api-method.ts'
+import { acceptableScopes, driveFileScope, rpcName } from './api-method.ts'
 import type { Emulation } from './emulation.ts'
 import type { CallFacts } from './faults/call-match.ts'
 import {
@@ -16,7 +16,7 @@ import type { AccessToken } from './oauth/grants.ts'
 const realm = 'Bearer realm="https://accounts.google.com/"'
 
 export type Admission =
-  | { admitted: true; user: string; projectNumber: string }
+  | { admitted: true; user: string; projectNumber: string; onlyPicked: boolean }
   | { admitted: false; body: GoogleErrorBody; headers: Record<string, string> }
 
 /** What Google's front end decides before the service is asked: who, allowed what, how often. */
@@ -27,7 +27,7 @@ export function admitApiCall(
   bearer: string | undefined,
 ): Admission {
   if (bearer === undefined) return refuse(unregisteredCaller(service))
-  const method = methodName(service, call.method, call.path)
+  const method = rpcName(service, call.method, call.path)
   const token = emulation.oauth.grants.findAccessToken(bearer)
   if (!token || token.revoked || emulation.oauth.grants.isExpired(token)) {
     return refuse(unauthenticated(service, method, isPlainlyExpired(emulation, token)), {
@@ -40,7 +40,8 @@ export function admitApiCall(
     return refuse(serviceDisabled(service, projectNumber))
 
   const scopes = acceptableScopes(service, needs(service, call))
-  if (!token.scopes.some((scope) => scopes.includes(scope))) {
+  const accepted = token.scopes.filter((scope) => scopes.includes(scope))
+  if (accepted.length === 0) {
     return refuse(insufficientScopes(service, method), {
       'WWW-Authenticate': `${realm}, error="insufficient_scope", scope="${scopes.join(' ')}"`,
     })
@@ -54,7 +55,8 @@ export function admitApiCall(
     )
     if (exhausted) return refuse(quotaExceeded(exhausted))
   }
-  return { admitted: true, user: token.user, projectNumber }
+  const onlyPicked = accepted.every((scope) => scope === driveFileScope)
+  return { admitted: true, user: token.user, projectNumber, onlyPicked }
 }
 
 function isPlainlyExpired(emulation: Emulation, token: AccessToken | undefined): boolean {

@@ -7,40 +7,90 @@ export function serviceOf(path: string): Service | undefined {
   return undefined
 }
 
-const sheetsMethods: [RegExp, string][] = [
-  [/^POST [^/:]*$/, 'CreateSpreadsheet'],
-  [/^POST [^/]+:batchUpdate$/, 'BatchUpdateSpreadsheet'],
-  [/^POST [^/]+:getByDataFilter$/, 'GetSpreadsheetByDataFilter'],
-  [/^GET [^/]+$/, 'GetSpreadsheet'],
-  [/^GET [^/]+\/developerMetadata\//, 'GetDeveloperMetadata'],
-  [/^POST [^/]+\/developerMetadata:search$/, 'SearchDeveloperMetadata'],
-  [/^POST [^/]+\/sheets\/[^/]+:copyTo$/, 'CopySheetTo'],
-  [/^GET [^/]+\/values:batchGet$/, 'BatchGetValues'],
-  [/^POST [^/]+\/values:batchUpdate$/, 'BatchUpdateValues'],
-  [/^POST [^/]+\/values:batchClear$/, 'BatchClearValues'],
-  [/^POST [^/]+\/values:batchGetByDataFilter$/, 'BatchGetValuesByDataFilter'],
-  [/^POST [^/]+\/values:batchUpdateByDataFilter$/, 'BatchUpdateValuesByDataFilter'],
-  [/^POST [^/]+\/values:batchClearByDataFilter$/, 'BatchClearValuesByDataFilter'],
-  [/^POST [^/]+\/values\/.*:append$/, 'AppendValues'],
-  [/^POST [^/]+\/values\/.*:clear$/, 'ClearValues'],
-  [/^GET [^/]+\/values\//, 'GetValues'],
-  [/^PUT [^/]+\/values\//, 'UpdateValues'],
+/** Pattern on `METHOD rest-of-path`, the name in Google's protocol and the name in its clients. */
+const sheetsMethods: [RegExp, rpc: string, name: string][] = [
+  [/^POST [^/:]*$/, 'CreateSpreadsheet', 'spreadsheets.create'],
+  [/^POST [^/]+:batchUpdate$/, 'BatchUpdateSpreadsheet', 'spreadsheets.batchUpdate'],
+  [/^POST [^/]+:getByDataFilter$/, 'GetSpreadsheetByDataFilter', 'spreadsheets.getByDataFilter'],
+  [/^GET [^/]+$/, 'GetSpreadsheet', 'spreadsheets.get'],
+  [/^GET [^/]+\/developerMetadata\//, 'GetDeveloperMetadata', 'developerMetadata.get'],
+  [/^POST [^/]+\/developerMetadata:search$/, 'SearchDeveloperMetadata', 'developerMetadata.search'],
+  [/^POST [^/]+\/sheets\/[^/]+:copyTo$/, 'CopySheetTo', 'sheets.copyTo'],
+  [/^GET [^/]+\/values:batchGet$/, 'BatchGetValues', 'values.batchGet'],
+  [/^POST [^/]+\/values:batchUpdate$/, 'BatchUpdateValues', 'values.batchUpdate'],
+  [/^POST [^/]+\/values:batchClear$/, 'BatchClearValues', 'values.batchClear'],
+  [/^POST [^/]+\/values:batchGetByDataFilter$/, 'BatchGetValuesByDataFilter', 'values.batchGetByDataFilter'],
+  [
+    /^POST [^/]+\/values:batchUpdateByDataFilter$/,
+    'BatchUpdateValuesByDataFilter',
+    'values.batchUpdateByDataFilter',
+  ],
+  [
+    /^POST [^/]+\/values:batchClearByDataFilter$/,
+    'BatchClearValuesByDataFilter',
+    'values.batchClearByDataFilter',
+  ],
+  [/^POST [^/]+\/values\/.*:append$/, 'AppendValues', 'values.append'],
+  [/^POST [^/]+\/values\/.*:clear$/, 'ClearValues', 'values.clear'],
+  [/^GET [^/]+\/values\//, 'GetValues', 'values.get'],
+  [/^PUT [^/]+\/values\//, 'UpdateValues', 'values.update'],
 ]
+
+const driveMethods: [RegExp, name: string][] = [
+  [/^GET about$/, 'about.get'],
+  [/^GET files$/, 'files.list'],
+  [/^POST files$/, 'files.create'],
+  [/^GET files\/[^/]+$/, 'files.get'],
+  [/^PATCH files\/[^/]+$/, 'files.update'],
+  [/^DELETE files\/[^/]+$/, 'files.delete'],
+  [/^POST files\/[^/]+\/copy$/, 'files.copy'],
+  [/^GET files\/[^/]+\/export$/, 'files.export'],
+  [/^GET files\/[^/]+\/permissions$/, 'permissions.list'],
+  [/^POST files\/[^/]+\/permissions$/, 'permissions.create'],
+  [/^GET files\/[^/]+\/permissions\/[^/]+$/, 'permissions.get'],
+  [/^PATCH files\/[^/]+\/permissions\/[^/]+$/, 'permissions.update'],
+  [/^DELETE files\/[^/]+\/permissions\/[^/]+$/, 'permissions.delete'],
+]
+
+export const apiMethodNames: readonly string[] = [
+  ...sheetsMethods.map(([, , name]) => name),
+  ...driveMethods.map(([, name]) => name),
+]
+
+/** `values.get` as GOOGLE.md calls it; empty for a path that no method has. */
+export function apiMethodName(method: string, path: string): string {
+  const service = serviceOf(path)
+  if (service === 'drive') {
+    const wanted = `${method} ${path.slice('/drive/v3/'.length)}`
+    return driveMethods.find(([pattern]) => pattern.test(wanted))?.[1] ?? ''
+  }
+  return service === 'sheets' ? (sheetsMethodOf(method, path)?.[2] ?? '') : ''
+}
+
+function sheetsMethodOf(method: string, path: string): (typeof sheetsMethods)[number] | undefined {
+  // Clients may percent-encode the colon before the verb, too.
+  const rest = path
+    .slice('/v4/spreadsheets'.length)
+    .replace(/^\//, '')
+    .replace(/%3A(?=[A-Za-z]+$)/i, ':')
+  return sheetsMethods.find(([pattern]) => pattern.test(`${method} ${rest}`))
+}
 
 const driveVerbs: Record<string, string> = { GET: 'Get', POST: 'Create', PATCH: 'Update', DELETE: 'Delete' }
 
 /** The name that ErrorInfo carries in `metadata.method`. */
-export function methodName(service: Service, method: string, path: string): string {
+export function rpcName(service: Service, method: string, path: string): string {
   if (service === 'drive') {
     const verb = method === 'GET' && path === '/drive/v3/files' ? 'List' : (driveVerbs[method] ?? 'Get')
     return `google.apps.drive.v3.DriveFiles.${verb}`
   }
-  const wanted = `${method} ${path.slice('/v4/spreadsheets'.length).replace(/^\//, '')}`
-  const name = sheetsMethods.find(([pattern]) => pattern.test(wanted))?.[1] ?? 'GetSpreadsheet'
+  const name = sheetsMethodOf(method, path)?.[1] ?? 'GetSpreadsheet'
   return `google.apps.sheets.v4.SpreadsheetsService.${name}`
 }
 
 const scopeRoot = 'https://www.googleapis.com/auth/'
+/** Reaches only what the app created or the person picked; every other scope that a call accepts reaches all. */
+export const driveFileScope = `${scopeRoot}drive.file`
 const acceptedScopes: Record<`${Service} ${'read' | 'write'}`, readonly string[]> = {
   'sheets read': ['drive', 'drive.readonly', 'drive.file', 'spreadsheets', 'spreadsheets.readonly'],
   'sheets write': ['drive', 'drive.file', 'spreadsheets'],

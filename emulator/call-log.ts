@@ -11,6 +11,8 @@ export interface LoggedCall extends CallFacts {
   /** Null while the call runs, and for good when its answer was lost. */
   status: number | null
   fault: string | null
+  /** What a change that came late would have been answered; null for all other calls, and until it comes. */
+  lateStatus: number | null
   /** Whether the change took place; a late one turns true when it does. */
   applied: boolean
   /** What went wrong in edits scheduled before this call. */
@@ -20,6 +22,8 @@ export interface LoggedCall extends CallFacts {
 export interface CallLog {
   begin(call: CallFacts, query: string): LoggedCall
   all(): LoggedCall[]
+  /** Those after a call's number, or from an ISO time on; undefined when it is neither. */
+  since(mark: string): LoggedCall[] | undefined
 }
 
 export function createCallLog(nowMs: () => number): CallLog {
@@ -37,6 +41,7 @@ export function createCallLog(nowMs: () => number): CallLog {
         query,
         status: null,
         fault: null,
+        lateStatus: null,
         applied: false,
         problems: [],
       }
@@ -45,5 +50,10 @@ export function createCallLog(nowMs: () => number): CallLog {
       return logged
     },
     all: () => calls,
+    since(mark) {
+      if (/^\d+$/.test(mark)) return calls.filter((call) => call.number > Number(mark))
+      const fromMs = Date.parse(mark)
+      return Number.isNaN(fromMs) ? undefined : calls.filter((call) => call.atMs >= fromMs)
+    },
   }
 }

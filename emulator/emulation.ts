@@ -1,16 +1,25 @@
 import { type BeforeCall, createBeforeCall } from './before-call.ts'
 import { type CallLog, createCallLog } from './call-log.ts'
+import type { CallFacts } from './faults/call-match.ts'
 import { createFaultRules, type FaultRules } from './faults/fault-rules.ts'
 import type { Service } from './front-end-errors.ts'
 import type { GoogleWorld } from './google-api.ts'
 import { type AutoConsent, createOAuthState, type OAuthState } from './oauth/oauth-state.ts'
 import { createQuotas, type QuotaLimits, type Quotas } from './rations/quotas.ts'
 
+export interface LatencyRange {
+  minMs: number
+  maxMs: number
+}
+
 export interface Settings {
-  latencyMs: { minMs: number; maxMs: number }
+  /** `other` is Drive and OAuth. */
+  latencyMs: Record<CallFacts['kind'], LatencyRange>
   /** Undefined: no rations. */
   quotas: QuotaLimits | undefined
   disabledServices: Service[]
+  /** Hold strict data validation against writes of the API. */
+  strictValidation: boolean
   autoConsent: AutoConsent | undefined
 }
 
@@ -23,7 +32,10 @@ export interface Emulation {
   quotas: Quotas
   faults: FaultRules
   calls: CallLog
-  beforeCall: BeforeCall
+  /** A person's edits. */
+  edits: BeforeCall
+  /** Changes whose answer was lost and that come before a later call. */
+  lateChanges: BeforeCall
   settings: Settings
 }
 
@@ -37,17 +49,19 @@ export interface EmulationOptions {
 export function createEmulation({ nowMs, createWorld, random, settings }: EmulationOptions): Emulation {
   let aheadMs = 0
   const now = (): number => nowMs() + aheadMs
+  const world = createWorld({ now, random })
   return {
     nowMs: now,
     advanceMs(byMs) {
       aheadMs += byMs
     },
-    world: createWorld({ now, random }),
-    oauth: createOAuthState(now, settings.autoConsent),
+    world,
+    oauth: createOAuthState(now, settings.autoConsent, world),
     quotas: createQuotas(now),
     faults: createFaultRules(),
     calls: createCallLog(now),
-    beforeCall: createBeforeCall(),
+    edits: createBeforeCall(),
+    lateChanges: createBeforeCall(),
     settings: { ...settings },
   }
 }

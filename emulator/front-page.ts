@@ -11,7 +11,7 @@ export const frontPage = `<!doctype html>
 <ul>
 <li><code>/o/oauth2/v2/auth</code>, <code>/token</code>, <code>/revoke</code>, <code>/tokeninfo</code>, <code>/userinfo</code></li>
 <li><code>/v4/spreadsheets/…</code> and <code>/drive/v3/…</code></li>
-<li><code>/_control/</code>: reset, tokens, spreadsheets, edit, faults, settings, calls, grants, clients, clock. <a href="/_control/calls">See the calls so far</a></li>
+<li><code>/_control/</code>: reset, tokens, spreadsheets, pick, protect, edit, faults, settings, calls, grants, clients, clock. <a href="/_control/calls">See the calls so far</a></li>
 </ul>
 </main>
 `

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { admitApiCall } from './api-admission.ts'
-import { serviceOf } from './api-method.ts'
+import { apiMethodName, serviceOf } from './api-method.ts'
 import type { LoggedCall } from './call-log.ts'
 import type { Emulation } from './emulation.ts'
 import type { CallFacts } from './faults/call-match.ts'
@@ -12,9 +12,11 @@ import { badJsonPayload, type Service, withLegacyErrors } from './front-end-erro
 import {
   driveHeaders,
   frontEndNotFound,
+  type JsonAnswer,
   jsonReply,
   oauthHeaders,
   type Reply,
+  replyOf,
   sheetsHeaders,
 } from './http/reply.ts'
 import { formParameters, parseJson, readBody } from './http/request-body.ts'
@@ -36,7 +38,7 @@ interface Prepared {
   projectNumber: string
   /** Set when the front end refuses: then nothing is applied and no fault strikes. */
   refused?: Reply
-  apply(): Reply
+  apply(): Reply | JsonAnswer
 }
 
 /** One call to Google, from its arrival to the last byte of its answer, or to the loss of it. */
@@ -45,15 +47,19 @@ export async function answerGoogleCall(emulation: Emulation, exchange: Exchange)
   const call = describe(emulation, exchange)
   const logged = emulation.calls.begin(call, call.service === 'oauth' ? '' : exchange.query.toString())
   const text = await readBody(request)
-  await halfOfLatency(emulation)
+  await halfOfLatency(emulation, call)
 
   const prepared = prepare(emulation, exchange, call, text)
   if (prepared.refused) return finish(exchange, logged, prepared.refused)
-  if (serviceOf(call.path)) logged.problems = emulation.beforeCall.arrive(call)
+  if (serviceOf(call.path)) {
+    logged.problems = [...emulation.lateChanges.arrive(call), ...emulation.edits.arrive(call)]
+  }
 
   const fault = emulation.faults.strike(call)
-  const reply = fault ? applyUnderFault(emulation, fault, call, prepared, logged) : applyNow(prepared, logged)
-  await halfOfLatency(emulation)
+  const reply = await replyOf(
+    fault ? applyUnderFault(emulation, fault, call, prepared, logged) : applyNow(prepared, logged),
+  )
+  await halfOfLatency(emulation, call)
   if (!fault) return finish(exchange, logged, reply)
   logged.fault = fault.kind
   const answered = await deliverSpoilt(fault, { request, response, reply })
@@ -65,7 +71,8 @@ function describe({ oauth, world }: Emulation, { request, method, path, query }:
   const bearer = bearerOf(query, request.headers.authorization ?? '')
   const user = bearer === undefined ? undefined : oauth.grants.findAccessToken(bearer)?.user
   const writes = service === 'sheets' ? world.isWrite({ method, path }) : null
-  return { method, path, service, kind: writes === null ? 'other' : writes ? 'write' : 'read', user }
+  const name = apiMethodName(method, path)
+  return { method, path, name, service, kind: writes === null ? 'other' : writes ? 'write' : 'read', user }
 }
 
 function prepare(
@@ -98,9 +105,10 @@ function prepareApiCall(
   const pretty = query.get('prettyPrint') !== 'false'
   const legacy =
     /\bgdcl\//.test(String(request.headers['x-goog-api-client'] ?? '')) || query.get('$.xgafv') === '1'
-  const answer = (status: number, body: unknown, more: Record<string, string> = {}): Reply => {
-    if (typeof body === 'string') return { status, headers: textHeaders(headers, query), body }
-    return jsonReply(status, legacy ? withLegacyErrors(body) : body, { ...headers, ...more }, pretty)
+  const refuse = (projectNumber: string, status: number, body: unknown, more = {}): Prepared => {
+    const json = legacy ? withLegacyErrors(body) : body
+    const refused = jsonReply(status, json, { ...headers, ...more }, pretty)
+    return { headers, projectNumber, refused, apply: () => refused }
   }
 
   const admission = admitApiCall(
@@ -109,22 +117,26 @@ function prepareApiCall(
     call,
     bearerOf(query, request.headers.authorization ?? ''),
   )
-  if (!admission.admitted) {
-    const refused = answer(admission.body.error.code, admission.body, admission.headers)
-    return { headers, projectNumber: '', refused, apply: () => refused }
-  }
-  const { user, projectNumber } = admission
+  if (!admission.admitted) return refuse('', admission.body.error.code, admission.body, admission.headers)
+  const { user, projectNumber, onlyPicked } = admission
   const parsed = parseJson(text)
-  if (!parsed) {
-    const refused = answer(400, badJsonPayload())
-    return { headers, projectNumber, refused, apply: () => refused }
-  }
+  if (!parsed) return refuse(projectNumber, 400, badJsonPayload())
   return {
     headers,
     projectNumber,
     apply() {
-      const { status, body } = emulation.world.call({ method, path, query, body: parsed.value, user })
-      return answer(status, body)
+      const { status, body } = emulation.world.call({
+        method,
+        path,
+        query,
+        body: parsed.value,
+        user,
+        project: projectNumber,
+        onlyPicked,
+        strictValidation: emulation.settings.strictValidation,
+      })
+      if (typeof body === 'string') return { status, headers: textHeaders(headers, query), body }
+      return { status, headers, json: legacy ? withLegacyErrors(body) : body, pretty }
     },
   }
 }
@@ -133,7 +145,7 @@ function textHeaders(headers: Record<string, string>, query: URLSearchParams): R
   return { ...headers, 'Content-Type': query.get('mimeType') ?? 'text/plain' }
 }
 
-function applyNow(prepared: Prepared, logged: LoggedCall): Reply {
+function applyNow(prepared: Prepared, logged: LoggedCall): Reply | JsonAnswer {
   const reply = prepared.apply()
   logged.applied = reply.status < 400
   return reply
@@ -145,14 +157,16 @@ function applyUnderFault(
   call: CallFacts,
   prepared: Prepared,
   logged: LoggedCall,
-): Reply {
+): Reply | JsonAnswer {
   const nothing: Reply = { status: 200, headers: prepared.headers, body: '' }
   const inItsPlace = replyOfFault(fault, call, prepared.projectNumber, prepared.headers)
   if (strikes(faultsInstead, fault)) return inItsPlace ?? nothing
   if (strikes(faultsLate, fault)) {
-    const applyLate = (): void => void applyNow(prepared, logged)
+    const applyLate = (): void => {
+      logged.lateStatus = applyNow(prepared, logged).status
+    }
     if (fault.beforeCall === undefined) setTimeout(applyLate, fault.delayMs).unref()
-    else emulation.beforeCall.schedule(fault.beforeCall, {}, applyLate)
+    else emulation.lateChanges.schedule(fault.beforeCall, {}, applyLate)
     return nothing
   }
   const applied = applyNow(prepared, logged)
@@ -165,7 +179,7 @@ async function finish({ request, response }: Exchange, logged: LoggedCall, reply
 }
 
 /** Half before the change and half after: a client that stops waiting cannot know which half it was in. */
-async function halfOfLatency({ settings }: Emulation): Promise<void> {
-  const { minMs, maxMs } = settings.latencyMs
+async function halfOfLatency({ settings }: Emulation, { kind }: CallFacts): Promise<void> {
+  const { minMs, maxMs } = settings.latencyMs[kind]
   if (maxMs > 0) await sleep((minMs + Math.random() * (maxMs - minMs)) / 2)
 }

@@ -16,7 +16,7 @@ process.stdout.write(`Google emulator on ${emulator.url}
 
   A token       curl -d '{"user":"ada@example.com"}' ${emulator.url}/_control/tokens
   A spreadsheet curl -d '{"title":"Shop","owner":"ada@example.com","tabs":[{"title":"Items","values":[["name","price"],["tea",3]]}]}' ${emulator.url}/_control/spreadsheets
-  A failure     curl -d '{"match":{"kind":"write"},"kind":"resetAfterApply","times":1}' ${emulator.url}/_control/faults
+  A failure     curl -d '{"match":{"kind":"write"},"kind":"lost","times":1}' ${emulator.url}/_control/faults
   Rations       curl -d '{"quotas":true,"latencyMs":300}' ${emulator.url}/_control/settings
   The calls     curl ${emulator.url}/_control/calls
   Clean slate   curl -X POST ${emulator.url}/_control/reset

@@ -1,7 +1,13 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { answerControl, controlRoot } from './control/control-door.ts'
-import { createEmulation, type Emulation, type EmulationOptions, type Settings } from './emulation.ts'
+import {
+  createEmulation,
+  type Emulation,
+  type EmulationOptions,
+  type LatencyRange,
+  type Settings,
+} from './emulation.ts'
 import { frontPage } from './front-page.ts'
 import type { GoogleWorld } from './google-api.ts'
 import { answerGoogleCall } from './google-door.ts'
@@ -31,12 +37,15 @@ export interface Emulator {
   close(): Promise<void>
 }
 
+const atOnce: LatencyRange = { minMs: 0, maxMs: 0 }
+
 /** A local Google: all of its hosts under one root, and `/_control/` beside them. */
 export async function createEmulator(options: EmulatorOptions = {}): Promise<Emulator> {
   const settings: Settings = {
-    latencyMs: { minMs: 0, maxMs: 0 },
+    latencyMs: { read: atOnce, write: atOnce, other: atOnce },
     quotas: undefined,
     disabledServices: [],
+    strictValidation: false,
     autoConsent: undefined,
     ...options.settings,
   }

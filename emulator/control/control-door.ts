@@ -13,19 +13,22 @@ const headers = { 'Content-Type': 'application/json; charset=utf-8', 'Cache-Cont
 export async function answerControl(
   emulation: () => Emulation,
   reset: () => void,
-  { request, response, method, path }: Exchange,
+  { request, response, method, path, query }: Exchange,
 ): Promise<void> {
   const text = (await readBody(request)) ?? ''
-  const { status, body } = decide(emulation, reset, method, path.slice(controlRoot.length), text)
+  const { status, body } = decide(emulation, reset, {
+    method,
+    path: path.slice(controlRoot.length),
+    query,
+    text,
+  })
   await send(request, response, jsonReply(status, body ?? {}, headers))
 }
 
 function decide(
   emulation: () => Emulation,
   reset: () => void,
-  method: string,
-  path: string,
-  text: string,
+  { method, path, query, text }: { method: string; path: string; query: URLSearchParams; text: string },
 ): ControlReply {
   if (method === 'POST' && path === 'reset') {
     reset()
@@ -42,5 +45,5 @@ function decide(
   const parsed = parseJson(text)
   if (!parsed) return refused('the body is not JSON')
   const open = (route.path.exec(path) ?? []).slice(1).map((part) => decodeURIComponent(part))
-  return route.act(emulation(), { open, body: parsed.value })
+  return route.act(emulation(), { open, query, body: parsed.value })
 }

@@ -1,68 +1,7 @@
 import { z } from 'zod'
-import type { CallMatch } from '../faults/call-match.ts'
-import { type Fault, type FaultKind, faultKinds } from '../faults/fault.ts'
+import type { LatencyRange } from '../emulation.ts'
 import { googleLimits, type QuotaLimits } from '../rations/quotas.ts'
-
-const pattern = z.string().transform((source, context) => {
-  try {
-    return new RegExp(source)
-  } catch {
-    context.addIssue({ code: 'custom', message: 'not a regular expression' })
-    return z.NEVER
-  }
-})
-
-const match: z.ZodType<CallMatch> = z.union([
-  pattern.transform((path): CallMatch => ({ path })),
-  z.strictObject({
-    method: z.string().optional(),
-    path: pattern.optional(),
-    kind: z.enum(['read', 'write', 'other']).optional(),
-    service: z.enum(['sheets', 'drive', 'oauth']).optional(),
-    user: z.string().optional(),
-  }),
-])
-
-/** `applyLate`, `apply-late`, `APPLY_LATE` and 503 for "503" are all understood. */
-const kind = z.union([z.string(), z.number()]).transform((given, context): FaultKind => {
-  const plain = (text: string): string => text.toLowerCase().replace(/[^a-z0-9]/g, '')
-  const known = faultKinds.find((name) => plain(name) === plain(String(given)))
-  if (known) return known
-  context.addIssue({ code: 'custom', message: `unknown kind; one of ${faultKinds.join(', ')}` })
-  return z.NEVER
-})
-
-export const faultInput = z
-  .strictObject({
-    match: match.optional(),
-    kind,
-    times: z.int().positive().optional(),
-    rate: z.number().min(0).max(1).optional(),
-    seed: z.int().default(1),
-    status: z.int().min(200).max(599).optional(),
-    body: z.unknown().optional(),
-    delayMs: z.number().nonnegative().default(200),
-    beforeCall: z.int().positive().optional(),
-    lose: z.enum(['reset', 'hang']).default('reset'),
-    intervalMs: z.number().nonnegative().default(100),
-    chunkBytes: z.int().positive().default(1),
-    bytes: z
-      .int()
-      .positive()
-      .default(100 * 1024 * 1024),
-    gzip: z.boolean().default(false),
-  })
-  .transform(
-    ({ match: given = {}, times, rate, ...rest }): Fault => ({
-      ...rest,
-      body: rest.body,
-      status: rest.status,
-      beforeCall: rest.beforeCall,
-      match: given,
-      times: times ?? (rate === undefined ? 1 : undefined),
-      rate: rate ?? 1,
-    }),
-  )
+import { matchInput } from './match-input.ts'
 
 const cell = z.union([z.string(), z.number(), z.boolean(), z.null()])
 
@@ -73,10 +12,27 @@ export const spreadsheetInput = z.strictObject({
     .array(z.strictObject({ title: z.string().min(1), values: z.array(z.array(cell)).default([]) }))
     .min(1)
     .default([{ title: 'Sheet1', values: [] }]),
+  /** true: its owner, false: nobody, or whose drive.file tokens shall see it. */
+  pickedBy: z.union([z.boolean(), z.array(z.string())]).default(true),
 })
 
+export const protectInput = z.strictObject({
+  spreadsheetId: z.string(),
+  tab: z.string(),
+  range: z.string().exactOptional(),
+  editors: z.array(z.string()).default([]),
+  warningOnly: z.boolean().exactOptional(),
+})
+
+export const pickInput = z.strictObject({ user: z.string().min(1), spreadsheetId: z.string() })
+
 const place = { spreadsheetId: z.string(), tab: z.string() }
-const when = { beforeCall: z.int().positive().optional(), match: match.optional() }
+const when = {
+  beforeCall: z.int().positive().optional(),
+  rate: z.number().min(0).max(1).optional(),
+  seed: z.int().default(1),
+  match: matchInput.exactOptional(),
+}
 const position = z.int().positive()
 /** 2, or B as a person would call it. */
 const column = z.union([
@@ -147,14 +103,25 @@ const quotas = z
     }
   })
 
-const latency = z
-  .union([z.number().nonnegative(), z.strictObject({ minMs: limit, maxMs: limit })])
-  .transform((given) => (typeof given === 'number' ? { minMs: given, maxMs: given } : given))
+const latencyRange = z
+  .union([limit, z.strictObject({ minMs: limit, maxMs: limit })])
+  .transform((given): LatencyRange => (typeof given === 'number' ? { minMs: given, maxMs: given } : given))
+
+const atOnce: LatencyRange = { minMs: 0, maxMs: 0 }
+const latency = z.union([
+  latencyRange.transform((range) => ({ read: range, write: range, other: range })),
+  z.strictObject({
+    read: latencyRange.default(atOnce),
+    write: latencyRange.default(atOnce),
+    other: latencyRange.default(atOnce),
+  }),
+])
 
 export const settingsInput = z.strictObject({
   latencyMs: latency.optional(),
   quotas: quotas.optional(),
   disabledServices: z.array(z.enum(['sheets', 'drive'])).optional(),
+  strictValidation: z.boolean().optional(),
   autoConsent: z
     .union([
       z.boolean(),
@@ -162,6 +129,7 @@ export const settingsInput = z.strictObject({
         user: z.string().optional(),
         scopes: z.array(z.string()).optional(),
         deny: z.boolean().optional(),
+        pick: z.boolean().optional(),
       }),
     ])
     .optional(),

@@ -5,12 +5,14 @@ import {
   clientInput,
   clockInput,
   editInput,
-  faultInput,
+  pickInput,
+  protectInput,
   scopesInput,
   settingsInput,
   spreadsheetInput,
   tokenInput,
 } from './control-input.ts'
+import { faultInput } from './fault-input.ts'
 
 export interface ControlReply {
   status: number
@@ -20,6 +22,7 @@ export interface ControlReply {
 export interface ControlRequest {
   /** The parts of the path that its pattern leaves open, decoded. */
   open: string[]
+  query: URLSearchParams
   body: unknown
 }
 
@@ -27,6 +30,15 @@ type ControlRoute = (emulation: Emulation, request: ControlRequest) => ControlRe
 
 const ok = (body: unknown = {}): ControlReply => ({ status: 200, body })
 export const refused = (message: string, status = 400): ControlReply => ({ status, body: { error: message } })
+
+/** What the world cannot do it throws, with a sentence. */
+function attempt(act: () => unknown): ControlReply {
+  try {
+    return ok(act())
+  } catch (error) {
+    return refused(error instanceof Error ? error.message : String(error))
+  }
+}
 
 /** Checks the body, says clearly what is wrong with it, or hands it on. */
 function taking<Schema extends z.ZodType>(
@@ -54,8 +66,26 @@ const issueTokens = taking(tokenInput, ({ oauth }, { user, scopes, clientId = an
   })
 })
 
-const createSpreadsheet = taking(spreadsheetInput, ({ oauth, world }, { title, owner, tabs }) =>
-  ok(world.createSpreadsheet({ title, owner: oauth.accounts.get(owner).email, tabs })),
+const createSpreadsheet = taking(spreadsheetInput, (emulation, { title, owner, tabs, pickedBy }) => {
+  const users = pickedBy === true ? [owner] : pickedBy === false ? [] : pickedBy
+  return ok(
+    emulation.world.createSpreadsheet({
+      title,
+      owner: email(emulation, owner),
+      tabs,
+      pickedBy: users.map((user) => email(emulation, user)),
+    }),
+  )
+})
+
+const protect = taking(protectInput, (emulation, { editors, ...protection }) =>
+  attempt(() =>
+    emulation.world.protect({ ...protection, editors: editors.map((user) => email(emulation, user)) }),
+  ),
+)
+
+const pick = taking(pickInput, (emulation, { user, spreadsheetId }) =>
+  attempt(() => emulation.world.pick(email(emulation, user), spreadsheetId)),
 )
 
 const dumpSpreadsheet: ControlRoute = ({ world }, { open: [id = ''] }) => {
@@ -63,23 +93,26 @@ const dumpSpreadsheet: ControlRoute = ({ world }, { open: [id = ''] }) => {
   return dump === undefined ? refused(`no spreadsheet ${id}`, 404) : ok(dump)
 }
 
-const editAsHuman = taking(editInput, ({ world, beforeCall }, { beforeCall: nth, match = {}, ...edit }) => {
-  if (nth !== undefined) {
-    beforeCall.schedule(nth, match, () => world.edit(edit))
-    return ok({ scheduled: true })
-  }
-  try {
-    world.edit(edit)
-    return ok()
-  } catch (error) {
-    return refused(error instanceof Error ? error.message : String(error))
-  }
+const editAsHuman = taking(editInput, ({ world, edits }, input) => {
+  const { beforeCall: nth, rate, seed, match = {}, ...edit } = input
+  if (nth !== undefined && rate !== undefined) return refused('beforeCall or rate, not both')
+  if (nth === undefined && rate === undefined) return attempt(() => world.edit(edit))
+  if (nth !== undefined) edits.schedule(nth, match, () => world.edit(edit))
+  if (rate !== undefined) edits.repeat({ rate, seed }, match, () => world.edit(edit))
+  return ok({ scheduled: true })
 })
 
+const listCalls: ControlRoute = ({ calls }, { query }) => {
+  const since = query.get('since')
+  const listed = since === null ? calls.all() : calls.since(since)
+  return listed ? ok({ calls: listed }) : refused('since: the number of a call, or an ISO time')
+}
+
 const changeSettings = taking(settingsInput, ({ settings, oauth }, input) => {
-  const { latencyMs, disabledServices, autoConsent } = input
+  const { latencyMs, disabledServices, strictValidation, autoConsent } = input
   if (latencyMs) settings.latencyMs = latencyMs
   if ('quotas' in input) settings.quotas = input.quotas
+  if (strictValidation !== undefined) settings.strictValidation = strictValidation
   if (disabledServices) settings.disabledServices = disabledServices
   if (autoConsent !== undefined) {
     settings.autoConsent = autoConsent === true ? {} : autoConsent === false ? undefined : autoConsent
@@ -101,12 +134,19 @@ export const controlRoutes: { method: string; path: RegExp; act: ControlRoute }[
   { method: 'POST', path: /^tokens$/, act: issueTokens },
   { method: 'POST', path: /^spreadsheets$/, act: createSpreadsheet },
   { method: 'GET', path: /^spreadsheets\/([^/]+)$/, act: dumpSpreadsheet },
+  { method: 'POST', path: /^protect$/, act: protect },
+  { method: 'POST', path: /^pick$/, act: pick },
   { method: 'POST', path: /^edit$/, act: editAsHuman },
-  { method: 'POST', path: /^faults$/, act: taking(faultInput, ({ faults }, fault) => ok(faults.add(fault))) },
+  { method: 'DELETE', path: /^edit$/, act: ({ edits }) => ok(edits.clear()) },
+  {
+    method: 'POST',
+    path: /^faults$/,
+    act: taking(faultInput, ({ faults }, fault) => attempt(() => faults.add(fault))),
+  },
   { method: 'GET', path: /^faults$/, act: describeFaults },
   { method: 'DELETE', path: /^faults$/, act: ({ faults }) => ok(faults.clear()) },
   { method: 'POST', path: /^settings$/, act: changeSettings },
-  { method: 'GET', path: /^calls$/, act: ({ calls }) => ok({ calls: calls.all() }) },
+  { method: 'GET', path: /^calls$/, act: listCalls },
   {
     method: 'POST',
     path: /^grants\/([^/]+)\/revoke$/,

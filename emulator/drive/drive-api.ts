@@ -1,7 +1,7 @@
-import type { GoogleAnswer, GoogleCall } from '../google-api.ts'
+import type { Caller, GoogleAnswer, GoogleCall } from '../google-api.ts'
 import { DriveError, driveErrorAnswer, fileNotFound } from './drive-error.ts'
 import { userJson } from './file-json.ts'
-import { accessOf, type DriveFile, type FileStore } from './file-store.ts'
+import { accessOf, type DriveFile, type FileStore, isWithinReach } from './file-store.ts'
 import { copyFile, createFile, deleteFile, exportFile, getFile, updateFile } from './files.ts'
 import { listFiles } from './list-files.ts'
 import { permissionsApi } from './permissions.ts'
@@ -32,7 +32,7 @@ function route(store: FileStore, call: GoogleCall): GoogleAnswer {
     if (method === 'GET') return listFiles(store, call)
     throw new DriveError(404, 'notFound', 'Not Found')
   }
-  const file = visibleFile(store, id, call.user)
+  const file = visibleFile(store, id, call)
   if (action === undefined) {
     if (method === 'GET') return getFile(file, call)
     if (method === 'PATCH') return updateFile(store, file, call)
@@ -45,8 +45,8 @@ function route(store: FileStore, call: GoogleCall): GoogleAnswer {
 }
 
 /** To those without any access a file does not exist. */
-function visibleFile(store: FileStore, id: string, user: string): DriveFile {
+function visibleFile(store: FileStore, id: string, caller: Caller): DriveFile {
   const file = store.find(id)
-  if (!file || accessOf(file, user) === 'none') throw fileNotFound(id)
+  if (!file || accessOf(file, caller.user) === 'none' || !isWithinReach(file, caller)) throw fileNotFound(id)
   return file
 }

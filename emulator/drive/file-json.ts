@@ -1,7 +1,9 @@
-import { accessOf, type DriveFile, type Permission, permissionId } from './file-store.ts'
+import type { Caller } from '../google-api.ts'
+import { accessOf, type DriveFile, isWithinReach, type Permission, permissionId } from './file-store.ts'
 
 /** The File resource with everything the emulator knows; the fields mask picks from it. */
-export function fileJson(file: DriveFile, user: string): Record<string, unknown> {
+export function fileJson(file: DriveFile, caller: Caller): Record<string, unknown> {
+  const { user } = caller
   const canEdit = accessOf(file, user) === 'write'
   return {
     kind: 'drive#file',
@@ -25,7 +27,7 @@ export function fileJson(file: DriveFile, user: string): Record<string, unknown>
     capabilities: { canEdit, canCopy: true, canDelete: file.owner === user, canShare: canEdit },
     permissions: file.permissions.map(permissionJson),
     permissionIds: file.permissions.map((permission) => permission.id),
-    isAppAuthorized: true,
+    isAppAuthorized: isWithinReach(file, { ...caller, onlyPicked: true }),
     writersCanShare: true,
   }
 }

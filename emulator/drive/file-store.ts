@@ -1,3 +1,4 @@
+import type { Caller } from '../google-api.ts'
 import type { Spreadsheet } from '../sheets/model.ts'
 
 export const SPREADSHEET_MIME = 'application/vnd.google-apps.spreadsheet'
@@ -23,6 +24,8 @@ export interface DriveFile {
   parents: string[]
   description?: string
   permissions: Permission[]
+  /** Who opened it with which app: `user project`, or the user alone for every app. */
+  openedBy: Set<string>
   spreadsheet?: Spreadsheet
 }
 
@@ -47,7 +50,14 @@ export class FileStore {
     return [...this.#files.values()].toReversed().toSorted((one, other) => other.modifiedMs - one.modifiedMs)
   }
 
-  add(given: { id?: string; name: string; mimeType: string; owner: string; parents?: string[] }): DriveFile {
+  add(given: {
+    id?: string
+    name: string
+    mimeType: string
+    owner: string
+    parents?: string[]
+    openedBy: string[]
+  }): DriveFile {
     const now = this.#now()
     const file: DriveFile = {
       id: given.id ?? this.newFileId(),
@@ -62,6 +72,7 @@ export class FileStore {
       permissions: [
         { id: permissionId(given.owner), type: 'user', role: 'owner', emailAddress: given.owner },
       ],
+      openedBy: new Set(given.openedBy),
     }
     this.#files.set(file.id, file)
     return file
@@ -100,6 +111,16 @@ export function permissionId(address: string): string {
 }
 
 const RANKS = ['reader', 'commenter', 'writer', 'fileOrganizer', 'organizer', 'owner']
+
+/** What `openedBy` holds for a file that this caller created or picked. */
+export function openingBy({ user, project = '' }: Pick<Caller, 'user' | 'project'>): string {
+  return `${user} ${project}`
+}
+
+/** drive.file does not reach what the person never opened with this app, whatever the person may do with it. */
+export function isWithinReach(file: DriveFile, caller: Caller): boolean {
+  return !caller.onlyPicked || file.openedBy.has(caller.user) || file.openedBy.has(openingBy(caller))
+}
 
 /** none where the user cannot even see the file. */
 export function accessOf(file: DriveFile, user: string): 'none' | 'read' | 'write' {

@@ -4,7 +4,7 @@ import { newSpreadsheet } from '../sheets/new-spreadsheet.ts'
 import { DriveError } from './drive-error.ts'
 import { exportText } from './export-csv.ts'
 import { fileJson } from './file-json.ts'
-import { accessOf, type DriveFile, type FileStore, SPREADSHEET_MIME } from './file-store.ts'
+import { accessOf, type DriveFile, type FileStore, openingBy, SPREADSHEET_MIME } from './file-store.ts'
 import { shaped } from './shape-answer.ts'
 
 export const USUAL_FIELDS = 'kind,id,name,mimeType'
@@ -16,14 +16,15 @@ export function createFile(store: FileStore, call: GoogleCall): GoogleAnswer {
     name: typeof given.name === 'string' ? given.name : 'Untitled',
     mimeType,
     owner: call.user,
+    openedBy: [openingBy(call)],
     ...(Array.isArray(given.parents) && { parents: given.parents.map(String) }),
   })
   if (mimeType === SPREADSHEET_MIME) file.spreadsheet = newSpreadsheet(file.id, file.name, call.user)
-  return shaped(call, fileJson(file, call.user), USUAL_FIELDS)
+  return shaped(call, fileJson(file, call), USUAL_FIELDS)
 }
 
 export function getFile(file: DriveFile, call: GoogleCall): GoogleAnswer {
-  return shaped(call, fileJson(file, call.user), USUAL_FIELDS)
+  return shaped(call, fileJson(file, call), USUAL_FIELDS)
 }
 
 export function updateFile(store: FileStore, file: DriveFile, call: GoogleCall): GoogleAnswer {
@@ -43,7 +44,7 @@ export function updateFile(store: FileStore, file: DriveFile, call: GoogleCall):
   const removed = call.query.get('removeParents')?.split(',') ?? []
   file.parents = [...file.parents.filter((parent) => !removed.includes(parent)), ...added]
   store.touch(file)
-  return shaped(call, fileJson(file, call.user), USUAL_FIELDS)
+  return shaped(call, fileJson(file, call), USUAL_FIELDS)
 }
 
 export function deleteFile(store: FileStore, file: DriveFile, call: GoogleCall): GoogleAnswer {
@@ -58,13 +59,14 @@ export function copyFile(store: FileStore, file: DriveFile, call: GoogleCall): G
     name: typeof given.name === 'string' ? given.name : `Copy of ${file.name}`,
     mimeType: file.mimeType,
     owner: call.user,
+    openedBy: [openingBy(call)],
     parents: Array.isArray(given.parents) ? given.parents.map(String) : file.parents,
   })
   if (file.spreadsheet) {
     copy.spreadsheet = { ...draftOf(file.spreadsheet), spreadsheetId: copy.id, owner: call.user }
     copy.spreadsheet.properties.title = copy.name
   }
-  return shaped(call, fileJson(copy, call.user), USUAL_FIELDS)
+  return shaped(call, fileJson(copy, call), USUAL_FIELDS)
 }
 
 export function exportFile(file: DriveFile, call: GoogleCall): GoogleAnswer {

@@ -2,7 +2,7 @@ import type { GoogleAnswer, GoogleCall } from '../google-api.ts'
 import { invalidParameter } from './drive-error.ts'
 import { parseQuery } from './drive-query.ts'
 import { fileJson } from './file-json.ts'
-import { accessOf, type DriveFile, type FileStore } from './file-store.ts'
+import { accessOf, type DriveFile, type FileStore, isWithinReach } from './file-store.ts'
 import { shaped } from './shape-answer.ts'
 
 const USUAL_LIST = 'kind,nextPageToken,incompleteSearch,files(kind,id,name,mimeType)'
@@ -10,7 +10,9 @@ const USUAL_LIST = 'kind,nextPageToken,incompleteSearch,files(kind,id,name,mimeT
 export function listFiles(store: FileStore, call: GoogleCall): GoogleAnswer {
   const query = call.query.get('q') ?? ''
   const matches = query.trim() === '' ? () => true : parseQuery(query)
-  const found = store.all().filter((file) => accessOf(file, call.user) !== 'none' && matches(file))
+  const found = store
+    .all()
+    .filter((file) => accessOf(file, call.user) !== 'none' && isWithinReach(file, call) && matches(file))
   const ordered = inOrder(found, call.query.get('orderBy') ?? '')
   const size = pageSize(call.query.get('pageSize'))
   const start = pageStart(call.query.get('pageToken'))
@@ -20,7 +22,7 @@ export function listFiles(store: FileStore, call: GoogleCall): GoogleAnswer {
     kind: 'drive#fileList',
     ...(more && { nextPageToken: Buffer.from(`page:${start + size}`).toString('base64url') }),
     incompleteSearch: false,
-    files: page.map((file) => fileJson(file, call.user)),
+    files: page.map((file) => fileJson(file, call)),
   }
   return shaped(call, body, USUAL_LIST)
 }

@@ -2,6 +2,8 @@
 export interface CallFacts {
   method: string
   path: string
+  /** `spreadsheets.batchUpdate`, `values.get`, `files.list`; empty for what is no method of Sheets or Drive. */
+  name: string
   service: 'sheets' | 'drive' | 'oauth' | 'none'
   /** The ration a call counts against; Drive and OAuth count against none. */
   kind: 'read' | 'write' | 'other'
@@ -9,6 +11,8 @@ export interface CallFacts {
 }
 
 export interface CallMatch {
+  /** Google's name of the method. */
+  name?: string | undefined
   method?: string | undefined
   /** Against the path as sent and decoded, with and without `METHOD ` before it. */
   path?: RegExp | undefined
@@ -22,6 +26,7 @@ export function matches(match: CallMatch, call: CallFacts): boolean {
   const apiCall = call.service === 'sheets' || call.service === 'drive'
   if (!apiCall && match.path === undefined && match.service === undefined) return false
   return (
+    (match.name === undefined || match.name === call.name) &&
     (match.method === undefined || match.method.toUpperCase() === call.method) &&
     (match.path === undefined || spellings(call).some((spelling) => match.path?.test(spelling))) &&
     (match.kind === undefined || match.kind === call.kind) &&

@@ -57,7 +57,7 @@ export function replyOfFault(
 
 /** Valid JSON of the right outline, in which every field has a type that its reader does not expect. */
 export function withWrongTypes(reply: Reply): Reply {
-  const parsed: unknown = reply.body === '' ? {} : JSON.parse(reply.body)
+  const parsed: unknown = reply.body.length === 0 ? {} : JSON.parse(String(reply.body))
   if (typeof parsed !== 'object' || parsed === null) return { ...reply, body: '[[]]\n' }
   const wrong = Object.entries(parsed).map(([name, value]) => [name, wrongTypeOf(value)])
   return { ...reply, body: `${JSON.stringify(Object.fromEntries(wrong), null, 2)}\n` }

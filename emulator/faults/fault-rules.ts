@@ -3,6 +3,7 @@ import { type CallFacts, matches } from './call-match.ts'
 import type { Fault } from './fault.ts'
 
 export interface FaultRules {
+  /** Throws an Error with a readable message where the rates of one match exceed 1. */
   add(fault: Fault): { id: number }
   list(): (Fault & { id: number; struck: number })[]
   clear(): void
@@ -10,13 +11,34 @@ export interface FaultRules {
   strike(call: CallFacts): Fault | undefined
 }
 
+interface Rule {
+  id: number
+  fault: Fault
+  draw: Draw
+  /** The part of [0, 1) that is its own; rules of one draw lie side by side, so that their rates add up. */
+  from: number
+  struck: number
+}
+
+interface Draw {
+  random: () => number
+  key: string
+}
+
 export function createFaultRules(): FaultRules {
   let lastId = 0
-  let rules: { id: number; fault: Fault; random: () => number; struck: number }[] = []
+  let rules: Rule[] = []
+
   return {
     add(fault) {
+      const key = keyOf(fault)
+      const siblings = rules.filter((rule) => rule.draw.key === key && fault.rate < 1)
+      const from = siblings.reduce((sum, rule) => sum + rule.fault.rate, 0)
+      if (from + fault.rate > 1 + 1e-9)
+        throw new Error(`the rates of this match would be ${from + fault.rate}`)
+      const draw = siblings[0]?.draw ?? { random: seededRandom(fault.seed), key }
       lastId += 1
-      rules.push({ id: lastId, fault, random: seededRandom(fault.seed), struck: 0 })
+      rules.push({ id: lastId, fault, draw, from, struck: 0 })
       return { id: lastId }
     },
     list: () => rules.map(({ id, fault, struck }) => ({ id, ...fault, struck })),
@@ -24,16 +46,22 @@ export function createFaultRules(): FaultRules {
       rules = []
     },
     strike(call) {
-      for (const rule of rules) {
-        const { times, rate } = rule.fault
-        if (times !== undefined && rule.struck >= times) continue
-        if (!matches(rule.fault.match, call)) continue
-        // Drawn for every matching call, so that the n-th call meets the same fate in every run.
-        if (rule.random() >= rate) continue
-        rule.struck += 1
-        return rule.fault
-      }
-      return undefined
+      // Drawn for every matching call, whoever strikes it: the n-th call meets the same fate in every run.
+      const drawn = new Map<Draw, number>()
+      const matching = rules.filter((rule) => matches(rule.fault.match, call))
+      for (const { draw } of matching) if (!drawn.has(draw)) drawn.set(draw, draw.random())
+      const struck = matching.find(({ fault, draw, from, struck }) => {
+        const at = drawn.get(draw) ?? 1
+        return (fault.times === undefined || struck < fault.times) && at >= from && at < from + fault.rate
+      })
+      if (!struck) return undefined
+      struck.struck += 1
+      return struck.fault
     },
   }
+}
+
+/** Certain faults draw alone: several of them on one match strike one after the other, each as often as it may. */
+function keyOf({ match, seed, rate }: Fault): string {
+  return JSON.stringify([rate < 1, seed, { ...match, path: match.path?.source }])
 }

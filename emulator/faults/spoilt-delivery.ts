@@ -25,9 +25,11 @@ export async function deliverSpoilt(fault: Fault, { request, response, reply }: 
       return false
     case 'applyLate':
       return fault.lose === 'hang' ? false : reset(response)
-    case 'truncated':
-      await send(request, response, { ...reply, body: reply.body.slice(0, Math.ceil(reply.body.length / 2)) })
+    case 'truncated': {
+      const text = String(reply.body)
+      await send(request, response, { ...reply, body: text.slice(0, Math.ceil(text.length / 2)) })
       return true
+    }
     case 'wrongTypes':
       await send(request, response, withWrongTypes(reply))
       return true
@@ -50,14 +52,14 @@ function reset(response: ServerResponse): boolean {
 
 /** The length promises more than comes: the connection ends in the middle of the body. */
 function cut(response: ServerResponse, reply: Reply): boolean {
-  const body = Buffer.from(reply.body)
+  const body = Buffer.from(String(reply.body))
   response.writeHead(reply.status, { ...reply.headers, 'Content-Length': String(body.length) })
   response.write(body.subarray(0, Math.floor(body.length / 2)), () => response.socket?.destroy())
   return true
 }
 
 async function drip(response: ServerResponse, reply: Reply, fault: Fault): Promise<boolean> {
-  const body = Buffer.from(reply.body)
+  const body = Buffer.from(String(reply.body))
   response.writeHead(reply.status, reply.headers)
   for (let at = 0; at < body.length && !response.destroyed; at += fault.chunkBytes) {
     response.write(body.subarray(at, at + fault.chunkBytes))

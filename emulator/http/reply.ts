@@ -1,8 +1,24 @@
+import { encodeJson } from './encode-json.ts'
+
 /** What goes back to the client, before a fault may spoil its delivery. */
 export interface Reply {
   status: number
   headers: Record<string, string>
-  body: string
+  body: string | Buffer
+}
+
+/** A reply whose body is still to be encoded: large ones take their time, and other calls go on meanwhile. */
+export interface JsonAnswer {
+  status: number
+  headers: Record<string, string>
+  json: unknown
+  pretty: boolean
+}
+
+export async function replyOf(answer: Reply | JsonAnswer): Promise<Reply> {
+  if (!('json' in answer)) return answer
+  const { status, headers, json, pretty } = answer
+  return { status, headers, body: await encodeJson(json, pretty) }
 }
 
 /** Headers of every recorded answer of Google's API front end. Note what is absent: ETag, Retry-After. */

@@ -1,11 +1,15 @@
+import { driveFileScope } from '../api-method.ts'
 import { htmlReply, type Reply, redirectReply } from '../http/reply.ts'
 import { type AuthorizationRequest, readAuthorizationRequest } from './authorization-request.ts'
-import { consentPage, refusalPage } from './consent-page.ts'
+import { projectNumberOf } from './clients.ts'
+import { consentPage, type OfferedAccount, readChoice, refusalPage } from './consent-page.ts'
 import type { OAuthState } from './oauth-state.ts'
 
 interface Decision {
   user: string
   scopes: string[]
+  /** Picked for the app; only drive.file asks for it. */
+  files: string[]
 }
 
 /** GET shows the page (or decides by itself, in automatic mode); its form comes back by POST. */
@@ -17,7 +21,7 @@ export function authorize(state: OAuthState, method: string, parameters: URLSear
   if (method === 'POST') return decideByForm(state, request, parameters)
   if (state.autoConsent) return decideByItself(state, request)
   if (request.prompts.includes('none')) return decideSilently(state, request)
-  return htmlReply(200, consentPage({ request, parameters, accounts: state.accounts.all() }), {
+  return htmlReply(200, consentPage({ request, parameters, accounts: accountsOffered(state) }), {
     'Cache-Control': 'no-store',
     'Content-Security-Policy':
       "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'",
@@ -28,14 +32,20 @@ function decideByForm(state: OAuthState, request: AuthorizationRequest, form: UR
   if (form.get('decision') !== 'allow') return denied(request)
   const user = form.get('other_account')?.trim() || form.get('account')
   if (!user) return denied(request)
-  return granted(state, request, { user, scopes: form.getAll('granted_scope') })
+  const { email } = state.accounts.get(user)
+  const files = form.getAll('picked_file').flatMap((choice) => {
+    const { account, spreadsheetId } = readChoice(choice)
+    return account === email ? [spreadsheetId] : []
+  })
+  return granted(state, request, { user, scopes: form.getAll('granted_scope'), files })
 }
 
 function decideByItself(state: OAuthState, request: AuthorizationRequest): Reply {
-  const { user, scopes, deny } = state.autoConsent ?? {}
+  const { user, scopes, deny, pick } = state.autoConsent ?? {}
   if (deny) return denied(request)
   const chosen = user ?? request.loginHint ?? state.accounts.all()[0]?.email ?? 'ada@example.com'
-  return granted(state, request, { user: chosen, scopes: scopes ?? request.scopes })
+  const files = pick ? filesOf(state, chosen) : []
+  return granted(state, request, { user: chosen, scopes: scopes ?? request.scopes, files })
 }
 
 /** `prompt=none`: only what was allowed before, without a page. */
@@ -45,13 +55,30 @@ function decideSilently(state: OAuthState, request: AuthorizationRequest): Reply
   if (!user || !request.scopes.every((scope) => before.includes(scope))) {
     return goBack(request, { error: 'interaction_required' })
   }
-  return granted(state, request, { user, scopes: request.scopes })
+  return granted(state, request, { user, scopes: request.scopes, files: [] })
 }
 
-function granted(state: OAuthState, request: AuthorizationRequest, { user, scopes }: Decision): Reply {
+function filesOf(state: OAuthState, user: string): string[] {
+  const { email } = state.accounts.get(user)
+  return state.files.spreadsheetsOf(email).map(({ spreadsheetId }) => spreadsheetId)
+}
+
+function accountsOffered(state: OAuthState): OfferedAccount[] {
+  return state.accounts
+    .all()
+    .map(({ email, name }) => ({ email, name, files: state.files.spreadsheetsOf(email) }))
+}
+
+function granted(state: OAuthState, request: AuthorizationRequest, decision: Decision): Reply {
+  const { user, scopes, files } = decision
   const { email } = state.accounts.get(user)
   const allowed = request.scopes.filter((scope) => scopes.includes(scope))
   if (allowed.length === 0) return denied(request)
+  if (allowed.includes(driveFileScope)) {
+    const offered = filesOf(state, email)
+    const project = projectNumberOf(request.clientId)
+    for (const file of files) if (offered.includes(file)) state.files.pick(email, file, project)
+  }
   const before = state.grants.grantedScopes(request.clientId, email)
   const all = request.includeGranted ? [...new Set([...before, ...allowed])] : allowed
   const code = state.grants.issueCode({

@@ -1,5 +1,5 @@
+import { driveFileScope } from '../api-method.ts'
 import { escapeHtml } from '../http/reply.ts'
-import type { Account } from './accounts.ts'
 import type { AuthorizationRequest, RefusedRequest } from './authorization-request.ts'
 
 const scopeWords: Record<string, string> = {
@@ -26,6 +26,8 @@ fieldset { border: 0; margin: 1.5rem 0 0; padding: 0; }
 legend { font-weight: 600; padding: 0; }
 label { display: flex; gap: .75rem; align-items: baseline; padding: .5rem 0; overflow-wrap: anywhere; }
 label.stacked { display: block; }
+.files { margin: 0 0 .5rem 2rem; }
+.account:not(:has(> label > input:checked)) > .files { display: none; }
 input[type=email] { font: inherit; width: 100%; box-sizing: border-box; padding: .5rem; margin-top: .25rem; border: 1px solid light-dark(#747775, #8e918f); border-radius: .5rem; background: transparent; color: inherit; }
 small, .note { color: light-dark(#444746, #c4c7c5); font-size: .875rem; }
 .note { margin: 0; }
@@ -35,20 +37,28 @@ button[value=allow] { background: light-dark(#0b57d0, #a8c7fa); color: light-dar
 :focus-visible { outline: 3px solid light-dark(#0b57d0, #a8c7fa); outline-offset: 2px; }
 `
 
+export interface OfferedAccount {
+  email: string
+  name: string
+  /** Its spreadsheets: with drive.file the person picks those that the app may use. */
+  files: { spreadsheetId: string; title: string }[]
+}
+
 interface ConsentPage {
   request: AuthorizationRequest
   /** As they came: the form sends them back, so that the page needs no memory. */
   parameters: URLSearchParams
-  accounts: Account[]
+  accounts: OfferedAccount[]
 }
 
 export function consentPage({ request, parameters, accounts }: ConsentPage): string {
   const hint = request.loginHint?.toLowerCase()
   const offered =
     hint && !accounts.some(({ email }) => email === hint)
-      ? [{ email: hint, name: hint }, ...accounts]
+      ? [{ email: hint, name: hint, files: [] }, ...accounts]
       : accounts
   const chosen = offered.find(({ email }) => email === hint)?.email ?? offered[0]?.email
+  const picks = request.scopes.includes(driveFileScope)
   const hidden = [...parameters].map(
     ([name, value]) => `<input type="hidden" name="${escapeHtml(name)}" value="${escapeHtml(value)}">`,
   )
@@ -61,7 +71,7 @@ export function consentPage({ request, parameters, accounts }: ConsentPage): str
 ${hidden.join('\n')}
 <fieldset>
 <legend>Choose an account</legend>
-${offered.map((account) => accountChoice(account, account.email === chosen)).join('\n')}
+${offered.map((account) => accountChoice(account, account.email === chosen, picks)).join('\n')}
 <label class="stacked" for="other">Or use another account
 <input type="email" id="other" name="other_account" autocomplete="off" placeholder="name@example.com"></label>
 </fieldset>
@@ -77,9 +87,28 @@ ${request.scopes.map(scopeChoice).join('\n')}
   )
 }
 
-function accountChoice({ email, name }: Pick<Account, 'email' | 'name'>, checked: boolean): string {
-  return `<label><input type="radio" name="account" value="${escapeHtml(email)}"${checked ? ' checked' : ''}>
-<span>${escapeHtml(name)}<br><small>${escapeHtml(email)}</small></span></label>`
+function accountChoice({ email, name, files }: OfferedAccount, checked: boolean, picks: boolean): string {
+  return `<div class="account"><label><input type="radio" name="account" value="${escapeHtml(email)}"${checked ? ' checked' : ''}>
+<span>${escapeHtml(name)}<br><small>${escapeHtml(email)}</small></span></label>
+${picks && files.length > 0 ? filePicks(email, files) : ''}</div>`
+}
+
+/** Google has a page of its own for this, the Picker, which the app opens later. */
+function filePicks(email: string, files: OfferedAccount['files']): string {
+  const boxes = files.map(
+    ({ spreadsheetId, title }) =>
+      `<label><input type="checkbox" name="picked_file" value="${escapeHtml(`${email} ${spreadsheetId}`)}" checked>
+<span>${escapeHtml(title)}</span></label>`,
+  )
+  return `<fieldset class="files"><legend>Files it can use</legend>
+${boxes.join('\n')}
+</fieldset>`
+}
+
+/** Boxes of all accounts come back, also of those that were not chosen. */
+export function readChoice(choice: string): { account: string; spreadsheetId: string } {
+  const [account = '', spreadsheetId = ''] = choice.split(' ')
+  return { account, spreadsheetId }
 }
 
 /** Who the person is cannot be held back, only what they have: Google offers no box for it, either. */

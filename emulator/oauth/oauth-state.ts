@@ -1,3 +1,4 @@
+import type { Picker } from '../google-api.ts'
 import { type Accounts, createAccounts } from './accounts.ts'
 import { type Clients, createClients } from './clients.ts'
 import { createGrants, type Grants } from './grants.ts'
@@ -9,6 +10,8 @@ export interface AutoConsent {
   /** Granted of those asked for; all without it. */
   scopes?: string[] | undefined
   deny?: boolean | undefined
+  /** With drive.file: pick all files of the account for the app, as a person may on the page. */
+  pick?: boolean | undefined
 }
 
 export interface OAuthState {
@@ -16,15 +19,21 @@ export interface OAuthState {
   accounts: Accounts
   clients: Clients
   grants: Grants
+  files: Picker
   autoConsent: AutoConsent | undefined
 }
 
-export function createOAuthState(nowMs: () => number, autoConsent: AutoConsent | undefined): OAuthState {
+export function createOAuthState(
+  nowMs: () => number,
+  autoConsent: AutoConsent | undefined,
+  files: Picker,
+): OAuthState {
   return {
     nowMs,
     accounts: createAccounts(),
     clients: createClients(),
     grants: createGrants(nowMs),
+    files,
     autoConsent,
   }
 }

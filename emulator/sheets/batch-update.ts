@@ -1,5 +1,6 @@
 import { inContext, invalidArgument, invalidFields } from './google-error.ts'
 import { isObject, type Spreadsheet } from './model.ts'
+import { refuseProtected } from './protection.ts'
 import { attachmentRequests } from './requests/attachment-requests.ts'
 import { blockRequests } from './requests/block-requests.ts'
 import { cellRequests } from './requests/cell-requests.ts'
@@ -8,6 +9,7 @@ import { groupRequests } from './requests/group-requests.ts'
 import { metadataRequests } from './requests/metadata-requests.ts'
 import type { RequestHandler } from './requests/request.ts'
 import { sheetRequests } from './requests/sheet-requests.ts'
+import { touchedBy } from './requests/touched-cells.ts'
 import { resolveA1 } from './resolve-range.ts'
 import { spreadsheetJson } from './spreadsheet-json.ts'
 
@@ -40,12 +42,17 @@ export function readRequests(body: unknown): { kind: string; request: Record<str
 }
 
 /** Runs all requests on the draft; the first failing one throws and the caller drops the draft. */
-export function runBatch(draft: Spreadsheet, body: unknown, newId: () => number): Record<string, unknown> {
+export function runBatch(
+  draft: Spreadsheet,
+  body: unknown,
+  { user, newId }: { user: string; newId: () => number },
+): Record<string, unknown> {
   const requests = readRequests(body)
   if (requests.length === 0) throw invalidArgument('Must specify at least one request.')
   const replies = requests.map(({ kind, request }, index) => {
     try {
-      return HANDLERS[kind]?.({ draft, newId }, request) ?? {}
+      for (const place of touchedBy[kind]?.(draft, request) ?? []) refuseProtected(draft, place, user)
+      return HANDLERS[kind]?.({ draft, user, newId }, request) ?? {}
     } catch (error) {
       throw inContext(`Invalid requests[${index}].${kind}`, error)
     }
@@ -55,14 +62,14 @@ export function runBatch(draft: Spreadsheet, body: unknown, newId: () => number)
     spreadsheetId: draft.spreadsheetId,
     replies,
     ...(options.includeSpreadsheetInResponse === true && {
-      updatedSpreadsheet: updatedSpreadsheet(draft, options),
+      updatedSpreadsheet: updatedSpreadsheet(draft, user, options),
     }),
   }
 }
 
-function updatedSpreadsheet(draft: Spreadsheet, options: Record<string, unknown>): unknown {
+function updatedSpreadsheet(draft: Spreadsheet, user: string, options: Record<string, unknown>): unknown {
   const ranges = Array.isArray(options.responseRanges) ? options.responseRanges.map(String) : []
   const places = ranges.map((range) => resolveA1(draft, range))
   const withData = options.responseIncludeGridData === true
-  return spreadsheetJson(draft, { withData, ...(places.length > 0 && { places }) })
+  return spreadsheetJson(draft, { user, withData, ...(places.length > 0 && { places }) })
 }

@@ -1,8 +1,9 @@
 import { evaluate, type Operand } from './formula.ts'
+import { formatOfFormula } from './formula-format.ts'
 import { type Locale, localeOf } from './locale.ts'
 import { cellAt, type EffectiveValue, type Sheet, type SheetCell, type Spreadsheet } from './model.ts'
-import { displayNumber, numberFormatOf, showsTime } from './number-format.ts'
-import { resolveA1 } from './resolve-range.ts'
+import { displayNumber, type NumberFormat, numberFormatOf, showsTime } from './number-format.ts'
+import { type Place, resolveA1 } from './resolve-range.ts'
 
 export interface RenderOptions {
   value: 'FORMATTED_VALUE' | 'UNFORMATTED_VALUE' | 'FORMULA'
@@ -50,10 +51,7 @@ export class CellDisplay {
 
   #cellsOf(sheet: Sheet, reference: string): Operand[] | undefined {
     try {
-      const local = reference.includes('!')
-        ? reference
-        : `'${sheet.title.replaceAll("'", "''")}'!${reference}`
-      const place = resolveA1(this.#spreadsheet, local.replaceAll('$', ''))
+      const place = this.#placeOf(sheet, reference)
       const found: Operand[] = []
       const lastRow = Math.min(place.area.endRow, Math.max(place.sheet.rows.length, place.area.startRow + 1))
       for (let row = place.area.startRow; row < lastRow; row++) {
@@ -67,11 +65,33 @@ export class CellDisplay {
     }
   }
 
+  #placeOf(sheet: Sheet, reference: string): Place {
+    const local = reference.includes('!') ? reference : `'${sheet.title.replaceAll("'", "''")}'!${reference}`
+    return resolveA1(this.#spreadsheet, local.replaceAll('$', ''))
+  }
+
+  /** The cell's own number format, or the one its formula brings along. */
+  numberFormat(sheet: Sheet, cell: SheetCell | undefined): NumberFormat | undefined {
+    const own = numberFormatOf(cell?.format, this.#locale)
+    if (own || !cell?.entered || !('formulaValue' in cell.entered) || this.#underway.has(cell)) return own
+    this.#underway.add(cell)
+    try {
+      return formatOfFormula(cell.entered.formulaValue, this.#locale, (reference) => {
+        const { sheet: other, area } = this.#placeOf(sheet, reference)
+        return this.numberFormat(other, cellAt(other, area.startRow, area.startColumn))
+      })
+    } catch {
+      return undefined
+    } finally {
+      this.#underway.delete(cell)
+    }
+  }
+
   formatted(sheet: Sheet, cell: SheetCell | undefined): string | undefined {
     const value = this.effective(sheet, cell)
     if (!value) return undefined
     if ('numberValue' in value) {
-      return displayNumber(value.numberValue, numberFormatOf(cell?.format, this.#locale), this.#locale)
+      return displayNumber(value.numberValue, this.numberFormat(sheet, cell), this.#locale)
     }
     if ('boolValue' in value) return value.boolValue ? 'TRUE' : 'FALSE'
     if ('errorValue' in value) return ERROR_TEXTS[value.errorValue.type] ?? '#ERROR!'
@@ -90,8 +110,7 @@ export class CellDisplay {
     const value = this.effective(sheet, cell)
     if (!value) return undefined
     if ('numberValue' in value) {
-      const asText =
-        options.dateTime === 'FORMATTED_STRING' && showsTime(numberFormatOf(cell.format, this.#locale))
+      const asText = options.dateTime === 'FORMATTED_STRING' && showsTime(this.numberFormat(sheet, cell))
       return asText ? this.formatted(sheet, cell) : value.numberValue
     }
     if ('boolValue' in value) return value.boolValue

@@ -1,3 +1,4 @@
+import { refuseTooLong } from './cell-limit.ts'
 import { withBothColors } from './colors.ts'
 import { type Mask, maskFor, parseMask } from './fields-mask.ts'
 import { invalidArgument } from './google-error.ts'
@@ -53,12 +54,33 @@ export function cellWithFields(old: SheetCell | undefined, data: JsonObject, mas
 
 function enteredValue(value: Json | undefined): EnteredValue | undefined {
   if (!isObject(value)) return undefined
-  if (typeof value.numberValue === 'number') return { numberValue: value.numberValue }
-  if (typeof value.boolValue === 'boolean') return { boolValue: value.boolValue }
-  if (typeof value.formulaValue === 'string') return { formulaValue: value.formulaValue }
-  if (typeof value.stringValue === 'string' && value.stringValue !== '')
-    return { stringValue: value.stringValue }
-  return undefined
+  const { numberValue, boolValue, formulaValue, stringValue } = value
+  if (isGiven(numberValue, 'number', 'TYPE_DOUBLE')) return { numberValue }
+  if (isGiven(boolValue, 'boolean', 'TYPE_BOOL')) return { boolValue }
+  if (isGiven(formulaValue, 'string', 'TYPE_STRING')) {
+    refuseTooLong(formulaValue)
+    return { formulaValue }
+  }
+  if (!isGiven(stringValue, 'string', 'TYPE_STRING')) return undefined
+  refuseTooLong(stringValue)
+  return stringValue === '' ? undefined : { stringValue }
+}
+
+interface Scalars {
+  number: number
+  boolean: boolean
+  string: string
+}
+
+/** Google's parser also names the path of the field; which one it was shows in the value well enough. */
+function isGiven<Name extends keyof Scalars>(
+  value: unknown,
+  type: Name,
+  wireType: string,
+): value is Scalars[Name] {
+  if (value === undefined || value === null) return false
+  if (typeof value === type) return true
+  throw invalidArgument(`Invalid value at 'user_entered_value' (${wireType}), ${JSON.stringify(value)}`)
 }
 
 /** A mask that names backgroundColor means backgroundColorStyle as well. */

@@ -1,3 +1,4 @@
+import { adjustFormulas } from './formula-references.ts'
 import { invalidArgument } from './google-error.ts'
 import {
   type Area,
@@ -42,6 +43,7 @@ export function insertLines(
     sheet.columnCount += count
   }
   moveEverything(spreadsheet, sheet, dimension, (index) => (index >= start ? index + count : index), start)
+  adjustFormulas(spreadsheet, { sheet, dimension, start, count })
 }
 
 function withFresh(lines: JsonObject[], start: number, count: number): JsonObject[] {
@@ -66,6 +68,15 @@ export function removeLines(
       `You can't delete all the ${dimension === 'ROWS' ? 'rows' : 'columns'} on the sheet.`,
     )
   }
+  const frozenName = dimension === 'ROWS' ? 'frozenRowCount' : 'frozenColumnCount'
+  const frozen = Number(sheet.gridProperties[frozenName] ?? 0)
+  const frozenLeft = frozen - Math.max(0, Math.min(frozen, start + count) - start)
+  if (size - count <= frozenLeft) {
+    const word = dimension === 'ROWS' ? 'rows' : 'columns'
+    throw invalidArgument(`Sorry, it is not possible to delete all non-frozen ${word}.`)
+  }
+  if (frozenLeft > 0) sheet.gridProperties[frozenName] = frozenLeft
+  else delete sheet.gridProperties[frozenName]
   if (dimension === 'ROWS') {
     sheet.rows.splice(start, count)
     sheet.rowProperties.splice(start, count)
@@ -78,6 +89,17 @@ export function removeLines(
   moveEverything(spreadsheet, sheet, dimension, (index) =>
     index >= start + count ? index - count : Math.min(index, start),
   )
+  adjustFormulas(spreadsheet, { sheet, dimension, start, count: -count })
+}
+
+/** Metadata goes where its line goes; cells and their sizes the caller moves himself. */
+export function moveMetadata(spreadsheet: Spreadsheet, sheet: Sheet, dimension: Dimension, move: Move): void {
+  spreadsheet.metadata = spreadsheet.metadata.map((entry) => {
+    const { place } = entry
+    if (place.kind !== dimension || place.sheetId !== sheet.sheetId) return entry
+    const startIndex = move(place.startIndex)
+    return { ...entry, place: { ...place, startIndex, endIndex: startIndex + 1 } }
+  })
 }
 
 /** Merges, metadata, named ranges, filters and protections travel with their lines; what lost all lines goes. */

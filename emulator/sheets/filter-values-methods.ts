@@ -29,7 +29,7 @@ export const filterValuesMethods: Record<string, SheetsMethod> = {
     writes: true,
     run(draft, call) {
       const places = placesOf(draft, call).map(({ place }) => place)
-      places.forEach(clearArea)
+      for (const place of places) clearArea(draft, place, call.user)
       const clearedRanges = places.map((place) => writeA1(place.sheet.title, place.area))
       return { spreadsheetId: draft.spreadsheetId, ...(clearedRanges.length > 0 && { clearedRanges }) }
     },
@@ -40,7 +40,7 @@ export const filterValuesMethods: Record<string, SheetsMethod> = {
     checkBody: (call) => void readData(call),
     run(draft, call) {
       const body = isObject(call.body) ? call.body : {}
-      const option = readInputOption(body.valueInputOption)
+      const how = { input: readInputOption(body.valueInputOption), editor: call.user }
       const echo = readEcho(body)
       const all = readData(call).flatMap(({ filter, values }, index) => {
         try {
@@ -50,7 +50,7 @@ export const filterValuesMethods: Record<string, SheetsMethod> = {
             return {
               filter,
               values,
-              written: writeAt(draft, sheet, area.startRow, area.startColumn, values, option),
+              written: writeAt(draft, sheet, area.startRow, area.startColumn, values, how),
             }
           })
         } catch (error) {

@@ -1,5 +1,7 @@
 import { FormulaError, numberOf, type Operand, textOf } from './formula.ts'
 
+import { DAY_MS, EPOCH_MS } from './serial-date.ts'
+
 type SheetFunction = (args: Operand[][]) => Operand
 
 const FUNCTIONS: Record<string, SheetFunction> = {
@@ -18,6 +20,17 @@ const FUNCTIONS: Record<string, SheetFunction> = {
   MAX: (args) => ({ numberValue: Math.max(...atLeastZero(numbersIn(args))) }),
   COUNT: (args) => ({ numberValue: numbersIn(args).length }),
   COUNTA: (args) => ({ numberValue: args.flat().filter((one) => one !== undefined).length }),
+  DATE: (args) => {
+    const [year, month, day] = [0, 1, 2].map((at) => Math.trunc(numberOf(first(args, at), 'DATE', at + 1)))
+    // Months and days may run over: DATE(2026,14,1) is in 2027.
+    return { numberValue: Math.round((Date.UTC(year ?? 0, (month ?? 1) - 1, day ?? 1) - EPOCH_MS) / DAY_MS) }
+  },
+  TIME: (args) => {
+    const [hour = 0, minute = 0, second = 0] = [0, 1, 2].map((at) =>
+      numberOf(first(args, at), 'TIME', at + 1),
+    )
+    return { numberValue: ((hour * 3600 + minute * 60 + second) / 86_400) % 1 }
+  },
   NA: () => ({ errorValue: { type: 'N_A' } }),
   TRUE: () => ({ boolValue: true }),
   FALSE: () => ({ boolValue: false }),

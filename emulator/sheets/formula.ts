@@ -16,6 +16,7 @@ export class FormulaError extends Error {
 
 /** Arithmetic, text, comparison and a handful of functions: what tests of a client need, no more. */
 export function evaluate(formula: string, lookup: Lookup): Operand {
+  if (formula.includes('#REF!')) return { errorValue: { type: 'REF', message: 'Reference does not exist.' } }
   const tokens = tokensOf(formula.slice(1))
   if (!tokens) return { errorValue: { type: 'ERROR', message: 'Formula parse error.' } }
   const parser = new Parser(tokens, lookup)

@@ -1,6 +1,15 @@
 import { CellDisplay } from './cell-display.ts'
 import { plainCellFormat } from './default-format.ts'
-import { isJsonObject, type JsonObject, type Sheet, type SheetCell, type Spreadsheet } from './model.ts'
+import { metadataJson } from './developer-metadata.ts'
+import {
+  type Dimension,
+  isJsonObject,
+  type JsonObject,
+  type Sheet,
+  type SheetCell,
+  type Spreadsheet,
+} from './model.ts'
+import type { NumberFormat } from './number-format.ts'
 import type { Place } from './resolve-range.ts'
 
 /** GridData of one range: rows cut after the last cell that holds anything. */
@@ -19,13 +28,41 @@ export function gridData(spreadsheet: Spreadsheet, { sheet, area }: Place): Reco
     ...(area.startRow > 0 && { startRow: area.startRow }),
     ...(area.startColumn > 0 && { startColumn: area.startColumn }),
     ...(rowData.length > 0 && { rowData }),
-    rowMetadata: lineProperties(sheet.rowProperties, area.startRow, area.endRow, 21),
-    columnMetadata: lineProperties(sheet.columnProperties, area.startColumn, area.endColumn, 100),
+    rowMetadata: lineProperties(
+      sheet.rowProperties,
+      metadataOf(spreadsheet, sheet, 'ROWS'),
+      { start: area.startRow, end: area.endRow },
+      21,
+    ),
+    columnMetadata: lineProperties(
+      sheet.columnProperties,
+      metadataOf(spreadsheet, sheet, 'COLUMNS'),
+      { start: area.startColumn, end: area.endColumn },
+      100,
+    ),
   }
 }
 
-function lineProperties(lines: JsonObject[], start: number, end: number, pixelSize: number): JsonObject[] {
-  return Array.from({ length: end - start }, (_, index) => ({ pixelSize, ...lines[start + index] }))
+function metadataOf(spreadsheet: Spreadsheet, sheet: Sheet, dimension: Dimension): Map<number, unknown[]> {
+  const byLine = new Map<number, unknown[]>()
+  for (const entry of spreadsheet.metadata) {
+    const { place } = entry
+    if (place.kind !== dimension || place.sheetId !== sheet.sheetId) continue
+    byLine.set(place.startIndex, [...(byLine.get(place.startIndex) ?? []), metadataJson(entry)])
+  }
+  return byLine
+}
+
+function lineProperties(
+  lines: JsonObject[],
+  metadata: Map<number, unknown[]>,
+  { start, end }: { start: number; end: number },
+  pixelSize: number,
+): unknown[] {
+  return Array.from({ length: end - start }, (_, index) => {
+    const developerMetadata = metadata.get(start + index)
+    return { pixelSize, ...lines[start + index], ...(developerMetadata && { developerMetadata }) }
+  })
 }
 
 export function cellData(
@@ -42,7 +79,9 @@ export function cellData(
     ...(effectiveValue && { effectiveValue }),
     ...(formattedValue !== undefined && { formattedValue }),
     ...(cell.format && { userEnteredFormat: cell.format }),
-    ...(shows && { effectiveFormat: effectiveFormat(cell.format, alignmentOf(effectiveValue)) }),
+    ...(shows && {
+      effectiveFormat: effectiveFormat(cell, effectiveValue, display.numberFormat(sheet, cell)),
+    }),
     ...(cell.note !== undefined && { note: cell.note }),
     ...cell.extras,
   }
@@ -53,8 +92,13 @@ function alignmentOf(value: object | undefined): string {
   return value && ('boolValue' in value || 'errorValue' in value) ? 'CENTER' : 'LEFT'
 }
 
-function effectiveFormat(own: JsonObject | undefined, alignment: string): JsonObject {
-  return merged(plainCellFormat(alignment), own ?? {})
+function effectiveFormat(
+  { format = {} }: SheetCell,
+  value: object | undefined,
+  numberFormat: NumberFormat | undefined,
+): JsonObject {
+  const brought = numberFormat && !format.numberFormat ? { numberFormat: { ...numberFormat } } : {}
+  return merged(plainCellFormat(alignmentOf(value)), { ...format, ...brought })
 }
 
 function merged(base: JsonObject, over: JsonObject): JsonObject {

@@ -1,14 +1,15 @@
-import type { Cell, HumanEdit } from '../google-api.ts'
+import type { Cell, HumanEdit, Protection } from '../google-api.ts'
 import { CellDisplay } from './cell-display.ts'
 import { insertLines, removeLines } from './dimensions.ts'
 import type { Sheet, Spreadsheet } from './model.ts'
+import { gridRangeOfCells } from './protection.ts'
+import { listOf } from './requests/attachment-requests.ts'
 import { sortedRows } from './sort-rows.ts'
 import { writeAt } from './write-values.ts'
 
 /** What a person does in the browser while a program is between two calls. */
 export function applyHumanEdit(draft: Spreadsheet, edit: HumanEdit): void {
-  const sheet = draft.sheets.find((one) => one.title === edit.tab)
-  if (!sheet) throw new Error(`There is no tab ${edit.tab}`)
+  const sheet = tabOf(draft, edit.tab)
   if (edit.op === 'set') {
     growTo(sheet, edit.row, edit.column)
     type(draft, sheet, edit.row, edit.column, [edit.value ?? ''])
@@ -27,6 +28,27 @@ export function applyHumanEdit(draft: Spreadsheet, edit: HumanEdit): void {
   }
 }
 
+/** Data > Protect sheets and ranges, in the owner's browser. */
+export function addProtection(draft: Spreadsheet, protectedRangeId: number, protection: Protection): void {
+  const sheet = tabOf(draft, protection.tab)
+  const whole = sheet.sheetId === 0 ? {} : { sheetId: sheet.sheetId }
+  const range = protection.range === undefined ? whole : gridRangeOfCells(sheet, protection.range)
+  if (!range) throw new Error(`${protection.range} is no range such as B2:C5 or B:B`)
+  listOf(sheet, 'protectedRanges').push({
+    protectedRangeId,
+    range,
+    ...(protection.warningOnly
+      ? { warningOnly: true }
+      : { editors: { users: [...new Set([...protection.editors, draft.owner])] } }),
+  })
+}
+
+function tabOf(draft: Spreadsheet, title: string): Sheet {
+  const sheet = draft.sheets.find((one) => one.title === title)
+  if (!sheet) throw new Error(`There is no tab ${title}`)
+  return sheet
+}
+
 function growTo(sheet: Sheet, row: number, column: number): void {
   if (row < 1 || column < 0) throw new Error(`There is no cell in row ${row}, column ${column}`)
   sheet.rowCount = Math.max(sheet.rowCount, row)
@@ -41,7 +63,7 @@ function type(draft: Spreadsheet, sheet: Sheet, row: number, column: number, val
     row - 1,
     column - 1,
     { range: undefined, majorDimension: 'ROWS', rows },
-    'USER_ENTERED',
+    { input: 'USER_ENTERED', editor: undefined },
   )
 }
 

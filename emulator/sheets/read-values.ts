@@ -1,6 +1,6 @@
 import { writeA1 } from './a1.ts'
 import { CellDisplay, type RenderOptions } from './cell-display.ts'
-import type { Dimension, Spreadsheet } from './model.ts'
+import type { Dimension, Sheet, SheetRow, Spreadsheet } from './model.ts'
 import type { Place } from './resolve-range.ts'
 
 type Shown = string | number | boolean
@@ -11,6 +11,12 @@ export interface ValueRange {
   values?: Shown[][]
 }
 
+/**
+ * A row is never changed in place, so what it reads as stays true as long as it is there: after a write only the rows
+ * that were written are rendered again. Rows with formulas are not kept, for they look elsewhere.
+ */
+const renderedRows = new WeakMap<SheetRow, { how: string; line: Shown[] }>()
+
 /** Trailing empty rows and cells are cut, inner ones kept; without any value there is no `values` at all. */
 export function readValues(
   spreadsheet: Spreadsheet,
@@ -18,30 +24,56 @@ export function readValues(
   majorDimension: Dimension,
   options: RenderOptions,
 ): ValueRange {
-  const display = new CellDisplay(spreadsheet)
   const { sheet, area } = place
-  const lastRow = Math.min(area.endRow, sheet.rows.length)
-  const lines: Shown[][] = []
-  for (let row = area.startRow; row < lastRow; row++) {
-    const cells = sheet.rows[row] ?? []
-    const lastColumn = Math.min(area.endColumn, cells.length)
-    for (let column = area.startColumn; column < lastColumn; column++) {
-      const shown = display.rendered(sheet, cells[column], options)
-      if (shown === undefined || shown === '') continue
-      const [line, at] =
-        majorDimension === 'ROWS'
-          ? [row - area.startRow, column - area.startColumn]
-          : [column - area.startColumn, row - area.startRow]
-      put(lines, line, at, shown)
-    }
-  }
+  const display = new CellDisplay(spreadsheet)
+  const { startColumn, endColumn } = area
+  const how = [options.value, options.dateTime, spreadsheet.properties.locale, startColumn, endColumn].join(
+    ' ',
+  )
+  const rows = sheet.rows.slice(area.startRow, area.endRow).map((row) => {
+    const known = renderedRows.get(row)
+    if (known?.how === how) return known.line
+    const line = rendered(display, sheet, row, { startColumn, endColumn }, options)
+    const looksElsewhere = row.some((cell) => cell?.entered && 'formulaValue' in cell.entered)
+    if (!looksElsewhere) renderedRows.set(row, { how, line })
+    return line
+  })
+  const lines = majorDimension === 'ROWS' ? rows : columnsOf(rows)
+  const length = lines.findLastIndex((line) => line.length > 0) + 1
   const range = writeA1(sheet.title, area)
-  return lines.length > 0 ? { range, majorDimension, values: lines } : { range, majorDimension }
+  if (length === 0) return { range, majorDimension }
+  return { range, majorDimension, values: lines.slice(0, length) }
 }
 
-function put(lines: Shown[][], line: number, at: number, shown: Shown): void {
-  while (lines.length <= line) lines.push([])
-  const cells = lines[line] ?? []
-  while (cells.length < at) cells.push('')
-  cells[at] = shown
+function rendered(
+  display: CellDisplay,
+  sheet: Sheet,
+  row: SheetRow,
+  { startColumn, endColumn }: { startColumn: number; endColumn: number },
+  options: RenderOptions,
+): Shown[] {
+  const line: Shown[] = []
+  const lastColumn = Math.min(endColumn, row.length)
+  for (let column = startColumn; column < lastColumn; column++) {
+    const shown = display.rendered(sheet, row[column], options)
+    if (shown !== undefined && shown !== '') put(line, column - startColumn, shown)
+  }
+  return line
+}
+
+function columnsOf(rows: Shown[][]): Shown[][] {
+  const columns: Shown[][] = []
+  rows.forEach((line, row) => {
+    line.forEach((shown, column) => {
+      if (shown === '') return
+      while (columns.length <= column) columns.push([])
+      put(columns[column] ?? [], row, shown)
+    })
+  })
+  return columns
+}
+
+function put(line: Shown[], at: number, shown: Shown): void {
+  while (line.length < at) line.push('')
+  line[at] = shown
 }

@@ -1,7 +1,7 @@
 /** Dates as spreadsheets count them: days since 1899-12-30, the time of day as the fraction. */
 
-const DAY_MS = 86_400_000
-const EPOCH_MS = Date.UTC(1899, 11, 30)
+export const DAY_MS = 86_400_000
+export const EPOCH_MS = Date.UTC(1899, 11, 30)
 
 export interface CalendarTime {
   year: number

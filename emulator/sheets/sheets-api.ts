@@ -5,8 +5,10 @@ import { GoogleError, invalidArgument, sheetsErrorAnswer } from './google-error.
 import { methodOf } from './methods.ts'
 import { draftOf, type Spreadsheet } from './model.ts'
 import { openFile, type SpreadsheetFile } from './open-file.ts'
+import { answerOnce } from './repeated-answers.ts'
 import type { SheetsCall, SheetsMethod } from './sheets-method.ts'
 import { spreadsheetMethods } from './spreadsheet-methods.ts'
+import { refuseInvalid } from './strict-validation.ts'
 import { valuesMethods } from './values-methods.ts'
 
 const METHODS: Record<string, SheetsMethod> = { ...spreadsheetMethods, ...valuesMethods }
@@ -17,15 +19,27 @@ export function sheetsApi(store: FileStore, call: GoogleCall): GoogleAnswer {
     const method = found && METHODS[found.name]
     if (!found || !method) throw new GoogleError(404, 'NOT_FOUND', 'Method not found.')
     const newId = () => store.newNumber()
-    const { query, body, user } = call
+    const { query, body, method: _method, path: _path, ...caller } = call
     const mask = answerMask(found.name, query.get('fields'))
-    const sheetsCall: SheetsCall = { query, body, user, target: found.target, mask, newId, store }
+    const sheetsCall: SheetsCall = {
+      ...caller,
+      query,
+      body,
+      target: found.target,
+      mask,
+      newId,
+      store,
+    }
     method.checkBody?.(sheetsCall)
-    const answer =
-      found.spreadsheetId === undefined
-        ? method.run(NO_SPREADSHEET, sheetsCall)
-        : runOn(store, openFile(store, found.spreadsheetId, user, method.writes), method, sheetsCall)
-    return { status: 200, body: shapedBySheets(answer, mask) }
+    if (found.spreadsheetId === undefined) {
+      return { status: 200, body: shapedBySheets(method.run(NO_SPREADSHEET, sheetsCall), mask) }
+    }
+    const file = openFile(store, found.spreadsheetId, call, method.writes)
+    const answer = (): unknown => shapedBySheets(runOn(store, file, method, sheetsCall), mask)
+    const answered = method.repeatable
+      ? answerOnce(file.spreadsheet, { name: found.name, target: found.target, query }, answer)
+      : answer()
+    return { status: 200, body: answered }
   } catch (error) {
     if (error instanceof GoogleError) return sheetsErrorAnswer(error)
     if (error instanceof URIError)
@@ -47,6 +61,7 @@ function runOn(store: FileStore, file: SpreadsheetFile, method: SheetsMethod, ca
   if (!method.writes) return method.run(file.spreadsheet, call)
   const draft = draftOf(file.spreadsheet)
   const answer = method.run(draft, call)
+  if (call.strictValidation) refuseInvalid(file.spreadsheet, draft)
   store.commit(file, draft)
   return answer
 }

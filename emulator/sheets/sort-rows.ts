@@ -1,4 +1,5 @@
 import type { CellDisplay } from './cell-display.ts'
+import { movedByRows } from './formula-references.ts'
 import { type Area, cellAt, type EffectiveValue, type Sheet, type SheetCell } from './model.ts'
 
 /** The rows of an area in order: numbers, then text, then booleans, empty cells always last. */
@@ -22,9 +23,9 @@ export function sortedRows(
     }
     return one - other
   })
-  return order.map((row) =>
+  return order.map((row, position) =>
     Array.from({ length: area.endColumn - area.startColumn }, (_, offset) =>
-      cellAt(sheet, row, area.startColumn + offset),
+      movedByRows(cellAt(sheet, row, area.startColumn + offset), area.startRow + position - row),
     ),
   )
 }

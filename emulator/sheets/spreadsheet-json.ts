@@ -2,14 +2,15 @@ import { metadataJson } from './developer-metadata.ts'
 import { gridData } from './grid-data.ts'
 import { areaJson } from './grid-range-json.ts'
 import type { JsonObject, Sheet, Spreadsheet } from './model.ts'
+import { protectedRangeJson, protectedRangesOf } from './protection.ts'
 import type { Place } from './resolve-range.ts'
 
 /** The Spreadsheet resource. With ranges, only the sheets they lie on; grid data only where asked for. */
 export function spreadsheetJson(
   spreadsheet: Spreadsheet,
-  options: { places?: Place[]; withData: boolean },
+  options: { user: string; places?: Place[]; withData: boolean },
 ): Record<string, unknown> {
-  const { places, withData } = options
+  const { user, places, withData } = options
   const shown = places
     ? spreadsheet.sheets.filter((sheet) => places.some((place) => place.sheet === sheet))
     : spreadsheet.sheets
@@ -18,7 +19,7 @@ export function spreadsheetJson(
     spreadsheetId: spreadsheet.spreadsheetId,
     properties: spreadsheet.properties,
     sheets: shown.map((sheet) =>
-      sheetJson(spreadsheet, sheet, withData ? (places ?? [wholeSheet(sheet)]) : undefined),
+      sheetJson(spreadsheet, sheet, user, withData ? (places ?? [wholeSheet(sheet)]) : undefined),
     ),
     ...(spreadsheet.namedRanges.length > 0 && { namedRanges: spreadsheet.namedRanges }),
     spreadsheetUrl: `https://docs.google.com/spreadsheets/d/${spreadsheet.spreadsheetId}/edit`,
@@ -29,10 +30,14 @@ export function spreadsheetJson(
 function sheetJson(
   spreadsheet: Spreadsheet,
   sheet: Sheet,
+  user: string,
   dataPlaces: Place[] | undefined,
 ): Record<string, unknown> {
   const metadata = spreadsheet.metadata.filter(
     (entry) => entry.place.kind === 'SHEET' && entry.place.sheetId === sheet.sheetId,
+  )
+  const protectedRanges = protectedRangesOf(sheet).map((range) =>
+    protectedRangeJson(range, spreadsheet.owner, user),
   )
   return {
     properties: sheetProperties(spreadsheet, sheet),
@@ -41,6 +46,7 @@ function sheetJson(
     }),
     ...(sheet.merges.length > 0 && { merges: sheet.merges.map((area) => areaJson(sheet.sheetId, area)) }),
     ...sheet.attachments,
+    ...(protectedRanges.length > 0 && { protectedRanges }),
     ...(metadata.length > 0 && { developerMetadata: metadata.map(metadataJson) }),
   }
 }

@@ -1,4 +1,4 @@
-import { SPREADSHEET_MIME } from '../drive/file-store.ts'
+import { openingBy, SPREADSHEET_MIME } from '../drive/file-store.ts'
 import { readRequests, runBatch } from './batch-update.ts'
 import { metadataOfFilter, placesOfFilter } from './data-filter.ts'
 import { metadataJson } from './developer-metadata.ts'
@@ -21,6 +21,7 @@ export const spreadsheetMethods: Record<string, SheetsMethod> = {
       const places = call.query.getAll('ranges').map((range) => resolveA1(spreadsheet, range))
       const asked = call.query.get('includeGridData')?.toLowerCase() === 'true'
       return spreadsheetJson(spreadsheet, {
+        user: call.user,
         withData: wantsData(call, asked),
         ...(places.length > 0 && { places }),
       })
@@ -34,7 +35,11 @@ export const spreadsheetMethods: Record<string, SheetsMethod> = {
       const filters = Array.isArray(body.dataFilters) ? body.dataFilters : []
       const places = filters.flatMap((filter) => placesOfFilter(spreadsheet, filter))
       const withData = wantsData(call, body.includeGridData === true)
-      return spreadsheetJson(spreadsheet, { withData, ...(filters.length > 0 && { places }) })
+      return spreadsheetJson(spreadsheet, {
+        user: call.user,
+        withData,
+        ...(filters.length > 0 && { places }),
+      })
     },
   },
 
@@ -47,7 +52,14 @@ export const spreadsheetMethods: Record<string, SheetsMethod> = {
       const withData = call.mask
         ? maskFor(call.mask, 'updatedSpreadsheet', 'sheets', 'data') !== undefined
         : asked
-      return runBatch(draft, { ...body, responseIncludeGridData: withData }, freeId(draft, call))
+      return runBatch(
+        draft,
+        { ...body, responseIncludeGridData: withData },
+        {
+          user: call.user,
+          newId: freeId(draft, call),
+        },
+      )
     },
   },
 
@@ -55,7 +67,7 @@ export const spreadsheetMethods: Record<string, SheetsMethod> = {
     writes: false,
     run(spreadsheet, call) {
       const destination = isObject(call.body) ? String(call.body.destinationSpreadsheetId ?? '') : ''
-      const file = openFile(call.store, destination, call.user, true)
+      const file = openFile(call.store, destination, call, true)
       const draft = draftOf(file.spreadsheet)
       const source = sheetById(spreadsheet, Number(call.target))
       const title = `Copy of ${source.title}`
@@ -135,7 +147,13 @@ function createSpreadsheet(call: SheetsCall): unknown {
       applySheetProperties(spreadsheet, sheet, others, 'all')
     }
   }
-  const file = call.store.add({ id, name: title, mimeType: SPREADSHEET_MIME, owner: call.user })
+  const file = call.store.add({
+    id,
+    name: title,
+    mimeType: SPREADSHEET_MIME,
+    owner: call.user,
+    openedBy: [openingBy(call)],
+  })
   file.spreadsheet = spreadsheet
-  return spreadsheetJson(spreadsheet, { withData: false })
+  return spreadsheetJson(spreadsheet, { user: call.user, withData: false })
 }

@@ -9,7 +9,14 @@ import { writeAt } from './write-values.ts'
 function tableFor(values: string[][], range: string): string | undefined {
   const spreadsheet = newSpreadsheet('id', 'Title', 'owner@example.com')
   const { sheet, area } = resolveA1(spreadsheet, range)
-  writeAt(spreadsheet, sheet, 0, 0, { range: undefined, majorDimension: 'ROWS', rows: values }, 'RAW')
+  writeAt(
+    spreadsheet,
+    sheet,
+    0,
+    0,
+    { range: undefined, majorDimension: 'ROWS', rows: values },
+    { input: 'RAW', editor: undefined },
+  )
   const table = lastTableIn(sheet, area)
   return table && writeA1(sheet.title, table)
 }

@@ -1,3 +1,4 @@
+import { refuseTooLong } from './cell-limit.ts'
 import { invalidArgument, invalidFields } from './google-error.ts'
 import type { Locale } from './locale.ts'
 import { type Dimension, isJsonObject, isObject, type SheetCell } from './model.ts'
@@ -13,7 +14,6 @@ export interface WrittenValues {
   rows: Scalar[][]
 }
 
-const MAX_CELL_CHARACTERS = 50_000
 const LIST_TYPE = 'type.googleapis.com/google.protobuf.ListValue'
 
 export function readInputOption(value: unknown): InputOption {
@@ -61,11 +61,7 @@ export function readValueRange(body: unknown, field = 'data'): WrittenValues {
 function readScalar(value: unknown, row: number, column: number): Scalar {
   if (value === null || typeof value === 'boolean' || typeof value === 'number') return value
   if (typeof value === 'string') {
-    if (value.length > MAX_CELL_CHARACTERS) {
-      throw invalidArgument(
-        `Your input contains more than the maximum of ${MAX_CELL_CHARACTERS} characters in a single cell.`,
-      )
-    }
+    refuseTooLong(value)
     return value
   }
   throw invalidArgument(

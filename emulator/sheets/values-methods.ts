@@ -16,6 +16,7 @@ export const valuesMethods: Record<string, SheetsMethod> = {
 
   'values.get': {
     writes: false,
+    repeatable: true,
     checkBody: readOptions,
     run(spreadsheet, call) {
       const { dimension, render } = readOptions(call)
@@ -25,6 +26,7 @@ export const valuesMethods: Record<string, SheetsMethod> = {
 
   'values.batchGet': {
     writes: false,
+    repeatable: true,
     checkBody: readOptions,
     run(spreadsheet, call) {
       const { dimension, render } = readOptions(call)
@@ -38,9 +40,9 @@ export const valuesMethods: Record<string, SheetsMethod> = {
     writes: true,
     checkBody: (call) => void readValueRange(call.body),
     run(draft, call) {
-      const option = readInputOption(call.query.get('valueInputOption'))
+      const how = { input: readInputOption(call.query.get('valueInputOption')), editor: call.user }
       const values = readValueRange(call.body)
-      const written = writeWithin(draft, resolveA1(draft, call.target), values, option)
+      const written = writeWithin(draft, resolveA1(draft, call.target), values, how)
       return updateAnswer(draft, written, values, readEcho(Object.fromEntries(call.query)))
     },
   },
@@ -50,7 +52,7 @@ export const valuesMethods: Record<string, SheetsMethod> = {
     checkBody: (call) => void readValueRange(call.body),
     run(draft, call) {
       return appendValues(draft, resolveA1(draft, call.target), readValueRange(call.body), {
-        input: readInputOption(call.query.get('valueInputOption')),
+        how: { input: readInputOption(call.query.get('valueInputOption')), editor: call.user },
         insertRows: call.query.get('insertDataOption') === 'INSERT_ROWS',
         echo: readEcho(Object.fromEntries(call.query)),
       })
@@ -61,7 +63,7 @@ export const valuesMethods: Record<string, SheetsMethod> = {
     writes: true,
     run(draft, call) {
       const place = resolveA1(draft, call.target)
-      clearArea(place)
+      clearArea(draft, place, call.user)
       return { spreadsheetId: draft.spreadsheetId, clearedRange: writeA1(place.sheet.title, place.area) }
     },
   },
@@ -71,7 +73,7 @@ export const valuesMethods: Record<string, SheetsMethod> = {
     run(draft, call) {
       const ranges = isObject(call.body) && Array.isArray(call.body.ranges) ? call.body.ranges : []
       const places = ranges.map((range) => resolveA1(draft, String(range)))
-      places.forEach(clearArea)
+      for (const place of places) clearArea(draft, place, call.user)
       const clearedRanges = places.map((place) => writeA1(place.sheet.title, place.area))
       return { spreadsheetId: draft.spreadsheetId, ...(clearedRanges.length > 0 && { clearedRanges }) }
     },
@@ -82,10 +84,10 @@ export const valuesMethods: Record<string, SheetsMethod> = {
     checkBody: (call) => void readData(call),
     run(draft, call) {
       const body = isObject(call.body) ? call.body : {}
-      const option = readInputOption(body.valueInputOption)
+      const how = { input: readInputOption(body.valueInputOption), editor: call.user }
       const all = readData(call).map((values, index) => {
         try {
-          return { values, written: writeWithin(draft, resolveA1(draft, values.range ?? ''), values, option) }
+          return { values, written: writeWithin(draft, resolveA1(draft, values.range ?? ''), values, how) }
         } catch (error) {
           throw inContext(`Invalid data[${index}]`, error)
         }

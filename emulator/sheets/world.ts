@@ -1,12 +1,13 @@
 import { driveApi } from '../drive/drive-api.ts'
-import { FileStore, SPREADSHEET_MIME } from '../drive/file-store.ts'
+import { accessOf, FileStore, openingBy, SPREADSHEET_MIME } from '../drive/file-store.ts'
 import type { GoogleAnswer, GoogleCall, GoogleWorld } from '../google-api.ts'
 import { dumpOf } from './dump.ts'
 import { GoogleError, sheetsErrorAnswer } from './google-error.ts'
-import { applyHumanEdit } from './human-edit.ts'
+import { addProtection, applyHumanEdit } from './human-edit.ts'
 import { isSheetsWrite } from './methods.ts'
 import { draftOf, newSheet } from './model.ts'
 import { newSpreadsheet } from './new-spreadsheet.ts'
+import { hasSpreadsheet, type SpreadsheetFile } from './open-file.ts'
 import { sheetsApi } from './sheets-api.ts'
 import { writeAt } from './write-values.ts'
 
@@ -18,8 +19,8 @@ export function createGoogleWorld(clock: { now(): number; random(): number }): G
   return {
     call: (call) => answer(store, call),
 
-    createSpreadsheet({ title, owner, tabs }) {
-      const file = store.add({ name: title, mimeType: SPREADSHEET_MIME, owner })
+    createSpreadsheet({ title, owner, tabs, pickedBy = [owner] }) {
+      const file = store.add({ name: title, mimeType: SPREADSHEET_MIME, owner, openedBy: pickedBy })
       const spreadsheet = newSpreadsheet(file.id, title, owner)
       if (tabs.length > 0) {
         spreadsheet.sheets = tabs.map((tab, index) => {
@@ -31,7 +32,7 @@ export function createGoogleWorld(clock: { now(): number; random(): number }): G
       for (const [index, tab] of tabs.entries()) {
         const sheet = spreadsheet.sheets[index]
         const values = { range: undefined, majorDimension: 'ROWS' as const, rows: tab.values }
-        if (sheet) writeAt(spreadsheet, sheet, 0, 0, values, 'USER_ENTERED')
+        if (sheet) writeAt(spreadsheet, sheet, 0, 0, values, { input: 'USER_ENTERED', editor: undefined })
       }
       file.spreadsheet = spreadsheet
       return { spreadsheetId: file.id }
@@ -43,15 +44,41 @@ export function createGoogleWorld(clock: { now(): number; random(): number }): G
     },
 
     edit(edit) {
-      const file = store.find(edit.spreadsheetId)
-      if (!file?.spreadsheet) throw new Error(`There is no spreadsheet ${edit.spreadsheetId}`)
+      const file = spreadsheetFile(store, edit.spreadsheetId)
       const draft = draftOf(file.spreadsheet)
       applyHumanEdit(draft, edit)
       store.commit(file, draft)
     },
 
+    protect(protection) {
+      const file = spreadsheetFile(store, protection.spreadsheetId)
+      const draft = draftOf(file.spreadsheet)
+      const protectedRangeId = store.newNumber()
+      addProtection(draft, protectedRangeId, protection)
+      store.commit(file, draft)
+      return { protectedRangeId }
+    },
+
+    spreadsheetsOf: (user) =>
+      store
+        .all()
+        .filter((file) => file.spreadsheet && !file.trashed && accessOf(file, user) !== 'none')
+        .map((file) => ({ spreadsheetId: file.id, title: file.name })),
+
+    pick(user, spreadsheetId, project) {
+      const file = spreadsheetFile(store, spreadsheetId)
+      if (accessOf(file, user) === 'none') throw new Error(`${user} has no access to ${spreadsheetId}`)
+      file.openedBy.add(project === undefined ? user : openingBy({ user, project }))
+    },
+
     isWrite: (call) => (call.path.startsWith('/v4/spreadsheets') ? isSheetsWrite(call) : null),
   }
+}
+
+function spreadsheetFile(store: FileStore, spreadsheetId: string): SpreadsheetFile {
+  const file = store.find(spreadsheetId)
+  if (!file || !hasSpreadsheet(file)) throw new Error(`There is no spreadsheet ${spreadsheetId}`)
+  return file
 }
 
 function answer(store: FileStore, call: GoogleCall): GoogleAnswer {

@@ -3,6 +3,7 @@ import type { RenderOptions } from './cell-display.ts'
 import { invalidArgument } from './google-error.ts'
 import { localeOf } from './locale.ts'
 import { type Area, putCell, type Sheet, type SheetCell, type Spreadsheet } from './model.ts'
+import { closedTo, isClosed, protectedCell, refuseProtected } from './protection.ts'
 import { readValues } from './read-values.ts'
 import { cellExceedsGrid, type Place } from './resolve-range.ts'
 import { cellWith, type InputOption, type WrittenValues } from './value-input.ts'
@@ -16,17 +17,23 @@ export interface Written {
   cells: number
 }
 
+export interface HowToWrite {
+  input: InputOption
+  /** Held to the protections; undefined for hands that nothing stops. */
+  editor: string | undefined
+}
+
 /** One cell is only where writing starts; of a larger range the values must not run out. */
 export function writeWithin(
   spreadsheet: Spreadsheet,
   place: Place,
   values: WrittenValues,
-  option: InputOption,
+  how: HowToWrite,
 ): Written {
   const { sheet, area } = place
-  const oneCell = area.endRow - area.startRow === 1 && area.endColumn - area.startColumn === 1
-  if (!oneCell) refuseOverrun(place, values)
-  return writeAt(spreadsheet, sheet, area.startRow, area.startColumn, values, option)
+  const isOneCell = area.endRow - area.startRow === 1 && area.endColumn - area.startColumn === 1
+  if (!isOneCell) refuseOverrun(place, values)
+  return writeAt(spreadsheet, sheet, area.startRow, area.startColumn, values, how)
 }
 
 function refuseOverrun({ sheet, area }: Place, values: WrittenValues): void {
@@ -45,8 +52,9 @@ export function writeAt(
   startRow: number,
   startColumn: number,
   values: WrittenValues,
-  option: InputOption,
+  { input, editor }: HowToWrite,
 ): Written {
+  const closed = editor === undefined ? [] : closedTo(spreadsheet, sheet, editor)
   const locale = localeOf(spreadsheet.properties.locale)
   const written: Written = {
     sheet,
@@ -63,8 +71,9 @@ export function writeAt(
       if (value === null) return
       const column = startColumn + columnOffset
       if (row >= sheet.rowCount || column >= sheet.columnCount) throw cellExceedsGrid(sheet, row, column)
+      if (closed.length > 0 && isClosed(closed, oneCell(row, column))) throw protectedCell()
       while (next.length < column) next.push(undefined)
-      const cell = cellWith(next[column], value, option, locale)
+      const cell = cellWith(next[column], value, input, locale)
       next[column] = Object.keys(cell).length > 0 ? cell : undefined
       touched = true
       written.columns.add(column)
@@ -78,10 +87,13 @@ export function writeAt(
   return written
 }
 
+function oneCell(row: number, column: number): Area {
+  return { startRow: row, endRow: row + 1, startColumn: column, endColumn: column + 1 }
+}
+
 export function writtenArea(written: Written): Area {
   const { row, column } = written.origin
-  if (written.cells === 0)
-    return { startRow: row, endRow: row + 1, startColumn: column, endColumn: column + 1 }
+  if (written.cells === 0) return oneCell(row, column)
   const rows = [...written.rows]
   const columns = [...written.columns]
   return {
@@ -133,7 +145,8 @@ export function totalsOf(all: Written[]): Record<string, number> {
   return Object.fromEntries(Object.entries(totals).filter(([, count]) => count > 0))
 }
 
-export function clearArea({ sheet, area }: Place): void {
+export function clearArea(spreadsheet: Spreadsheet, { sheet, area }: Place, editor: string): void {
+  refuseProtected(spreadsheet, { sheet, area }, editor)
   const lastRow = Math.min(area.endRow, sheet.rows.length)
   for (let row = area.startRow; row < lastRow; row++) {
     const cells = sheet.rows[row]

@@ -1,56 +1,8 @@
 import assert from 'node:assert/strict'
-import { type TestContext, test } from 'node:test'
-import { drive, type drive_v3 } from '@googleapis/drive'
-import { sheets, type sheets_v4 } from '@googleapis/sheets'
-import { CodeChallengeMethod, OAuth2Client } from 'google-auth-library'
-import { driveFile, type LocalGoogle, redirectUri, startLocalGoogle } from './harness.ts'
-
-/** Google's own clients, told nothing but another root. */
-interface GoogleClients extends LocalGoogle {
-  auth: OAuth2Client
-  sheetsApi: sheets_v4.Sheets
-  driveApi: drive_v3.Drive
-}
-
-function createOAuthClient(url: string): OAuth2Client {
-  return new OAuth2Client({
-    clientId: 'shop',
-    clientSecret: 'any',
-    redirectUri,
-    forceRefreshOnFailure: true,
-    endpoints: {
-      oauth2AuthBaseUrl: `${url}/o/oauth2/v2/auth`,
-      oauth2TokenUrl: `${url}/token`,
-      oauth2RevokeUrl: `${url}/revoke`,
-      tokenInfoUrl: `${url}/tokeninfo`,
-      oauth2FederatedSignonPemCertsUrl: `${url}/oauth2/v1/certs`,
-      oauth2FederatedSignonJwkCertsUrl: `${url}/oauth2/v3/certs`,
-    },
-  })
-}
-
-async function startClients(t: TestContext): Promise<GoogleClients> {
-  const google = await startLocalGoogle(t, { settings: { autoConsent: {} } })
-  const auth = createOAuthClient(google.url)
-  const { refresh_token } = await google.tokens('ada@example.com')
-  auth.setCredentials({ refresh_token })
-  const options = { auth, rootUrl: `${google.url}/`, retry: false }
-  return {
-    ...google,
-    auth,
-    sheetsApi: sheets({ version: 'v4', ...options }),
-    driveApi: drive({ version: 'v3', ...options }),
-  }
-}
-
-async function createSpreadsheet(
-  google: LocalGoogle,
-  values: (string | number | boolean)[][] = [],
-): Promise<string> {
-  const tabs = [{ title: 'Items', values }]
-  const created = { title: 'Shop', owner: 'ada@example.com', tabs }
-  return (await google.control<{ spreadsheetId: string }>('POST', 'spreadsheets', created)).spreadsheetId
-}
+import { test } from 'node:test'
+import { CodeChallengeMethod } from 'google-auth-library'
+import { createSpreadsheet, startClients } from './google-clients.ts'
+import { driveFile } from './harness.ts'
 
 test('google-auth-library: consent with PKCE, tokens, their owner, refresh and revoke', async (t) => {
   const { auth, url, control } = await startClients(t)

@@ -57,6 +57,19 @@ export async function startLocalGoogle(t: TestContext, options: EmulatorOptions 
   }
 }
 
+/** What a browser would send for the form, after the person's changes. */
+export function formOf(html: string): URLSearchParams {
+  const form = new URLSearchParams()
+  const text = (value = ''): string =>
+    value.replaceAll('&quot;', '"').replaceAll('&#39;', "'").replaceAll('&amp;', '&')
+  for (const [, attributes = ''] of html.matchAll(/<input ([^>]*)>/g)) {
+    const attribute = (name: string): string => text(new RegExp(`\\b${name}="([^"]*)"`).exec(attributes)?.[1])
+    const chosen = !/type="(radio|checkbox)"/.test(attributes) || attributes.endsWith('checked')
+    if (chosen) form.append(attribute('name'), attribute('value'))
+  }
+  return form
+}
+
 /** A world without spreadsheets that writes down what was applied: for tests of what stands before it. */
 export function createTellTaleWorld(): { world: GoogleWorld; applied: string[] } {
   const applied: string[] = []
@@ -74,6 +87,9 @@ export function createTellTaleWorld(): { world: GoogleWorld; applied: string[] }
       if (edit.spreadsheetId !== 'S') throw new Error(`no spreadsheet ${edit.spreadsheetId}`)
       applied.push(`${edit.op} by a human`)
     },
+    protect: () => ({ protectedRangeId: 1 }),
+    spreadsheetsOf: () => [{ spreadsheetId: 'S', title: 'Only one' }],
+    pick: (user, spreadsheetId) => void applied.push(`${user} picked ${spreadsheetId}`),
     isWrite: ({ method, path }) => (path.startsWith('/v4/') ? method !== 'GET' : null),
   }
   return { world, applied }

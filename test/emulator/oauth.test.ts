@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { test } from 'node:test'
-import { driveFile, type LocalGoogle, redirectUri, spreadsheetsScope, startLocalGoogle } from './harness.ts'
+import {
+  driveFile,
+  formOf,
+  type LocalGoogle,
+  redirectUri,
+  spreadsheetsScope,
+  startLocalGoogle,
+} from './harness.ts'
 
 const verifier = 'v'.repeat(43)
 const client = { client_id: 'shop', client_secret: 'any' }
@@ -42,19 +49,6 @@ async function connect(
   })
   assert.equal(status, 200, JSON.stringify(body))
   return body
-}
-
-/** What a browser would send for the form, after the person's changes. */
-function formOf(html: string): URLSearchParams {
-  const form = new URLSearchParams()
-  const text = (value = ''): string =>
-    value.replaceAll('&quot;', '"').replaceAll('&#39;', "'").replaceAll('&amp;', '&')
-  for (const [, attributes = ''] of html.matchAll(/<input ([^>]*)>/g)) {
-    const attribute = (name: string): string => text(new RegExp(`\\b${name}="([^"]*)"`).exec(attributes)?.[1])
-    const chosen = !/type="(radio|checkbox)"/.test(attributes) || attributes.endsWith('checked')
-    if (chosen) form.append(attribute('name'), attribute('value'))
-  }
-  return form
 }
 
 test('a person chooses an account, unticks a scope and continues: the app gets what was left', async (t) => {

@@ -1,10 +1,11 @@
 import { merge, readFields } from '../cell-fields.ts'
 import { invalidArgument } from '../google-error.ts'
 import { isJsonObject, isObject, type JsonObject, type Sheet, type Spreadsheet } from '../model.ts'
+import { mayEdit, protectedCell, protectedRangeJson } from '../protection.ts'
 import { placeOfGridRange, sheetById } from '../resolve-range.ts'
 import { objectIn, type RequestHandler } from './request.ts'
 
-/** Named and protected ranges, filters, banding and rules: kept and given back, not acted on. */
+/** Named and protected ranges, filters, banding and rules: kept and given back. Only protections are acted on. */
 export const attachmentRequests: Record<string, RequestHandler> = {
   addNamedRange({ draft, newId }, request) {
     const given = objectIn(request, 'namedRange')
@@ -35,31 +36,40 @@ export const attachmentRequests: Record<string, RequestHandler> = {
     return {}
   },
 
-  addProtectedRange({ draft, newId }, request) {
+  addProtectedRange({ draft, user, newId }, request) {
     const given = objectIn(request, 'protectedRange') as JsonObject
     const range = given.range === undefined ? undefined : rangeOf(draft, given.range)
-    const sheet = sheetById(draft, isObject(given.range) ? given.range.sheetId : 0)
+    const place = range ?? draft.namedRanges.find((one) => one.namedRangeId === given.namedRangeId)?.range
+    const sheet = sheetById(draft, place?.sheetId)
     const warning = given.warningOnly === true
     const protectedRange: JsonObject = {
       protectedRangeId: typeof given.protectedRangeId === 'number' ? given.protectedRangeId : newId(),
       ...given,
       ...(range && { range }),
-      requestingUserCanEdit: true,
-      ...(!warning && { editors: withOwner(given.editors, draft.owner) }),
+      ...(!warning && { editors: withUsers(given.editors, [draft.owner, user]) }),
     }
     listOf(sheet, 'protectedRanges').push(protectedRange)
-    return { addProtectedRange: { protectedRange } }
+    return {
+      addProtectedRange: { protectedRange: protectedRangeJson(protectedRange, draft.owner, user) },
+    }
   },
 
-  updateProtectedRange({ draft }, request) {
+  updateProtectedRange({ draft, user }, request) {
     const given = objectIn(request, 'protectedRange') as JsonObject
-    const { list, at } = protectedById(draft, given.protectedRangeId)
-    list[at] = { ...list[at], ...merge(list[at] ?? {}, given, readFields(request.fields)) }
+    const { list, at, range } = protectedById(draft, given.protectedRangeId)
+    if (!mayEdit(range, draft.owner, user)) throw protectedCell()
+    const { requestingUserCanEdit: _can, ...next } = {
+      ...range,
+      ...merge(range, given, readFields(request.fields)),
+    }
+    list[at] =
+      next.editors === undefined ? next : { ...next, editors: withUsers(next.editors, [draft.owner]) }
     return {}
   },
 
-  deleteProtectedRange({ draft }, request) {
-    const { list, at, sheet } = protectedById(draft, request.protectedRangeId)
+  deleteProtectedRange({ draft, user }, request) {
+    const { list, at, sheet, range } = protectedById(draft, request.protectedRangeId)
+    if (!mayEdit(range, draft.owner, user)) throw protectedCell()
     list.splice(at, 1)
     if (list.length === 0) delete sheet.attachments.protectedRanges
     return {}
@@ -111,12 +121,16 @@ function namedById(draft: Spreadsheet, id: unknown): Spreadsheet['namedRanges'][
   return named
 }
 
-function protectedById(draft: Spreadsheet, id: unknown): { sheet: Sheet; list: JsonObject[]; at: number } {
+function protectedById(
+  draft: Spreadsheet,
+  id: unknown,
+): { sheet: Sheet; list: JsonObject[]; at: number; range: JsonObject } {
   for (const sheet of draft.sheets) {
     if (sheet.attachments.protectedRanges === undefined) continue
     const list = listOf(sheet, 'protectedRanges')
     const at = list.findIndex((one) => one.protectedRangeId === id)
-    if (at >= 0) return { sheet, list, at }
+    const range = list[at]
+    if (range) return { sheet, list, at, range }
   }
   throw invalidArgument(`No protected range with id: ${String(id)}`)
 }
@@ -129,8 +143,8 @@ export function listOf(sheet: Sheet, name: string): JsonObject[] {
   return fresh
 }
 
-function withOwner(editors: unknown, owner: string): JsonObject {
+function withUsers(editors: unknown, always: string[]): JsonObject {
   const given = isObject(editors) ? (editors as JsonObject) : {}
   const users = Array.isArray(given.users) ? given.users : []
-  return { ...given, users: users.includes(owner) ? users : [...users, owner] }
+  return { ...given, users: [...new Set([...users, ...always])] }
 }

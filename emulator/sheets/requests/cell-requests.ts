@@ -44,7 +44,7 @@ export const cellRequests: Record<string, RequestHandler> = {
     const mask = readFields(request.fields)
     const sheet = sheetById(draft, request.sheetId)
     const rows = readRows(request.rows)
-    const startRow = sheet.rows.findLastIndex((row) => row.some((cell) => cell?.entered)) + 1
+    const startRow = firstRowAfterData(sheet)
     sheet.rowCount = Math.max(sheet.rowCount, startRow + rows.length)
     refuseTooManyCells(draft)
     const bounds = { startRow, startColumn: 0, endRow: sheet.rowCount, endColumn: sheet.columnCount }
@@ -61,6 +61,11 @@ export const cellRequests: Record<string, RequestHandler> = {
     })
     return {}
   },
+}
+
+/** A formula that shows nothing is data all the same. */
+export function firstRowAfterData(sheet: Sheet): number {
+  return sheet.rows.findLastIndex((row) => row.some((cell) => cell?.entered)) + 1
 }
 
 export function forEachCell(area: Area, visit: (row: number, column: number) => void): void {

@@ -1,6 +1,6 @@
 import { readFields } from '../cell-fields.ts'
 import { metadataOfFilter } from '../data-filter.ts'
-import { metadataJson, readPlace } from '../developer-metadata.ts'
+import { metadataJson, readMetadataId, readPlace, refuseTooMuchMetadata } from '../developer-metadata.ts'
 import { invalidArgument } from '../google-error.ts'
 import type { DeveloperMetadata } from '../model.ts'
 import { objectIn, type RequestHandler } from './request.ts'
@@ -16,9 +16,9 @@ export const metadataRequests: Record<string, RequestHandler> = {
     if (typeof given.visibility !== 'string' || !VISIBILITIES.includes(given.visibility)) {
       throw invalidArgument('Developer metadata must have a visibility.')
     }
-    const metadataId = typeof given.metadataId === 'number' ? given.metadataId : newId()
-    if (metadataId < 0) throw invalidArgument('Developer metadata ID must be positive.')
+    const metadataId = readMetadataId(given.metadataId) ?? newId()
     if (draft.metadata.some((entry) => entry.metadataId === metadataId)) {
+      // That ids must be distinct is documented, the words are a guess: recognise the refusal by more than its text.
       throw invalidArgument(`Developer metadata with ID ${metadataId} already exists.`)
     }
     const entry: DeveloperMetadata = {
@@ -29,6 +29,7 @@ export const metadataRequests: Record<string, RequestHandler> = {
       place: readPlace(draft, given.location),
     }
     draft.metadata.push(entry)
+    refuseTooMuchMetadata(draft, entry)
     return { createDeveloperMetadata: { developerMetadata: metadataJson(entry) } }
   },
 
@@ -46,6 +47,7 @@ export const metadataRequests: Record<string, RequestHandler> = {
       if (names.includes('visibility')) entry.visibility = String(given.visibility ?? entry.visibility)
       if (names.includes('location')) entry.place = readPlace(draft, given.location)
     }
+    for (const entry of changed) refuseTooMuchMetadata(draft, entry)
     return { updateDeveloperMetadata: { developerMetadata: changed.map(metadataJson) } }
   },
 

@@ -3,6 +3,7 @@ import { isObject, type Spreadsheet } from '../model.ts'
 /** What a single request of a batchUpdate may use; it changes the draft and gives its reply. */
 export interface RequestContext {
   draft: Spreadsheet
+  user: string
   /** A random id that is free as a sheet id. */
   newId(): number
 }

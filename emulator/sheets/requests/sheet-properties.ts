@@ -26,6 +26,7 @@ export function applySheetProperties(
   if (named('gridProperties')) {
     const given = isObject(properties.gridProperties) ? properties.gridProperties : {}
     applyGridProperties(sheet, given, maskFor(mask, 'gridProperties') ?? 'all')
+    dropMetadataOutside(draft, sheet)
   }
   if (COLORS.some(named)) applyTabColor(sheet, properties)
   if (named('rightToLeft')) {
@@ -55,6 +56,14 @@ function applyGridProperties(sheet: Sheet, given: Record<string, unknown>, mask:
   }
   refuseFrozen(sheet, 'frozenRowCount', sheet.rowCount, 'rows')
   refuseFrozen(sheet, 'frozenColumnCount', sheet.columnCount, 'columns')
+}
+
+function dropMetadataOutside(draft: Spreadsheet, sheet: Sheet): void {
+  const sizes = { ROWS: sheet.rowCount, COLUMNS: sheet.columnCount }
+  draft.metadata = draft.metadata.filter(({ place }) => {
+    if (place.kind === 'SPREADSHEET' || place.kind === 'SHEET' || place.sheetId !== sheet.sheetId) return true
+    return place.endIndex <= sizes[place.kind]
+  })
 }
 
 function refuseFrozen(sheet: Sheet, name: string, size: number, word: string): void {
