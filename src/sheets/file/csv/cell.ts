@@ -18,6 +18,12 @@ export function readCell(text: string, field: CsvFieldSpan): Cell {
   return field.closingQuote === -1 ? readUnquoted(text, field.start, field.end) : readQuoted(text, field)
 }
 
+/** What a spreadsheet program would show before it gives the field a type; empty is null. */
+export function readCellText(text: string, field: CsvFieldSpan): string | null {
+  if (isEmptyField(field)) return null
+  return field.closingQuote === -1 ? text.slice(field.start, field.end) : readQuoted(text, field)
+}
+
 /** Nothing at all, or nothing between quotes. */
 export function isEmptyField({ start, end, closingQuote }: CsvFieldSpan): boolean {
   return start === end || (closingQuote === start + 1 && end === start + 2)
@@ -48,6 +54,16 @@ export function isRepresentableInCsv(cell: Cell): boolean {
   // A file with a zero byte is refused as binary, so one such cell would lock the owner out of the sheet.
   if (typeof cell === 'string') return cell.isWellFormed() && !cell.includes('\0')
   return true
+}
+
+/** Why a cell is not representable, in words for the client. */
+export function whyUnfitForCsv(cell: Cell): string {
+  if (typeof cell === 'number') {
+    return `A CSV file keeps 15 digits of a number; ${cell} has more. Send it as text.`
+  }
+  return String(cell).isWellFormed()
+    ? 'A CSV file cannot hold the character U+0000.'
+    : 'A CSV file cannot hold half of a surrogate pair.'
 }
 
 /** The field for a cell that `isRepresentableInCsv`; another one is a programming error. */

@@ -17,7 +17,7 @@ const BYTE_ORDER_MARK_BYTES = 3
 export function readCsvText(bytes: Uint8Array): CsvText {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   if (buffer.length > constants.MAX_STRING_LENGTH) {
-    throw new ProviderFailure('the CSV file is too large to be read; split it into smaller files')
+    throw tooLarge('read')
   }
   // A zero byte is valid UTF-8, but in practice it means UTF-16 without a mark, or no text at all.
   if (!isUtf8(buffer) || buffer.includes(0)) {
@@ -30,6 +30,21 @@ export function readCsvText(bytes: Uint8Array): CsvText {
   return { text: buffer.toString('utf8', hasBom ? BYTE_ORDER_MARK_BYTES : 0), hasBom }
 }
 
+/** Fails where the file could be written but not read again. */
 export function writeCsvText({ text, hasBom }: CsvText): Uint8Array {
-  return new TextEncoder().encode(hasBom ? BYTE_ORDER_MARK + text : text)
+  if (text.length >= constants.MAX_STRING_LENGTH) throw tooLarge('written')
+  const bytes = new TextEncoder().encode(hasBom ? BYTE_ORDER_MARK + text : text)
+  if (bytes.length > constants.MAX_STRING_LENGTH) throw tooLarge('written')
+  return bytes
+}
+
+/** Pieces as one text, as long as there can be such a text. */
+export function joinCsvText(pieces: readonly string[]): string {
+  const length = pieces.reduce((sum, piece) => sum + piece.length, 0)
+  if (length > constants.MAX_STRING_LENGTH) throw tooLarge('written')
+  return pieces.join('')
+}
+
+function tooLarge(done: 'read' | 'written'): ProviderFailure {
+  return new ProviderFailure(`the CSV file is too large to be ${done}; split it into smaller files`)
 }

@@ -1,14 +1,55 @@
+import { formatSerial } from './date.ts'
+import { BUILT_IN_CODES } from './display/built-in-codes.ts'
+import { createDisplayFormat, type DisplayFormat } from './display/display-format.ts'
 import { xlsxFailure } from './failure.ts'
 import { MAX_CELL_FORMATS, MAX_STYLES_PART_BYTES } from './limits.ts'
 import { builtInFormat, type NumberFormat, parseNumberFormat } from './number-format.ts'
 import { readXmlPart } from './part.ts'
 import type { ZipArchive } from './zip.ts'
 
-/** The number format of each cell style, by the index cells name it with (`s`). */
+/** What kind of value each cell style makes of a number, by the index cells name it with (`s`). */
 export async function readCellFormats(
   archive: ZipArchive,
   path: string | undefined,
 ): Promise<NumberFormat[]> {
+  return readFormats(archive, path, ({ id, code }) =>
+    code === undefined ? builtInFormat(id) : parseNumberFormat(code),
+  )
+}
+
+/** How each cell style shows a cell, by the same index. */
+export async function readDisplayFormats(
+  archive: ZipArchive,
+  path: string | undefined,
+): Promise<DisplayFormat[]> {
+  return readFormats(archive, path, ({ id, code = BUILT_IN_CODES.get(id) }) =>
+    code === undefined ? displayByKind(builtInFormat(id)) : createDisplayFormat(code),
+  )
+}
+
+/** Built-in formats of other languages: what they show is not in the file, but whether it is a date is known. */
+function displayByKind(kindOf: NumberFormat): DisplayFormat {
+  const { number, text } = createDisplayFormat('General')
+  return {
+    number: (value, uses1904) => {
+      const shown = formatSerial(value, kindOf(value), uses1904)
+      return typeof shown === 'string' ? shown : number(shown, uses1904)
+    },
+    text,
+  }
+}
+
+interface WrittenFormat {
+  id: number
+  /** Absent for a built-in format. */
+  code: string | undefined
+}
+
+async function readFormats<T>(
+  archive: ZipArchive,
+  path: string | undefined,
+  create: (format: WrittenFormat) => T,
+): Promise<T[]> {
   if (path === undefined || !archive.has(path)) return []
   const codes = new Map<string, string>()
   const formatIds: string[] = []
@@ -27,12 +68,11 @@ export async function readCellFormats(
       }
     },
   })
-  const formats = new Map<string, NumberFormat>()
+  const formats = new Map<string, T>()
   return formatIds.map((id) => {
     const known = formats.get(id)
     if (known !== undefined) return known
-    const code = codes.get(id)
-    const format = code === undefined ? builtInFormat(Number(id)) : parseNumberFormat(code)
+    const format = create({ id: Number(id), code: codes.get(id) })
     formats.set(id, format)
     return format
   })

@@ -25,3 +25,17 @@ export function parseRowNumber(digits: string): number {
   }
   return row <= MAX_ROWS ? row - 1 : -1
 }
+
+/** `B7` from row 6 and column 1, both from 0. */
+export function writeCellReference(row: number, column: number): string {
+  return `${columnLetters(column)}${row + 1}`
+}
+
+/** `B` from 1. */
+export function columnLetters(column: number): string {
+  let letters = ''
+  for (let rest = column + 1; rest > 0; rest = Math.floor((rest - 1) / 26)) {
+    letters = String.fromCharCode(65 + ((rest - 1) % 26)) + letters
+  }
+  return letters
+}

@@ -1,8 +1,17 @@
 import type { Cell } from '../../grid.ts'
 import { formatIsoCell, formatSerial } from './date.ts'
+import { type DisplayFormat, generalFormat } from './display/display-format.ts'
 import { xlsxFailure } from './failure.ts'
 import type { NumberFormat } from './number-format.ts'
 import { decodeXstring } from './string-item.ts'
+
+/** Makes a cell of what is written in it. `type` and `style` are its attributes `t` and `s`. */
+export interface CellReader {
+  /** `raw` is the text of its `<v>`. */
+  value(raw: string, type: string | undefined, style: string | undefined): Cell
+  /** Of its `<is>`. */
+  inlineText(text: string, style: string | undefined): Cell
+}
 
 export interface WorkbookValues {
   sharedStrings: readonly string[]
@@ -13,8 +22,38 @@ export interface WorkbookValues {
 /** A number as ECMA-376 has it, which is less than `Number` takes (`0x10`, `Infinity`, an empty text). */
 const DECIMAL = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/
 
-/** `type` and `style` are the attributes `t` and `s` of the cell, `raw` the text of its `<v>`. */
-export function readCellValue(
+/** Cells as typed JSON values (CONTRACT 2). */
+export function createTypedReader(workbook: WorkbookValues): CellReader {
+  return {
+    value: (raw, type, style) => readCellValue(raw, type, style, workbook),
+    inlineText: (text) => text,
+  }
+}
+
+/** Cells as a person sees them, all of them texts (CONTRACT 2, `?values=formatted`). */
+export function createDisplayReader(
+  { sharedStrings, uses1904 }: Pick<WorkbookValues, 'sharedStrings' | 'uses1904'>,
+  formats: readonly DisplayFormat[],
+): CellReader {
+  const formatOf = (style: string | undefined): DisplayFormat => formats[Number(style ?? 0)] ?? generalFormat
+  // No number is shown here, only what needs no format is read: texts, errors and ISO dates.
+  const workbook = { sharedStrings, cellFormats: [], uses1904 }
+  return {
+    value(raw, type, style) {
+      if (type === undefined || type === 'n') {
+        const value = readNumber(raw.trim())
+        return value === undefined ? raw.trim() : formatOf(style).number(value, uses1904)
+      }
+      const cell = readCellValue(raw, type, undefined, workbook)
+      if (typeof cell === 'boolean') return cell ? 'TRUE' : 'FALSE'
+      const isText = type === 's' || type === 'str' || type === 'inlineStr'
+      return isText && typeof cell === 'string' && cell !== '' ? formatOf(style).text(cell) : cell
+    },
+    inlineText: (text, style) => (text === '' ? text : formatOf(style).text(text)),
+  }
+}
+
+function readCellValue(
   raw: string,
   type: string | undefined,
   style: string | undefined,
@@ -52,11 +91,16 @@ function booleanCell(raw: string): Cell {
 }
 
 function numberCell(raw: string, style: string | undefined, workbook: WorkbookValues): Cell {
-  const value = Number(raw)
-  if (!DECIMAL.test(raw) || !Number.isFinite(value)) return raw
+  const value = readNumber(raw)
+  if (value === undefined) return raw
   const kind = formatOf(style, workbook)?.(value) ?? 'number'
   // Adding 0 turns -0, which JSON does not have, into 0.
   return kind === 'number' ? value + 0 : formatSerial(value, kind, workbook.uses1904)
+}
+
+function readNumber(raw: string): number | undefined {
+  const value = Number(raw)
+  return DECIMAL.test(raw) && Number.isFinite(value) ? value : undefined
 }
 
 /** A cell without a style has the first one (ECMA-376-1, 18.3.1.4). */

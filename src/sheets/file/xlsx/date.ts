@@ -3,7 +3,7 @@ import type { CellKind } from './number-format.ts'
 const SECONDS_PER_DAY = 86_400
 const MS_PER_DAY = 86_400_000
 /** 9999-12-31, the last day a spreadsheet knows. */
-const LAST_DAY_1900 = 2_958_465
+export const LAST_DAY_1900 = 2_958_465
 const DAYS_FROM_1900_TO_1904 = 1462
 /** The serial of 1970-01-01 in the 1900 system. */
 const UNIX_EPOCH_SERIAL = 25_569
@@ -16,13 +16,25 @@ export function formatSerial(serial: number, kind: CellKind, uses1904: boolean):
   const totalSeconds = Math.round(serial * SECONDS_PER_DAY)
   const day = Math.floor(totalSeconds / SECONDS_PER_DAY)
   const second = totalSeconds - day * SECONDS_PER_DAY
-  const day1900 = uses1904 ? day + DAYS_FROM_1900_TO_1904 : day
+  const day1900 = serialDay1900(day, uses1904)
   if (day1900 > LAST_DAY_1900) return serial
   if (kind === 'duration') return clock(totalSeconds)
   if (kind === 'time' || (kind === 'date-or-time' && serial < 1)) return clock(second)
   if (day1900 === 0 || day1900 === PHANTOM_LEAP_DAY) return serial
-  const unixDay = day1900 - UNIX_EPOCH_SERIAL + (day1900 < PHANTOM_LEAP_DAY ? 1 : 0)
-  return kind === 'date-time' ? `${calendarDay(unixDay)}T${clock(second)}` : calendarDay(unixDay)
+  const calendarDay = calendarDayOfSerial(day1900)
+  return kind === 'date-time' ? `${calendarDay}T${clock(second)}` : calendarDay
+}
+
+/** A day of the workbook's own system in the one that begins in 1900. */
+export function serialDay1900(day: number, uses1904: boolean): number {
+  return uses1904 ? day + DAYS_FROM_1900_TO_1904 : day
+}
+
+/** `2026-11-15`. The two days that never were are as Excel shows them: `1900-01-00` and `1900-02-29`. */
+export function calendarDayOfSerial(day1900: number): string {
+  if (day1900 === 0) return '1900-01-00'
+  if (day1900 === PHANTOM_LEAP_DAY) return '1900-02-29'
+  return calendarDay(day1900 - UNIX_EPOCH_SERIAL + (day1900 < PHANTOM_LEAP_DAY ? 1 : 0))
 }
 
 const ISO_CELL =

@@ -12,6 +12,11 @@ const SENTENCES = {
   damaged: 'the workbook is damaged; open it in a spreadsheet program and save it again',
   tooLarge:
     'the workbook is too large to be served; remove what is not needed or split it into several files',
+  disordered:
+    'the cells of the workbook are in an unusual order; open it in a spreadsheet program and save it again, then it can be changed',
+  signed: 'the workbook is digitally signed, and a change would break the signature',
+  shared: 'the workbook is shared with change tracking; stop sharing it, then it can be changed',
+  protectedTab: 'the tab is protected; remove the protection, then it can be changed',
   noTab: 'the workbook has no visible tab with cells',
 } as const
 

@@ -27,3 +27,15 @@ export function createGridBuilder(): GridBuilder {
     finish: () => ({ rows }),
   }
 }
+
+/** The same bounds for a grid that grew after it was built. */
+export function refuseLargeGrid({ rows }: Grid): void {
+  let slots = 0
+  let textChars = 0
+  for (const row of rows) {
+    slots += row.length
+    for (const cell of row) if (typeof cell === 'string') textChars += cell.length
+  }
+  if (slots > MAX_GRID_CELLS) throw xlsxFailure('tooLarge', 'too many cells')
+  if (textChars > MAX_GRID_TEXT_CHARS) throw xlsxFailure('tooLarge', 'too much text')
+}

@@ -18,6 +18,9 @@ export const MAX_DIRECTORY_PART_BYTES = 8 * MIB
 /** The styles part, which real workbooks let grow far beyond need. */
 export const MAX_STYLES_PART_BYTES = 64 * MIB
 
+/** Each part that a change has to follow into: tables, drawings, charts, comments, sources of pivot tables. */
+export const MAX_FOLLOWED_PART_BYTES = 64 * MIB
+
 /** As many as a ZIP without its 64-bit extension can hold. */
 export const MAX_ZIP_ENTRIES = 65_535
 
@@ -33,6 +36,9 @@ export const MAX_CELL_TEXT_CHARS = 1024 * 1024
 /** Nesting of XML elements; worksheets written by Excel stay under 20. */
 export const MAX_XML_DEPTH = 128
 
+/** Elements of a part that is edited, rows and cells aside; each is an object then. */
+export const MAX_XML_ELEMENTS = 1_000_000
+
 /** Slots of the grid, the empty ones left of a value included. */
 export const MAX_GRID_CELLS = 5_000_000
 
@@ -47,3 +53,6 @@ export const MAX_CELL_FORMATS = 65_536
 /** A sheet's own size (Excel specification and limits). */
 export const MAX_ROWS = 1_048_576
 export const MAX_COLUMNS = 16_384
+
+/** Text of a cell that we write: what Excel can show and save again. Longer ones are read, if they are there. */
+export const MAX_WRITTEN_TEXT_CHARS = 32_767

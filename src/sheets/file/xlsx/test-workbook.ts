@@ -1,4 +1,5 @@
-import { constants, crc32, deflateRawSync } from 'node:zlib'
+import { constants, crc32, deflateRawSync, inflateRawSync } from 'node:zlib'
+import { compressedData, readCentralDirectory } from './zip.ts'
 
 /** Workbooks for tests, part by part, so that a test decides on every byte that matters to it. */
 export interface ZipPart {
@@ -70,6 +71,19 @@ export function zip(parts: readonly ZipPart[], entryCount = parts.length): Uint8
   end.writeUInt32LE(directory.length, 12)
   end.writeUInt32LE(offset, 16)
   return Buffer.concat([...local, directory, end])
+}
+
+/** All parts of an archive by their names, checksums compared. */
+export function unzip(bytes: Uint8Array): Map<string, Buffer> {
+  const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const parts = readCentralDirectory(file).map((entry): [string, Buffer] => {
+    const compressed = compressedData(file, entry)
+    const data = entry.method === 0 ? compressed : inflateRawSync(compressed)
+    if (crc32(data) !== entry.checksum) throw new Error(`${entry.key} differs from its checksum`)
+    const nameStart = entry.recordStart + 46
+    return [file.toString('utf8', nameStart, nameStart + file.readUInt16LE(entry.recordStart + 28)), data]
+  })
+  return new Map(parts)
 }
 
 const TRANSITIONAL = {

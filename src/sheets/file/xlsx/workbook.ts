@@ -1,7 +1,7 @@
 import { xlsxFailure } from './failure.ts'
 import { MAX_DIRECTORY_PART_BYTES } from './limits.ts'
 import { readXmlPart } from './part.ts'
-import { readRelationships } from './relationships.ts'
+import { type Relationship, readRelationships } from './relationships.ts'
 import { decodeXstring } from './string-item.ts'
 import type { ZipArchive } from './zip.ts'
 
@@ -12,6 +12,8 @@ export interface WorkbookTab {
 }
 
 export interface Workbook {
+  path: string
+  relationships: Relationship[]
   /** Worksheets only, in the order of the tabs; chart sheets and macro sheets have no cells to serve. */
   tabs: WorkbookTab[]
   sharedStringsPath: string | undefined
@@ -48,6 +50,8 @@ export async function readWorkbook(archive: ZipArchive): Promise<Workbook> {
     },
   })
   return {
+    path,
+    relationships,
     tabs,
     sharedStringsPath: relationships.find(({ type }) => type === 'sharedStrings')?.path,
     stylesPath: relationships.find(({ type }) => type === 'styles')?.path,

@@ -1,8 +1,8 @@
 import type { Grid } from '../../grid.ts'
 import { parseCellReference, parseRowNumber } from './cell-reference.ts'
-import { readCellValue, type WorkbookValues } from './cell-value.ts'
+import type { CellReader } from './cell-value.ts'
 import { xlsxFailure } from './failure.ts'
-import { createGridBuilder } from './grid-builder.ts'
+import { createGridBuilder, type GridBuilder } from './grid-builder.ts'
 import { MAX_CELL_TEXT_CHARS, MAX_COLUMNS, MAX_INFLATED_BYTES, MAX_ROWS } from './limits.ts'
 import { readXmlPart } from './part.ts'
 import { createStringItem } from './string-item.ts'
@@ -17,20 +17,14 @@ const ROW_DEPTH = 3
 const CELL_DEPTH = 4
 const CONTENT_DEPTH = 5
 
-export async function readWorksheet(
-  archive: ZipArchive,
-  path: string,
-  workbook: WorkbookValues,
-): Promise<Grid> {
+export async function readWorksheet(archive: ZipArchive, path: string, reader: CellReader): Promise<Grid> {
   const grid = createGridBuilder()
-  await readXmlPart(archive, path, MAX_INFLATED_BYTES, createWorksheetHandler(grid, workbook))
+  await readXmlPart(archive, path, MAX_INFLATED_BYTES, createWorksheetHandler(grid, reader))
   return grid.finish()
 }
 
-function createWorksheetHandler(
-  grid: ReturnType<typeof createGridBuilder>,
-  workbook: WorkbookValues,
-): XmlHandler {
+/** What takes a worksheet's XML apart; the values go to `grid` as they come. */
+export function createWorksheetHandler(grid: Pick<GridBuilder, 'set'>, reader: CellReader): XmlHandler {
   const inlineString = createStringItem()
   let inSheetData = false
   let inRow = false
@@ -78,7 +72,7 @@ function createWorksheetHandler(
     grid.set(
       row,
       column,
-      hasInlineString ? inlineString.value() : readCellValue(rawValue, type, style, workbook),
+      hasInlineString ? reader.inlineText(inlineString.value(), style) : reader.value(rawValue, type, style),
     )
   }
 

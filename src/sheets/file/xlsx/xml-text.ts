@@ -18,10 +18,18 @@ export function createXmlTextDecoder(): XmlTextDecoder {
   }
 }
 
+export type XmlEncoding = 'utf-8' | 'utf-8 with mark' | 'utf-16le' | 'utf-16be'
+
+export function xmlEncodingOf(start: Buffer): XmlEncoding {
+  if (start[0] === 0xff && start[1] === 0xfe) return 'utf-16le'
+  if (start[0] === 0xfe && start[1] === 0xff) return 'utf-16be'
+  return start[0] === 0xef && start[1] === 0xbb && start[2] === 0xbf ? 'utf-8 with mark' : 'utf-8'
+}
+
 function chooseDecoder(start: Buffer): XmlTextDecoder {
-  if (start[0] === 0xff && start[1] === 0xfe) return createUtf16Decoder('utf-16le')
-  if (start[0] === 0xfe && start[1] === 0xff) return createUtf16Decoder('utf-16be')
-  return createUtf8Decoder(start[0] === 0xef && start[1] === 0xbb && start[2] === 0xbf ? 3 : 0)
+  const encoding = xmlEncodingOf(start)
+  if (encoding === 'utf-16le' || encoding === 'utf-16be') return createUtf16Decoder(encoding)
+  return createUtf8Decoder(encoding === 'utf-8' ? 0 : 3)
 }
 
 /** Validate and convert whole pieces: three times as fast as a streaming TextDecoder, and ASCII stays one byte wide. */

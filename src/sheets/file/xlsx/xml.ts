@@ -11,6 +11,12 @@ export interface XmlHandler {
 }
 
 export interface XmlScanner {
+  /**
+   * Where the tag being opened or closed stands in all that was written; valid during that call. An element that
+   * closes itself is opened and closed at one place.
+   */
+  readonly tagStart: number
+  readonly tagEnd: number
   write(text: string): void
   end(): void
 }
@@ -35,6 +41,10 @@ const QUESTION = 63
  */
 export function createXmlScanner(handler: XmlHandler): XmlScanner {
   let buffer = ''
+  /** How much was written and forgotten before what the buffer holds. */
+  let bufferStart = 0
+  let tagStart = 0
+  let tagEnd = 0
   let rootSeen = false
   let depth = 0
   /** The tag last opened at each depth, prefix and all, and its local name: rows of cells repeat them. */
@@ -45,12 +55,12 @@ export function createXmlScanner(handler: XmlHandler): XmlScanner {
   function scan(): number {
     let at = 0
     for (;;) {
-      const tagStart = buffer.indexOf('<', at)
-      if (tagStart === -1) return at
-      if (tagStart > at) emitText(buffer.slice(at, tagStart))
-      const tagEnd = scanMarkup(tagStart)
-      if (tagEnd === INCOMPLETE) return tagStart
-      at = tagEnd
+      const markup = buffer.indexOf('<', at)
+      if (markup === -1) return at
+      if (markup > at) emitText(buffer.slice(at, markup))
+      const end = scanMarkup(markup)
+      if (end === INCOMPLETE) return markup
+      at = end
     }
   }
 
@@ -87,18 +97,18 @@ export function createXmlScanner(handler: XmlHandler): XmlScanner {
 
   function scanClosingTag(start: number): number {
     const tag = tags[depth] ?? ''
-    const tagEnd = start + 2 + tag.length
+    const nameEnd = start + 2 + tag.length
     const closes = depth > 0 && buffer.startsWith(tag, start + 2)
-    if (closes && buffer.charCodeAt(tagEnd) === GREATER) {
-      closeTag()
-      return tagEnd + 1
+    if (closes && buffer.charCodeAt(nameEnd) === GREATER) {
+      closeTag(start, nameEnd + 1)
+      return nameEnd + 1
     }
     const end = endAfter('>', start + 2)
     if (end === INCOMPLETE) return INCOMPLETE
-    if (!closes || skipWhiteSpace(tagEnd) !== end - 1) {
+    if (!closes || skipWhiteSpace(nameEnd) !== end - 1) {
       throw xlsxFailure('damaged', 'XML closes an element that is not open')
     }
-    closeTag()
+    closeTag(start, end)
     return end
   }
 
@@ -119,8 +129,10 @@ export function createXmlScanner(handler: XmlHandler): XmlScanner {
     if (at === buffer.length) return INCOMPLETE
     if (buffer.charCodeAt(at) !== GREATER) throw xlsxFailure('damaged', 'XML tag with a stray /')
     if (nameEnd === start + 1) throw xlsxFailure('damaged', 'XML tag without a name')
+    tagStart = start
+    tagEnd = at + 1
     openTag(start + 1, nameEnd)
-    if (selfClosing) closeTag()
+    if (selfClosing) closeTag(start, at + 1)
     return at + 1
   }
 
@@ -176,7 +188,9 @@ export function createXmlScanner(handler: XmlHandler): XmlScanner {
     handler.open?.(names[depth] ?? '', depth, attributes)
   }
 
-  function closeTag(): void {
+  function closeTag(start: number, end: number): void {
+    tagStart = start
+    tagEnd = end
     handler.close?.(names[depth] ?? '', depth)
     depth--
   }
@@ -192,9 +206,17 @@ export function createXmlScanner(handler: XmlHandler): XmlScanner {
   }
 
   return {
+    get tagStart() {
+      return bufferStart + tagStart
+    },
+    get tagEnd() {
+      return bufferStart + tagEnd
+    },
     write(text) {
       buffer = buffer === '' ? text : buffer + text
-      buffer = buffer.slice(scan())
+      const scanned = scan()
+      buffer = buffer.slice(scanned)
+      bufferStart += scanned
       if (buffer.length > MAX_XML_TOKEN_CHARS) throw xlsxFailure('tooLarge', 'endless XML token')
     },
     end() {

@@ -13,9 +13,15 @@ export interface ZipArchive {
   has(path: string): boolean
   /** Yields the part in pieces and fails past `maxBytes`, past the archive's own budget, or on a wrong checksum. */
   read(path: string, maxBytes: number): AsyncGenerator<Buffer>
+  /** What is left of the archive's own budget. */
+  readonly remainingBytes: number
 }
 
-interface Entry {
+export interface ZipEntry {
+  key: string
+  /** Where its record stands in the central directory. */
+  recordStart: number
+  recordEnd: number
   flags: number
   method: number
   checksum: number
@@ -24,16 +30,16 @@ interface Entry {
   localHeaderOffset: number
 }
 
-const END_SIGNATURE = 0x06054b50
-const END_BYTES = 22
+export const END_SIGNATURE = 0x06054b50
+export const END_BYTES = 22
 const MAX_COMMENT_BYTES = 65_535
 const CENTRAL_SIGNATURE = 0x02014b50
-const CENTRAL_BYTES = 46
-const LOCAL_SIGNATURE = 0x04034b50
-const LOCAL_BYTES = 30
+export const CENTRAL_BYTES = 46
+export const LOCAL_SIGNATURE = 0x04034b50
+export const LOCAL_BYTES = 30
 const STORED = 0
-const DEFLATED = 8
-const ENCRYPTED_FLAG = 1
+export const DEFLATED = 8
+export const ENCRYPTED_FLAG = 1
 const IN_ZIP64_FIELD_16 = 0xffff
 const IN_ZIP64_FIELD_32 = 0xffffffff
 const INFLATE_CHUNK_BYTES = 256 * 1024
@@ -44,11 +50,15 @@ const INFLATE_CHUNK_BYTES = 256 * 1024
  */
 export function openZip(bytes: Uint8Array): ZipArchive {
   const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  const entries = readCentralDirectory(file)
+  const entries = new Map(readCentralDirectory(file).map((entry) => [entry.key, entry]))
   let remainingBytes = MAX_INFLATED_BYTES
 
   return {
     has: (path) => entries.has(partKey(path)),
+
+    get remainingBytes() {
+      return remainingBytes
+    },
 
     async *read(path, maxBytes) {
       const entry = entries.get(partKey(path))
@@ -71,11 +81,12 @@ export function openZip(bytes: Uint8Array): ZipArchive {
   }
 }
 
-function partKey(path: string): string {
+/** One part, one key, however its name is spelled. */
+export function partKey(path: string): string {
   return path.replaceAll('\\', '/').replace(/^\//, '').toLowerCase()
 }
 
-async function* inflate(data: Buffer, entry: Entry): AsyncGenerator<Buffer> {
+async function* inflate(data: Buffer, entry: ZipEntry): AsyncGenerator<Buffer> {
   if ((entry.flags & ENCRYPTED_FLAG) !== 0) throw xlsxFailure('password', 'encrypted ZIP entry')
   if (entry.method === STORED) {
     for (let from = 0; from < data.length; from += INFLATE_CHUNK_BYTES) {
@@ -101,7 +112,7 @@ async function* inflate(data: Buffer, entry: Entry): AsyncGenerator<Buffer> {
   }
 }
 
-function compressedData(file: Buffer, entry: Entry): Buffer {
+export function compressedData(file: Buffer, entry: ZipEntry): Buffer {
   const at = entry.localHeaderOffset
   if (at + LOCAL_BYTES > file.length || file.readUInt32LE(at) !== LOCAL_SIGNATURE) {
     throw xlsxFailure('damaged', 'no ZIP local header where one should be')
@@ -112,10 +123,10 @@ function compressedData(file: Buffer, entry: Entry): Buffer {
   return file.subarray(start, end)
 }
 
-function readCentralDirectory(file: Buffer): Map<string, Entry> {
+export function readCentralDirectory(file: Buffer): ZipEntry[] {
   const { entryCount, offset } = findCentralDirectory(file)
   if (entryCount > MAX_ZIP_ENTRIES) throw xlsxFailure('tooLarge', `${entryCount} ZIP entries`)
-  const entries = new Map<string, Entry>()
+  const entries: ZipEntry[] = []
   let at = offset
   for (let index = 0; index < entryCount; index++) {
     if (at + CENTRAL_BYTES > file.length || file.readUInt32LE(at) !== CENTRAL_SIGNATURE) {
@@ -126,7 +137,11 @@ function readCentralDirectory(file: Buffer): Map<string, Entry> {
     const commentBytes = file.readUInt16LE(at + 32)
     const extraStart = at + CENTRAL_BYTES + nameBytes
     const name = file.toString('utf8', at + CENTRAL_BYTES, extraStart)
+    const recordEnd = extraStart + extraBytes + commentBytes
     const entry = {
+      key: partKey(name),
+      recordStart: at,
+      recordEnd,
       flags: file.readUInt16LE(at + 8),
       method: file.readUInt16LE(at + 10),
       checksum: file.readUInt32LE(at + 16),
@@ -135,8 +150,8 @@ function readCentralDirectory(file: Buffer): Map<string, Entry> {
       localHeaderOffset: file.readUInt32LE(at + 42),
     }
     widenFromZip64Field(entry, file.subarray(extraStart, extraStart + extraBytes))
-    entries.set(partKey(name), entry)
-    at = extraStart + extraBytes + commentBytes
+    entries.push(entry)
+    at = recordEnd
   }
   return entries
 }
@@ -169,7 +184,7 @@ function findZip64Directory(file: Buffer, endRecordAt: number): { entryCount: nu
 }
 
 /** Streaming writers put sizes into this field even for small files (APPNOTE 4.5.3). */
-function widenFromZip64Field(entry: Entry, extra: Buffer): void {
+function widenFromZip64Field(entry: ZipEntry, extra: Buffer): void {
   let at = 0
   while (at + 4 <= extra.length) {
     const fieldEnd = at + 4 + extra.readUInt16LE(at + 2)

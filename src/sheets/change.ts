@@ -1,0 +1,47 @@
+import type { Cell } from './grid.ts'
+
+/**
+ * One change to the rows of a tab. Row numbers are those that hold when its turn comes: the earlier changes of the
+ * same list have been made. Rows 2 to the last row with data exist; row 1 has the headers.
+ */
+export type Change =
+  /** After the last row with data in any column; cells by position in the sheet. */
+  | { kind: 'add'; rows: readonly (readonly Cell[])[] }
+  /** Only these cells; the others keep what they hold. */
+  | { kind: 'update'; rowNumber: number; cells: readonly CellChange[]; before?: RowAsRead }
+  /** The row goes and the rows below move up. */
+  | { kind: 'delete'; rowNumber: number; before?: RowAsRead }
+
+/**
+ * The row as it was read when the change was judged, by position in the sheet; columns without a header are left out.
+ * A provider without conditional writes looks again and compares, as late as it can.
+ */
+export type RowAsRead = readonly (Cell | undefined)[]
+
+export interface CellChange {
+  /** Position in the sheet, from 0. */
+  columnIndex: number
+  value: Cell
+}
+
+/** What a change led to, rows as a read right after it would show them. */
+export type ChangeResult =
+  | { kind: 'add'; rowNumbers: number[]; rows: Cell[][] }
+  | { kind: 'update'; row: Cell[] }
+  /** `row` is what it held. */
+  | { kind: 'delete'; row: Cell[] }
+
+export interface Edited {
+  bytes: Uint8Array
+  /** One for each change, in their order. */
+  results: ChangeResult[]
+}
+
+/** The change at `changeAt` cannot be made, so none of the list was. */
+export interface Unfit {
+  changeAt: number
+  /** The row is not there; this kind of file cannot hold the value; or something in the file would break. */
+  reason: 'row' | 'value' | 'file'
+  /** Words for the client. */
+  details: string
+}

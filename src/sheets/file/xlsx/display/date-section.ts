@@ -1,0 +1,130 @@
+import { calendarDayOfSerial, LAST_DAY_1900, serialDay1900 } from '../date.ts'
+import { type FormatToken, isDecimalOfSecond } from './format-code.ts'
+
+const MONTHS = 'January February March April May June July August September October November December'.split(
+  ' ',
+)
+const WEEKDAYS = 'Sunday Monday Tuesday Wednesday Thursday Friday Saturday'.split(' ')
+const SECONDS_PER_DAY = 86_400
+const BUDDHIST_YEARS = 543
+
+interface Moment {
+  year: number
+  month: number
+  day: number
+  weekday: number
+  /** Of the day. */
+  second: number
+  /** Since day 0. */
+  totalSeconds: number
+  /** Decimals of the second, as many as are shown. */
+  decimals: string
+}
+
+/** A serial number as a section of dates and times shows it; undefined where there is no such date. */
+export function displayDate(
+  serial: number,
+  tokens: readonly FormatToken[],
+  uses1904: boolean,
+): string | undefined {
+  const decimalPlaces = tokens.filter((_, at) => isDecimalOfSecond(tokens, at)).length
+  const moment = momentOf(serial, decimalPlaces, uses1904)
+  if (moment === undefined) return undefined
+  const hasHalves = tokens.some(({ kind }) => kind === 'half-day')
+  let decimalsShown = 0
+  return tokens
+    .map((token, at) => {
+      if (isDecimalOfSecond(tokens, at)) return moment.decimals[decimalsShown++] ?? '0'
+      switch (token.kind) {
+        case 'elapsed':
+          return displayElapsed(moment, token.text)
+        case 'half-day':
+          return displayHalf(moment, token.text)
+        case 'date':
+          return displayUnit(
+            moment,
+            meansMinutes(tokens, at) ? token.text.replaceAll('m', 'i') : token.text,
+            hasHalves,
+          )
+        default:
+          return token.text
+      }
+    })
+    .join('')
+}
+
+function momentOf(serial: number, decimalPlaces: number, uses1904: boolean): Moment | undefined {
+  const perSecond = 10 ** decimalPlaces
+  const total = Math.round(serial * SECONDS_PER_DAY * perSecond)
+  const totalSeconds = Math.floor(total / perSecond)
+  const day = serialDay1900(Math.floor(totalSeconds / SECONDS_PER_DAY), uses1904)
+  if (serial < 0 || day > LAST_DAY_1900) return undefined
+  const [year = 0, month = 0, dayOfMonth = 0] = calendarDayOfSerial(day).split('-').map(Number)
+  return {
+    year,
+    month,
+    day: dayOfMonth,
+    // Day 1 is a Sunday to Excel, which counts a 29 February 1900.
+    weekday: (day + 6) % 7,
+    second: totalSeconds % SECONDS_PER_DAY,
+    totalSeconds,
+    decimals: String(total % perSecond).padStart(decimalPlaces, '0'),
+  }
+}
+
+/** `m` is a minute right after an hour or right before a second, else a month. */
+function meansMinutes(tokens: readonly FormatToken[], at: number): boolean {
+  const token = tokens[at]
+  if (token?.kind !== 'date' || !/^m{1,2}$/.test(token.text)) return false
+  const isUnit = ({ kind }: FormatToken): boolean => kind === 'date' || kind === 'elapsed'
+  const before = tokens.slice(0, at).findLast(isUnit)
+  const after = tokens.slice(at + 1).find(isUnit)
+  return (before?.text.startsWith('h') ?? false) || (after?.text.startsWith('s') ?? false)
+}
+
+function displayUnit(moment: Moment, unit: string, hasHalves: boolean): string {
+  const { length } = unit
+  const hour = Math.floor(moment.second / 3600)
+  switch (unit[0]) {
+    case 'y':
+      return length <= 2 ? padded(moment.year % 100, 2) : padded(moment.year, 4)
+    case 'e':
+      return padded(moment.year, 4)
+    case 'b':
+      return length <= 2
+        ? padded((moment.year + BUDDHIST_YEARS) % 100, 2)
+        : String(moment.year + BUDDHIST_YEARS)
+    case 'm': {
+      const name = MONTHS[moment.month - 1] ?? ''
+      if (length === 5) return name.slice(0, 1)
+      return length <= 2 ? padded(moment.month, length) : length === 3 ? name.slice(0, 3) : name
+    }
+    case 'd': {
+      const name = WEEKDAYS[moment.weekday] ?? ''
+      return length <= 2 ? padded(moment.day, length) : length === 3 ? name.slice(0, 3) : name
+    }
+    case 'h':
+      return padded(hasHalves ? hour % 12 || 12 : hour, Math.min(length, 2))
+    case 'i':
+      return padded(Math.floor(moment.second / 60) % 60, length)
+    case 's':
+      return padded(moment.second % 60, Math.min(length, 2))
+    default:
+      // The name of a Japanese era: it is not told which, and in English there is none.
+      return ''
+  }
+}
+
+function displayElapsed({ totalSeconds }: Moment, unit: string): string {
+  const seconds = { h: 3600, m: 60, s: 1 }[unit[0] ?? 's'] ?? 1
+  return padded(Math.floor(totalSeconds / seconds), unit.length)
+}
+
+function displayHalf({ second }: Moment, code: string): string {
+  const [morning = '', afternoon = ''] = code.split('/')
+  return second < SECONDS_PER_DAY / 2 ? morning : afternoon
+}
+
+function padded(value: number, length: number): string {
+  return String(value).padStart(length, '0')
+}

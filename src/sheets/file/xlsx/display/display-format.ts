@@ -1,0 +1,57 @@
+import { displayDate } from './date-section.ts'
+import { type FormatSection, parseFormatCode } from './format-code.ts'
+import { displayGeneral } from './general.ts'
+import { displayNumber } from './number-section.ts'
+
+/** A cell as its number format shows it. */
+export interface DisplayFormat {
+  number(value: number, uses1904: boolean): string
+  text(text: string): string
+}
+
+/** Excel takes 255 characters at most. */
+const MAX_CODE_CHARS = 255
+
+export const generalFormat: DisplayFormat = { number: displayGeneral, text: (text) => text }
+
+export function createDisplayFormat(code: string): DisplayFormat {
+  if (code === '' || code.length > MAX_CODE_CHARS) return generalFormat
+  const sections = parseFormatCode(code)
+  // The last section is for texts if it has a place for one, or is the fourth.
+  const hasTextSection = sections.length === 4 || (sections.length > 1 && takesText(sections.at(-1)))
+  const forNumbers = hasTextSection ? sections.slice(0, -1) : sections
+  const forText = sections.length === 4 ? sections[3] : sections.findLast(takesText)
+  return {
+    number(value, uses1904) {
+      const { section, showsSign } = chooseSection(forNumbers, value)
+      if (section === undefined) return displayGeneral(value)
+      if (section.isDate) return displayDate(value, section.tokens, uses1904) ?? displayGeneral(value)
+      const sign = value < 0 && showsSign ? '-' : ''
+      return sign + displayNumber(Math.abs(value), section.tokens)
+    },
+    text: (text) =>
+      forText?.tokens.map((token) => (token.kind === 'text' ? text : token.text)).join('') ?? text,
+  }
+}
+
+function takesText(section: FormatSection | undefined): boolean {
+  return section?.tokens.some(({ kind }) => kind === 'text') ?? false
+}
+
+interface Choice {
+  section: FormatSection | undefined
+  /** A section of their own shows negative numbers as it likes, with a minus or with brackets. */
+  showsSign: boolean
+}
+
+function chooseSection(sections: readonly FormatSection[], value: number): Choice {
+  if (sections.some(({ condition }) => condition !== undefined)) {
+    const section = sections.find(({ condition }) => condition?.holds(value) ?? true)
+    const { operator = '', limit = 0 } = section?.condition ?? {}
+    return { section, showsSign: !(operator.startsWith('<') && operator !== '<>' && limit <= 0) }
+  }
+  const [positive, negative, zero] = sections
+  if (value < 0 && negative) return { section: negative, showsSign: false }
+  if (value === 0 && zero) return { section: zero, showsSign: false }
+  return { section: positive, showsSign: true }
+}

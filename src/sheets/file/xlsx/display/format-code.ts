@@ -1,0 +1,100 @@
+/** A piece of a number format's code (ECMA-376-1, 18.8.31). */
+export type FormatToken =
+  | { kind: 'literal'; text: string }
+  | { kind: 'digit'; text: '0' | '#' | '?' }
+  | { kind: 'point' | 'comma' | 'percent' | 'slash' | 'text' | 'general'; text: string }
+  | { kind: 'exponent'; text: string }
+  /** Letters that stand for a part of a date or time. */
+  | { kind: 'date'; text: string }
+  /** `[h]`: time that has passed, past its clock. */
+  | { kind: 'elapsed'; text: string }
+  | { kind: 'half-day'; text: string }
+
+export interface FormatSection {
+  tokens: FormatToken[]
+  condition: FormatCondition | undefined
+  isDate: boolean
+}
+
+export interface FormatCondition {
+  operator: string
+  limit: number
+  holds(value: number): boolean
+}
+
+const PATTERN =
+  /"(?<quoted>[^"]*)"?|\\(?<escaped>.)|_(?<spaced>.)|\*(?<filled>.)|\[(?<elapsed>h+|m+|s+)\]|\[\$(?<currency>[^\]-]*)(?:-[^\]]*)?\]|\[(?<operator><=|>=|<>|<|>|=)\s*(?<limit>-?\d+(?:\.\d+)?)\s*\]|\[[^\]]*\]?|(?<general>general|standard)|(?<halfDay>am\/pm|a\/p)|(?<exponent>e[+-])|(?<date>y+|m+|d+|h+|s+|e+|g+|b+)|(?<digit>[0#?])|(?<sign>[.,%/@;])|(?<other>.)/gisu
+
+const SIGNS = { '.': 'point', ',': 'comma', '%': 'percent', '/': 'slash', '@': 'text' } as const
+
+/** The sections of a code, at most four, each taken apart. */
+export function parseFormatCode(code: string): FormatSection[] {
+  const sections: FormatSection[] = [emptySection()]
+  for (const { groups = {}, 0: all } of code.matchAll(PATTERN)) {
+    const section = sections.at(-1) ?? emptySection()
+    const { tokens } = section
+    const literal = groups.quoted ?? groups.escaped ?? groups.currency ?? groups.other
+    if (all === ';') sections.push(emptySection())
+    else if (literal !== undefined) tokens.push({ kind: 'literal', text: literal })
+    else if (groups.spaced !== undefined) tokens.push({ kind: 'literal', text: ' ' })
+    else if (groups.operator !== undefined)
+      section.condition = condition(groups.operator, Number(groups.limit))
+    else if (groups.elapsed !== undefined)
+      tokens.push({ kind: 'elapsed', text: groups.elapsed.toLowerCase() })
+    else if (groups.general !== undefined) tokens.push({ kind: 'general', text: all })
+    else if (groups.halfDay !== undefined) tokens.push({ kind: 'half-day', text: all })
+    else if (groups.exponent !== undefined) tokens.push({ kind: 'exponent', text: all })
+    else if (groups.date !== undefined) tokens.push({ kind: 'date', text: all.toLowerCase() })
+    else if (groups.digit !== undefined) tokens.push({ kind: 'digit', text: all as '0' })
+    else if (groups.sign !== undefined) tokens.push({ kind: SIGNS[all as keyof typeof SIGNS], text: all })
+  }
+  for (const section of sections) settle(section)
+  return sections.slice(0, 4)
+}
+
+function emptySection(): FormatSection {
+  return { tokens: [], condition: undefined, isDate: false }
+}
+
+/** Digit places make a number of it, but for those of a second's decimals; letters are then only letters. */
+function settle(section: FormatSection): void {
+  const { tokens } = section
+  const hasDate = tokens.some(({ kind }) => kind === 'date' || kind === 'elapsed' || kind === 'half-day')
+  const hasDigits = tokens.some(({ kind }, at) => isPlace(kind) && !isDecimalOfSecond(tokens, at))
+  section.isDate = hasDate && !hasDigits
+  section.tokens = tokens.map((token): FormatToken => {
+    const isLetter = token.kind === 'date' || token.kind === 'half-day' || token.kind === 'elapsed'
+    // `e-` without digits before it is the year of an era and a dash.
+    if (section.isDate && token.kind === 'exponent') return { kind: 'literal', text: token.text }
+    return isLetter && !section.isDate ? { kind: 'literal', text: token.text } : token
+  })
+}
+
+function isPlace(kind: FormatToken['kind']): boolean {
+  return kind === 'digit' || kind === 'general' || kind === 'text'
+}
+
+/** `0` in `ss.00`. */
+export function isDecimalOfSecond(tokens: readonly FormatToken[], at: number): boolean {
+  let before = at
+  while (tokens[before]?.kind === 'digit' && tokens[before]?.text === '0') before--
+  const unit = tokens[before - 1]
+  return (
+    before < at &&
+    tokens[before]?.kind === 'point' &&
+    (unit?.kind === 'date' || unit?.kind === 'elapsed') &&
+    unit.text.startsWith('s')
+  )
+}
+
+function condition(operator: string, limit: number): FormatCondition {
+  const tests: Record<string, (value: number) => boolean> = {
+    '<': (value) => value < limit,
+    '<=': (value) => value <= limit,
+    '>': (value) => value > limit,
+    '>=': (value) => value >= limit,
+    '=': (value) => value === limit,
+    '<>': (value) => value !== limit,
+  }
+  return { operator, limit, holds: tests[operator] ?? (() => true) }
+}

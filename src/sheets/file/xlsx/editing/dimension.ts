@@ -1,0 +1,22 @@
+import type { Plan } from './plan.ts'
+import { parseRange, shiftRange, writeRange } from './range.ts'
+import type { SheetScan } from './sheet-scan.ts'
+import type { XmlEdits } from './xml-edits.ts'
+
+/** Keeps `dimension`, by which some readers reserve their room, around all cells. */
+export function changeDimension({ root }: SheetScan, { shift, writes }: Plan, edits: XmlEdits): void {
+  const element = root.child('dimension')
+  const range = parseRange(element?.attribute('ref') ?? '')
+  if (!element || !range) return
+  const around = { ...(shiftRange(range, shift) ?? { ...range, firstRow: 1, lastRow: 1 }) }
+  for (const [row, { cells }] of writes) {
+    for (const [column, { value }] of cells) {
+      if (value === null) continue
+      around.firstRow = Math.min(around.firstRow, shift.newRow(row))
+      around.lastRow = Math.max(around.lastRow, shift.newRow(row))
+      around.firstColumn = Math.min(around.firstColumn, column + 1)
+      around.lastColumn = Math.max(around.lastColumn, column + 1)
+    }
+  }
+  edits.setAttribute(element, 'ref', writeRange(around))
+}
