@@ -38,7 +38,7 @@ export function createAccountQueries(database: SqlDatabase, clock: Clock): Accou
   }
 }
 
-function toAccount(row: Selectable<AccountTable>): AccountRecord {
+export function toAccount(row: Selectable<AccountTable>): AccountRecord {
   return {
     id: row.id,
     slug: row.slug,

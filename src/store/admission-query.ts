@@ -1,10 +1,11 @@
 import type { CompiledQuery, Kysely } from 'kysely'
-import type { KeyMode, KeyScope, SheetAccepts, SheetAccess, Tables } from './schema.ts'
+import type { Clock } from '../clock.ts'
+import type { CredentialState, KeyMode, KeyScope, SheetAccepts, SheetAccess, Tables } from './schema.ts'
 import type { ColumnValues } from './sql-database.ts'
 import type { Facts } from './store.ts'
 
 /**
- * Account, sheet and key in one statement, for both address forms. The key is joined only where it is active,
+ * Account, sheet, the state of its credential, and key in one statement, for both address forms. The key is joined only where it is active,
  * belongs to that account and opens that sheet, so the caller cannot confuse tenants: a foreign key is no key.
  */
 export function compileLookUps(kysely: Kysely<Tables>): { a: CompiledQuery; b: CompiledQuery } {
@@ -21,6 +22,7 @@ export function compileLookUps(kysely: Kysely<Tables>): { a: CompiledQuery; b: C
 
   function withKey(addressed: typeof bySlugs): CompiledQuery {
     return addressed
+      .leftJoin('credential', (join) => join.onRef('credential.id', '=', 'sheet.credential_id'))
       .leftJoin('api_key', (join) =>
         join
           .on('api_key.hash', '=', '')
@@ -44,29 +46,43 @@ export function compileLookUps(kysely: Kysely<Tables>): { a: CompiledQuery; b: C
         'sheet.access',
         'sheet.accepts',
         'sheet.cache_seconds',
+        'sheet.stale_if_error_seconds',
         'sheet.write_seq',
+        'credential.state',
         'api_key.id as key_id',
         'api_key.mode',
         'api_key.scope',
+        'api_key.expires_at_ms',
       ])
       .compile()
   }
 }
 
 /** The columns above, in their order. */
-export function toFacts(row: ColumnValues | null): Facts {
+export function toFacts(row: ColumnValues | null, clock: Clock): Facts {
   if (!row) return { account: null, sheet: null, key: null }
   const [accountId, plan, requestsPerMinute, requestsPerMonth, createdAtMs] = row as AllColumns
-  const [, , , , , sheetId, paused, access, accepts, cacheSeconds, writeSeq, keyId, mode, scope] =
+  const [, , , , , sheetId, paused, access, accepts, cacheSeconds, staleIfErrorSeconds, writeSeq] =
     row as AllColumns
+  const [, , , , , , , , , , , , credentialState, keyId, mode, scope, expiresAtMs] = row as AllColumns
+  const isKey = keyId !== null && (expiresAtMs === null || expiresAtMs > clock.nowMs())
   return {
     account:
       accountId === null ? null : { id: accountId, plan, requestsPerMinute, requestsPerMonth, createdAtMs },
     sheet:
       sheetId === null
         ? null
-        : { id: sheetId, paused: paused === 1, access, accepts, cacheSeconds, writeSeq },
-    key: keyId === null ? null : { id: keyId, mode, scope },
+        : {
+            id: sheetId,
+            paused: paused === 1,
+            access,
+            accepts,
+            cacheSeconds,
+            staleIfErrorSeconds,
+            writeSeq,
+            needsReconnect: credentialState !== null && credentialState !== 'valid',
+          },
+    key: isKey ? { id: keyId, mode, scope } : null,
   }
 }
 
@@ -83,7 +99,10 @@ type SheetColumns = [
   access: SheetAccess,
   accepts: SheetAccepts,
   cacheSeconds: number,
+  staleIfErrorSeconds: number,
   writeSeq: number,
+  /** null for a sheet without one: a credential that a sheet names is never removed. */
+  credentialState: CredentialState | null,
 ]
-type KeyColumns = [id: string | null, mode: KeyMode, scope: KeyScope]
+type KeyColumns = [id: string | null, mode: KeyMode, scope: KeyScope, expiresAtMs: number | null]
 type AllColumns = [...AccountColumns, ...SheetColumns, ...KeyColumns]

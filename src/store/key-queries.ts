@@ -7,7 +7,14 @@ import type { KeyRecord, NewKey, Store } from './store.ts'
 
 type KeyQueries = Pick<
   Store,
-  'createKey' | 'findKey' | 'keysOf' | 'revokeKey' | 'replaceKey' | 'setKeyScope' | 'noteKeysUsed'
+  | 'createKey'
+  | 'findKey'
+  | 'keysOf'
+  | 'revokeKey'
+  | 'replaceKey'
+  | 'setKeyScope'
+  | 'noteKeysUsed'
+  | 'putConsoleKey'
 >
 
 export function createKeyQueries({ kysely }: SqlDatabase, clock: Clock): KeyQueries {
@@ -48,6 +55,23 @@ export function createKeyQueries({ kysely }: SqlDatabase, clock: Clock): KeyQuer
     async setKeyScope(keyId, scope) {
       await kysely.updateTable('api_key').set({ scope }).where('id', '=', keyId).execute()
     },
+    async putConsoleKey(key) {
+      return kysely.transaction().execute(async (transaction) => {
+        const fresh = keyRow(key)
+        const { hash, shown_start, shown_end, created_at_ms, expires_at_ms } = fresh
+        const former = await transaction
+          .updateTable('api_key')
+          .set({ hash, shown_start, shown_end, created_at_ms, expires_at_ms, revoked_at_ms: null })
+          .where('sheet_id', '=', key.sheetId)
+          .where('expires_at_ms', 'is not', null)
+          .returningAll()
+          .executeTakeFirst()
+        if (former) return toKey(former)
+        return toKey(
+          await transaction.insertInto('api_key').values(fresh).returningAll().executeTakeFirstOrThrow(),
+        )
+      })
+    },
     async noteKeysUsed(lastUsedMs) {
       await kysely.transaction().execute(async (transaction) => {
         for (const [keyId, usedAtMs] of lastUsedMs) {
@@ -84,6 +108,7 @@ export function createKeyQueries({ kysely }: SqlDatabase, clock: Clock): KeyQuer
       shown_start: key.shownStart,
       shown_end: key.shownEnd,
       created_at_ms: clock.nowMs(),
+      expires_at_ms: key.expiresAtMs ?? null,
     }
   }
 }
@@ -101,5 +126,6 @@ function toKey(row: Selectable<ApiKeyTable>): KeyRecord {
     createdAtMs: row.created_at_ms,
     revokedAtMs: row.revoked_at_ms,
     lastUsedAtMs: row.last_used_at_ms,
+    expiresAtMs: row.expires_at_ms,
   }
 }

@@ -1,13 +1,15 @@
+import type { Clock } from '../clock.ts'
 import { compileLookUps, toFacts } from './admission-query.ts'
-import type { SqlDatabase } from './sql-database.ts'
+import type { ColumnValues, SqlDatabase } from './sql-database.ts'
 import type { Store } from './store.ts'
 
 /** What admission asks, for every request. */
-export function createLookUps(database: SqlDatabase): Pick<Store, 'lookUp' | 'lookUpKey'> {
+export function createLookUps(database: SqlDatabase, clock: Clock): Pick<Store, 'lookUp' | 'lookUpKey'> {
   const { kysely } = database
   const compiled = compileLookUps(kysely)
-  const lookUpA = database.prepareOne(compiled.a, toFacts)
-  const lookUpB = database.prepareOne(compiled.b, toFacts)
+  const factsOf = (row: ColumnValues | null) => toFacts(row, clock)
+  const lookUpA = database.prepareOne(compiled.a, factsOf)
+  const lookUpB = database.prepareOne(compiled.b, factsOf)
 
   return {
     lookUp(address, keyHash) {
@@ -23,6 +25,9 @@ export function createLookUps(database: SqlDatabase): Pick<Store, 'lookUp' | 'lo
         .innerJoin('account', 'account.id', 'api_key.account_id')
         .where('api_key.hash', '=', keyHash)
         .where('api_key.revoked_at_ms', 'is', null)
+        .where((of) =>
+          of.or([of('api_key.expires_at_ms', 'is', null), of('api_key.expires_at_ms', '>', clock.nowMs())]),
+        )
         .select(['api_key.id as key_id', 'api_key.sheet_id', 'api_key.mode', 'api_key.scope'])
         .select(['account.id', 'account.plan', 'account.created_at_ms'])
         .select(['account.requests_per_minute', 'account.requests_per_month'])

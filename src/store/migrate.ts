@@ -2,6 +2,13 @@ import type { Kysely } from 'kysely'
 import type { Observe } from '../observe.ts'
 import { up as accountsSheetsKeys } from './migrations/001-accounts-sheets-keys.ts'
 import { up as usage } from './migrations/002-usage.ts'
+import { up as credentialsSessions } from './migrations/003-credentials-sessions.ts'
+import { up as operations } from './migrations/004-operations.ts'
+import { up as owners } from './migrations/005-owners.ts'
+import { up as usageFigures } from './migrations/006-usage-figures.ts'
+import { up as leases } from './migrations/010-leases.ts'
+import { up as rateWindows } from './migrations/011-rate-windows.ts'
+import { up as accessTokens } from './migrations/012-access-tokens.ts'
 import type { SqlDatabase } from './sql-database.ts'
 
 interface Migration {
@@ -10,10 +17,17 @@ interface Migration {
   up(db: Kysely<unknown>): Promise<void>
 }
 
-/** In order, each run once. A landed migration is never edited: what it got wrong, the next one mends. */
+/** In order, each run once; numbers may be left out and filled later. A landed migration is never edited: what it got wrong, the next one mends. */
 const migrations: readonly Migration[] = [
   { number: 1, name: 'accounts-sheets-keys', up: accountsSheetsKeys },
   { number: 2, name: 'usage', up: usage },
+  { number: 3, name: 'credentials-sessions', up: credentialsSessions },
+  { number: 4, name: 'operations', up: operations },
+  { number: 5, name: 'owners', up: owners },
+  { number: 6, name: 'usage-figures', up: usageFigures },
+  { number: 10, name: 'leases', up: leases },
+  { number: 11, name: 'rate-windows', up: rateWindows },
+  { number: 12, name: 'access-tokens', up: accessTokens },
 ]
 
 /**
@@ -30,12 +44,13 @@ export async function migrate(database: SqlDatabase, nowMs: number, observe: Obs
       .addColumn('applied_at_ms', 'bigint', (column) => column.notNull())
       .execute()
     const done = await transaction.selectFrom('migration').select('number').execute()
-    const newest = Math.max(0, ...done.map((row) => row.number))
+    const doneNumbers = new Set(done.map((row) => row.number))
+    const newest = Math.max(0, ...doneNumbers)
     const known = migrations.at(-1)?.number ?? 0
     if (newest > known) {
       throw new Error(`The store was made by a newer Rowport (migration ${newest}; this one knows ${known}).`)
     }
-    const missing = migrations.filter((migration) => migration.number > newest)
+    const missing = migrations.filter((migration) => !doneNumbers.has(migration.number))
     for (const { number, name, up } of missing) {
       await up(transaction as unknown as Kysely<unknown>)
       await transaction.insertInto('migration').values({ number, name, applied_at_ms: nowMs }).execute()

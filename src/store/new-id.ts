@@ -2,7 +2,7 @@ import { randomBase62 } from '../random-base62.ts'
 
 const randomLength = 22
 
-/** `acc_…`, `sh_…`, `key_…`: unguessable, and what it names can be seen. */
-export function newId(prefix: 'acc' | 'sh' | 'key'): string {
+/** `acc_…`, `sh_…`, `key_…` and so on: unguessable, and what it names can be seen. */
+export function newId(prefix: 'acc' | 'sh' | 'key' | 'cr' | 'op' | 'own' | 'in'): string {
   return `${prefix}_${randomBase62(randomLength)}`
 }

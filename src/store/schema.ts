@@ -9,6 +9,21 @@ export interface Tables {
   sheet: SheetTable
   api_key: ApiKeyTable
   usage: UsageTable
+  credential: CredentialTable
+  session: SessionTable
+  sign_in_link: SignInLinkTable
+  connect_attempt: ConnectAttemptTable
+  operation: OperationTable
+  lease: LeaseTable
+  rate_window: RateWindowTable
+  access_token: AccessTokenTable
+  owner: OwnerTable
+  sign_in_attempt: SignInAttemptTable
+  usage_day: UsageDayTable
+  latency_day: LatencyDayTable
+  provider_day: ProviderDayTable
+  sheet_activity: SheetActivityTable
+  recent_request: RecentRequestTable
 }
 
 export interface MigrationTable {
@@ -36,6 +51,8 @@ export interface SheetTable {
   source: string
   /** What the provider needs to find the tab, as JSON. */
   location: string
+  /** What opens it at the provider; null where nothing is needed. */
+  credential_id: string | null
   paused: Generated<number>
   access: Generated<SheetAccess>
   accepts: Generated<SheetAccepts>
@@ -64,6 +81,8 @@ export interface ApiKeyTable {
   revoked_at_ms: number | null
   /** Written in batches every few seconds, never by a request; lost if the process is killed. */
   last_used_at_ms: number | null
+  /** null = never; set for the keys of the dashboard's console alone. */
+  expires_at_ms: number | null
 }
 
 /** What an account was charged in one billing month, also for requests that are still to come. */
@@ -73,8 +92,195 @@ export interface UsageTable {
   charged: number
 }
 
+/** What opens an account's spreadsheets at a provider: one for each account and provider. */
+export interface CredentialTable {
+  id: string
+  account_id: string
+  provider: string
+  /** The provider's own name for the person, which never changes (Google: `sub`). */
+  subject: string
+  /** For the owner to see who is connected: an e-mail address. */
+  label: string
+  /** Separated by spaces. */
+  scopes: string
+  /** Empty once it was forgotten. */
+  sealed_token: string
+  /** Which key sealed the token. */
+  key_id: string
+  /** Grows with each change of the token, and is part of its seal. */
+  version: number
+  state: CredentialState
+  expired_reason: string | null
+  created_at_ms: number
+  connected_at_ms: number
+}
+
+/** An owner who is signed in. */
+export interface SessionTable {
+  /** SHA-256 of the id in hex; the id itself is nowhere. */
+  id_hash: string
+  account_id: string
+  created_at_ms: number
+  /** Up to a minute behind. */
+  last_seen_at_ms: number
+}
+
+/** Good for one sign-in. */
+export interface SignInLinkTable {
+  hash: string
+  account_id: string
+  expires_at_ms: number
+}
+
+/** Good for one return from a provider, to the session that went there. */
+export interface ConnectAttemptTable {
+  state_hash: string
+  session_hash: string
+  account_id: string
+  provider: string
+  code_verifier: string
+  /** The page of the dashboard from which the owner went. */
+  return_to: Generated<string>
+  expires_at_ms: number
+}
+
+/** The person behind an account, once there is one who can sign in without a link. */
+export interface OwnerTable {
+  id: string
+  account_id: string
+  /** Case-folded: it is compared as it is. */
+  email: string
+  /** PHC string of argon2id; null for those who sign in otherwise. */
+  password_hash: string | null
+  google_subject: string | null
+  created_at_ms: number
+}
+
+/** Good for one return from Google, to the browser that went there to sign in. */
+export interface SignInAttemptTable {
+  state_hash: string
+  browser_hash: string
+  code_verifier: string
+  return_to: string
+  expires_at_ms: number
+}
+
+/** How many requests ended how, on one day (UTC). `sheet_id` and `key_id` are '' where there was none. */
+export interface UsageDayTable {
+  account_id: string
+  /** `2026-11-15` */
+  day: string
+  sheet_id: string
+  key_id: string
+  outcome: RequestOutcome
+  /** Where the rows came from; '' when none were read. */
+  rows_from: string
+  requests: number
+}
+
+/** How long requests took, by powers of the fourth root of two. */
+export interface LatencyDayTable {
+  account_id: string
+  day: string
+  sheet_id: string
+  key_id: string
+  bucket: number
+  requests: number
+}
+
+export interface ProviderDayTable {
+  sheet_id: string
+  day: string
+  calls: number
+}
+
+/** Apart from the sheet itself, whose row every request reads. */
+export interface SheetActivityTable {
+  sheet_id: string
+  first_request_at_ms: number | null
+  last_request_at_ms: number | null
+  /** Why the provider failed when it was last asked; null when it did not. */
+  failure_reason: string | null
+  /** When that was. */
+  health_at_ms: number | null
+}
+
+/** The last hundred of each sheet. */
+export interface RecentRequestTable {
+  /** In the order of time. */
+  id: string
+  sheet_id: string
+  key_id: string | null
+  at_ms: number
+  method: string
+  operation: string
+  status: number
+  code: string | null
+  rows_from: string | null
+  duration_us: number
+}
+
+/** The write journal. */
+export interface OperationTable {
+  id: string
+  account_id: string
+  sheet_id: string
+  source: string
+  /** null = nobody can ask for it again; it goes when it is finished. */
+  idempotency_key: string | null
+  /** Which request took the key. */
+  fingerprint: string | null
+  state: OperationState
+  /** What the provider recognises a repetition by; the same for all that were sent together. */
+  fence: string | null
+  /** What the provider needs to find the fence again, as JSON. */
+  place: string | null
+  /** What the client is told, as JSON: while it is being sent, if it turns out to be applied. */
+  answer: string | null
+  created_at_ms: number
+  finished_at_ms: number | null
+  /** Which process works on it; null = one that is long gone. */
+  instance_id: string | null
+}
+
+/** What only one instance does at a time; `instance <id>` says that an instance lives. */
+export interface LeaseTable {
+  name: string
+  holder: string
+  /** Grows each time that it changes hands. */
+  fence: number
+  /** By the store's clock, as all times here. 0 = given back. */
+  expires_at_ms: number
+  /** Who gets it next. */
+  wanted_by: string | null
+  wanted_until_ms: number
+}
+
+export interface RateWindowTable {
+  name: string
+  count: number
+  /** Of these, by the last statement. */
+  granted: number
+  /** By the store's clock. */
+  ends_at_ms: number
+}
+
+/** What a provider gave for a credential lately, so that one refresh serves every instance. */
+export interface AccessTokenTable {
+  credential_id: string
+  /** Of the credential. */
+  version: number
+  sealed_token: string
+  key_id: string
+  /** By the store's clock. */
+  expires_at_ms: number
+}
+
 export type SheetAccess = 'private' | 'public-read'
 export type SheetAccepts = 'both' | 'live'
 export type UnknownFields = 'reject' | 'ignore'
 export type KeyMode = 'live' | 'test'
 export type KeyScope = 'read' | 'read-write'
+export type CredentialState = 'valid' | 'expired'
+export type OperationState = 'queued' | 'sending' | 'applied' | 'refused'
+export type RequestOutcome = 'success' | 'not_modified' | 'client_error' | 'rate_limited' | 'server_error'

@@ -1,21 +1,37 @@
-import type { Selectable } from 'kysely'
+import type { Kysely, Selectable } from 'kysely'
 import type { Clock } from '../clock.ts'
 import { newId } from './new-id.ts'
-import type { SheetTable } from './schema.ts'
+import type { SheetTable, Tables } from './schema.ts'
 import { type SqlDatabase, unlessTaken } from './sql-database.ts'
 import type { SheetRecord, Store } from './store.ts'
 
 type SheetQueries = Pick<
   Store,
-  'createSheet' | 'findSheet' | 'sheetById' | 'sheetsOf' | 'setPaused' | 'changeSheet' | 'countWrite'
+  | 'createSheet'
+  | 'findSheet'
+  | 'sheetById'
+  | 'sheetsOf'
+  | 'setPaused'
+  | 'changeSheet'
+  | 'deleteSheet'
+  | 'countWrite'
 >
 
 export function createSheetQueries(database: SqlDatabase, clock: Clock): SheetQueries {
   const { kysely } = database
   return {
-    async createSheet({ accountId, slug, provider, source, location, access }) {
+    async createSheet({ accountId, slug, provider, source, location, credentialId, access }) {
       return unlessTaken(database, () =>
         kysely.transaction().execute(async (transaction) => {
+          if (credentialId !== null) {
+            // Throws: one account's sheet under another's credential would be a leak, whoever asked for it.
+            await transaction
+              .selectFrom('credential')
+              .where('id', '=', credentialId)
+              .where('account_id', '=', accountId)
+              .select('id')
+              .executeTakeFirstOrThrow()
+          }
           // A source that other sheets share already has a count of its writes: the newcomer starts from theirs.
           const sharing = await transaction
             .selectFrom('sheet')
@@ -31,6 +47,7 @@ export function createSheetQueries(database: SqlDatabase, clock: Clock): SheetQu
               provider,
               source,
               location,
+              credential_id: credentialId,
               access,
               write_seq: Number(sharing?.write_seq ?? 0),
               created_at_ms: clock.nowMs(),
@@ -71,28 +88,61 @@ export function createSheetQueries(database: SqlDatabase, clock: Clock): SheetQu
         .execute()
     },
     async changeSheet(sheetId, settings) {
-      await kysely
-        .updateTable('sheet')
-        .set({
-          ...(settings.access !== undefined && { access: settings.access }),
-          ...(settings.accepts !== undefined && { accepts: settings.accepts }),
-          ...(settings.cacheSeconds !== undefined && { cache_seconds: settings.cacheSeconds }),
-          ...(settings.staleIfErrorSeconds !== undefined && {
-            stale_if_error_seconds: settings.staleIfErrorSeconds,
-          }),
-          ...(settings.unknownFields !== undefined && { unknown_fields: settings.unknownFields }),
-        })
-        .where('id', '=', sheetId)
-        .execute()
+      const change = {
+        ...(settings.slug !== undefined && { slug: settings.slug }),
+        ...(settings.paused !== undefined && { paused: settings.paused ? 1 : 0 }),
+        ...(settings.access !== undefined && { access: settings.access }),
+        ...(settings.accepts !== undefined && { accepts: settings.accepts }),
+        ...(settings.cacheSeconds !== undefined && { cache_seconds: settings.cacheSeconds }),
+        ...(settings.staleIfErrorSeconds !== undefined && {
+          stale_if_error_seconds: settings.staleIfErrorSeconds,
+        }),
+        ...(settings.unknownFields !== undefined && { unknown_fields: settings.unknownFields }),
+      }
+      if (Object.keys(change).length === 0) return 'changed'
+      return unlessTaken(database, async () => {
+        await kysely.updateTable('sheet').set(change).where('id', '=', sheetId).execute()
+        return 'changed' as const
+      })
+    },
+    async deleteSheet(sheetId) {
+      await kysely.transaction().execute(async (transaction) => {
+        // A key for this sheet alone must not become one for all: it is revoked for good before it loses the sheet.
+        await transaction
+          .updateTable('api_key')
+          .set((of) => ({
+            sheet_id: null,
+            revoked_at_ms: of.fn.coalesce('revoked_at_ms', of.val(clock.nowMs())),
+          }))
+          .where('sheet_id', '=', sheetId)
+          .execute()
+        await deleteSheetsOn(transaction, [sheetId])
+      })
     },
     async countWrite(source) {
-      await kysely
-        .updateTable('sheet')
-        .set((of) => ({ write_seq: of('write_seq', '+', 1) }))
-        .where('source', '=', source)
-        .execute()
+      await countWriteOn(kysely, source)
     },
   }
+}
+
+export async function countWriteOn(on: Pick<Kysely<Tables>, 'updateTable'>, source: string): Promise<void> {
+  await on
+    .updateTable('sheet')
+    .set((of) => ({ write_seq: of('write_seq', '+', 1) }))
+    .where('source', '=', source)
+    .execute()
+}
+
+/** With all that is only about them. */
+export async function deleteSheetsOn(
+  on: Pick<Kysely<Tables>, 'deleteFrom'>,
+  sheetIds: readonly string[],
+): Promise<void> {
+  if (sheetIds.length === 0) return
+  for (const table of ['operation', 'recent_request', 'sheet_activity', 'provider_day'] as const) {
+    await on.deleteFrom(table).where('sheet_id', 'in', sheetIds).execute()
+  }
+  await on.deleteFrom('sheet').where('id', 'in', sheetIds).execute()
 }
 
 function toSheet(row: Selectable<SheetTable>): SheetRecord {
@@ -103,6 +153,7 @@ function toSheet(row: Selectable<SheetTable>): SheetRecord {
     provider: row.provider,
     source: row.source,
     location: row.location,
+    credentialId: row.credential_id,
     paused: row.paused === 1,
     access: row.access,
     accepts: row.accepts,

@@ -1,4 +1,5 @@
-import type { CompiledQuery, Kysely } from 'kysely'
+import type { CompiledQuery, Kysely, RawBuilder } from 'kysely'
+import type { Clock } from '../clock.ts'
 import type { Tables } from './schema.ts'
 
 /** One row by column position: the cheapest form in which both drivers hand out a row. */
@@ -17,6 +18,13 @@ export interface SqlDatabase {
   ): (parameters: readonly string[]) => Promise<T>
   /** Runs `work` in a transaction that no other process can be in at the same time. */
   inMigrationLock<T>(work: (transaction: Kysely<Tables>) => Promise<T>): Promise<T>
+  /**
+   * Now, by a clock that all processes on this store share: the server's own where there is one, else the machine's.
+   * For what must expire at the same moment for everyone.
+   */
+  nowMs(clock: Clock): RawBuilder<number>
+  /** For what need not survive a power cut, such as leases: where it pays, `work` is not flushed to disk. */
+  passing<T>(work: (db: Kysely<Tables>) => Promise<T>): Promise<T>
   isUniqueViolation(error: unknown): boolean
   close(): Promise<void>
 }

@@ -1,10 +1,27 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { createMovableClock } from '../clock.ts'
+import { createMovableClock, type MovableClock } from '../clock.ts'
+import { accessTokensContract } from './access-tokens.contract.ts'
+import { credentialsContract } from './credentials.contract.ts'
+import { leasesContract } from './leases.contract.ts'
 import { migrate } from './migrate.ts'
+import { operationsContract } from './operations.contract.ts'
+import { ownersContract } from './owners.contract.ts'
+import { sessionsContract } from './sessions.contract.ts'
 import type { SqlDatabase } from './sql-database.ts'
 import { createSqlStore } from './sql-store.ts'
-import type { NewKey, NewSheet, Store } from './store.ts'
+import type { Store } from './store.ts'
+import { accountWithSheet, newAccount, newKey, newSheet } from './test-records.ts'
+import { usageFiguresContract } from './usage-figures.contract.ts'
+import { windowsContract } from './windows.contract.ts'
+
+/** Each check has a store and a clock of its own. */
+export type StoreTest = (
+  title: string,
+  check: (store: Store, clock: MovableClock, database: SqlDatabase) => Promise<void>,
+) => void
+
+const startMs = Date.UTC(2026, 10, 15)
 
 /** What every store must do. `open` gives a database of the test's own, empty, and closes it afterwards. */
 export function storeContract(
@@ -12,13 +29,23 @@ export function storeContract(
   open: (t: TestContext) => Promise<SqlDatabase>,
   skip: string | false,
 ): void {
-  const of = (title: string, check: (store: Store, database: SqlDatabase) => Promise<void>) =>
+  const of: StoreTest = (title, check) =>
     test(`${engine}: ${title}`, { skip }, async (t) => {
+      const clock = createMovableClock(startMs)
       const database = await open(t)
       await migrate(database, clock.nowMs(), () => {})
       const store = createSqlStore(database, clock)
-      await check(store, database)
+      await check(store, clock, database)
     })
+
+  credentialsContract(of)
+  sessionsContract(of)
+  ownersContract(of)
+  usageFiguresContract(of)
+  operationsContract(of)
+  leasesContract(of)
+  accessTokensContract(of)
+  windowsContract(of)
 
   of('an account is found by its slug, which is taken once', async (store) => {
     assert.equal(await store.countAccounts(), 0)
@@ -73,7 +100,7 @@ export function storeContract(
       const expected = {
         account: {
           id: account.id,
-          createdAtMs: clock.nowMs(),
+          createdAtMs: startMs,
           plan: 'pro',
           requestsPerMinute: null,
           requestsPerMonth: null,
@@ -84,7 +111,9 @@ export function storeContract(
           access: 'private',
           accepts: 'both',
           cacheSeconds: 10,
+          staleIfErrorSeconds: 0,
           writeSeq: 0,
+          needsReconnect: false,
         },
         key: { id: key.id, mode: 'live', scope: 'read' },
       }
@@ -182,6 +211,37 @@ export function storeContract(
     },
   )
 
+  of(
+    'a key that expires is no key from that moment on, and a new value ends the former one',
+    async (store, clock) => {
+      const { account, sheet } = await accountWithSheet(store)
+      const { id: sheetId } = sheet
+      const address = { form: 'b', sheetId } as const
+      const isKey = async (hash: string) => {
+        const [found, ofAccount] = [await store.lookUp(address, hash), await store.lookUpKey(hash)]
+        assert.equal(found.key?.id, ofAccount?.key.id)
+        return found.key !== null
+      }
+      const inAnHour = () => ({ sheetId, expiresAtMs: clock.nowMs() + 3_600_000 })
+      const lasting = await store.createKey(newKey(account.id, sheetId, 'lasting'))
+      const first = await store.putConsoleKey({ ...newKey(account.id, sheetId, 'first'), ...inAnHour() })
+      assert.ok(await isKey('first'))
+      clock.advanceMs(3_600_000 - 1)
+      assert.ok(await isKey('first'))
+      clock.advanceMs(1)
+      assert.equal(await isKey('first'), false)
+      const second = await store.putConsoleKey({ ...newKey(account.id, sheetId, 'second'), ...inAnHour() })
+      assert.equal(second.id, first.id)
+      const third = await store.putConsoleKey({ ...newKey(account.id, sheetId, 'third'), ...inAnHour() })
+      assert.ok(await isKey('third'))
+      for (const hash of ['first', 'second']) assert.equal(await isKey(hash), false)
+      assert.ok(await isKey('lasting'), 'other keys of the sheet are left alone')
+      assert.equal(lasting.expiresAtMs, null)
+      await store.revokeKey(third.id)
+      assert.equal(await isKey('third'), false)
+    },
+  )
+
   of('settings of a sheet change one by one', async (store) => {
     const { sheet } = await accountWithSheet(store)
     await store.changeSheet(sheet.id, { cacheSeconds: 0, accepts: 'live' })
@@ -202,6 +262,8 @@ export function storeContract(
         staleIfErrorSeconds: 60,
       },
     )
+    const { sheet: facts } = await store.lookUp({ form: 'b', sheetId: sheet.id }, null)
+    assert.equal(facts?.staleIfErrorSeconds, 60)
   })
 
   of(
@@ -249,7 +311,7 @@ export function storeContract(
     }
   })
 
-  of('migrations run once, and a store from the future is refused', async (store, database) => {
+  of('migrations run once, and a store from the future is refused', async (store, _clock, database) => {
     const applied: number[] = []
     await migrate(database, 0, (seen) => seen.event === 'migration_applied' && applied.push(seen.number))
     assert.deepEqual(applied, [])
@@ -263,43 +325,4 @@ export function storeContract(
     )
     await store.ping()
   })
-}
-
-const clock = createMovableClock(Date.UTC(2026, 10, 15))
-
-async function newAccount(store: Store, slug: string) {
-  const account = await store.createAccount({ slug, plan: 'pro' })
-  assert.ok(account !== 'slug_taken')
-  return account
-}
-
-async function accountWithSheet(store: Store) {
-  const account = await newAccount(store, 'acme')
-  const sheet = await store.createSheet(newSheet(account.id, 'stock'))
-  assert.ok(sheet !== 'slug_taken')
-  return { account, sheet }
-}
-
-function newSheet(accountId: string, slug: string): NewSheet {
-  return {
-    accountId,
-    slug,
-    provider: 'file',
-    source: 'file:/stock.csv',
-    location: '{"path":"/stock.csv"}',
-    access: 'private',
-  }
-}
-
-function newKey(accountId: string, sheetId: string | null, hash: string): NewKey {
-  return {
-    accountId,
-    sheetId,
-    name: 'key',
-    mode: 'live',
-    scope: 'read',
-    hash,
-    shownStart: 'a',
-    shownEnd: 'z',
-  }
 }

@@ -1,3 +1,8 @@
+import type { AccessTokenStore } from './access-tokens.ts'
+import type { CredentialStore } from './credentials.ts'
+import type { LeaseStore } from './leases.ts'
+import type { OperationStore } from './operations.ts'
+import type { OwnerStore } from './owners.ts'
 import type {
   AccountTable,
   ApiKeyTable,
@@ -7,12 +12,23 @@ import type {
   SheetAccess,
   UnknownFields,
 } from './schema.ts'
+import type { SessionStore } from './sessions.ts'
+import type { UsageFigureStore } from './usage-figures.ts'
+import type { WindowStore } from './windows.ts'
 
 /**
  * What Rowport remembers. Every change is one transaction, durable when its promise resolves and seen by every
  * look-up that starts after that, in this process and in others on the same store.
  */
-export interface Store {
+export interface Store
+  extends AccessTokenStore,
+    CredentialStore,
+    SessionStore,
+    OwnerStore,
+    OperationStore,
+    LeaseStore,
+    WindowStore,
+    UsageFigureStore {
   /** The one query of admission (DESIGN): who and what, as of now, never cached. */
   lookUp(address: SheetAddress, keyHash: string | null): Promise<Facts>
   /** The account that a key belongs to; null for an unknown or revoked key. */
@@ -30,7 +46,10 @@ export interface Store {
   sheetById(sheetId: string): Promise<SheetRecord | null>
   sheetsOf(accountId: string): Promise<SheetRecord[]>
   setPaused(sheetId: string, paused: boolean): Promise<void>
-  changeSheet(sheetId: string, settings: Partial<SheetSettings>): Promise<void>
+  /** All of it or nothing. */
+  changeSheet(sheetId: string, change: SheetChange): Promise<'changed' | 'slug_taken'>
+  /** Keys for this sheet alone are revoked with it. */
+  deleteSheet(sheetId: string): Promise<void>
   /** Counts a write to `source`: from now on no snapshot read before it is served. Returns when every sheet of it knows. */
   countWrite(source: string): Promise<void>
 
@@ -45,6 +64,8 @@ export interface Store {
     successor: Pick<NewKey, 'hash' | 'shownStart' | 'shownEnd'>,
   ): Promise<KeyRecord | null>
 
+  /** One for each sheet, which expires: a new value ends the former one and keeps its id. */
+  putConsoleKey(key: NewKey & { sheetId: string; expiresAtMs: number }): Promise<KeyRecord>
   setKeyScope(keyId: string, scope: KeyScope): Promise<void>
   /** Remembers when keys were last used; a time older than the one known changes nothing. */
   noteKeysUsed(lastUsedMs: ReadonlyMap<string, number>): Promise<void>
@@ -87,7 +108,10 @@ export interface SheetFacts {
   access: SheetAccess
   accepts: SheetAccepts
   cacheSeconds: number
+  staleIfErrorSeconds: number
   writeSeq: number
+  /** Its credential no longer opens anything; never so where a sheet needs none. */
+  needsReconnect: boolean
 }
 
 export interface KeyFacts {
@@ -122,12 +146,16 @@ export interface SheetSettings {
   unknownFields: UnknownFields
 }
 
+export type SheetChange = Partial<SheetSettings & { slug: string; paused: boolean }>
+
 export interface NewSheet {
   accountId: string
   slug: string
   provider: string
   source: string
   location: string
+  /** Of the same account; null where the provider needs none. */
+  credentialId: string | null
   access: SheetAccess
 }
 
@@ -151,11 +179,14 @@ export interface NewKey {
   hash: string
   shownStart: string
   shownEnd: string
+  /** From then on it is no key any more. Without it: never. */
+  expiresAtMs?: number | null
 }
 
-export type KeyRecord = Omit<NewKey, 'hash'> &
+export type KeyRecord = Omit<NewKey, 'hash' | 'expiresAtMs'> &
   Pick<ApiKeyTable, 'id'> & {
     createdAtMs: number
     revokedAtMs: number | null
     lastUsedAtMs: number | null
+    expiresAtMs: number | null
   }

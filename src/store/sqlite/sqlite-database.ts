@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
-import { Kysely, type SqliteDatabase, SqliteDialect } from 'kysely'
+import { Kysely, type SqliteDatabase, SqliteDialect, sql } from 'kysely'
 import { StoreFailure } from '../../errors.ts'
 import type { Tables } from '../schema.ts'
 import type { SqlDatabase } from '../sql-database.ts'
@@ -29,6 +29,18 @@ export function openSqlite(path: string): SqlDatabase {
     kysely,
     prepareOne: (query, toResult) => prepareRead(query.sql, toResult),
     inMigrationLock: (work) => kysely.transaction().execute(work),
+    // A parameter: each statement's text is prepared once and kept.
+    nowMs: (clock) => sql<number>`${clock.nowMs()}`,
+    // The mode belongs to the connection, which `connection()` keeps from everyone else meanwhile.
+    passing: (work) =>
+      kysely.connection().execute(async (connection) => {
+        writer.exec('pragma synchronous = normal')
+        try {
+          return await work(connection)
+        } finally {
+          if (writer.isOpen) writer.exec('pragma synchronous = full')
+        }
+      }),
     isUniqueViolation,
     async close() {
       reader.close()

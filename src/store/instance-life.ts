@@ -1,0 +1,34 @@
+import type { Store } from './store.ts'
+
+type LifeStore = Pick<Store, 'stayAlive' | 'leave' | 'forgetOldLeases' | 'forgetOldWindows'>
+
+/** Says to all on the same store that this instance lives, and works on what it has begun, until it leaves. */
+export interface InstanceLife {
+  leave(): Promise<void>
+}
+
+/**
+ * So long after its last sign an instance counts as dead, and others take over what it had in hand. Short, because
+ * clients wait for that; an instance that only seemed dead does no harm, because each write is fenced.
+ */
+export const lifeMs = 4_000
+const signEveryMs = 1_000
+const tidyEveryMs = 60_000
+const keepLeasesMs = 24 * 60 * 60_000
+
+export async function beginInstanceLife(store: LifeStore): Promise<InstanceLife> {
+  await store.stayAlive(lifeMs)
+  // A sign that cannot be given is followed by the next.
+  const signs = setInterval(() => void store.stayAlive(lifeMs).catch(() => {}), signEveryMs).unref()
+  const tidying = setInterval(() => {
+    void store.forgetOldWindows().catch(() => {})
+    void store.forgetOldLeases(keepLeasesMs).catch(() => {})
+  }, tidyEveryMs).unref()
+  return {
+    async leave() {
+      clearInterval(signs)
+      clearInterval(tidying)
+      await store.leave().catch(() => {})
+    },
+  }
+}

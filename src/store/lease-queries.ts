@@ -1,0 +1,159 @@
+import { type ExpressionBuilder, type RawBuilder, sql } from 'kysely'
+import type { Clock } from '../clock.ts'
+import { isSurelyDead } from './instance-id.ts'
+import type { Lease, LeaseStore } from './leases.ts'
+import type { Tables } from './schema.ts'
+import type { SqlDatabase } from './sql-database.ts'
+
+const instancePrefix = 'instance '
+
+export function createLeaseQueries(database: SqlDatabase, clock: Clock, instanceId: string): LeaseStore {
+  return {
+    instanceId,
+    async takeLease(name, forMs, wantForMs) {
+      const nowMs = database.nowMs(clock)
+      return database.passing(async (db) => {
+        const taken = await db
+          .insertInto('lease')
+          .values({
+            name,
+            holder: instanceId,
+            fence: 1,
+            expires_at_ms: sql<number>`${nowMs} + ${wholeMs(forMs)}`,
+            wanted_by: null,
+            wanted_until_ms: 0,
+          })
+          .onConflict((conflict) =>
+            conflict
+              .column('name')
+              .doUpdateSet({
+                holder: instanceId,
+                fence: sql<number>`lease.fence + 1`,
+                expires_at_ms: sql<number>`excluded.expires_at_ms`,
+                wanted_by: null,
+                wanted_until_ms: 0,
+              })
+              .where('lease.expires_at_ms', '<=', nowMs)
+              .where((of) => mayBeNext(of, nowMs)),
+          )
+          .returning('fence')
+          .executeTakeFirst()
+        if (taken) return { name, fence: taken.fence }
+        await db
+          .updateTable('lease')
+          .set({ wanted_by: instanceId, wanted_until_ms: sql<number>`${nowMs} + ${wholeMs(wantForMs)}` })
+          .where('name', '=', name)
+          .where((of) => mayBeNext(of, nowMs))
+          .execute()
+        return null
+      })
+    },
+    async renewLease(lease, forMs) {
+      return database.passing(async (db) => {
+        const { numUpdatedRows } = await db
+          .updateTable('lease')
+          .set({ expires_at_ms: sql<number>`${database.nowMs(clock)} + ${wholeMs(forMs)}` })
+          .where((of) => of.and(ours(lease)))
+          .executeTakeFirst()
+        return numUpdatedRows === 1n
+      })
+    },
+    async endLease(lease) {
+      await database.passing((db) =>
+        db
+          .updateTable('lease')
+          .set({ expires_at_ms: 0 })
+          .where((of) => of.and(ours(lease)))
+          .execute(),
+      )
+    },
+
+    async stayAlive(forMs) {
+      const expiresAtMs = sql<number>`${database.nowMs(clock)} + ${wholeMs(forMs)}`
+      await database.passing((db) =>
+        db
+          .insertInto('lease')
+          .values({
+            name: instancePrefix + instanceId,
+            holder: instanceId,
+            fence: 1,
+            expires_at_ms: expiresAtMs,
+            wanted_by: null,
+            wanted_until_ms: 0,
+          })
+          .onConflict((conflict) => conflict.column('name').doUpdateSet({ expires_at_ms: expiresAtMs }))
+          .execute(),
+      )
+    },
+    async leave() {
+      await database.passing((db) =>
+        db
+          .deleteFrom('lease')
+          .where('name', '=', instancePrefix + instanceId)
+          .execute(),
+      )
+    },
+    async endDeadNeighbours() {
+      const instances = await database.kysely
+        .selectFrom('lease')
+        .where('name', 'like', `${instancePrefix}%`)
+        .select('holder')
+        .execute()
+      const dead = instances.map(({ holder }) => holder).filter((id) => isSurelyDead(id, instanceId))
+      if (dead.length === 0) return
+      await database.passing((db) =>
+        db.updateTable('lease').set({ expires_at_ms: 0 }).where('holder', 'in', dead).execute(),
+      )
+    },
+    async livingInstances() {
+      const { count } = await database.kysely
+        .selectFrom('lease')
+        .where('name', 'like', `${instancePrefix}%`)
+        .where('expires_at_ms', '>', database.nowMs(clock))
+        .select((of) => of.fn.countAll<number>().as('count'))
+        .executeTakeFirstOrThrow()
+      return count
+    },
+    async forgetOldLeases(expiredForMs) {
+      await database.kysely
+        .deleteFrom('lease')
+        .where('expires_at_ms', '<', sql<number>`${database.nowMs(clock)} - ${wholeMs(expiredForMs)}`)
+        .execute()
+    },
+  }
+
+  function mayBeNext(of: ExpressionBuilder<Tables, 'lease'>, nowMs: RawBuilder<number>) {
+    return of.or([
+      of('lease.wanted_by', 'is', null),
+      of('lease.wanted_by', '=', instanceId),
+      of('lease.wanted_until_ms', '<=', nowMs),
+    ])
+  }
+
+  function ours({ name, fence }: Lease) {
+    return { name, fence, holder: instanceId }
+  }
+}
+
+/** True for an operation that a living instance works on; another than `instanceId`. */
+export function isInOtherHands(
+  of: ExpressionBuilder<Tables, 'operation'>,
+  instanceId: string,
+  nowMs: RawBuilder<number>,
+) {
+  return of.and([
+    of('operation.instance_id', '!=', instanceId),
+    of.exists(
+      of
+        .selectFrom('lease')
+        .where('lease.name', '=', sql<string>`${sql.lit(instancePrefix)} || operation.instance_id`)
+        .where('lease.expires_at_ms', '>', nowMs)
+        .select('lease.name'),
+    ),
+  ])
+}
+
+/** In the statement's own text: beside an expression, PostgreSQL cannot tell the type of a parameter. */
+function wholeMs(durationMs: number): RawBuilder<number> {
+  return sql.lit(Math.round(durationMs))
+}

@@ -1,0 +1,216 @@
+import type { Selectable, Transaction } from 'kysely'
+import type { Clock } from '../clock.ts'
+import { StoreFailure } from '../errors.ts'
+import { isInOtherHands } from './lease-queries.ts'
+import type { Lease } from './leases.ts'
+import { newId } from './new-id.ts'
+import type { Batch, Claim, OperationRecord, OperationStore, OperationToSend, Outcome } from './operations.ts'
+import type { OperationState, OperationTable, Tables } from './schema.ts'
+import { countWriteOn } from './sheet-queries.ts'
+import type { SqlDatabase } from './sql-database.ts'
+
+const unfinished: readonly OperationState[] = ['queued', 'sending']
+const finished: readonly OperationState[] = ['applied', 'refused']
+
+/** One statement for each operation, never `in (…)` over a batch: each size would be another statement to prepare. */
+export function createOperationQueries(
+  database: SqlDatabase,
+  clock: Clock,
+  instanceId: string,
+): OperationStore {
+  const { kysely } = database
+
+  return {
+    async claimOperation(operation, keepMs) {
+      for (;;) {
+        const claim = await kysely.transaction().execute(async (transaction): Promise<Claim | null> => {
+          const nowMs = clock.nowMs()
+          const ofKey = { account_id: operation.accountId, idempotency_key: operation.idempotencyKey }
+          await transaction
+            .deleteFrom('operation')
+            .where((of) => of.and(ofKey))
+            .where('state', 'in', finished)
+            .where('finished_at_ms', '<=', nowMs - keepMs)
+            .execute()
+          // Nothing of it was sent, and nobody will: whoever queued it is gone.
+          await transaction
+            .deleteFrom('operation')
+            .where((of) => of.and({ ...ofKey, state: 'queued' }))
+            .where('instance_id', '!=', instanceId)
+            .where((of) => of.not(isInOtherHands(of, instanceId, database.nowMs(clock))))
+            .execute()
+          const inserted = await transaction
+            .insertInto('operation')
+            .values({
+              ...ofKey,
+              id: newId('op'),
+              sheet_id: operation.sheetId,
+              source: operation.source,
+              fingerprint: operation.fingerprint,
+              state: 'queued',
+              created_at_ms: nowMs,
+              instance_id: instanceId,
+            })
+            .onConflict((conflict) => conflict.columns(['account_id', 'idempotency_key']).doNothing())
+            .returning('id')
+            .executeTakeFirst()
+          if (inserted) return { claimed: inserted.id }
+          const row = await transaction
+            .selectFrom('operation')
+            .where((of) => of.and(ofKey))
+            .selectAll()
+            .executeTakeFirst()
+          return row ? { existing: toOperation(row) } : null
+        })
+        // Null: whoever held the key gave it up between the two statements, so it can be asked for again.
+        if (claim) return claim
+      }
+    },
+
+    async beginSending(batch) {
+      return kysely.transaction().execute(async (transaction) => {
+        if (batch.lease) await mustBeOurs(transaction, batch.lease)
+        const ids: string[] = []
+        for (const operation of batch.operations) ids.push(await send(transaction, batch, operation))
+        return ids
+      })
+    },
+    async finishApplied(source, outcomes) {
+      await kysely.transaction().execute(async (transaction) => {
+        await finish(transaction, 'applied', outcomes)
+        await countWriteOn(transaction, source)
+      })
+    },
+    async finishRefused(outcomes) {
+      await kysely.transaction().execute((transaction) => finish(transaction, 'refused', outcomes))
+    },
+    async dropOperations(operationIds) {
+      await kysely.transaction().execute(async (transaction) => {
+        for (const id of operationIds) {
+          await transaction
+            .deleteFrom('operation')
+            .where('id', '=', id)
+            .where('state', 'in', unfinished)
+            .execute()
+        }
+      })
+    },
+    async unfinishedOperations() {
+      return toOperations(await inNobodysHands().execute())
+    },
+    async abandonedOperations() {
+      const notOurs = inNobodysHands().where((of) =>
+        of.or([of('instance_id', 'is', null), of('instance_id', '!=', instanceId)]),
+      )
+      return toOperations(await notOurs.execute())
+    },
+    async freeAbandonedKeys() {
+      await kysely
+        .deleteFrom('operation')
+        .where('state', '=', 'queued')
+        .where((of) => of.or([of('instance_id', 'is', null), of('instance_id', '!=', instanceId)]))
+        .where((of) => of.not(isInOtherHands(of, instanceId, database.nowMs(clock))))
+        .execute()
+    },
+    async sendingOperations(source) {
+      const rows = kysely
+        .selectFrom('operation')
+        .where((of) => of.and({ source, state: 'sending' }))
+        .orderBy('created_at_ms')
+        .orderBy('id')
+        .selectAll()
+      return toOperations(await rows.execute())
+    },
+    async forgetOldOperations(finishedBeforeMs) {
+      const { numDeletedRows } = await kysely
+        .deleteFrom('operation')
+        .where('finished_at_ms', '<', finishedBeforeMs)
+        .executeTakeFirst()
+      return Number(numDeletedRows)
+    },
+  }
+
+  function inNobodysHands() {
+    return kysely
+      .selectFrom('operation')
+      .where('state', 'in', unfinished)
+      .where((of) => of.not(isInOtherHands(of, instanceId, database.nowMs(clock))))
+      .orderBy('created_at_ms')
+      .orderBy('id')
+      .selectAll()
+  }
+
+  async function mustBeOurs(transaction: Transaction<Tables>, { name, fence }: Lease): Promise<void> {
+    const ours = await transaction
+      .selectFrom('lease')
+      .where((of) => of.and({ name, fence, holder: instanceId }))
+      .select('name')
+      .executeTakeFirst()
+    if (!ours) throw new StoreFailure(`The ${name} is in other hands by now`)
+  }
+
+  async function send(
+    transaction: Transaction<Tables>,
+    { source, fence, place }: Batch,
+    { id, accountId, sheetId, answer }: OperationToSend,
+  ): Promise<string> {
+    const sending = { state: 'sending', fence, place, answer, instance_id: instanceId } as const
+    const ofSheet = { account_id: accountId, sheet_id: sheetId, source }
+    if (id === null) {
+      const newOperation = { ...sending, ...ofSheet, id: newId('op'), created_at_ms: clock.nowMs() }
+      await transaction.insertInto('operation').values(newOperation).execute()
+      return newOperation.id
+    }
+    const { numUpdatedRows } = await transaction
+      .updateTable('operation')
+      .set(sending)
+      .where((of) => of.and({ ...ofSheet, id }))
+      .where('state', 'in', unfinished)
+      .executeTakeFirst()
+    if (numUpdatedRows !== 1n) throw new StoreFailure(`The operation ${id} is no longer open`)
+    return id
+  }
+
+  async function finish(
+    transaction: Transaction<Tables>,
+    state: 'applied' | 'refused',
+    outcomes: readonly Outcome[],
+  ): Promise<void> {
+    const nowMs = clock.nowMs()
+    for (const { id, answer } of outcomes) {
+      const { numDeletedRows } = await transaction
+        .deleteFrom('operation')
+        .where('id', '=', id)
+        .where('idempotency_key', 'is', null)
+        .executeTakeFirst()
+      if (numDeletedRows === 1n) continue
+      await transaction
+        .updateTable('operation')
+        .set({ state, answer, finished_at_ms: nowMs })
+        .where('id', '=', id)
+        .where('state', 'in', unfinished)
+        .execute()
+    }
+  }
+}
+
+function toOperations(rows: readonly Selectable<OperationTable>[]): OperationRecord[] {
+  return rows.map(toOperation)
+}
+
+function toOperation(row: Selectable<OperationTable>): OperationRecord {
+  return {
+    id: row.id,
+    accountId: row.account_id,
+    sheetId: row.sheet_id,
+    source: row.source,
+    idempotencyKey: row.idempotency_key,
+    fingerprint: row.fingerprint,
+    state: row.state,
+    fence: row.fence,
+    place: row.place,
+    answer: row.answer,
+    createdAtMs: row.created_at_ms,
+    finishedAtMs: row.finished_at_ms,
+  }
+}

@@ -1,0 +1,296 @@
+import assert from 'node:assert/strict'
+import type { Claim, OperationToClaim, OperationToSend } from './operations.ts'
+import type { StoreTest } from './store.contract.ts'
+import type { SheetRecord, Store } from './store.ts'
+import { accountWithSheet, newAccount, newSheet } from './test-records.ts'
+
+const keepMs = 24 * 60 * 60_000
+
+export function operationsContract(of: StoreTest): void {
+  of(
+    'of any number that claim a key at once one gets it, and the others are shown it',
+    async (store, clock) => {
+      const { sheet } = await accountWithSheet(store)
+      const claims = await Promise.all(
+        Array.from({ length: 12 }, (_, n) => store.claimOperation(toClaim(sheet, 'k', `f${n}`), keepMs)),
+      )
+      const claimed = claims.flatMap((claim) => ('claimed' in claim ? [claim.claimed] : []))
+      assert.equal(claimed.length, 1)
+      assert.match(claimed[0] ?? '', /^op_[0-9A-Za-z]{22}$/)
+      const winner = claims.findIndex((claim) => 'claimed' in claim)
+      for (const claim of claims) {
+        if ('claimed' in claim) continue
+        assert.deepEqual(claim.existing, {
+          id: claimed[0],
+          accountId: sheet.accountId,
+          sheetId: sheet.id,
+          source: sheet.source,
+          idempotencyKey: 'k',
+          fingerprint: `f${winner}`,
+          state: 'queued',
+          fence: null,
+          place: null,
+          answer: null,
+          createdAtMs: clock.nowMs(),
+          finishedAtMs: null,
+        })
+      }
+    },
+  )
+
+  of("a key is the account's own: the same one of another account is another", async (store) => {
+    const { sheet } = await accountWithSheet(store)
+    const other = await newAccount(store, 'other')
+    const theirs = await store.createSheet(newSheet(other.id, 'stock'))
+    assert.ok(theirs !== 'slug_taken')
+    const [mine, foreign] = [await claim(store, sheet, 'k'), await claim(store, theirs, 'k')]
+    assert.notEqual(mine, foreign)
+    assert.notEqual(await claim(store, sheet, 'another key'), mine)
+  })
+
+  of('an applied operation with a key is kept with its answer; one without is gone', async (store, clock) => {
+    const { sheet } = await accountWithSheet(store)
+    const keyed = await claim(store, sheet, 'k')
+    const ids = await begin(store, sheet, 'fence 1', [null, keyed, null])
+    assert.equal(ids[1], keyed)
+    assert.equal(new Set(ids).size, 3)
+    const sending = await store.unfinishedOperations()
+    assert.deepEqual(sending.map(({ id }) => id).sort(), ids.toSorted())
+    for (const { id, idempotencyKey, state, fence, place, source, answer } of sending) {
+      assert.equal(idempotencyKey, id === keyed ? 'k' : null)
+      assert.deepEqual(
+        { state, fence, place, source },
+        { state: 'sending', fence: 'fence 1', place: '{"tab":7}', source: sheet.source },
+      )
+      assert.match(answer ?? '', /^foreseen/)
+    }
+
+    clock.advanceMs(1_000)
+    await store.finishApplied(
+      sheet.source,
+      ids.map((id, at) => ({ id, answer: `answer ${at}` })),
+    )
+    assert.deepEqual(await store.unfinishedOperations(), [])
+    const existing = existingOf(await store.claimOperation(toClaim(sheet, 'k'), keepMs))
+    assert.deepEqual(
+      { id: existing.id, state: existing.state, answer: existing.answer, finished: existing.finishedAtMs },
+      { id: keyed, state: 'applied', answer: 'answer 1', finished: clock.nowMs() },
+    )
+    assert.equal(await store.forgetOldOperations(clock.nowMs() + 1), 1, 'only the one with a key was left')
+  })
+
+  of('an applied batch is in the next look-up of every sheet of its source, once', async (store) => {
+    const { account, sheet } = await accountWithSheet(store)
+    const twin = await store.createSheet(newSheet(account.id, 'twin'))
+    const unrelated = await store.createSheet({ ...newSheet(account.id, 'else'), source: 'file:/else.csv' })
+    assert.ok(twin !== 'slug_taken' && unrelated !== 'slug_taken')
+    const sheetIds = [sheet.id, twin.id, unrelated.id]
+    const [first = '', second = ''] = await begin(store, sheet, 'fence', [null, null])
+    assert.deepEqual(await writeSeqs(), [0, 0, 0], 'nothing is written yet')
+    await store.finishApplied(sheet.source, [
+      { id: first, answer: '1' },
+      { id: second, answer: '2' },
+    ])
+    assert.deepEqual(await writeSeqs(), [1, 1, 0])
+    const [refused = ''] = await begin(store, sheet, 'fence 2', [null])
+    await store.finishRefused([{ id: refused, answer: 'no' }])
+    assert.deepEqual(await writeSeqs(), [1, 1, 0], 'a refusal wrote nothing')
+
+    function writeSeqs() {
+      return Promise.all(
+        sheetIds.map(async (sheetId) => (await store.lookUp({ form: 'b', sheetId }, null)).sheet?.writeSeq),
+      )
+    }
+  })
+
+  of('answers are kept and the write is counted, both or neither', async (store, _clock, database) => {
+    const { sheet } = await accountWithSheet(store)
+    const ids = await begin(store, sheet, 'fence', [await claim(store, sheet, 'k'), null])
+    const before = await store.unfinishedOperations()
+    await database.kysely.schema.alterTable('sheet').renameColumn('write_seq', 'missing').execute()
+    await assert.rejects(
+      store.finishApplied(
+        sheet.source,
+        ids.map((id) => ({ id, answer: 'done' })),
+      ),
+    )
+    assert.deepEqual(await store.unfinishedOperations(), before)
+  })
+
+  of('a batch is recorded whole or not at all', async (store) => {
+    const { account, sheet } = await accountWithSheet(store)
+    const second = await store.createSheet(newSheet(account.id, 'second'))
+    assert.ok(second !== 'slug_taken')
+    const [open, dropped, done, elsewhere] = await Promise.all([
+      claim(store, sheet, 'open'),
+      claim(store, sheet, 'dropped'),
+      claim(store, sheet, 'done'),
+      claim(store, second, 'of another sheet'),
+    ])
+    await store.dropOperations([dropped])
+    await begin(store, sheet, 'fence', [done])
+    await store.finishApplied(sheet.source, [{ id: done, answer: 'first' }])
+    const before = await store.unfinishedOperations()
+    for (const closed of [dropped, done, elsewhere, 'op_none']) {
+      await assert.rejects(begin(store, sheet, 'fence 2', [null, open, closed]), /no longer open/)
+      assert.deepEqual(await store.unfinishedOperations(), before)
+    }
+    await begin(store, sheet, 'fence 2', [null, open])
+  })
+
+  of('what was split off a refused batch goes out again under another fence', async (store) => {
+    const { sheet } = await accountWithSheet(store)
+    const ids = await begin(store, sheet, 'fence 1', [await claim(store, sheet, 'k'), null])
+    const [keyed = '', plain = ''] = ids
+    assert.deepEqual(await begin(store, sheet, 'fence 2', [plain]), [plain])
+    const fences = (await store.unfinishedOperations()).map(({ id, fence }) => [id, fence])
+    assert.deepEqual(Object.fromEntries(fences), { [keyed]: 'fence 1', [plain]: 'fence 2' })
+  })
+
+  of(
+    'a refusal for good is replayed for its key, and the first end of an operation stands',
+    async (store) => {
+      const { sheet } = await accountWithSheet(store)
+      const [refused, applied] = [await claim(store, sheet, 'refused'), await claim(store, sheet, 'applied')]
+      const [, , plain = ''] = await begin(store, sheet, 'fence', [refused, applied, null])
+      await store.finishRefused([
+        { id: refused, answer: 'no' },
+        { id: plain, answer: 'no' },
+      ])
+      await store.finishApplied(sheet.source, [{ id: applied, answer: 'yes' }])
+      await store.finishApplied(sheet.source, [{ id: refused, answer: 'yes after all' }])
+      await store.finishRefused([{ id: applied, answer: 'no after all' }])
+      assert.deepEqual(await store.unfinishedOperations(), [])
+      const ends = []
+      for (const key of ['refused', 'applied']) {
+        const { state, answer } = existingOf(await store.claimOperation(toClaim(sheet, key), keepMs))
+        ends.push([state, answer])
+      }
+      assert.deepEqual(ends, [
+        ['refused', 'no'],
+        ['applied', 'yes'],
+      ])
+    },
+  )
+
+  of('a claim can be refused before anything was sent', async (store) => {
+    const { sheet } = await accountWithSheet(store)
+    const id = await claim(store, sheet, 'k')
+    await store.finishRefused([{ id, answer: 'invalid' }])
+    const { state, answer } = existingOf(await store.claimOperation(toClaim(sheet, 'k'), keepMs))
+    assert.deepEqual([state, answer], ['refused', 'invalid'])
+  })
+
+  of('a dropped operation frees its key; a finished one cannot be dropped', async (store) => {
+    const { sheet } = await accountWithSheet(store)
+    const [queued, sent, done] = [
+      await claim(store, sheet, 'queued'),
+      await claim(store, sheet, 'sent'),
+      await claim(store, sheet, 'done'),
+    ]
+    const ids = await begin(store, sheet, 'fence', [sent, done, null])
+    await store.finishApplied(sheet.source, [{ id: done, answer: 'done' }])
+    await store.dropOperations([...ids, queued, 'op_none'])
+    assert.deepEqual(await store.unfinishedOperations(), [])
+    assert.notEqual(await claim(store, sheet, 'queued'), queued)
+    assert.notEqual(await claim(store, sheet, 'sent'), sent)
+    assert.equal(existingOf(await store.claimOperation(toClaim(sheet, 'done'), keepMs)).answer, 'done')
+  })
+
+  of(
+    'a finished operation gives its key back after its time; an open one never does',
+    async (store, clock) => {
+      const { sheet } = await accountWithSheet(store)
+      const [done, open] = [await claim(store, sheet, 'done'), await claim(store, sheet, 'open')]
+      await begin(store, sheet, 'fence', [done, open])
+      clock.advanceMs(keepMs)
+      await store.finishApplied(sheet.source, [{ id: done, answer: 'done' }])
+      clock.advanceMs(keepMs - 1)
+      assert.equal(existingOf(await store.claimOperation(toClaim(sheet, 'done'), keepMs)).id, done)
+      clock.advanceMs(1)
+      const claims = await Promise.all(
+        Array.from({ length: 8 }, () => store.claimOperation(toClaim(sheet, 'done', 'anew'), keepMs)),
+      )
+      const fresh = claims.flatMap((each) => ('claimed' in each ? [each.claimed] : []))
+      assert.equal(fresh.length, 1)
+      assert.notEqual(fresh[0], done)
+      assert.equal(existingOf(await store.claimOperation(toClaim(sheet, 'open'), keepMs)).id, open)
+    },
+  )
+
+  of('a key that is claimed and given up over and over has one holder at a time', async (store) => {
+    const { sheet } = await accountWithSheet(store)
+    let holders = 0
+    await Promise.all(
+      Array.from({ length: 6 }, async () => {
+        for (let round = 0; round < 10; round++) {
+          const answer = await store.claimOperation(toClaim(sheet, 'k'), keepMs)
+          if (!('claimed' in answer)) continue
+          assert.equal(++holders, 1)
+          await store.ping()
+          holders--
+          await store.dropOperations([answer.claimed])
+        }
+      }),
+    )
+    assert.deepEqual(await store.unfinishedOperations(), [])
+  })
+
+  of(
+    'what a dead process left is told oldest first, with what was finished left out',
+    async (store, clock) => {
+      const { sheet } = await accountWithSheet(store)
+      const expected: string[] = []
+      for (let round = 0; round < 8; round++) {
+        const key = `round ${round}`
+        expected.push(await claim(store, sheet, key))
+        clock.advanceMs(1)
+        expected.push(...(await begin(store, sheet, key, [null])))
+        clock.advanceMs(1)
+      }
+      await begin(store, sheet, 'late', [expected[2] ?? null])
+      await store.finishRefused([{ id: expected[4] ?? '', answer: 'no' }])
+      const left = (await store.unfinishedOperations()).map(({ id, state }) => [id, state])
+      const inOrder = expected.map((id, at) => [id, at % 2 === 1 || at === 2 ? 'sending' : 'queued'])
+      assert.deepEqual(left, inOrder.toSpliced(4, 1))
+    },
+  )
+
+  of('old operations are forgotten, open ones never', async (store, clock) => {
+    const { sheet } = await accountWithSheet(store)
+    const [old, young] = [await claim(store, sheet, 'old'), await claim(store, sheet, 'young')]
+    const open = await claim(store, sheet, 'open')
+    await store.finishRefused([{ id: old, answer: 'no' }])
+    clock.advanceMs(10)
+    await store.finishRefused([{ id: young, answer: 'no' }])
+    assert.equal(await store.forgetOldOperations(clock.nowMs() - 10), 0)
+    assert.equal(await store.forgetOldOperations(clock.nowMs()), 1)
+    assert.notEqual(await claim(store, sheet, 'old'), old)
+    assert.equal(existingOf(await store.claimOperation(toClaim(sheet, 'young'), keepMs)).id, young)
+    assert.equal(await store.forgetOldOperations(clock.nowMs() + keepMs), 1)
+    assert.equal(existingOf(await store.claimOperation(toClaim(sheet, 'open'), keepMs)).id, open)
+  })
+}
+
+function toClaim(sheet: SheetRecord, idempotencyKey: string, fingerprint = 'f'): OperationToClaim {
+  const { accountId, id: sheetId, source } = sheet
+  return { accountId, sheetId, source, idempotencyKey, fingerprint }
+}
+
+async function claim(store: Store, sheet: SheetRecord, idempotencyKey: string): Promise<string> {
+  const answer = await store.claimOperation(toClaim(sheet, idempotencyKey), keepMs)
+  assert.ok('claimed' in answer, `${idempotencyKey} is taken`)
+  return answer.claimed
+}
+
+function existingOf(answer: Claim) {
+  assert.ok('existing' in answer, 'the key was free')
+  return answer.existing
+}
+
+function begin(store: Store, sheet: SheetRecord, fence: string, ids: (string | null)[]): Promise<string[]> {
+  const operations = ids.map((id, at): OperationToSend => {
+    return { id, accountId: sheet.accountId, sheetId: sheet.id, answer: `foreseen ${at}` }
+  })
+  return store.beginSending({ source: sheet.source, fence, place: '{"tab":7}', operations })
+}

@@ -1,0 +1,184 @@
+import type { Kysely, Selectable } from 'kysely'
+import type { Clock } from '../clock.ts'
+import { toAccount } from './account-queries.ts'
+import { newId } from './new-id.ts'
+import type { NewOwner, OwnerRecord, OwnerStore } from './owners.ts'
+import type { OwnerTable, Tables } from './schema.ts'
+import { deleteSheetsOn } from './sheet-queries.ts'
+import { type SqlDatabase, unlessTaken } from './sql-database.ts'
+
+export function createOwnerQueries(database: SqlDatabase, clock: Clock): OwnerStore {
+  const { kysely } = database
+  return {
+    async signUp({ slug, plan, sessionHash, ...owner }) {
+      // PostgreSQL gives the whole transaction up at the first value that is taken, so what it was is remembered.
+      let taken: 'slug_taken' | 'email_taken' = 'slug_taken'
+      const made = await unlessTaken(database, () =>
+        kysely.transaction().execute(async (transaction) => {
+          const nowMs = clock.nowMs()
+          const account = toAccount(
+            await transaction
+              .insertInto('account')
+              .values({ id: newId('acc'), slug, plan, created_at_ms: nowMs })
+              .returningAll()
+              .executeTakeFirstOrThrow(),
+          )
+          taken = 'email_taken'
+          const record = await insertOwner(transaction, { accountId: account.id, ...owner })
+          await transaction
+            .insertInto('session')
+            .values({
+              id_hash: sessionHash,
+              account_id: account.id,
+              created_at_ms: nowMs,
+              last_seen_at_ms: nowMs,
+            })
+            .execute()
+          return { account, owner: record }
+        }),
+      )
+      return made === 'slug_taken' ? taken : made
+    },
+    async createOwner(owner) {
+      const made = await unlessTaken(database, () => insertOwner(kysely, owner))
+      return made === 'slug_taken' ? 'email_taken' : made
+    },
+    ownerOf: (accountId) => ownerWhere('account_id', accountId),
+    ownerByEmail: (email) => ownerWhere('email', email),
+    ownerByGoogle: (subject) => ownerWhere('google_subject', subject),
+    async setPassword(ownerId, passwordHash) {
+      await kysely
+        .updateTable('owner')
+        .set({ password_hash: passwordHash })
+        .where('id', '=', ownerId)
+        .execute()
+    },
+    async setGoogleSubject(ownerId, subject) {
+      const outcome = await unlessTaken(database, async () => {
+        await kysely.updateTable('owner').set({ google_subject: subject }).where('id', '=', ownerId).execute()
+        return 'set'
+      })
+      return outcome === 'set'
+    },
+
+    async createSignInAttempt(attempt) {
+      await kysely.deleteFrom('sign_in_attempt').where('expires_at_ms', '<=', clock.nowMs()).execute()
+      await kysely
+        .insertInto('sign_in_attempt')
+        .values({
+          state_hash: attempt.stateHash,
+          browser_hash: attempt.browserHash,
+          code_verifier: attempt.codeVerifier,
+          return_to: attempt.returnTo,
+          expires_at_ms: attempt.expiresAtMs,
+        })
+        .execute()
+    },
+    async takeSignInAttempt(stateHash, browserHash) {
+      const row = await kysely
+        .deleteFrom('sign_in_attempt')
+        .where('state_hash', '=', stateHash)
+        .where('browser_hash', '=', browserHash)
+        .returningAll()
+        .executeTakeFirst()
+      if (!row || row.expires_at_ms <= clock.nowMs()) return null
+      return {
+        stateHash,
+        browserHash,
+        codeVerifier: row.code_verifier,
+        returnTo: row.return_to,
+        expiresAtMs: row.expires_at_ms,
+      }
+    },
+
+    async accountById(accountId) {
+      const row = await kysely
+        .selectFrom('account')
+        .where('id', '=', accountId)
+        .selectAll()
+        .executeTakeFirst()
+      return row ? toAccount(row) : null
+    },
+    async renameAccount(accountId, slug) {
+      return unlessTaken(database, async () => {
+        await kysely.updateTable('account').set({ slug }).where('id', '=', accountId).execute()
+        return 'renamed' as const
+      })
+    },
+    async deleteAccount(accountId) {
+      await kysely.transaction().execute((transaction) => deleteAccountOn(transaction, accountId))
+    },
+  }
+
+  async function insertOwner(
+    on: Pick<Kysely<Tables>, 'insertInto'>,
+    { accountId, email, passwordHash, googleSubject }: NewOwner & { accountId: string },
+  ): Promise<OwnerRecord> {
+    const row = await on
+      .insertInto('owner')
+      .values({
+        id: newId('own'),
+        account_id: accountId,
+        email,
+        password_hash: passwordHash,
+        google_subject: googleSubject,
+        created_at_ms: clock.nowMs(),
+      })
+      .returningAll()
+      .executeTakeFirstOrThrow()
+    return toOwner(row)
+  }
+
+  async function ownerWhere(
+    column: 'account_id' | 'email' | 'google_subject',
+    value: string,
+  ): Promise<OwnerRecord | null> {
+    const row = await kysely.selectFrom('owner').where(column, '=', value).selectAll().executeTakeFirst()
+    return row ? toOwner(row) : null
+  }
+}
+
+/** In an order in which nothing refers to what is gone already. */
+async function deleteAccountOn(transaction: Kysely<Tables>, accountId: string): Promise<void> {
+  const sheets = await transaction
+    .selectFrom('sheet')
+    .where('account_id', '=', accountId)
+    .select('id')
+    .execute()
+  await transaction.deleteFrom('api_key').where('account_id', '=', accountId).execute()
+  await deleteSheetsOn(
+    transaction,
+    sheets.map(({ id }) => id),
+  )
+  await transaction
+    .deleteFrom('access_token')
+    .where('credential_id', 'in', (of) =>
+      of.selectFrom('credential').where('account_id', '=', accountId).select('id'),
+    )
+    .execute()
+  for (const table of [
+    'operation',
+    'credential',
+    'session',
+    'sign_in_link',
+    'connect_attempt',
+    'usage',
+    'usage_day',
+    'latency_day',
+    'owner',
+  ] as const) {
+    await transaction.deleteFrom(table).where('account_id', '=', accountId).execute()
+  }
+  await transaction.deleteFrom('account').where('id', '=', accountId).execute()
+}
+
+function toOwner(row: Selectable<OwnerTable>): OwnerRecord {
+  return {
+    id: row.id,
+    accountId: row.account_id,
+    email: row.email,
+    passwordHash: row.password_hash,
+    googleSubject: row.google_subject,
+    createdAtMs: row.created_at_ms,
+  }
+}

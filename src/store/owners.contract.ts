@@ -1,0 +1,181 @@
+import assert from 'node:assert/strict'
+import type { SignInAttempt, SignUp } from './owners.ts'
+import type { StoreTest } from './store.contract.ts'
+import { accountWithSheet, newAccount, newKey, newSheet } from './test-records.ts'
+
+const minuteMs = 60_000
+const limits = { idleMs: 30 * minuteMs, maxAgeMs: 24 * 60 * minuteMs }
+
+function signUp(slug: string, more: Partial<SignUp> = {}): SignUp {
+  const email = `${slug}@example.com`
+  return { slug, plan: 'free', email, passwordHash: '$a', googleSubject: null, sessionHash: slug, ...more }
+}
+
+export function ownersContract(of: StoreTest): void {
+  of('signing up makes account, owner and session, or none of them', async (store, clock) => {
+    const made = await store.signUp(signUp('ada'))
+    assert.ok(typeof made === 'object')
+    assert.match(made.owner.id, /^own_[0-9A-Za-z]{22}$/)
+    assert.deepEqual(
+      { ...made.owner, id: '' },
+      {
+        id: '',
+        accountId: made.account.id,
+        email: 'ada@example.com',
+        passwordHash: '$a',
+        googleSubject: null,
+        createdAtMs: clock.nowMs(),
+      },
+    )
+    assert.deepEqual(await store.findAccount('ada'), made.account)
+    assert.deepEqual(await store.accountById(made.account.id), made.account)
+    assert.equal((await store.findSession('ada', limits))?.account.id, made.account.id)
+    for (const found of [await store.ownerOf(made.account.id), await store.ownerByEmail('ada@example.com')]) {
+      assert.deepEqual(found, made.owner)
+    }
+
+    assert.equal(await store.signUp(signUp('ada', { email: 'b@x.org', sessionHash: 'b' })), 'slug_taken')
+    const taken = signUp('other', { email: 'ada@example.com' })
+    assert.equal(await store.signUp(taken), 'email_taken')
+    assert.equal(await store.findAccount('other'), null, 'the account is not left behind')
+    assert.equal(await store.findSession('other', limits), null)
+    assert.equal(await store.ownerByEmail('b@x.org'), null)
+    assert.equal(await store.accountById('acc_nothing'), null)
+  })
+
+  of('an e-mail address and a Google account belong to one owner', async (store) => {
+    const made = await store.signUp(signUp('ada', { googleSubject: '1' }))
+    assert.ok(typeof made === 'object')
+    const account = await newAccount(store, 'grace')
+    const grace = { accountId: account.id, passwordHash: null, googleSubject: null }
+    assert.equal(await store.createOwner({ ...grace, email: 'ada@example.com' }), 'email_taken')
+    const owner = await store.createOwner({ ...grace, email: 'grace@example.com' })
+    assert.ok(owner !== 'email_taken')
+    assert.equal(await store.setGoogleSubject(owner.id, '1'), false)
+    assert.equal(await store.setGoogleSubject(owner.id, '2'), true)
+    assert.equal((await store.ownerByGoogle('2'))?.id, owner.id)
+    assert.equal((await store.ownerByGoogle('1'))?.id, made.owner.id)
+    assert.equal(await store.ownerByGoogle('3'), null)
+    await store.setPassword(owner.id, '$b')
+    assert.equal((await store.ownerOf(account.id))?.passwordHash, '$b')
+    assert.equal((await store.ownerOf(made.account.id))?.passwordHash, '$a')
+  })
+
+  of('a sign-in attempt is taken once, in time, and by its own browser alone', async (store, clock) => {
+    const attempt: SignInAttempt = {
+      stateHash: 'state',
+      browserHash: 'mine',
+      codeVerifier: 'verifier',
+      returnTo: '/keys',
+      expiresAtMs: clock.nowMs() + minuteMs,
+    }
+    await store.createSignInAttempt(attempt)
+    await store.createSignInAttempt({ ...attempt, stateHash: 'late' })
+    assert.equal(await store.takeSignInAttempt('state', 'theirs'), null)
+    const taken = await Promise.all(Array.from({ length: 5 }, () => store.takeSignInAttempt('state', 'mine')))
+    assert.deepEqual(
+      taken.filter((found) => found !== null),
+      [attempt],
+    )
+    clock.advanceMs(minuteMs)
+    assert.equal(await store.takeSignInAttempt('late', 'mine'), null)
+  })
+
+  of('an account changes its slug, unless another has it', async (store) => {
+    const account = await newAccount(store, 'acme')
+    await newAccount(store, 'other')
+    assert.equal(await store.renameAccount(account.id, 'other'), 'slug_taken')
+    assert.equal(await store.renameAccount(account.id, 'acme-2'), 'renamed')
+    assert.equal((await store.findAccount('acme-2'))?.id, account.id)
+    assert.equal(await store.findAccount('acme'), null)
+  })
+
+  of('a deleted account leaves nothing behind, and others lose nothing', async (store, clock, database) => {
+    const { account, sheet } = await accountWithSheet(store)
+    const other = await newAccount(store, 'other')
+    const theirs = await store.createSheet(newSheet(other.id, 'stock'))
+    assert.ok(theirs !== 'slug_taken')
+    for (const [one, of] of [
+      [account, sheet],
+      [other, theirs],
+    ] as const) {
+      const { id: accountId } = one
+      await store.createKey(newKey(accountId, null, `all ${accountId}`))
+      await store.createKey(newKey(accountId, of.id, `one ${accountId}`))
+      const credential = await store.saveCredential({
+        accountId,
+        provider: 'google',
+        subject: 's',
+        label: 'l',
+        scopes: '',
+        seal: () => ({ sealedToken: 'sealed', keyId: 'k' }),
+      })
+      await database.kysely
+        .insertInto('access_token')
+        .values({
+          credential_id: credential.id,
+          version: 1,
+          sealed_token: 's',
+          key_id: 'k',
+          expires_at_ms: 1,
+        })
+        .execute()
+      await store.createSession(`session ${accountId}`, accountId)
+      await store.createSignInLink(`link ${accountId}`, accountId, clock.nowMs() + minuteMs)
+      const wish = { stateHash: `state ${accountId}`, sessionHash: 'x', accountId, provider: 'google' }
+      const expiresAtMs = clock.nowMs() + minuteMs
+      await store.createConnectAttempt({ ...wish, codeVerifier: 'v', returnTo: '/connect', expiresAtMs })
+      await store.chargeAhead(accountId, 0, 10, 1)
+      const idempotencyKey = 'k'
+      const operation = { accountId, sheetId: of.id, source: 's', idempotencyKey, fingerprint: 'f' }
+      await store.claimOperation(operation, 1_000)
+      const owner = { accountId, email: `${one.slug}@x.org`, passwordHash: null, googleSubject: null }
+      await store.createOwner(owner)
+      const counted = { accountId, day: '2026-11-15', sheetId: of.id, keyId: '', requests: 1 }
+      await store.addUsage({
+        counts: [{ ...counted, outcome: 'success', rowsFrom: 'hit' }],
+        latencies: [{ ...counted, bucket: 3 }],
+        providerCalls: [{ sheetId: of.id, day: '2026-11-15', calls: 1 }],
+        activity: [{ sheetId: of.id, firstRequestAtMs: 1, lastRequestAtMs: 1, health: null }],
+        recent: [
+          {
+            id: `r ${accountId}`,
+            sheetId: of.id,
+            keyId: null,
+            atMs: 1,
+            method: 'GET',
+            operation: 'list_rows',
+            status: 200,
+            code: null,
+            rowsFrom: 'hit',
+            durationMs: 1,
+          },
+        ],
+      })
+    }
+    const rowsPerTable = async () => {
+      const tables = await database.kysely.introspection.getTables()
+      const counts: Record<string, number> = {}
+      for (const { name } of tables) {
+        const [row] = await database.kysely
+          .selectFrom(name as 'account')
+          .select((expression) => expression.fn.countAll<number | string>().as('count'))
+          .execute()
+        counts[name] = Number(row?.count)
+      }
+      return counts
+    }
+    const before = await rowsPerTable()
+    await store.deleteAccount(account.id)
+    const after = await rowsPerTable()
+    const shared = new Set(['migration', 'lease', 'rate_window', 'sign_in_attempt'])
+    for (const [table, count] of Object.entries(before)) {
+      if (shared.has(table)) continue
+      assert.equal(after[table], count / 2, table)
+      assert.ok(count > 0, `${table} was not filled, so nothing was shown of it`)
+    }
+    assert.equal(await store.findAccount('acme'), null)
+    const address = { form: 'a', accountSlug: 'other', sheetSlug: 'stock' } as const
+    assert.ok((await store.lookUp(address, `one ${other.id}`)).key)
+  })
+}

@@ -1,0 +1,64 @@
+import type pg from 'pg'
+import type { ColumnValues } from '../sql-database.ts'
+
+interface Waiting {
+  values: readonly string[]
+  answer(row: ColumnValues | null): void
+  reject(error: unknown): void
+}
+
+type Query = (asked: pg.QueryArrayConfig) => Promise<pg.QueryArrayResult>
+
+/** Each is another statement to plan when it is first met, and longer ones gain nothing. */
+const maxTogether = 64
+
+/**
+ * One look-up, asked for by many in the same turn of the event loop: they go as one statement that runs the look-up
+ * for each set of parameters, and each sees everything committed before it was asked for, because the statement begins
+ * after all of them were. The driver's work for a statement is most of what a look-up costs here.
+ */
+export function createBatchedLookUp(name: string, text: string, query: Query) {
+  const parameters = Math.max(0, ...[...text.matchAll(/\$(\d+)/g)].map(([, number]) => Number(number)))
+  const together = {
+    name: `${name}_together`,
+    text: togetherText(text, parameters),
+  }
+  let waiting: Waiting[] = []
+
+  return (values: readonly string[]): Promise<ColumnValues | null> =>
+    new Promise((answer, reject) => {
+      waiting.push({ values, answer, reject })
+      if (waiting.length === 1) setImmediate(askAll)
+    })
+
+  function askAll(): void {
+    const all = waiting
+    waiting = []
+    for (let at = 0; at < all.length; at += maxTogether) void ask(all.slice(at, at + maxTogether))
+  }
+
+  async function ask(batch: readonly Waiting[]): Promise<void> {
+    const [first] = batch
+    if (!first) return
+    try {
+      const alone = { name, text, values: [...first.values], rowMode: 'array' as const }
+      const columns = Array.from({ length: parameters }, (_, at) => batch.map(({ values }) => values[at]))
+      const isAlone = batch.length === 1
+      const { rows } = await query(isAlone ? alone : { ...together, values: columns, rowMode: 'array' })
+      for (const [at, { answer }] of batch.entries()) answer((rows[at] as ColumnValues | undefined) ?? null)
+    } catch (error) {
+      for (const { reject } of batch) reject(error)
+    }
+  }
+}
+
+/** Each `$n` becomes the nth column of what was asked; the look-up gives one row for each, or nulls. */
+function togetherText(text: string, parameters: number): string {
+  const names = Array.from({ length: parameters }, (_, at) => `p${at + 1}`)
+  const arrays = names.map((_, at) => `$${at + 1}::text[]`)
+  const ofOne = text.replaceAll(/\$(\d+)/g, (_, number: string) => `asked.p${number}`)
+  return (
+    `select found.* from unnest(${arrays.join(', ')}) with ordinality as asked(${[...names, 'nth'].join(', ')}) ` +
+    `left join lateral (${ofOne}) as found on true order by asked.nth`
+  )
+}

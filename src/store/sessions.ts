@@ -1,0 +1,45 @@
+import type { AccountRecord } from './store.ts'
+
+/** The store's part for owners at the dashboard. All ids here are hashes: what opens a session is nowhere. */
+export interface SessionStore {
+  createSession(idHash: string, accountId: string): Promise<void>
+  /**
+   * The account of a living session; null when unknown, idle for longer than `idleMs` or older than `maxAgeMs`. One
+   * found dead is removed, so it stays dead. When it was last seen is written at most once a minute.
+   */
+  findSession(idHash: string, limits: SessionLimits): Promise<LivingSession | null>
+  endSession(idHash: string): Promise<void>
+  /** All but `exceptHash`, if there is one to spare. */
+  endSessionsOf(accountId: string, exceptHash?: string): Promise<void>
+
+  createSignInLink(hash: string, accountId: string, expiresAtMs: number): Promise<void>
+  /** The id of its account, once; null when it was taken before, never existed or has expired. */
+  takeSignInLink(hash: string): Promise<string | null>
+
+  createConnectAttempt(attempt: ConnectAttempt): Promise<void>
+  /** Once, unless it has expired. Another session's attempt is neither taken nor destroyed. */
+  takeConnectAttempt(stateHash: string, sessionHash: string): Promise<ConnectAttempt | null>
+}
+
+export interface SessionLimits {
+  idleMs: number
+  maxAgeMs: number
+}
+
+export interface LivingSession {
+  account: AccountRecord
+  createdAtMs: number
+}
+
+/** An owner who went to the provider to allow access and is expected back. */
+export interface ConnectAttempt {
+  stateHash: string
+  sessionHash: string
+  accountId: string
+  provider: string
+  /** PKCE (RFC 7636): only whoever began the attempt can end it. */
+  codeVerifier: string
+  /** The page of the dashboard from which the owner went. */
+  returnTo: string
+  expiresAtMs: number
+}

@@ -1,0 +1,125 @@
+import { sql } from 'kysely'
+import type { Clock } from '../clock.ts'
+import type { SqlDatabase } from './sql-database.ts'
+import type { StoredWindow, WindowStore } from './windows.ts'
+
+/** Those who ask for one window while a statement for it is under way; they go together with the next. */
+interface Line {
+  waiting: { resolve(answer: StoredWindow): void; reject(error: unknown): void }[]
+}
+
+export function createWindowQueries(database: SqlDatabase, clock: Clock): WindowStore {
+  const lines = new Map<string, Line>()
+  /** One look serves all who ask meanwhile: it is only for telling how things stand. */
+  const looks = new Map<string, Promise<StoredWindow>>()
+
+  return {
+    takeWindow(name, limit, windowMs) {
+      const { promise, resolve, reject } = Promise.withResolvers<StoredWindow>()
+      const lineName = `${limit} ${windowMs} ${name}`
+      const line = lines.get(lineName)
+      if (line) line.waiting.push({ resolve, reject })
+      else {
+        const opened: Line = { waiting: [{ resolve, reject }] }
+        lines.set(lineName, opened)
+        void work(lineName, opened, name, limit, windowMs)
+      }
+      return promise
+    },
+    lookWindow(name, limit, windowMs) {
+      const lineName = `${limit} ${windowMs} ${name}`
+      const looking = looks.get(lineName) ?? look(name, limit, windowMs).finally(() => looks.delete(lineName))
+      looks.set(lineName, looking)
+      return looking
+    },
+    async forgetOldWindows() {
+      await database.passing((db) =>
+        db.deleteFrom('rate_window').where('ends_at_ms', '<=', database.nowMs(clock)).execute(),
+      )
+    },
+  }
+
+  /** A busy account is one row, and its requests would wait for each other there one by one. */
+  async function work(
+    lineName: string,
+    line: Line,
+    name: string,
+    limit: number,
+    windowMs: number,
+  ): Promise<void> {
+    // Those of the same turn go together.
+    await Promise.resolve()
+    while (line.waiting.length > 0) {
+      const { waiting } = line
+      line.waiting = []
+      try {
+        const answers = await take(name, limit, windowMs, waiting.length)
+        for (const [at, { resolve }] of waiting.entries()) resolve(answers(at))
+      } catch (error) {
+        for (const { reject } of waiting) reject(error)
+      }
+    }
+    lines.delete(lineName)
+  }
+
+  /** What each of `wanted` requests is told, in their order. */
+  async function take(name: string, limit: number, windowMs: number, wanted: number) {
+    const nowMs = database.nowMs(clock)
+    const most = Math.min(wanted, limit)
+    // One moment for the whole statement: what would be inserted ends one window after now.
+    const isOver = sql<boolean>`rate_window.ends_at_ms <= excluded.ends_at_ms - ${sql.lit(windowMs)}`
+    // `cast`: PostgreSQL cannot tell the type of a parameter in a sum.
+    const left = sql<number>`cast(${limit} as bigint) - rate_window.count`
+    const granted = sql<number>`case
+      when ${isOver} then excluded.granted
+      when ${left} <= 0 then 0
+      when ${left} < excluded.granted then ${left}
+      else excluded.granted end`
+    const row = await database.passing((db) =>
+      db
+        .insertInto('rate_window')
+        .values({
+          name,
+          count: most,
+          granted: most,
+          ends_at_ms: sql<number>`${nowMs} + ${sql.lit(windowMs)}`,
+        })
+        .onConflict((conflict) =>
+          conflict.column('name').doUpdateSet({
+            count: sql<number>`case when ${isOver} then 0 else rate_window.count end + ${granted}`,
+            granted,
+            ends_at_ms: sql<number>`case when ${isOver} then excluded.ends_at_ms else rate_window.ends_at_ms end`,
+          }),
+        )
+        .returning(['count', 'granted', 'ends_at_ms', nowMs.as('now_ms')])
+        .executeTakeFirstOrThrow(),
+    )
+    return (at: number): StoredWindow => {
+      const isAdmitted = at < row.granted
+      const used = isAdmitted ? row.count - row.granted + at + 1 : row.count
+      return {
+        isAdmitted,
+        remaining: Math.max(0, limit - used),
+        resetAtMs: row.ends_at_ms,
+        nowMs: row.now_ms,
+      }
+    }
+  }
+
+  async function look(name: string, limit: number, windowMs: number): Promise<StoredWindow> {
+    const { now_ms, count, ends_at_ms } = await database.kysely
+      .selectFrom(database.kysely.selectNoFrom(database.nowMs(clock).as('now_ms')).as('moment'))
+      .leftJoin('rate_window', (join) =>
+        join.on('rate_window.name', '=', name).onRef('rate_window.ends_at_ms', '>', 'moment.now_ms'),
+      )
+      .select(['moment.now_ms', 'rate_window.count', 'rate_window.ends_at_ms'])
+      .executeTakeFirstOrThrow()
+    const used = count ?? 0
+    return {
+      isAdmitted: used < limit,
+      remaining: Math.max(0, limit - used),
+      resetAtMs: ends_at_ms ?? now_ms + windowMs,
+      nowMs: now_ms,
+    }
+  }
+}

@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict'
+import { passTime } from './leases.contract.ts'
+import type { StoreTest } from './store.contract.ts'
+
+const windowMs = 60_000
+
+/** What is special to the store's windows; their behaviour is in the contract of all rate windows. */
+export function windowsContract(of: StoreTest): void {
+  of('exactly the limit is admitted in a window, however many ask at once', async (store) => {
+    for (const limit of [1, 40]) {
+      const asked = Array.from({ length: limit * 4 }, () =>
+        store.takeWindow(`limit ${limit}`, limit, windowMs),
+      )
+      const answers = await Promise.all(asked)
+      assert.equal(answers.filter(({ isAdmitted }) => isAdmitted).length, limit)
+      assert.equal(new Set(answers.map(({ resetAtMs }) => resetAtMs)).size, 1)
+    }
+  })
+
+  of('windows that are over are forgotten, open ones are not', async (store, clock, database) => {
+    await store.takeWindow('old', 1, windowMs)
+    await passTime(database, clock, windowMs)
+    await store.takeWindow('open', 1, windowMs)
+    await store.forgetOldWindows()
+    const left = await database.kysely.selectFrom('rate_window').select('name').execute()
+    assert.deepEqual(
+      left.map(({ name }) => name),
+      ['open'],
+    )
+    assert.equal((await store.takeWindow('open', 1, windowMs)).isAdmitted, false)
+  })
+}

@@ -1,0 +1,18 @@
+/** The store's part for limits on requests: fixed windows, each opened by its first request. Time is the store's own. */
+export interface WindowStore {
+  /** Counts one request against `limit`, unless the window is full; a refused one is not counted. One atomic step. */
+  takeWindow(name: string, limit: number, windowMs: number): Promise<StoredWindow>
+  /** The same answer without counting. */
+  lookWindow(name: string, limit: number, windowMs: number): Promise<StoredWindow>
+  forgetOldWindows(): Promise<void>
+}
+
+export interface StoredWindow {
+  isAdmitted: boolean
+  /** Requests left in the window after this one. */
+  remaining: number
+  /** When the window ends; for one that is not open yet, when it would if it opened now. */
+  resetAtMs: number
+  /** By the same clock. */
+  nowMs: number
+}
