@@ -129,7 +129,7 @@ export const settingsInput = z.strictObject({
         user: z.string().optional(),
         scopes: z.array(z.string()).optional(),
         deny: z.boolean().optional(),
-        pick: z.boolean().optional(),
+        pick: z.union([z.boolean(), z.array(z.string())]).optional(),
       }),
     ])
     .optional(),

@@ -23,9 +23,7 @@ function route(store: FileStore, call: GoogleCall): GoogleAnswer {
     .split('/')
     .map(decodeURIComponent)
   const { method } = call
-  if (collection === 'about' && method === 'GET') {
-    return shaped(call, { kind: 'drive#about', user: userJson(call.user, call.user) }, 'kind,user')
-  }
+  if (collection === 'about' && id === undefined && method === 'GET') return about(call)
   if (collection !== 'files') throw new DriveError(404, 'notFound', 'Not Found')
   if (id === undefined) {
     if (method === 'POST') return createFile(store, call)
@@ -42,6 +40,15 @@ function route(store: FileStore, call: GoogleCall): GoogleAnswer {
   if (action === 'export' && method === 'GET') return exportFile(file, call)
   if (action === 'permissions') return permissionsApi(store, file, call, rest[0])
   throw new DriveError(404, 'notFound', 'Not Found')
+}
+
+/** Whose token it is; the one method here that has no fields of its own accord. */
+function about(call: GoogleCall): GoogleAnswer {
+  if (!call.query.get('fields')) {
+    const message = "The 'fields' parameter is required for this method."
+    throw new DriveError(400, 'required', message, 'fields')
+  }
+  return shaped(call, { kind: 'drive#about', user: userJson(call.user, call.user) }, '*')
 }
 
 /** To those without any access a file does not exist. */

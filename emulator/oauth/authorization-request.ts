@@ -1,3 +1,4 @@
+import { driveFileScope } from '../api-method.ts'
 import type { Clients } from './clients.ts'
 
 /** What an app asks of a person, checked. */
@@ -12,6 +13,16 @@ export interface AuthorizationRequest {
   prompts: string[]
   includeGranted: boolean
   challenge: { value: string; method: 'S256' | 'plain' } | undefined
+  /** `trigger_onepick`: the person picks files for the app on the way. */
+  picking: Picking | undefined
+}
+
+export interface Picking {
+  allowsSeveral: boolean
+  /** Only these kinds of files are shown; all without any. */
+  mimeTypes: string[]
+  /** Only these files are shown; all without any. */
+  fileIds: string[]
 }
 
 /** Google shows these to the person and does not redirect: the redirect address cannot be trusted. */
@@ -49,7 +60,7 @@ export function readAuthorizationRequest(
     return refuse(400, 'unsupported_response_type', `Invalid response_type: ${responseType}`)
   }
 
-  const scopes = [...new Set((parameters.get('scope') ?? '').split(/\s+/).filter(Boolean))]
+  const scopes = [...new Set(wordsOf(parameters.get('scope')))]
   const invalid = scopes.filter((scope) => !isScope(scope))
   if (invalid.length > 0) {
     const valid = scopes.filter(isScope)
@@ -58,6 +69,21 @@ export function readAuthorizationRequest(
       'invalid_scope',
       `Some requested scopes were invalid. {valid=[${valid.join(', ')}], invalid=[${invalid.join(', ')}]}`,
     )
+  }
+
+  const prompts = wordsOf(parameters.get('prompt'))
+  const isPicking = parameters.get('trigger_onepick') === 'true'
+  // "only the drive.file scope is permitted for these apps and it can't be combined with any other scope"
+  const combined = isPicking ? scopes.filter((scope) => scope !== driveFileScope) : []
+  if (combined.length > 0) {
+    return refuse(
+      400,
+      'invalid_scope',
+      `trigger_onepick is permitted with ${driveFileScope} alone, not with ${combined.join(', ')}.`,
+    )
+  }
+  if (isPicking && !prompts.includes('consent')) {
+    return refuse(400, 'invalid_request', 'trigger_onepick requires prompt=consent.')
   }
 
   const challenge = parameters.get('code_challenge')
@@ -75,11 +101,25 @@ export function readAuthorizationRequest(
       nonce: parameters.get('nonce') ?? undefined,
       loginHint: parameters.get('login_hint') || undefined,
       offline: parameters.get('access_type') === 'offline',
-      prompts: (parameters.get('prompt') ?? '').split(/\s+/).filter(Boolean),
+      prompts,
       includeGranted: parameters.get('include_granted_scopes') === 'true',
       challenge: challenge ? { value: challenge, method: method === 'S256' ? 'S256' : 'plain' } : undefined,
+      picking: isPicking ? readPicking(parameters) : undefined,
     },
   }
+}
+
+function readPicking(parameters: URLSearchParams): Picking {
+  const list = (name: string): string[] => (parameters.get(name) ?? '').split(',').filter(Boolean)
+  return {
+    allowsSeveral: parameters.get('allow_multiple') === 'true',
+    mimeTypes: list('mimetypes'),
+    fileIds: list('file_ids'),
+  }
+}
+
+function wordsOf(text: string | null): string[] {
+  return (text ?? '').split(/\s+/).filter(Boolean)
 }
 
 function refuse(status: number, error: string, description: string): { refused: RefusedRequest } {

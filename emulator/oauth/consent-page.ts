@@ -1,6 +1,6 @@
-import { driveFileScope } from '../api-method.ts'
 import { escapeHtml } from '../http/reply.ts'
 import type { AuthorizationRequest, RefusedRequest } from './authorization-request.ts'
+import { filePicker, isPickerField, type ShownFile, searchIn, ticksIn } from './file-picker.ts'
 
 const scopeWords: Record<string, string> = {
   openid: 'Know who you are on Google',
@@ -28,7 +28,9 @@ label { display: flex; gap: .75rem; align-items: baseline; padding: .5rem 0; ove
 label.stacked { display: block; }
 .files { margin: 0 0 .5rem 2rem; }
 .account:not(:has(> label > input:checked)) > .files { display: none; }
-input[type=email] { font: inherit; width: 100%; box-sizing: border-box; padding: .5rem; margin-top: .25rem; border: 1px solid light-dark(#747775, #8e918f); border-radius: .5rem; background: transparent; color: inherit; }
+input:is([type=email], [type=search]) { font: inherit; width: 100%; box-sizing: border-box; padding: .5rem; margin-top: .25rem; border: 1px solid light-dark(#747775, #8e918f); border-radius: .5rem; background: transparent; color: inherit; }
+.search { display: flex; gap: .5rem; align-items: end; padding: .25rem 0; }
+.search button { padding: .5rem 1rem; }
 small, .note { color: light-dark(#444746, #c4c7c5); font-size: .875rem; }
 .note { margin: 0; }
 .actions { display: flex; flex-direction: row-reverse; gap: .75rem; margin-top: 2rem; flex-wrap: wrap; }
@@ -40,8 +42,8 @@ button[value=allow] { background: light-dark(#0b57d0, #a8c7fa); color: light-dar
 export interface OfferedAccount {
   email: string
   name: string
-  /** Its spreadsheets: with drive.file the person picks those that the app may use. */
-  files: { spreadsheetId: string; title: string }[]
+  /** What the person may pick of, where the app asks for a picking. */
+  files: ShownFile[]
 }
 
 interface ConsentPage {
@@ -49,18 +51,24 @@ interface ConsentPage {
   /** As they came: the form sends them back, so that the page needs no memory. */
   parameters: URLSearchParams
   accounts: OfferedAccount[]
+  /** Of the person's own making, when the page comes again after a search. */
+  chosen?: string
 }
 
-export function consentPage({ request, parameters, accounts }: ConsentPage): string {
+export function consentPage({ request, parameters, accounts, chosen }: ConsentPage): string {
   const hint = request.loginHint?.toLowerCase()
   const offered =
     hint && !accounts.some(({ email }) => email === hint)
       ? [{ email: hint, name: hint, files: [] }, ...accounts]
       : accounts
-  const chosen = offered.find(({ email }) => email === hint)?.email ?? offered[0]?.email
-  const picks = request.scopes.includes(driveFileScope)
-  const hidden = [...parameters].map(
-    ([name, value]) => `<input type="hidden" name="${escapeHtml(name)}" value="${escapeHtml(value)}">`,
+  const preferred = chosen ?? hint
+  const checked = offered.find(({ email }) => email === preferred)?.email ?? offered[0]?.email
+  const hidden = [...parameters]
+    .filter(([name]) => !isOurField(name))
+    .map(([name, value]) => `<input type="hidden" name="${escapeHtml(name)}" value="${escapeHtml(value)}">`)
+  const choices = offered.map(
+    (account) => `<div class="account">${accountChoice(account, account.email === checked)}
+${request.picking ? picker(account, request.picking.allowsSeveral, parameters) : ''}</div>`,
   )
   return page(
     'Sign in — Google emulator',
@@ -71,13 +79,13 @@ export function consentPage({ request, parameters, accounts }: ConsentPage): str
 ${hidden.join('\n')}
 <fieldset>
 <legend>Choose an account</legend>
-${offered.map((account) => accountChoice(account, account.email === chosen, picks)).join('\n')}
+${choices.join('\n')}
 <label class="stacked" for="other">Or use another account
 <input type="email" id="other" name="other_account" autocomplete="off" placeholder="name@example.com"></label>
 </fieldset>
 <fieldset>
 <legend>Select what it can access</legend>
-${request.scopes.map(scopeChoice).join('\n')}
+${request.scopes.map((scope) => scopeChoice(scope, request.picking !== undefined)).join('\n')}
 </fieldset>
 <div class="actions">
 <button name="decision" value="allow">Continue</button>
@@ -87,36 +95,32 @@ ${request.scopes.map(scopeChoice).join('\n')}
   )
 }
 
-function accountChoice({ email, name, files }: OfferedAccount, checked: boolean, picks: boolean): string {
-  return `<div class="account"><label><input type="radio" name="account" value="${escapeHtml(email)}"${checked ? ' checked' : ''}>
-<span>${escapeHtml(name)}<br><small>${escapeHtml(email)}</small></span></label>
-${picks && files.length > 0 ? filePicks(email, files) : ''}</div>`
+function accountChoice({ email, name }: OfferedAccount, checked: boolean): string {
+  return `<label><input type="radio" name="account" value="${escapeHtml(email)}"${checked ? ' checked' : ''}>
+<span>${escapeHtml(name)}<br><small>${escapeHtml(email)}</small></span></label>`
 }
 
-/** Google has a page of its own for this, the Picker, which the app opens later. */
-function filePicks(email: string, files: OfferedAccount['files']): string {
-  const boxes = files.map(
-    ({ spreadsheetId, title }) =>
-      `<label><input type="checkbox" name="picked_file" value="${escapeHtml(`${email} ${spreadsheetId}`)}" checked>
-<span>${escapeHtml(title)}</span></label>`,
-  )
-  return `<fieldset class="files"><legend>Files it can use</legend>
-${boxes.join('\n')}
-</fieldset>`
+function picker({ email, files }: OfferedAccount, allowsSeveral: boolean, form: URLSearchParams): string {
+  return filePicker({
+    email,
+    files,
+    allowsSeveral,
+    search: searchIn(form, email),
+    ticked: ticksIn(form, email),
+  })
 }
 
-/** Boxes of all accounts come back, also of those that were not chosen. */
-export function readChoice(choice: string): { account: string; spreadsheetId: string } {
-  const [account = '', spreadsheetId = ''] = choice.split(' ')
-  return { account, spreadsheetId }
+function isOurField(name: string): boolean {
+  return ['account', 'other_account', 'granted_scope', 'decision'].includes(name) || isPickerField(name)
 }
 
 /** Who the person is cannot be held back, only what they have: Google offers no box for it, either. */
 const identityScope = /^(openid|email|profile|.*\/userinfo\.(email|profile))$/
 
-function scopeChoice(scope: string): string {
+/** What is picked one by one has no box either: Google offers boxes where there are several scopes to choose of. */
+function scopeChoice(scope: string, isPicking: boolean): string {
   const words = `<span>${escapeHtml(scopeWords[scope] ?? scope)}<br><small>${escapeHtml(scope)}</small></span>`
-  if (identityScope.test(scope)) {
+  if (isPicking || identityScope.test(scope)) {
     return `<label><input type="hidden" name="granted_scope" value="${escapeHtml(scope)}">
 <input type="checkbox" checked disabled>${words}</label>`
   }

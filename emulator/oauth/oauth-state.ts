@@ -10,8 +10,8 @@ export interface AutoConsent {
   /** Granted of those asked for; all without it. */
   scopes?: string[] | undefined
   deny?: boolean | undefined
-  /** With drive.file: pick all files of the account for the app, as a person may on the page. */
-  pick?: boolean | undefined
+  /** Where the app asks for a picking: all that is shown, or these by title or id; nothing without it. */
+  pick?: boolean | string[] | undefined
 }
 
 export interface OAuthState {

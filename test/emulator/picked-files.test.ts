@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { clientsOf, createSpreadsheet, startClients } from './google-clients.ts'
-import { driveFile, formOf, redirectUri, spreadsheetsScope, startLocalGoogle } from './harness.ts'
+import { driveFile, spreadsheetsScope } from './harness.ts'
 
 const notFound = (message: string) => (error: { status?: number; message?: string }) => {
   assert.equal(error.status, 404)
@@ -73,91 +73,25 @@ test('the spreadsheets scope sees all spreadsheets, and Drive needs a scope of i
   assert.deepEqual((await both.driveApi.files.list()).data.files, [])
 })
 
-const client = { client_id: '123456789-shop', client_secret: 'any' }
-const request = {
-  client_id: client.client_id,
-  redirect_uri: redirectUri,
-  response_type: 'code',
-  scope: driveFile,
-  access_type: 'offline',
-  login_hint: 'ada@example.com',
-}
+test('about.get tells a drive.file token whose it is, and needs to be told which fields', async (t) => {
+  const google = await startClients(t)
+  const { driveApi } = await clientsOf(google, 'grace@example.com', [driveFile])
+  const fields = 'user(emailAddress,permissionId,displayName)'
+  const { user } = (await driveApi.about.get({ fields })).data
+  assert.deepEqual(Object.keys(user ?? {}).sort(), ['displayName', 'emailAddress', 'permissionId'])
+  assert.equal(user?.emailAddress, 'grace@example.com')
+  const spreadsheetId = await createSpreadsheet(google, [['name']])
+  const ada = await clientsOf(google, 'ada@example.com', [driveFile])
+  const { permissions } = (
+    await ada.driveApi.files.get({ fileId: spreadsheetId, fields: 'permissions(id,emailAddress)' })
+  ).data
+  assert.equal((await ada.driveApi.about.get({ fields })).data.user?.permissionId, permissions?.[0]?.id)
+  assert.notEqual(user?.permissionId, permissions?.[0]?.id)
 
-test('the page offers the files of each account; what stays ticked is picked for this app', async (t) => {
-  const google = await startLocalGoogle(t)
-  const create = async (title: string, owner: string): Promise<string> => {
-    const made = { title, owner, tabs: [], pickedBy: false }
-    const tabs = [{ title: 'Items', values: [['name']] }]
-    return (await google.control<{ spreadsheetId: string }>('POST', 'spreadsheets', { ...made, tabs }))
-      .spreadsheetId
-  }
-  const kept = await create('Kept <b>', 'ada@example.com')
-  const unticked = await create('Unticked', 'ada@example.com')
-  const foreign = await create('Of grace', 'grace@example.com')
-  const shared = await create('Shared', 'grace@example.com')
-  const { access_token: ofGrace } = await google.tokens('grace@example.com')
-  await google.api(ofGrace, 'POST', `/drive/v3/files/${shared}/permissions`, {
-    type: 'user',
-    role: 'writer',
-    emailAddress: 'ada@example.com',
+  await assert.rejects(driveApi.about.get(), {
+    status: 400,
+    message: "The 'fields' parameter is required for this method.",
   })
-  const page = `${google.url}/o/oauth2/v2/auth?${new URLSearchParams(request)}`
-  const html = await (await fetch(page)).text()
-  assert.match(html, /Kept &lt;b&gt;/)
-  const form = formOf(html)
-  assert.deepEqual(form.getAll('picked_file').sort(), [
-    ...[kept, unticked, shared].map((id) => `ada@example.com ${id}`).sort(),
-    ...[foreign, shared].map((id) => `grace@example.com ${id}`).sort(),
-  ])
-  // The box of the other account stays ticked: it is hers.
-  form.delete('picked_file', `ada@example.com ${shared}`)
-  form.delete('picked_file', `ada@example.com ${unticked}`)
-  form.append('picked_file', `ada@example.com ${foreign}`)
-  form.set('decision', 'allow')
-  const response = await fetch(page, { method: 'POST', body: form, redirect: 'manual' })
-  const code = new URL(response.headers.get('location') ?? '').searchParams.get('code') ?? ''
-  const { body } = await google.exchange({
-    ...client,
-    grant_type: 'authorization_code',
-    code,
-    redirect_uri: redirectUri,
-  })
-  const status = async (token: string, id: string) =>
-    (await google.api(token, 'GET', `/v4/spreadsheets/${id}`)).status
-  const token = String(body.access_token)
-  assert.deepEqual(
-    await Promise.all([kept, unticked, foreign, shared].map((id) => status(token, id))),
-    [200, 404, 404, 404],
-  )
-  const otherApp = await google.control<{ access_token: string }>('POST', 'tokens', {
-    user: 'ada@example.com',
-    scopes: [driveFile],
-    clientId: '987654321-other',
-  })
-  assert.equal(await status(otherApp.access_token, kept), 404)
-})
-
-test('a page without drive.file offers no files; automatic mode picks when told to', async (t) => {
-  const google = await startLocalGoogle(t)
-  const spreadsheet = { title: 'Shop', owner: 'ada@example.com', pickedBy: [] }
-  const { spreadsheetId } = await google.control<{ spreadsheetId: string }>(
-    'POST',
-    'spreadsheets',
-    spreadsheet,
-  )
-  const page = (scope: string): string =>
-    `${google.url}/o/oauth2/v2/auth?${new URLSearchParams({ ...request, scope })}`
-  assert.doesNotMatch(await (await fetch(page(spreadsheetsScope))).text(), /picked_file/)
-  const { access_token } = await google.tokens('ada@example.com', [driveFile])
-  const get = async () => (await google.api(access_token, 'GET', `/v4/spreadsheets/${spreadsheetId}`)).status
-  const { client_id: _named, ...anyClient } = request
-  for (const [pick, status] of [
-    [false, 404],
-    [true, 200],
-  ] as const) {
-    await google.control('POST', 'settings', { autoConsent: { pick } })
-    const parameters = new URLSearchParams({ ...anyClient, client_id: 'shop' })
-    await fetch(`${google.url}/o/oauth2/v2/auth?${parameters}`, { redirect: 'manual' })
-    assert.equal(await get(), status)
-  }
+  const sheetsOnly = await clientsOf(google, 'ada@example.com', [spreadsheetsScope])
+  await assert.rejects(sheetsOnly.driveApi.about.get({ fields }), { status: 403 })
 })

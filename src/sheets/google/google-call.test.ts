@@ -1,0 +1,294 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createMemoryCredentials, sealing } from '../../../test/google/memory-credentials.ts'
+import { createVirtualTime } from '../../../test/google/virtual-time.ts'
+import type { Observation } from '../../observe.ts'
+import { CredentialExpired, OutcomeUnknown, ProviderFailure } from '../provider-failure.ts'
+import { createGoogleBreaker } from './google-breaker.ts'
+import { createGoogleBudget, googleRations } from './google-budget.ts'
+import { callLimits, createGoogleCalls, type GoogleCall } from './google-call.ts'
+import { createGoogleTokens } from './google-tokens.ts'
+import { type Answer, ExchangeLost, type ExchangeWish } from './google-transport.ts'
+import { createRetryCredit } from './retry-credit.ts'
+
+type Script = (wish: ExchangeWish, number: number) => Answer | ExchangeLost | Promise<Answer>
+
+const json = { 'content-type': 'application/json; charset=UTF-8' }
+const good: Answer = { status: 200, headers: json, body: own('{"good":true}') }
+const html: Answer = { status: 200, headers: { 'content-type': 'text/html' }, body: own('<html>') }
+const half: Answer = { status: 200, headers: json, body: own('{"good":') }
+const reset = new ExchangeLost('no_answer', 'reset')
+const refused = new ExchangeLost('not_sent', 'connection refused')
+
+function own(text: string): Buffer<ArrayBuffer> {
+  const body = Buffer.allocUnsafeSlow(Buffer.byteLength(text))
+  body.write(text)
+  return body
+}
+
+function failure(code: number, status = '', reason = ''): Answer {
+  const details = [{ '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason, metadata: {} }]
+  return {
+    status: code,
+    headers: json,
+    body: own(JSON.stringify({ error: { code, message: 'no', status, details } })),
+  }
+}
+
+function start(script: Script, latencyMs = 0) {
+  const time = createVirtualTime()
+  const { clock, timers } = time
+  const store = createMemoryCredentials()
+  const seen: Observation[] = []
+  const observe = (observation: Observation) => seen.push(observation)
+  const sentAtMs: number[] = []
+  const bearers: (string | undefined)[] = []
+  let refreshes = 0
+  const tokens = createGoogleTokens({
+    store,
+    sealing,
+    clock,
+    observe,
+    oauth: { refresh: async () => ({ accessToken: `token-${++refreshes}`, expiresInSeconds: 3_600 }) },
+  })
+  const random = () => 0.5
+  const calls = createGoogleCalls({
+    transport: {
+      async exchange(wish) {
+        sentAtMs.push(clock.elapsedMs())
+        bearers.push(wish.headers.Authorization)
+        if (latencyMs > 0) {
+          const { promise, resolve } = Promise.withResolvers<void>()
+          timers.after(latencyMs, resolve)
+          wish.signal.addEventListener('abort', () => resolve())
+          await promise
+          if (wish.signal.aborted) throw reset
+        }
+        const answer = await script(wish, sentAtMs.length)
+        if (answer instanceof Error) throw answer
+        return answer
+      },
+      close() {},
+    },
+    tokens,
+    budget: createGoogleBudget({ clock, timers, observe, random, limits: googleRations }),
+    breaker: createGoogleBreaker({ clock, observe, random }),
+    retryCredit: createRetryCredit(clock),
+    scope: 'drive.file',
+    clock,
+    timers,
+    observe,
+    random,
+    limits: callLimits,
+  })
+  const credentialId = store.connect({ subject: 'ada', refreshToken: 'r' })
+  const call: GoogleCall = { credentialId, method: 'GET', url: 'http://google/x', service: 'sheets' }
+  /** Lets time pass until it is settled, and says how long that took. */
+  const settled = async <T>(work: Promise<T>): Promise<{ value?: T; error?: unknown; tookMs: number }> => {
+    const startMs = clock.elapsedMs()
+    let outcome: { value?: T; error?: unknown; tookMs: number } | null = null
+    work.then(
+      (value) => {
+        outcome = { value, tookMs: clock.elapsedMs() - startMs }
+      },
+      (error: unknown) => {
+        outcome = { error, tookMs: clock.elapsedMs() - startMs }
+      },
+    )
+    for (let at = 0; at < 2_000 && !outcome; at++) await time.pass(50)
+    assert.ok(outcome, 'it never ended')
+    return outcome
+  }
+  return { time, store, seen, calls, call, sentAtMs, bearers, settled, credentialId }
+}
+
+test('a read survives two mishaps of any passing kind', async () => {
+  for (const mishap of [failure(500), failure(503), html, half, reset, refused]) {
+    const { calls, call, sentAtMs, settled, seen } = start((_, number) => (number < 3 ? mishap : good))
+    const { value, tookMs } = await settled(calls.callRead(call))
+    assert.equal(String(value), '{"good":true}')
+    assert.equal(sentAtMs.length, 3)
+    assert.ok(tookMs >= 350 && tookMs <= 800, `waited between the tries: ${tookMs} ms`)
+    assert.equal(seen.filter(({ event }) => event === 'google_called').length, 3)
+  }
+})
+
+test('after three tries a read gives up, with a failure that passes', async () => {
+  const { calls, call, sentAtMs, settled } = start(() => failure(503))
+  const { error } = await settled(calls.callRead(call))
+  assert.ok(error instanceof ProviderFailure && error.facts.isPassing)
+  assert.equal(sentAtMs.length, 3)
+})
+
+test('what will not pass is not tried again', async () => {
+  for (const status of [400, 403, 404]) {
+    const { calls, call, sentAtMs, settled, store, credentialId } = start(() => failure(status))
+    const { error } = await settled(calls.callRead(call))
+    assert.ok(error instanceof ProviderFailure && !error.facts.isPassing)
+    assert.equal(sentAtMs.length, 1)
+    assert.equal(store.all.get(credentialId)?.state, 'valid')
+  }
+})
+
+test('one deadline holds for all tries of a read', async () => {
+  const { calls, call, settled } = start(() => failure(503), 9_000)
+  const { error, tookMs } = await settled(calls.callRead(call))
+  assert.ok(error instanceof ProviderFailure && error.facts.isPassing)
+  assert.ok(tookMs <= 15_100, `${tookMs} ms`)
+})
+
+test('retries are a tenth of the calls, and a few more', async () => {
+  const { calls, call, sentAtMs, time } = start((_, number) => (number % 2 === 0 ? good : failure(503)))
+  let firsts = 0
+  for (let at = 0; at < 400; at++) {
+    firsts++
+    calls.callRead(call).catch(() => {})
+    await time.pass(1_500)
+  }
+  const freePerMinute = 6
+  const allowed = firsts * 0.1 + (1 + (400 * 1_500) / 60_000) * freePerMinute
+  assert.ok(sentAtMs.length - firsts <= allowed, `${sentAtMs.length - firsts} retries, ${allowed} allowed`)
+  assert.ok(sentAtMs.length > firsts, 'and there are some')
+})
+
+test('a storm is met with few calls, other owners notice nothing, and it is over when it is over', async () => {
+  for (const storm of [failure(429, 'RESOURCE_EXHAUSTED'), failure(500), reset]) {
+    let isOver = false
+    let firstGoodAtMs: number | null = null
+    const { calls, call, bearers, time, store } = start(({ headers }) => {
+      if (headers.Authorization !== 'Bearer token-1') return good
+      if (!isOver) return storm
+      firstGoodAtMs ??= time.clock.elapsedMs()
+      return good
+    }, 20)
+    const other = { ...call, credentialId: store.connect({ subject: 'grace', refreshToken: 'r' }) }
+    const outcomes = { mine: 0, others: 0, othersLost: 0 }
+    let slowestMs = 0
+    for (let second = 0; second < 60; second++) {
+      for (let at = 0; at < 5; at++) {
+        const startMs = time.clock.elapsedMs()
+        outcomes.mine++
+        calls.callRead(call).catch(() => {
+          slowestMs = Math.max(slowestMs, time.clock.elapsedMs() - startMs)
+        })
+      }
+      await time.pass(1_000)
+      if (second % 2 === 0) continue
+      outcomes.others++
+      calls.callRead(other).catch(() => outcomes.othersLost++)
+    }
+    const sent = bearers.filter((bearer) => bearer === 'Bearer token-1').length
+    assert.ok(sent <= 60, `${sent} calls of ${outcomes.mine} went to Google in a minute`)
+    assert.ok(slowestMs <= 15_250, `${slowestMs} ms`)
+    assert.deepEqual(outcomes, { mine: 300, others: 30, othersLost: 0 })
+    isOver = true
+    const endMs = time.clock.elapsedMs()
+    let wellAfterMs = Number.POSITIVE_INFINITY
+    for (let at = 0; at < 10; at++) {
+      calls.callRead(call).then(
+        () => (wellAfterMs = Math.min(wellAfterMs, time.clock.elapsedMs() - endMs)),
+        () => {},
+      )
+      await time.pass(500)
+    }
+    await time.pass(15_000)
+    assert.ok(wellAfterMs <= 15_000, `${wellAfterMs} ms until a newcomer was answered`)
+    assert.ok((firstGoodAtMs ?? Number.POSITIVE_INFINITY) - endMs <= 5_000, 'asked again within five seconds')
+  }
+})
+
+test('an access token that was ended early is replaced, and the call repeated', async () => {
+  const { calls, call, bearers, settled } = start(({ headers }) =>
+    headers.Authorization === 'Bearer token-1' ? failure(401, 'UNAUTHENTICATED') : good,
+  )
+  const { value } = await settled(calls.callRead(call))
+  assert.equal(String(value), '{"good":true}')
+  assert.deepEqual(bearers, ['Bearer token-1', 'Bearer token-2'])
+})
+
+test('two access tokens refused in a row, or a scope withdrawn, need the owner', async () => {
+  for (const [answer, reason, sent] of [
+    [failure(401, 'UNAUTHENTICATED'), 'Google refuses the access token', 2],
+    [
+      failure(403, 'PERMISSION_DENIED', 'ACCESS_TOKEN_SCOPE_INSUFFICIENT'),
+      'the owner withdrew the access to spreadsheets',
+      1,
+    ],
+  ] as const) {
+    const { calls, call, settled, store, credentialId, sentAtMs } = start(() => answer)
+    const { error } = await settled(calls.callRead(call))
+    assert.ok(error instanceof CredentialExpired)
+    assert.equal(store.all.get(credentialId)?.expiredReason, reason)
+    assert.equal(sentAtMs.length, sent)
+  }
+})
+
+test('a 401 that is not Google’s, and a scope that only Drive wants, expire nothing', async () => {
+  const proxy: Answer = { status: 401, headers: { 'content-type': 'text/html' }, body: own('<html>') }
+  const scope = failure(403, 'PERMISSION_DENIED', 'ACCESS_TOKEN_SCOPE_INSUFFICIENT')
+  for (const [answer, service] of [
+    [proxy, 'sheets'],
+    [scope, 'drive'],
+  ] as const) {
+    const { calls, call, settled, store, credentialId } = start(() => answer)
+    const { error } = await settled(calls.callRead({ ...call, service }))
+    assert.ok(error instanceof ProviderFailure && !(error instanceof CredentialExpired))
+    assert.equal(store.all.get(credentialId)?.state, 'valid')
+  }
+})
+
+test('a write is sent once: a lost or spoilt answer leaves the outcome unknown', async () => {
+  for (const answer of [failure(500), failure(503), html, half, reset, new ExchangeLost('too_large', 'x')]) {
+    const { calls, call, sentAtMs, settled } = start(() => answer)
+    const { error } = await settled(calls.callWrite({ ...call, method: 'POST', body: {} }))
+    assert.ok(error instanceof OutcomeUnknown, String(error))
+    assert.equal(sentAtMs.length, 1)
+  }
+})
+
+test('a write that hangs is unknown when its deadline ends', async () => {
+  const { calls, call, settled } = start(() => good, 60_000)
+  const { error, tookMs } = await settled(calls.callWrite({ ...call, method: 'POST', body: {} }))
+  assert.ok(error instanceof OutcomeUnknown)
+  assert.ok(tookMs >= 25_000 && tookMs <= 25_100)
+})
+
+test('a write that was refused or never left was surely not done', async () => {
+  for (const answer of [
+    failure(400),
+    failure(403),
+    failure(404),
+    failure(429, 'RESOURCE_EXHAUSTED'),
+    refused,
+  ]) {
+    const { calls, call, sentAtMs, settled } = start(() => answer)
+    const { error } = await settled(calls.callWrite({ ...call, method: 'POST', body: {} }))
+    assert.ok(error instanceof ProviderFailure && !(error instanceof OutcomeUnknown), String(error))
+    assert.equal(sentAtMs.length, 1)
+  }
+})
+
+test('a write that is taken gives back what Google said', async () => {
+  const bodies: (string | undefined)[] = []
+  const { calls, call, settled } = start(({ body }) => {
+    bodies.push(body)
+    return good
+  })
+  const { value } = await settled(calls.callWrite({ ...call, method: 'POST', body: { requests: [] } }))
+  assert.deepEqual(value, { good: true })
+  assert.deepEqual(bodies, ['{"requests":[]}'])
+})
+
+test('each try of a read tells the bytes of its own answer', async () => {
+  const { calls, call, settled } = start(({ onPiece }, number) => {
+    onPiece?.(Buffer.from(`try ${number}`))
+    return number === 1 ? half : good
+  })
+  let heard: string[] = []
+  const onBody = () => {
+    heard = []
+    return (piece: Uint8Array) => void heard.push(Buffer.from(piece).toString())
+  }
+  await settled(calls.callRead({ ...call, onBody }))
+  assert.deepEqual(heard, ['try 2'])
+})

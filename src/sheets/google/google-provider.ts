@@ -1,0 +1,203 @@
+import type { Clock } from '../../clock.ts'
+import type { Fetched, Place, Provider } from '../provider.ts'
+import { tornRead } from './compare-reads.ts'
+import { createDeadline, type Deadline } from './deadline.ts'
+import type { GoogleBudget } from './google-budget.ts'
+import { type CallLimits, callLimits, type GoogleCalls } from './google-call.ts'
+import type { GoogleComparing } from './google-comparing.ts'
+import type { GoogleDecodeOptions } from './google-decode.ts'
+import type { GoogleEndpoints } from './google-endpoints.ts'
+import { parseGoogleLocation } from './google-location.ts'
+import type { GoogleTokens } from './google-tokens.ts'
+import { createInspection } from './inspection.ts'
+import type { Timers } from './timers.ts'
+
+/** The half that reads; `google-writing.ts` is the other. */
+export type GoogleReading = Required<Pick<Provider, 'fetch' | 'isTight'>>
+
+export interface GoogleProviderParts {
+  calls: GoogleCalls
+  endpoints: GoogleEndpoints
+  comparing: GoogleComparing
+  tokens: Pick<GoogleTokens, 'subjectOf'>
+  budget: Pick<GoogleBudget, 'isTight'>
+  clock: Clock
+  timers: Timers
+  limits?: CallLimits
+}
+
+/**
+ * Google cannot tell a date from a number in one read, so a tab is read with dates as numbers and once more with
+ * dates as shown. The second read is left out while the first says that no value changed; but a format can change
+ * alone, so every so often it is made all the same.
+ */
+const trustFormatsMs = 60_000
+const maxRemembered = 10_000
+/** A version is `<hash of the values>.<hash of the texts>`; without numbers there is nothing that could be a date. */
+const noTexts = '-'
+
+type Render = 'serial' | 'texts' | 'formatted'
+
+const renderOptions: Record<Render, object> = {
+  serial: { valueRenderOption: 'UNFORMATTED_VALUE', dateTimeRenderOption: 'SERIAL_NUMBER' },
+  texts: { valueRenderOption: 'UNFORMATTED_VALUE', dateTimeRenderOption: 'FORMATTED_STRING' },
+  formatted: { valueRenderOption: 'FORMATTED_VALUE' },
+}
+
+interface TabRead {
+  body: Buffer<ArrayBuffer>
+  hash: string
+  hasNumber: boolean
+}
+
+interface Pair {
+  serial: TabRead
+  texts: TabRead
+  dates: Uint32Array
+}
+
+export function createGoogleProvider({
+  calls,
+  endpoints,
+  comparing,
+  tokens,
+  budget,
+  clock,
+  timers,
+  limits = callLimits,
+}: GoogleProviderParts): GoogleReading {
+  /** When the texts of a version were last seen, by place. */
+  const textsSeen = new Map<string, { version: string; atMs: number }>()
+
+  return {
+    async fetch(place, { values, knownVersion }) {
+      const deadline = createDeadline(clock, timers, limits.readMs)
+      try {
+        return await (values === 'typed'
+          ? fetchTyped(place, knownVersion, deadline)
+          : fetchFormatted(place, knownVersion, deadline))
+      } finally {
+        deadline.end()
+      }
+    },
+    isTight({ credentialId }) {
+      const subject = credentialId === null ? null : tokens.subjectOf(credentialId)
+      return subject !== null && budget.isTight(subject)
+    },
+  }
+
+  async function fetchFormatted(place: Place, knownVersion: string | null, deadline: Deadline) {
+    const { body, hash } = await read(place, 'formatted', deadline)
+    return hash === knownVersion ? 'unchanged' : fetched(body, hash, 'formatted')
+  }
+
+  async function fetchTyped(place: Place, knownVersion: string | null, deadline: Deadline) {
+    const serial = await read(place, 'serial', deadline)
+    const [knownValues, knownTexts] = knownVersion?.split('.') ?? []
+    const isSame = serial.hash === knownValues
+    if (!serial.hasNumber) {
+      return isSame ? 'unchanged' : fetched(serial.body, `${serial.hash}.${noTexts}`, 'typed')
+    }
+    if (isSame && knownVersion !== null && seenLately(place, knownVersion)) return 'unchanged'
+    const seenAtMs = clock.elapsedMs()
+    const texts = await read(place, 'texts', deadline)
+    if (isSame && knownVersion !== null && texts.hash === knownTexts) {
+      remember(place, knownVersion, seenAtMs)
+      return 'unchanged'
+    }
+    const pair = await fitting(place, serial, texts, deadline)
+    const version = `${pair.serial.hash}.${pair.texts.hash}`
+    remember(place, version, seenAtMs)
+    return fetched(pair.serial.body, version, 'typed', pair.dates)
+  }
+
+  /**
+   * Two reads of one moment. What is served are the values of one read; the other only says which of them are
+   * dates, so a number that changed in between does no harm, but a row that moved would.
+   */
+  async function fitting(
+    place: Place,
+    firstSerial: TabRead,
+    firstTexts: TabRead,
+    deadline: Deadline,
+  ): Promise<Pair> {
+    const first = await compared(firstSerial, firstTexts)
+    if (first.fit === 'exact') return first
+    const serial = await read(place, 'serial', deadline)
+    // Between two equal reads nothing can have changed: what looked doubtful was so all the time.
+    if (first.fit === 'doubtful' && serial.hash === first.serial.hash) return first
+    const second = await compared(serial, first.texts)
+    if (second.fit !== 'torn') return second
+    const third = await compared(second.serial, await read(place, 'texts', deadline))
+    if (third.fit !== 'torn') return third
+    throw tornRead()
+  }
+
+  async function compared(serial: TabRead, texts: TabRead): Promise<Pair & { fit: string }> {
+    const { fit, dates, serialBody, shownBody } = await comparing.compare({
+      serialBody: serial.body,
+      shownBody: texts.body,
+    })
+    return {
+      fit,
+      dates,
+      serial: { ...serial, body: Buffer.from(serialBody.buffer) },
+      texts: { ...texts, body: Buffer.from(shownBody.buffer) },
+    }
+  }
+
+  async function read(
+    { location, credentialId }: Place,
+    render: Render,
+    deadline: Deadline,
+  ): Promise<TabRead> {
+    const { spreadsheetId, tabId } = parseGoogleLocation(location)
+    let inspection = createInspection()
+    const body = await calls.callRead({
+      credentialId,
+      service: 'sheets',
+      method: 'POST',
+      // By the tab's id: its title may change at any time.
+      url: `${endpoints.sheets}/${encodeURIComponent(spreadsheetId)}/values:batchGetByDataFilter?prettyPrint=false`,
+      body: {
+        dataFilters: [{ gridRange: { sheetId: tabId } }],
+        majorDimension: 'ROWS',
+        ...renderOptions[render],
+      },
+      deadline,
+      onBody() {
+        inspection = createInspection()
+        return inspection.look
+      },
+    })
+    return { body, ...inspection.found() }
+  }
+
+  function seenLately(place: Place, version: string): boolean {
+    const seen = textsSeen.get(keyOf(place))
+    return seen?.version === version && clock.elapsedMs() - seen.atMs < trustFormatsMs
+  }
+
+  function remember(place: Place, version: string, atMs: number): void {
+    const key = keyOf(place)
+    textsSeen.delete(key)
+    textsSeen.set(key, { version, atMs })
+    const [oldest] = textsSeen.keys()
+    if (textsSeen.size > maxRemembered && oldest !== undefined) textsSeen.delete(oldest)
+  }
+}
+
+function keyOf({ location, credentialId }: Place): string {
+  return `${credentialId} ${location}`
+}
+
+function fetched(
+  bytes: Uint8Array,
+  version: string,
+  values: GoogleDecodeOptions['values'],
+  dates: Uint32Array = new Uint32Array(),
+): Fetched {
+  const options: GoogleDecodeOptions = { values, dates }
+  const module = new URL('./google-decode.ts', import.meta.url).href
+  return { bytes, version, decoder: { module, name: 'decodeGoogleValues', options } }
+}

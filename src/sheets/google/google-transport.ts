@@ -1,0 +1,131 @@
+import {
+  type ClientRequest,
+  Agent as HttpAgent,
+  request as httpRequest,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+} from 'node:http'
+import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
+import { pipeline } from 'node:stream/promises'
+import { createGunzip } from 'node:zlib'
+
+/** One HTTP exchange with Google, as bytes. */
+export interface Transport {
+  exchange(wish: ExchangeWish): Promise<Answer>
+  close(): void
+}
+
+export interface ExchangeWish {
+  method: 'GET' | 'POST'
+  url: string
+  headers: Record<string, string>
+  body?: string
+  signal: AbortSignal
+  /** Told each piece of the body, decompressed, as it comes: large bodies are looked at a little at a time. */
+  onPiece?(piece: Uint8Array): void
+}
+
+export interface Answer {
+  status: number
+  headers: IncomingHttpHeaders
+  /** Decompressed, in a buffer of its own: it can be handed over to a thread. */
+  body: Buffer<ArrayBuffer>
+}
+
+/** What can be known of an exchange without an answer; a write must know whether it may have been done. */
+export type Lost = 'not_sent' | 'no_answer' | 'too_large'
+
+export class ExchangeLost extends Error {
+  override readonly name = 'ExchangeLost'
+  readonly lost: Lost
+
+  constructor(lost: Lost, cause: unknown) {
+    super(cause instanceof Error ? cause.message : String(cause), { cause })
+    this.lost = lost
+  }
+}
+
+export interface TransportLimits {
+  /** A connection that says nothing for so long is given up. */
+  silenceMs: number
+  /** Decompressed. A larger answer is refused while it comes. */
+  maxBodyBytes: number
+}
+
+export const transportLimits: TransportLimits = { silenceMs: 10_000, maxBodyBytes: 64 * 1024 * 1024 }
+
+// Google keeps idle connections for 240 s; ours end well before, or a write would meet a connection just closed and
+// nobody could say whether it was done.
+const agentOptions = { keepAlive: true, timeout: 60_000, maxSockets: 64, scheduling: 'lifo' } as const
+const inflatedPieceBytes = 256 * 1024
+
+export function createTransport({ silenceMs, maxBodyBytes }: TransportLimits): Transport {
+  const plainAgent = new HttpAgent(agentOptions)
+  const tlsAgent = new HttpsAgent(agentOptions)
+
+  return {
+    exchange(wish) {
+      const { promise, resolve, reject } = Promise.withResolvers<Answer>()
+      const request = start(wish)
+      let isSent = false
+      const fail = (error: unknown) => {
+        const lost = isSent ? 'no_answer' : 'not_sent'
+        reject(error instanceof ExchangeLost ? error : new ExchangeLost(lost, error))
+        request.destroy()
+      }
+      request.once('socket', (socket) => {
+        if (request.reusedSocket || !socket.connecting) isSent = true
+        else socket.once('encrypted' in socket ? 'secureConnect' : 'connect', () => (isSent = true))
+      })
+      request.setTimeout(silenceMs, () => fail(new Error(`Silent for ${silenceMs} ms`)))
+      request.on('error', fail)
+      request.once('response', (response) => {
+        isSent = true
+        bodyOf(response, wish).then((body) => {
+          resolve({ status: response.statusCode ?? 0, headers: response.headers, body })
+        }, fail)
+      })
+      request.end(wish.body)
+      return promise
+    },
+    close() {
+      plainAgent.destroy()
+      tlsAgent.destroy()
+    },
+  }
+
+  function start({ method, url, headers, body, signal }: ExchangeWish): ClientRequest {
+    const length = body === undefined ? {} : { 'Content-Length': String(Buffer.byteLength(body)) }
+    // Google compresses only for those who also say so by name.
+    const all = { 'User-Agent': 'rowport (gzip)', 'Accept-Encoding': 'gzip', ...length, ...headers }
+    const options = { method, headers: all, signal }
+    return url.startsWith('https:')
+      ? httpsRequest(url, { ...options, agent: tlsAgent })
+      : httpRequest(url, { ...options, agent: plainAgent })
+  }
+
+  async function bodyOf(response: IncomingMessage, { onPiece }: ExchangeWish): Promise<Buffer<ArrayBuffer>> {
+    const pieces: Uint8Array[] = []
+    let bytes = 0
+    const collect = async (source: AsyncIterable<Uint8Array>) => {
+      for await (const piece of source) {
+        bytes += piece.byteLength
+        if (bytes > maxBodyBytes) throw new ExchangeLost('too_large', `More than ${maxBodyBytes} bytes`)
+        onPiece?.(piece)
+        pieces.push(piece)
+      }
+    }
+    if (response.headers['content-encoding'] === 'gzip') {
+      await pipeline(response, createGunzip({ chunkSize: inflatedPieceBytes }), collect)
+    } else {
+      await pipeline(response, collect)
+    }
+    const body = Buffer.allocUnsafeSlow(bytes)
+    let at = 0
+    for (const piece of pieces) {
+      body.set(piece, at)
+      at += piece.byteLength
+    }
+    return body
+  }
+}

@@ -1,0 +1,140 @@
+import type { Clock } from '../../clock.ts'
+import type { Observe } from '../../observe.ts'
+import type { Change, Unfit } from '../change.ts'
+import type { Cell } from '../grid.ts'
+import type { Place, Provider } from '../provider.ts'
+import { foretold } from './change-results.ts'
+import type { GoogleBudget } from './google-budget.ts'
+import type { GoogleCalls } from './google-call.ts'
+import { type CommitParts, commitBatch } from './google-commit.ts'
+import type { GoogleEndpoints } from './google-endpoints.ts'
+import { parseGoogleLocation } from './google-location.ts'
+import { createGoogleLooking } from './google-looking.ts'
+import { settleMarker } from './google-settling.ts'
+import type { GoogleTokens } from './google-tokens.ts'
+import { fetchedHeader } from './header-read.ts'
+import { fenceOf, newMarker, readFence } from './marker.ts'
+import { createMarkerCleaning } from './marker-cleaning.ts'
+import { followRows, type RowTurns } from './row-turns.ts'
+import { createTabHeads } from './tab-heads.ts'
+import { createTabMemory } from './tab-memory.ts'
+import { valuesOf } from './tab-view.ts'
+import { pause, type Timers } from './timers.ts'
+import { firstUnfit, tooManyCells } from './unfit-values.ts'
+
+export type GoogleWriting = Required<Pick<Provider, 'fetchHeader' | 'untilTurn' | 'prepare' | 'settle'>>
+
+export interface GoogleWritingParts {
+  calls: GoogleCalls
+  endpoints: GoogleEndpoints
+  tokens: Pick<GoogleTokens, 'subjectOf'>
+  budget: Pick<GoogleBudget, 'opensInMs'>
+  clock: Clock
+  timers: Timers
+  observe: Observe
+}
+
+/**
+ * A header that the last write's answer showed is good for so long: under load, each write then needs no read of its
+ * own, and the owner's ration of reads is left to readers.
+ */
+const trustHeaderMs = 1_000
+/** Who waits longer than this is told by the budget itself. */
+const longestTurnMs = 5_000
+
+/**
+ * Writing to Google: one `spreadsheets.batchUpdate` for a batch, which Google applies as a whole or not at all. With
+ * it goes a marker of which there can be only one, so that a batch can happen once at most, however late it arrives
+ * (docs/decisions/011-what-google-leaves-open.md).
+ */
+export function createGoogleWriting(googleParts: GoogleWritingParts): GoogleWriting {
+  const { calls, endpoints, tokens, budget, clock, timers, observe } = googleParts
+  const looking = createGoogleLooking(calls, endpoints)
+  const memory = createTabMemory(clock)
+  const heads = createTabHeads(looking, memory)
+  const cleaning = createMarkerCleaning(clock)
+  const parts: CommitParts = { calls, endpoints, looking, heads, memory, cleaning, observe }
+
+  return {
+    async fetchHeader(place) {
+      const { header } = await heads.headOf(place, trustHeaderMs)
+      return fetchedHeader(header)
+    },
+
+    async untilTurn({ credentialId }) {
+      const subject = credentialId === null ? null : tokens.subjectOf(credentialId)
+      const waitMs = subject === null ? 0 : budget.opensInMs({ subject, kind: 'write' })
+      if (waitMs > 0) await pause(timers, Math.min(waitMs, longestTurnMs), new AbortController().signal)
+    },
+
+    async prepare(place, changes, version) {
+      const unfit = firstUnfit(changes)
+      if (unfit) return unfit
+      const turns = followRows(changes)
+      const rows = await rowsBefore(place, changes, turns)
+      if ('changeAt' in rows) return rows
+      const isAdding = changes.some(({ kind }) => kind === 'add')
+      const head = isAdding ? memory.get(place) : null
+      const full = head && tooManyCells(changes, head)
+      if (full) return full
+      const firstAdded = head ? head.lastRow - turns.deletions + 1 : null
+      const marker = newMarker(clock.nowMs())
+      return {
+        fence: fenceOf(marker),
+        expected: foretold(changes, turns, rows.row, firstAdded),
+        isExact: !isAdding,
+        commit: () => commitBatch({ place, changes, turns, version, marker }, parts),
+        async discard() {
+          findOldMarkers(place)
+        },
+      }
+    },
+
+    async settle(place, fence) {
+      const marker = readFence(fence)
+      memory.forget(place)
+      cleaning.noteNew(parseGoogleLocation(place.location).spreadsheetId, marker)
+      return settleMarker(place, marker, parts)
+    },
+  }
+
+  /** As the changes were judged on them; who does not tell is looked up. */
+  async function rowsBefore(
+    place: Place,
+    changes: readonly Change[],
+    turns: RowTurns,
+  ): Promise<{ row(rowNumber: number): readonly Cell[] } | Unfit> {
+    const known = new Map<number, readonly Cell[]>()
+    const unknown = new Map<number, number>()
+    changes.forEach((change, changeAt) => {
+      const row = turns.before(changeAt)
+      if (change.kind === 'add' || row === null) return
+      if (change.before)
+        known.set(
+          row,
+          Array.from(change.before, (cell) => cell ?? null),
+        )
+      else unknown.set(row, changeAt)
+    })
+    if (unknown.size > 0) {
+      const view = await looking.look(
+        place,
+        [...unknown.keys()].map((row) => ({ from: row, to: row })),
+      )
+      const missing = [...unknown].find(([row]) => view === 'outside' || row > view.rowCount)
+      if (missing) return { changeAt: missing[1], reason: 'row', details: 'The row is not there.' }
+      if (view !== 'outside') for (const row of unknown.keys()) known.set(row, valuesOf(view.row(row)))
+    }
+    return { row: (rowNumber) => known.get(rowNumber) ?? [] }
+  }
+
+  /** Those that former processes left behind; nobody waits for it. */
+  function findOldMarkers(place: Place): void {
+    const { spreadsheetId } = parseGoogleLocation(place.location)
+    if (!cleaning.mustSearch(spreadsheetId)) return
+    looking.oldMarkers(place).then(
+      (found) => cleaning.note(spreadsheetId, found),
+      () => cleaning.searchAgain(spreadsheetId),
+    )
+  }
+}

@@ -1,0 +1,107 @@
+import type { Clock } from '../../clock.ts'
+import type { Observe } from '../../observe.ts'
+import type { Sealing } from '../../sealing.ts'
+import type { Store } from '../../store/store.ts'
+import type { Provider } from '../provider.ts'
+import { createGoogleBreaker } from './google-breaker.ts'
+import { type BudgetLimits, createGoogleBudget, googleRations } from './google-budget.ts'
+import { type CallLimits, callLimits, createGoogleCalls, type GoogleCalls } from './google-call.ts'
+import { createGoogleComparing } from './google-comparing.ts'
+import type { GoogleScope } from './google-consent.ts'
+import { googleEndpoints } from './google-endpoints.ts'
+import { createGoogleFiles, type GoogleFiles } from './google-files.ts'
+import { createGoogleOAuth, type GoogleOAuth } from './google-oauth.ts'
+import { createGoogleProvider } from './google-provider.ts'
+import { createGoogleTokens } from './google-tokens.ts'
+import { createTransport, type TransportLimits, transportLimits } from './google-transport.ts'
+import { createGoogleWriting } from './google-writing.ts'
+import { createRetryCredit } from './retry-credit.ts'
+import type { SharedTokens } from './shared-tokens.ts'
+import { systemTimers, type Timers } from './timers.ts'
+
+/** All that speaks to Google, put together once. */
+export interface Google {
+  provider: Provider
+  oauth: GoogleOAuth
+  files: GoogleFiles
+  calls: GoogleCalls
+  /** Of the page on which owners consent. */
+  consentOrigin: string
+  close(): Promise<void>
+}
+
+export interface GoogleParts {
+  settings: {
+    clientId: string
+    clientSecret: string
+    endpoint: string | null
+    scope: GoogleScope
+    /** Where Google granted the operator's project other rations than everyone has. */
+    rations?: BudgetLimits
+  }
+  store: Pick<Store, 'findCredential' | 'expireCredential'>
+  sealing: Pick<Sealing, 'open'>
+  clock: Clock
+  observe: Observe
+  sharedTokens?: SharedTokens
+  /** For tests; without them, as Google and the design want it. */
+  timers?: Timers
+  random?: () => number
+  transportLimits?: TransportLimits
+  callLimits?: CallLimits
+  rations?: BudgetLimits
+}
+
+export function createGoogle(parts: GoogleParts): Google {
+  const { settings, store, sealing, clock, observe, timers = systemTimers, random = Math.random } = parts
+  const { scope } = settings
+  const endpoints = googleEndpoints(settings.endpoint)
+  const transport = createTransport(parts.transportLimits ?? transportLimits)
+  const oauth = createGoogleOAuth({ endpoints, transport, clock, timers, client: settings, scope })
+  const tokens = createGoogleTokens({
+    store,
+    sealing,
+    oauth,
+    clock,
+    observe,
+    ...(parts.sharedTokens && { shared: parts.sharedTokens }),
+  })
+  const budget = createGoogleBudget({
+    clock,
+    timers,
+    observe,
+    random,
+    limits: parts.rations ?? settings.rations ?? googleRations,
+  })
+  const breaker = createGoogleBreaker({ clock, observe, random })
+  const retryCredit = createRetryCredit(clock)
+  const limits = parts.callLimits ?? callLimits
+  const calls = createGoogleCalls({
+    transport,
+    tokens,
+    budget,
+    breaker,
+    retryCredit,
+    scope,
+    clock,
+    timers,
+    observe,
+    random,
+    limits,
+  })
+  const comparing = createGoogleComparing()
+  return {
+    provider: {
+      ...createGoogleProvider({ calls, endpoints, comparing, tokens, budget, clock, timers, limits }),
+      ...createGoogleWriting({ calls, endpoints, tokens, budget, clock, timers, observe }),
+    },
+    oauth,
+    files: createGoogleFiles({ calls, endpoints, store }),
+    calls,
+    consentOrigin: new URL(endpoints.consentPage).origin,
+    async close() {
+      await comparing.close()
+      transport.close()
+    },
+  }
+}

@@ -1,0 +1,22 @@
+import { createHash } from 'node:crypto'
+import { createNumberScan } from './number-scan.ts'
+
+/** What must be known of a body before anyone parses it, found out a piece at a time while it comes. */
+export interface Inspection {
+  look(piece: Uint8Array): void
+  found(): { hash: string; hasNumber: boolean }
+}
+
+const hashChars = 22
+
+export function createInspection(): Inspection {
+  const hash = createHash('sha256')
+  const scan = createNumberScan()
+  return {
+    look(piece) {
+      hash.update(piece)
+      scan.look(piece)
+    },
+    found: () => ({ hash: hash.digest('base64url').slice(0, hashChars), hasNumber: scan.hasNumber() }),
+  }
+}

@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { createNumberScan } from './number-scan.ts'
+
+const cell = fc.oneof(
+  { weight: 6, arbitrary: fc.string({ unit: 'grapheme' }) },
+  { weight: 3, arbitrary: fc.constantFrom('[1', ',2', '\\', '"', '\\",-3', '[-1,2]') },
+  { weight: 3, arbitrary: fc.boolean() },
+  { weight: 1, arbitrary: fc.double({ noNaN: true, noDefaultInfinity: true }) },
+)
+
+test('a number is found if and only if a cell is one, however the bytes are cut', () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.array(cell, { maxLength: 4 }), { maxLength: 4 }),
+      fc.boolean(),
+      fc.integer({ min: 1, max: 9 }),
+      (values, isPretty, size) => {
+        const valueRange = { range: 'Sheet1!A1:Z1000', majorDimension: 'ROWS', values }
+        const answer = {
+          spreadsheetId: 'S',
+          valueRanges: [{ valueRange, dataFilters: [{ gridRange: { sheetId: 17 } }] }],
+        }
+        const bytes = Buffer.from(JSON.stringify(answer, null, isPretty ? 2 : undefined))
+        const scan = createNumberScan()
+        for (let at = 0; at < bytes.length; at += size) scan.look(bytes.subarray(at, at + size))
+        assert.equal(
+          scan.hasNumber(),
+          values.flat().some((value) => typeof value === 'number'),
+        )
+      },
+    ),
+    { seed: 5, numRuns: 1_000 },
+  )
+})

@@ -1,0 +1,43 @@
+import type { Clock } from '../../clock.ts'
+
+/** Retries help against a single mishap and make an outage worse: they may be a tenth of the calls, and a few more. */
+export interface RetryCredit {
+  noteCall(credentialId: string): void
+  /** False when this retry would be one too many. */
+  spend(credentialId: string): boolean
+}
+
+const perCall = 0.1
+/** So many are free in a minute, for owners who call seldom. */
+const freePerMinute = 6
+const maxCredit = 6
+const maxRemembered = 10_000
+
+export function createRetryCredit(clock: Clock): RetryCredit {
+  const credits = new Map<string, { left: number; atMs: number }>()
+
+  return {
+    noteCall(credentialId) {
+      const credit = creditOf(credentialId)
+      credit.left = Math.min(maxCredit, credit.left + perCall)
+    },
+    spend(credentialId) {
+      const credit = creditOf(credentialId)
+      if (credit.left < 1) return false
+      credit.left--
+      return true
+    },
+  }
+
+  function creditOf(credentialId: string) {
+    const nowMs = clock.elapsedMs()
+    const known = credits.get(credentialId) ?? { left: maxCredit, atMs: nowMs }
+    known.left = Math.min(maxCredit, known.left + ((nowMs - known.atMs) / 60_000) * freePerMinute)
+    known.atMs = nowMs
+    credits.delete(credentialId)
+    credits.set(credentialId, known)
+    const [longestUnused] = credits.keys()
+    if (credits.size > maxRemembered && longestUnused !== undefined) credits.delete(longestUnused)
+    return known
+  }
+}

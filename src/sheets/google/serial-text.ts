@@ -1,0 +1,39 @@
+/** What a number in a cell stands for, as its format shows it. */
+export type SerialKind = 'date' | 'date-time' | 'time' | 'elapsed'
+
+const msPerDay = 86_400_000
+const msPerHour = 3_600_000
+const msPerMinute = 60_000
+/** 1899-12-30, Google's day 0. There is no 29 February 1900 here. */
+const epochMs = Date.UTC(1899, 11, 30)
+// Not by `Date.UTC`, which takes the years 0 to 99 for those of the last century.
+const firstDay = (new Date(0).setUTCFullYear(0, 0, 1) - epochMs) / msPerDay
+const lastDay = (Date.UTC(9999, 11, 31) - epochMs) / msPerDay
+
+/** Rounded to the millisecond: the fraction of a day that is half past nine is no whole number of them. */
+export function wholeMs(serial: number): number {
+  return Math.round(serial * msPerDay)
+}
+
+/** The cell as CONTRACT 2 wants it, or the number itself where the calendar has no such day. */
+export function serialText(serial: number, kind: SerialKind): string | number {
+  const ms = wholeMs(serial)
+  if (kind === 'elapsed') return ms < 0 ? `-${clockText(-ms)}` : clockText(ms)
+  const day = Math.floor(ms / msPerDay)
+  const ofDay = ms - day * msPerDay
+  if (kind === 'time') return clockText(ofDay)
+  if (day < firstDay || day > lastDay) return serial
+  const date = new Date(epochMs + day * msPerDay).toISOString().slice(0, 10)
+  return kind === 'date' ? date : `${date}T${clockText(ofDay)}`
+}
+
+/** Hours run past 24 for what is elapsed; thousandths are told only where there are any. */
+function clockText(ms: number): string {
+  const thousandths = ms % 1_000
+  const clock = [
+    Math.floor(ms / msPerHour),
+    Math.floor(ms / msPerMinute) % 60,
+    Math.floor(ms / 1_000) % 60,
+  ].map((part) => String(part).padStart(2, '0'))
+  return clock.join(':') + (thousandths === 0 ? '' : `.${String(thousandths).padStart(3, '0')}`)
+}

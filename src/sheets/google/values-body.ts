@@ -1,0 +1,28 @@
+import { ProviderFailure } from '../provider-failure.ts'
+import { fieldsOf, listOf, parsedJson } from './json-fields.ts'
+
+/** A cell as Google's JSON has it; an empty one is `""` between others and left out after the last. */
+export type GoogleCell = string | number | boolean
+
+/** The cells of the one range in an answer of `values:batchGetByDataFilter`. Heavy: for threads only. */
+export function cellsIn(body: Uint8Array): GoogleCell[][] {
+  const [first] = listOf(fieldsOf(parsedJson(body)).valueRanges)
+  const range = fieldsOf(fieldsOf(first).valueRange)
+  // A tab without any value has no `values`, but it has a range.
+  if (typeof range.range !== 'string') throw notValues()
+  const rows = range.values ?? []
+  if (!Array.isArray(rows) || !rows.every(isRow)) throw notValues()
+  return rows
+}
+
+function isRow(row: unknown): row is GoogleCell[] {
+  if (!Array.isArray(row)) return false
+  for (const cell of row) {
+    if (typeof cell !== 'string' && typeof cell !== 'number' && typeof cell !== 'boolean') return false
+  }
+  return true
+}
+
+function notValues(): ProviderFailure {
+  return new ProviderFailure("Google's answer could not be read", { isPassing: true })
+}

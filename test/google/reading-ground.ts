@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict'
+import type { TestContext } from 'node:test'
+import type { Observation } from '../../src/observe.ts'
+import { createDecoding } from '../../src/sheets/decoding.ts'
+import { createGoogle, type Google, type GoogleParts } from '../../src/sheets/google/google.ts'
+import { locateGoogleTab } from '../../src/sheets/google/google-location.ts'
+import type { Place } from '../../src/sheets/provider.ts'
+import type { Snapshot } from '../../src/sheets/snapshot.ts'
+import { driveFile, type LocalGoogle, startLocalGoogle } from '../emulator/harness.ts'
+import { createMemoryCredentials, type MemoryCredentials, sealing } from './memory-credentials.ts'
+
+export const owner = 'ada@example.com'
+
+/** A local Google, our side of it, and an owner who has connected. */
+export interface ReadingGround {
+  local: LocalGoogle
+  google: Google
+  credentials: MemoryCredentials
+  credentialId: string
+  seen: Observation[]
+  newSpreadsheet(values: unknown[][], title?: string): Promise<{ spreadsheetId: string; place: Place }>
+  /** The rows that a client would get. */
+  rows(place: Place, values?: 'typed' | 'formatted'): Promise<unknown[]>
+  /** Calls of Sheets since the last time this was asked. */
+  countCalls(): Promise<number>
+}
+
+export async function startReadingGround(
+  t: TestContext,
+  parts: Partial<GoogleParts> = {},
+): Promise<ReadingGround> {
+  const local = await startLocalGoogle(t)
+  const credentials = createMemoryCredentials()
+  const { refresh_token } = await local.tokens(owner, [driveFile])
+  const credentialId = credentials.connect({ subject: owner, refreshToken: refresh_token, scopes: driveFile })
+  const seen: Observation[] = []
+  const google = createGoogle({
+    settings: { clientId: 'shop', clientSecret: 'any', endpoint: local.url, scope: 'drive.file' },
+    store: credentials,
+    sealing,
+    clock: local.clock,
+    observe: (observation) => seen.push(observation),
+    ...parts,
+  })
+  const decoding = createDecoding(() => {})
+  t.after(async () => {
+    await google.close()
+    await decoding.close()
+  })
+  let counted = 0
+
+  return {
+    local,
+    google,
+    credentials,
+    credentialId,
+    seen,
+    async newSpreadsheet(values, title = 'Shop') {
+      const tabs = [{ title: 'Items', values }]
+      const { spreadsheetId } = await local.control<{ spreadsheetId: string }>('POST', 'spreadsheets', {
+        title,
+        owner,
+        tabs,
+      })
+      const { tabs: found } = await google.files.listTabs(credentialId, spreadsheetId)
+      const { location } = locateGoogleTab({ spreadsheetId, tabId: found[0]?.tabId ?? -1 })
+      return { spreadsheetId, place: { location, credentialId } }
+    },
+    async rows(place, values = 'typed') {
+      const fetched = await google.provider.fetch(place, { values, knownVersion: null })
+      assert.ok(fetched !== 'unchanged')
+      return rowsIn(await decoding.decode(fetched))
+    },
+    async countCalls() {
+      const { calls } = await local.control<{ calls: { service: string }[] }>('GET', 'calls')
+      const all = calls.filter(({ service }) => service === 'sheets').length
+      const since = all - counted
+      counted = all
+      return since
+    },
+  }
+}
+
+export function rowsIn({ listJson }: Snapshot): unknown[] {
+  return JSON.parse(Buffer.from(listJson).toString()) as unknown[]
+}

@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict'
+import type { TestContext } from 'node:test'
+import type { Change } from '../../src/sheets/change.ts'
+import type { Cell } from '../../src/sheets/grid.ts'
+import type { Prepared } from '../../src/sheets/provider.ts'
+import { startWritingGround, type Tab, type WritingGround } from './writing-ground.ts'
+
+/** Writes as the lane makes them, step by step. */
+export async function prepared(
+  { google }: WritingGround,
+  { place }: Tab,
+  changes: readonly Change[],
+): Promise<Prepared> {
+  const isAdding = changes.every(({ kind }) => kind === 'add')
+  const fetched = isAdding
+    ? await google.provider.fetchHeader?.(place)
+    : await google.provider.fetch(place, { values: 'typed', knownVersion: null })
+  assert.ok(fetched && fetched !== 'unchanged')
+  const made = await google.provider.prepare(place, changes, fetched.version)
+  assert.ok(made !== 'conflict' && 'commit' in made, JSON.stringify(made))
+  return made
+}
+
+export async function write(ground: WritingGround, tab: Tab, changes: readonly Change[]) {
+  const attempt = await prepared(ground, tab, changes)
+  const committed = await attempt.commit()
+  await attempt.discard()
+  return committed
+}
+
+export async function applied(ground: WritingGround, tab: Tab, ...changes: Change[]) {
+  const committed = await write(ground, tab, changes)
+  assert.equal(committed.outcome, 'applied', JSON.stringify(committed))
+  return committed.outcome === 'applied' ? committed.results : []
+}
+
+export const add = (...rows: Cell[][]): Change => ({ kind: 'add', rows })
+
+/** One tab of its own, and a person who edits it. */
+export async function startTab(t: TestContext, rows: readonly (readonly Cell[])[], title = 'Items') {
+  const ground = await startWritingGround(t)
+  const tab = await ground.newTab(rows, title)
+  const { spreadsheetId } = tab
+  const edit = (wish: object) => ground.local.control('POST', 'edit', { spreadsheetId, tab: title, ...wish })
+  const fault = (wish: object) => ground.local.control('POST', 'faults', { match: ':batchUpdate', ...wish })
+  return { ground, tab, edit, fault }
+}
