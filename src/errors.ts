@@ -42,8 +42,17 @@ export const errorTable = {
   sheet_not_found: { status: 404, message: 'Sheet not found' },
   method_not_allowed: { status: 405, message: 'This method is not supported here.' },
   request_timeout: { status: 408, message: 'The request did not arrive in time.' },
+  idempotency_in_progress: {
+    status: 409,
+    message: 'A request with this Idempotency-Key is still being worked on.',
+  },
+  precondition_failed: { status: 412, message: 'The row is no longer the one that If-Match names.' },
   payload_too_large: { status: 413, message: 'The request body is too large.' },
   expectation_failed: { status: 417, message: 'The Expect header asks for something that is not supported.' },
+  idempotency_key_reused: {
+    status: 422,
+    message: 'This Idempotency-Key was used for another request.',
+  },
   rate_limited: {
     status: 429,
     message: 'Rate limit exceeded. Please retry after {seconds} seconds.',
@@ -58,6 +67,10 @@ export const errorTable = {
   google_api_error: { status: 502, message: 'Failed to {action} sheet: {reason}' },
   service_unavailable: { status: 503, message: 'The service is not ready. Please retry in a moment.' },
   sheet_paused: { status: 503, message: 'Sheet is paused' },
+  token_expired: {
+    status: 503,
+    message: 'Unable to access sheet. The owner needs to re-authenticate.',
+  },
 } as const satisfies Record<string, ErrorEntry>
 
 export type ErrorCode = keyof typeof errorTable

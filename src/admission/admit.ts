@@ -7,7 +7,7 @@ import { hashApiKey } from './api-key.ts'
 import { type Call, isPastAuthentication, judge, type Pass } from './judge.ts'
 import type { KeyUse } from './key-use.ts'
 import { type Plan, type Plans, planUnknown } from './plans.ts'
-import type { Quota, QuotaState } from './quota.ts'
+import type { Quota, QuotaState, Reservation } from './quota.ts'
 
 /** Not an SHA-256 in hex, so no stored key has it: a misshapen key is looked up like any other and not found. */
 const hashOfNoKey = ''
@@ -16,6 +16,8 @@ const windowMs = 60_000
 export interface Admission {
   /** May this call pass? Asks the store anew each time: what was changed a moment ago already holds. */
   admit(call: Call): Promise<Admitted<Pass>>
+  /** The same question once more, for a write that had to wait for its turn; counts nothing. */
+  stillAdmits(call: Call): Promise<Refusal | null>
   /** For what belongs to the account and not to one sheet: the key says which account. */
   admitToAccount(apiKey: string | null): Promise<Admitted<AccountPass>>
 }
@@ -24,9 +26,25 @@ export interface Admitted<P> {
   verdict: P | Refusal
   /** Refused before it was known who asked. */
   isStranger: boolean
+  /** Who asked, and for what; null for a stranger. */
+  caller: Caller | null
   limits: Limits
+  /**
+   * Takes one of the month's requests, for a write: only once it is known to be no replay, which costs nothing. A
+   * read has taken its own already.
+   */
+  reserve(): Soon<Refusal | null>
   /** For the quota: the request did not succeed, so it costs nothing. */
   release(): void
+}
+
+/** For those who count requests. */
+export interface Caller {
+  account: { id: string }
+  /** null where the account as a whole was asked for. */
+  sheet: { id: string } | null
+  /** null for a keyless read of a public sheet. */
+  key: { id: string } | null
 }
 
 /** What the caller may be told of its limits; null where there is none, or where it is not the caller's business. */
@@ -37,6 +55,7 @@ export interface Limits {
 
 export interface AccountPass {
   account: AccountFacts
+  sheet: null
   key: KeyFacts
   /** The sheets this key may read. */
   sheets: SheetRecord[]
@@ -55,12 +74,16 @@ export interface AdmissionParts {
 export function createAdmission({ store, plans, windows, quota, keyUse, clock }: AdmissionParts): Admission {
   return {
     admit(call) {
-      const keyHash = call.apiKey === null ? null : (hashApiKey(call.apiKey) ?? hashOfNoKey)
-      return store.lookUp(call.address, keyHash).then((facts) => {
+      return store.lookUp(call.address, keyHashOf(call)).then((facts) => {
         const verdict = judge(call, facts, plans)
         if (verdict instanceof Refusal) return refusedEarly(verdict, facts)
-        return withinLimits(verdict, verdict.account, verdict.key)
+        return withinLimits(verdict, call.intent)
       })
+    },
+
+    async stillAdmits(call) {
+      const verdict = judge(call, await store.lookUp(call.address, keyHashOf(call)), plans)
+      return verdict instanceof Refusal ? verdict : null
     },
 
     async admitToAccount(apiKey) {
@@ -75,40 +98,71 @@ export function createAdmission({ store, plans, windows, quota, keyUse, clock }:
           (key.sheetId === null || key.sheetId === sheet.id) &&
           (key.mode === 'live' || sheet.accepts !== 'live'),
       )
-      return withinLimits({ account, key, sheets }, account, key)
+      return withinLimits({ account, sheet: null, key, sheets }, 'read')
     },
   }
 
-  function withinLimits<P>(pass: P, account: AccountFacts, key: KeyFacts | null): Soon<Admitted<P>> {
+  function withinLimits<P extends Pick<Pass, 'account' | 'key'> & Caller>(
+    pass: P,
+    intent: Call['intent'],
+  ): Soon<Admitted<P>> {
+    const { account, key } = pass
     if (key) keyUse.note(key.id)
     const { requestsPerMinute, requestsPerMonth } = limitsOf(account)
     const limits: Limits = { rate: null, quota: null }
     if (requestsPerMinute === null) return withinQuota()
     return then(windows.take(windowName(account, key), requestsPerMinute, windowMs), (window) => {
-      const { isAdmitted, remaining, resetAtMs } = window
+      const { isAdmitted, remaining, resetAtMs, nowMs } = window
       limits.rate = { limit: requestsPerMinute, remaining, resetAtMs }
-      return isAdmitted ? withinQuota() : { ...refused(rateLimited(resetAtMs, clock.nowMs())), limits }
+      return isAdmitted ? withinQuota() : { ...refused(rateLimited(resetAtMs, nowMs)), caller: pass, limits }
     })
 
     function withinQuota(): Soon<Admitted<P>> {
       if (requestsPerMonth === null) {
-        return { verdict: pass, isStranger: false, limits, release: nothingToRelease }
+        const { reserve, release } = withoutQuota
+        return { verdict: pass, isStranger: false, caller: pass, limits, reserve, release }
       }
       const of = { id: account.id, anchorMs: account.createdAtMs }
+      if (intent === 'write') return reservedLater(pass, limits, () => quota.reserve(of, requestsPerMonth))
       return then(quota.reserve(of, requestsPerMonth), ({ isAdmitted, state, release }) => {
         limits.quota = state
-        return { verdict: isAdmitted ? pass : usedUp(state), isStranger: false, limits, release }
+        const { reserve } = withoutQuota
+        const verdict = isAdmitted ? pass : usedUp(state)
+        return { verdict, isStranger: false, caller: pass, limits, reserve, release }
       })
     }
   }
 
+  function reservedLater<P extends Caller>(
+    pass: P,
+    limits: Limits,
+    take: () => Soon<Reservation>,
+  ): Admitted<P> {
+    let held: Reservation | null = null
+    return {
+      verdict: pass,
+      isStranger: false,
+      caller: pass,
+      limits,
+      reserve: () =>
+        then(take(), (reservation) => {
+          held = reservation
+          limits.quota = reservation.state
+          return reservation.isAdmitted ? null : usedUp(reservation.state)
+        }),
+      release: () => held?.release(),
+    }
+  }
+
   /** A caller whose key is good is told its limits also where something else was in the way; it costs nothing. */
-  async function refusedEarly(refusal: Refusal, { account, key }: Facts): Promise<Admitted<never>> {
+  async function refusedEarly(refusal: Refusal, { account, sheet, key }: Facts): Promise<Admitted<never>> {
     const isStranger = !isPastAuthentication(refusal)
+    const caller = account && !isStranger ? { account, sheet, key } : null
     const requestsPerMinute = account && !isStranger ? limitsOf(account).requestsPerMinute : null
-    if (!account || requestsPerMinute === null) return { ...refused(refusal), isStranger }
+    if (!account || requestsPerMinute === null) return { ...refused(refusal), isStranger, caller }
     const window = await windows.look(windowName(account, key), requestsPerMinute, windowMs)
-    return { ...refused(refusal), limits: { rate: { ...window, limit: requestsPerMinute }, quota: null } }
+    const rate = { ...window, limit: requestsPerMinute }
+    return { ...refused(refusal), caller, limits: { rate, quota: null } }
   }
 
   function limitsOf(account: AccountFacts): Pick<Plan, 'requestsPerMinute' | 'requestsPerMonth'> {
@@ -124,6 +178,10 @@ export function createAdmission({ store, plans, windows, quota, keyUse, clock }:
   }
 }
 
+function keyHashOf({ apiKey }: Call): string | null {
+  return apiKey === null ? null : (hashApiKey(apiKey) ?? hashOfNoKey)
+}
+
 /** Test keys have a window of their own, so that trying things out never stops what is live. */
 function windowName({ id }: AccountFacts, key: KeyFacts | null): string {
   return `account ${id} ${key?.mode ?? 'live'}`
@@ -131,7 +189,7 @@ function windowName({ id }: AccountFacts, key: KeyFacts | null): string {
 
 function refused(refusal: Refusal): Admitted<never> {
   const limits = { rate: null, quota: null }
-  return { verdict: refusal, isStranger: false, limits, release: nothingToRelease }
+  return { verdict: refusal, isStranger: false, caller: null, limits, ...withoutQuota }
 }
 
 export function rateLimited(resetAtMs: number, nowMs: number): Refusal {
@@ -144,4 +202,4 @@ function secondsUntil(atMs: number, nowMs: number): number {
   return Math.max(1, Math.ceil((atMs - nowMs) / 1_000))
 }
 
-function nothingToRelease(): void {}
+const withoutQuota: Pick<Admitted<never>, 'reserve' | 'release'> = { reserve: () => null, release: () => {} }

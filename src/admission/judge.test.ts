@@ -39,6 +39,8 @@ test('every combination of conditions is refused by the first that fails, in CON
                               access: isPublic ? 'public-read' : 'private',
                               accepts: liveOnly ? 'live' : 'both',
                               cacheSeconds: 10,
+                              staleIfErrorSeconds: 0,
+                              needsReconnect: false,
                               writeSeq: 0,
                             }
                           : null,

@@ -1,23 +1,93 @@
-import type { Refusal } from '../errors.ts'
-import type { Cell } from './grid.ts'
+import type { Change, ChangeResult, Unfit } from './change.ts'
+
+/** Where a tab is, in its provider's own words, and whose access opens it. */
+export interface Place {
+  /** JSON, as the store keeps it. */
+  location: string
+  /** null where none is needed. */
+  credentialId: string | null
+}
 
 /**
  * Where spreadsheets live. A provider moves bytes and knows one kind of place; making rows of the bytes is a
- * decoder's work and happens in a worker. Both methods throw `ProviderFailure` when the place fails them.
+ * decoder's work and happens in a worker. Every method throws `ProviderFailure` when the place fails it, and
+ * `CredentialExpired` when only the owner can help.
  */
 export interface Provider {
   /**
-   * The whole tab as it is now. `knownVersion` is the version a former fetch gave: when the provider can tell that
-   * nothing changed since, it answers 'unchanged' and moves no bytes.
+   * The whole tab as it is now. `knownVersion` is the version a former fetch of the same values gave: when the
+   * provider can tell that nothing changed since, it answers 'unchanged'.
    */
-  fetch(location: string, knownVersion: string | null): Promise<Fetched | 'unchanged'>
+  fetch(place: Place, wish: FetchWish): Promise<Fetched | 'unchanged'>
 
   /**
-   * Adds rows after the last row with data, all or none, durable when it resolves. Cells are given by position in
-   * the sheet. 'conflict' when the spreadsheet is no longer the one that `version` names: nothing was written.
-   * A refusal when this place cannot hold one of the values.
+   * Whether reads here are rationed and the ration is nearly used up: known rows are then shown a little longer, and
+   * refreshed one after the other. Told at once, from memory.
    */
-  append(location: string, rows: Cell[][], version: string): Promise<'appended' | 'conflict' | Refusal>
+  isTight?(place: Place): boolean
+
+  /**
+   * Row 1 alone, where a whole read is dear: all that additions need. Its version is good for `prepare` of additions
+   * and of nothing else. null for a place where it costs as much as the whole.
+   */
+  fetchHeader?(place: Place): Promise<Fetched | null>
+
+  /**
+   * Resolves when a write could leave at once, where writes are rationed: whoever comes until then goes along with
+   * it. Never throws, and not for long: who waits may lose patience.
+   */
+  untilTurn?(place: Place): Promise<void>
+
+  /**
+   * Makes ready to apply `changes`, all or none, to the tab as `version` knows it, without touching it. 'conflict'
+   * when the tab is known to be another by now; `Unfit` names the first change that this place cannot hold.
+   */
+  prepare(place: Place, changes: readonly Change[], version: string): Promise<Prepared | 'conflict' | Unfit>
+
+  /**
+   * What became of a write whose outcome is not known, asked by whoever finds its fence in the journal: also after a
+   * crash, also twice. 'void' means: not done, and from now on it cannot happen any more. Throws when it cannot tell
+   * yet; it will be asked again. Nobody may ask while `commit` of the same fence is still under way in this process.
+   */
+  settle(place: Place, fence: string): Promise<'applied' | 'void'>
+}
+
+/**
+ * One attempt at a write. In this order: `prepare`, the journal says "sending" with its fence, `commit`, the journal
+ * says how it ended, and only then `discard`: what `discard` clears away may be what `settle` goes by.
+ */
+export interface Prepared {
+  /** Names this attempt for ever: journalled before `commit`, handed to `settle` after a crash. */
+  fence: string
+  /**
+   * What each change will have made, in their order: the answer that holds when `settle` says 'applied' and nobody
+   * heard from `commit`.
+   */
+  expected: ChangeResult[]
+  /**
+   * Whether `expected` is certain. Where it is not (row numbers of additions that were guessed, or left empty), they
+   * are looked up in a fresh read before a client is told.
+   */
+  isExact: boolean
+  /**
+   * Called once. Durable when it resolves 'applied'. 'refused': the place will not take these changes, whoever asks
+   * (a protected range, a validation rule); words for the client. Throws `OutcomeUnknown` when the write was sent
+   * and its answer is lost; any other throw means that nothing was done and nothing will be.
+   */
+  commit(): Promise<Committed>
+  /** Frees what is held for it; called once, whatever became of it. Never throws. */
+  discard(): Promise<void>
+}
+
+export type Committed =
+  | { outcome: 'applied'; results: ChangeResult[] }
+  | { outcome: 'conflict' }
+  | { outcome: 'refused'; details: string }
+
+export interface FetchWish {
+  /** Typed JSON values, or every cell as a person sees it (CONTRACT 2, `?values=formatted`). */
+  values: 'typed' | 'formatted'
+  knownVersion: string | null
 }
 
 export interface Fetched {

@@ -1,120 +1,186 @@
 import type { Clock } from '../clock.ts'
-import { Refusal } from '../errors.ts'
+import { Refusal, StoreFailure } from '../errors.ts'
 import type { Observe } from '../observe.ts'
 import type { SheetFacts, SheetRecord, Store } from '../store/store.ts'
-import type { Cell } from './grid.ts'
 import type { Provider } from './provider.ts'
 import { ProviderFailure } from './provider-failure.ts'
 import type { Reading } from './reading.ts'
-import { createCellMapping, type RowInput } from './row-input.ts'
-import { createRowWriter } from './row-json.ts'
+import { workOff } from './writing/batch-work.ts'
+import { batchLength } from './writing/batching.ts'
+import { type Claim, claimKey, keepAnswersMs } from './writing/idempotency.ts'
+import { createLane, type Entered, type Lane, type LaneTurn } from './writing/lane.ts'
+import { createLaneLease, type LaneLease } from './writing/lane-lease.ts'
+import type { WriteAnswer, WriteOrder } from './writing/order.ts'
+import { Closing, createPersistence } from './writing/persistence.ts'
+import { recover, settleOpen, takeOver } from './writing/recovery.ts'
+import { systemTimers, type Timers } from './writing/timers.ts'
 
-/** Adds rows to sheets, one request after the other for each spreadsheet. */
+/** Writes to sheets: one lane for each spreadsheet, in the order of asking, each write journalled before it is sent. */
 export interface Writing {
-  addRows(sheet: SheetFacts, rows: readonly RowInput[]): Promise<AddedRows | Refusal>
+  /** Before anything else is done for a request with an idempotency key. */
+  claim(asked: AskedClaim): Promise<Claim>
+  /** For a claimed request that is refused before it becomes an order: its key is free again. */
+  giveBack(claim: string): Promise<void>
+  /** Resolves when the provider has it and the store knows; nothing that the client does can call it back. */
+  write(order: WriteOrder): Promise<WriteAnswer | Refusal>
+  /** Ends what waits for a provider; what is open then, the next start settles. */
+  close(): Promise<void>
 }
 
-export interface AddedRows {
-  rowNumbers: number[]
-  /** Each whole row as JSON text, the way a read would show it. */
-  rowsJson: string[]
+export interface AskedClaim {
+  accountId: string
+  sheet: Pick<SheetFacts, 'id'>
+  idempotencyKey: string
+  fingerprint: string
 }
-
-/** Someone else may change the file between our look at it and our write; each time we look again, so often. */
-const maxAttempts = 5
-
-/** Writes that may wait for one spreadsheet; each holds up to 2 MiB. */
-const maxWaiting = 200
 
 export interface WritingParts {
-  store: Pick<Store, 'sheetById' | 'countWrite'>
+  store: Store
   providers: ReadonlyMap<string, Provider>
   reading: Reading
   clock: Clock
   observe: Observe
+  timers?: Timers
+  /** Other instances may work on the same store, and die. */
+  isShared?: boolean
 }
 
-export function createWriting({ store, providers, reading, clock, observe }: WritingParts): Writing {
+const tidyEveryMs = 60 * 60 * 1_000
+/** How often we look whether another instance died and left something open. */
+const lookAfterOthersMs = 1_000
+/** A provider that does not answer must not keep the process from ending: its write is in the journal. */
+const closeWithinMs = 5_000
+
+/** Begins at once with what a former process left open; whoever writes meanwhile waits behind it. */
+export function createWriting(parts: WritingParts): Writing {
+  const { store, providers, clock, timers = systemTimers } = parts
   const lanes = new Map<string, Lane>()
+  const persistence = createPersistence(timers)
+  const batchParts = { ...parts, persistence }
+  const recovered = parts.isShared ? persistence.until(takeOverAll) : recover(batchParts, laneOf)
+  // Whoever writes hears of it.
+  recovered.catch(() => {})
+  let cancelTidying = timers.after(tidyEveryMs, tidy)
+  let cancelLook = parts.isShared ? timers.after(lookAfterOthersMs, lookAfterOthers) : () => {}
 
   return {
-    async addRows(sheet, rows) {
-      const record = await store.sheetById(sheet.id)
-      const provider = record && providers.get(record.provider)
-      if (!record || !provider) throw new ProviderFailure('the sheet is not connected any more')
-      return inLane(record.source, async () => {
-        const begunMs = clock.elapsedMs()
-        const added = await addNow(sheet, record, provider, rows)
-        const durationMs = clock.elapsedMs() - begunMs
-        if (!(added instanceof Refusal))
-          observe({ event: 'rows_added', sheetId: sheet.id, rows: rows.length, durationMs })
-        return added
-      })
+    async claim({ sheet, ...asked }) {
+      await recovered
+      const { source } = await connected(sheet.id)
+      return claimKey(store, { ...asked, sheetId: sheet.id, source }, clock.nowMs())
+    },
+    giveBack,
+    async write(order) {
+      await recovered
+      const entered = await enter(order).catch((error: unknown) => ({ error }))
+      if ('answered' in entered) return entered.answered
+      if (order.claim !== null) await giveBack(order.claim)
+      if (entered instanceof Refusal) return entered
+      throw entered.error
+    },
+    async close() {
+      cancelTidying()
+      cancelLook()
+      persistence.close()
+      const { promise: isLate, resolve } = Promise.withResolvers<void>()
+      const cancel = timers.after(closeWithinMs, resolve)
+      const idle = recovered
+        .catch(() => {})
+        .then(() => Promise.all([...lanes.values()].map((lane) => lane.idle())))
+      await Promise.race([idle, isLate])
+      cancel()
     },
   }
 
-  async function addNow(
-    sheet: SheetFacts,
-    record: SheetRecord,
-    provider: Provider,
-    rows: readonly RowInput[],
-  ): Promise<AddedRows | Refusal> {
-    for (let attempt = 1; attempt <= maxAttempts; attempt++) {
-      const { snapshot, version } = await reading.readForWriting(sheet)
-      if (snapshot.columns.length === 0) return new Refusal('missing_headers')
-      const toCells = createCellMapping(snapshot.columns, record.unknownFields)
-      const cellRows: Cell[][] = []
-      for (const row of rows) {
-        const cells = toCells(row)
-        if (cells instanceof Refusal) return cells
-        cellRows.push(cells)
-      }
-      const outcome = await append(record, provider, cellRows, version)
-      if (outcome instanceof Refusal) return outcome
-      if (outcome === 'conflict') continue
-      await store.countWrite(record.source)
-      const rowNumbers = cellRows.map((_, at) => snapshot.lastRowNumber + 1 + at)
-      return { rowNumbers, rowsJson: cellRows.map(createRowWriter(snapshot.columns)) }
-    }
-    throw new ProviderFailure('the spreadsheet keeps changing while we write to it')
+  async function enter(order: WriteOrder): Promise<Entered | Refusal> {
+    const { source, provider } = await connected(order.sheet.id)
+    return laneOf(source, provider).enter(order)
   }
 
-  /** A read that failed on the way here was reported by the one who read. */
-  async function append(record: SheetRecord, provider: Provider, rows: Cell[][], version: string) {
-    try {
-      return await provider.append(record.location, rows, version)
-    } catch (error) {
-      if (error instanceof ProviderFailure) {
-        const { message: reason, cause } = error
-        const { id: sheetId, provider: name } = record
-        observe({ event: 'provider_failed', sheetId, provider: name, action: 'write', reason, cause })
-      }
-      throw error
-    }
+  async function connected(sheetId: string): Promise<SheetRecord> {
+    const record = await store.sheetById(sheetId)
+    if (!record) throw new ProviderFailure('the sheet is not connected any more')
+    return record
   }
 
-  /** One writer at a time for each spreadsheet, in the order of asking; a queue that would take too long is refused. */
-  function inLane<T>(source: string, work: () => Promise<T>): Promise<T> | Refusal {
-    const lane = lanes.get(source) ?? { last: Promise.resolve(), waiting: 0 }
-    if (lane.waiting >= maxWaiting) {
-      const details = 'Too many writes are waiting for this spreadsheet.'
-      return new Refusal('service_unavailable', { details, retryAfterSeconds: 1 })
-    }
+  function laneOf(source: string, provider: string): Lane {
+    const known = lanes.get(source)
+    if (known) return known
+    const { fetchHeader, untilTurn } = providers.get(provider) ?? {}
+    const isHeaderEnough = fetchHeader !== undefined
+    const lease = parts.isShared ? createLaneLease(source, { store, persistence, timers }) : null
+    const lane = createLane({
+      timers,
+      ...(untilTurn && {
+        untilTurn: ({ sheet }) => connected(sheet.id).then(untilTurn, () => {}),
+      }),
+      batchLength: (orders) => batchLength(orders, isHeaderEnough),
+      work: (batch) => workOff(batch, source, lease ? { ...batchParts, store: under(lease) } : batchParts),
+      ...(lease && { turn: turnOf(source, lease) }),
+      free: async ({ claim }) => claim === null || giveBack(claim),
+      onIdle: () => void lanes.delete(source),
+    })
     lanes.set(source, lane)
-    lane.waiting++
-    const turn = lane.last.then(work)
-    lane.last = turn
-      .catch(() => {})
-      .then(() => {
-        lane.waiting--
-        if (lane.waiting === 0) lanes.delete(source)
-      })
-    return turn
+    return lane
   }
-}
 
-interface Lane {
-  /** Settles when the one who came last is done. */
-  last: Promise<unknown>
-  waiting: number
+  function turnOf(source: string, lease: LaneLease): LaneTurn {
+    return {
+      async begin() {
+        if (lease.current) return true
+        try {
+          await lease.take()
+          await settleOpen(source, batchParts)
+          return true
+        } catch (error) {
+          await lease.end()
+          if (error instanceof Closing) return false
+          throw error
+        }
+      },
+      pass: lease.pass,
+      end: lease.end,
+    }
+  }
+
+  /** The journal takes nothing from an instance that has lost the lane, so nothing of it is sent. */
+  function under(lease: LaneLease): Store {
+    return {
+      ...store,
+      async beginSending(batch) {
+        if (!lease.current) throw new StoreFailure('Another instance writes to this spreadsheet by now')
+        return store.beginSending({ ...batch, lease: lease.current })
+      },
+    }
+  }
+
+  function takeOverAll(): Promise<void> {
+    return takeOver(store, laneOf, (source) => lanes.has(source))
+  }
+
+  function lookAfterOthers(): void {
+    cancelLook = timers.after(lookAfterOthersMs, lookAfterOthers)
+    void takeOverAll().catch(() => {})
+  }
+
+  /** Where the store is away nobody is kept waiting for it; the key is free as soon as it is back. */
+  function giveBack(claim: string): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    void persistence
+      .until(
+        () => store.dropOperations([claim]),
+        () => resolve(),
+      )
+      .catch(() => {})
+      .then(resolve)
+    return promise
+  }
+
+  /** What cannot be done now is done the next time. */
+  function tidy(): void {
+    cancelTidying = timers.after(tidyEveryMs, tidy)
+    const nowMs = clock.nowMs()
+    void store.forgetOldOperations(nowMs - keepAnswersMs).catch(() => {})
+    void recover(batchParts, laneOf, nowMs - tidyEveryMs).catch(() => {})
+  }
 }

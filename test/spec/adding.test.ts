@@ -91,12 +91,15 @@ test('100 concurrent POSTs: each row is there once, each was told its own number
 
 test('a queue of writes that would take too long is refused, and says when to come again', async (t) => {
   const { rowport, sheet, post } = await startWithSheet(t)
+  // A large file: while it is written once, all the others arrive.
+  await writeFile(sheet.path, products + 'Shelf,1,TRUE\n'.repeat(400_000))
   const answers = await Promise.all(Array.from({ length: 300 }, () => post(sheet.formA, '{"name":"x"}')))
   const refused = answers.filter(({ status }) => status === 503)
   const added = answers.filter(({ status }) => status === 201).length
   assert.equal(added + refused.length, 300)
   assert.ok(refused.length > 0 && added >= 200, `${added} added`)
   assert.equal(refused[0]?.headers.get('retry-after'), '1')
+  assert.match((await refused[0]?.text()) ?? '', /Too many writes are waiting for this spreadsheet/)
   assert.equal((await readFile(sheet.path, 'utf8')).split('x,,').length - 1, added)
   assert.equal(rowport.seen.filter(({ event }) => event === 'malfunction').length, 0)
 })

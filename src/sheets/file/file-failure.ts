@@ -22,9 +22,18 @@ const sentences: Record<string, string> = {
   ETIMEDOUT: 'the network drive is away',
 }
 
+/** Where writing fails for another reason than reading would. */
+const sentencesOnWriting: Record<string, string> = {
+  EACCES: 'Rowport is not allowed to write to the file or its folder; check their permissions',
+  EPERM: 'Rowport is not allowed to write to the file or its folder; check their permissions',
+  EFBIG: 'the file would become larger than the disk allows',
+}
+
 /** Errors of the file system become failures of the provider; what is a bug of ours stays one. */
-export function asProviderFailure(error: unknown): unknown {
+export function asProviderFailure(error: unknown, action: 'read' | 'write'): unknown {
   if (error instanceof ProviderFailure || !(error instanceof Error) || !('syscall' in error)) return error
   const code = 'code' in error ? String(error.code) : ''
-  return new ProviderFailure(sentences[code] ?? 'the file cannot be opened', { cause: error })
+  const own = action === 'write' ? sentencesOnWriting[code] : undefined
+  const otherwise = `the file cannot be ${action === 'write' ? 'written' : 'opened'}`
+  return new ProviderFailure(own ?? sentences[code] ?? otherwise, { cause: error })
 }

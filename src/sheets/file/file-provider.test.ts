@@ -17,7 +17,7 @@ type Rows = readonly (readonly Cell[])[]
 
 for (const { kind, fileName, encode, write } of [
   { kind: 'CSV file', fileName: 'sheet.csv', encode: csvBytes, write: true },
-  { kind: 'XLSX file', fileName: 'sheet.xlsx', encode: xlsxBytes, write: false },
+  { kind: 'XLSX file', fileName: 'sheet.xlsx', encode: xlsxBytes, write: true },
 ]) {
   providerContract(
     kind,
@@ -26,7 +26,7 @@ for (const { kind, fileName, encode, write } of [
       await writeFile(path, await encode(rows))
       return {
         provider: createFileProvider(),
-        location: locateFile(path, null).location,
+        place: { location: locateFile(path, null).location, credentialId: null },
         editOutside: async (edited) => writeFile(path, await encode(edited)),
         remove: () => rm(path),
       }
@@ -40,13 +40,22 @@ test('a file that has not changed is not read again', async (t) => {
   await writeFile(path, 'a\n1\n')
   const provider = createFileProvider()
   const { location } = locateFile(path, null)
-  const first = await provider.fetch(location, null)
+  const first = await provider.fetch(
+    { location, credentialId: null },
+    { values: 'typed', knownVersion: null },
+  )
   assert.ok(first !== 'unchanged')
-  let second = await provider.fetch(location, first.version)
+  let second = await provider.fetch(
+    { location, credentialId: null },
+    { values: 'typed', knownVersion: first.version },
+  )
   // Within the file system's tick a change could hide, so a file this young is read again.
   for (let tries = 0; second !== 'unchanged' && tries < 100; tries++) {
     await new Promise((resolve) => setTimeout(resolve, 10))
-    second = await provider.fetch(location, first.version)
+    second = await provider.fetch(
+      { location, credentialId: null },
+      { values: 'typed', knownVersion: first.version },
+    )
   }
   assert.equal(second, 'unchanged')
 })
@@ -83,7 +92,10 @@ test('missing, locked, foreign and truncated files are provider failures that na
   for (const [file, says] of cases) {
     const location = JSON.stringify({ path: join(folder, file) })
     const reading = (async () => {
-      const fetched = await provider.fetch(location, null)
+      const fetched = await provider.fetch(
+        { location, credentialId: null },
+        { values: 'typed', knownVersion: null },
+      )
       assert.ok(fetched !== 'unchanged')
       return decoding.decode(fetched)
     })()
@@ -108,7 +120,10 @@ test('a file that may not be opened is a provider failure', async (t) => {
   await chmod(folder, 0o755)
   if (isRoot) process.seteuid?.(nobody)
   try {
-    await assert.rejects(provider.fetch(location, null), { name: 'ProviderFailure', message: /not allowed/ })
+    await assert.rejects(
+      provider.fetch({ location, credentialId: null }, { values: 'typed', knownVersion: null }),
+      { name: 'ProviderFailure', message: /not allowed/ },
+    )
   } finally {
     if (isRoot) process.seteuid?.(0)
   }
@@ -123,9 +138,16 @@ test('a write replaces the file whole, keeps its mode, follows a link and leaves
   const provider = createFileProvider()
   const { location, source } = locateFile(join(folder, 'link.csv'), null)
   assert.equal(source, locateFile(path, null).source, 'two names of one file are one source')
-  const fetched = await provider.fetch(location, null)
+  const fetched = await provider.fetch(
+    { location, credentialId: null },
+    { values: 'typed', knownVersion: null },
+  )
   assert.ok(fetched !== 'unchanged')
-  assert.equal(await provider.append(location, [['x']], fetched.version), 'appended')
+  const place = { location, credentialId: null }
+  const prepared = await provider.prepare(place, [{ kind: 'add', rows: [['x']] }], fetched.version)
+  assert.ok(prepared !== 'conflict' && 'commit' in prepared)
+  assert.equal((await prepared.commit()).outcome, 'applied')
+  await prepared.discard()
   assert.equal(await readFile(path, 'utf8'), 'a\n1\nx\n')
   assert.equal((await stat(path)).mode & 0o777, 0o640)
   assert.deepEqual((await readdir(folder)).sort(), ['link.csv', 'real.csv'])
@@ -141,7 +163,10 @@ test('a tab of a workbook by its name', async (t) => {
     [null, 'first'],
     ['second', 'second'],
   ] as const) {
-    const fetched = await createFileProvider().fetch(locateFile(path, tab).location, null)
+    const fetched = await createFileProvider().fetch(
+      { location: locateFile(path, tab).location, credentialId: null },
+      { values: 'typed', knownVersion: null },
+    )
     assert.ok(fetched !== 'unchanged')
     const { listJson } = await decoding.decode(fetched)
     assert.equal(Buffer.from(listJson).toString(), `[{"tab":"${expected}"}]`)

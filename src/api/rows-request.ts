@@ -1,0 +1,42 @@
+import type { Admission } from '../admission/admit.ts'
+import type { Call, Pass, SheetAddress } from '../admission/judge.ts'
+import type { Clock } from '../clock.ts'
+import { Refusal } from '../errors.ts'
+import type { Observe } from '../observe.ts'
+import type { Reading } from '../sheets/reading.ts'
+import type { Writing } from '../sheets/writing.ts'
+import { type Exchange, noted } from './exchange.ts'
+import { presentedKey } from './presented-key.ts'
+import { type Parameters, parseParameters, readableParameters } from './query.ts'
+
+export interface ApiParts {
+  admission: Admission
+  reading: Reading
+  writing: Writing
+  clock: Clock
+  observe: Observe
+}
+
+/** A request that found the rows of some sheet, or one of them, with nothing of it judged yet. */
+export interface RowsRequest {
+  exchange: Exchange
+  address: SheetAddress
+  rowText: string | null
+}
+
+/** The query may carry the key, so it is taken apart first; what is wrong with it is told only to those admitted. */
+export async function admitted(
+  { exchange, address }: RowsRequest,
+  { admission }: ApiParts,
+  intent: Call['intent'],
+): Promise<(Pass & { parameters: Parameters }) | Refusal> {
+  const { request, query } = exchange
+  const parameters = parseParameters(query)
+  const apiKey = presentedKey(
+    request.headers,
+    parameters instanceof Refusal ? readableParameters(query) : parameters,
+  )
+  const pass = noted(exchange, await admission.admit({ address, apiKey, intent }))
+  if (pass instanceof Refusal) return pass
+  return parameters instanceof Refusal ? parameters : { ...pass, parameters }
+}

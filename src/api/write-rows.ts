@@ -1,0 +1,98 @@
+import type { Call, Pass } from '../admission/judge.ts'
+import { Refusal } from '../errors.ts'
+import type { WriteOrder } from '../sheets/writing/order.ts'
+import { readBody } from './body.ts'
+import { fingerprintOf, parseIdempotencyKey } from './idempotency-key.ts'
+import { presentedKey } from './presented-key.ts'
+import { type Parameters, parseRowNumber } from './query.ts'
+import type { Reply } from './reply.ts'
+import { type ApiParts, admitted, type RowsRequest } from './rows-request.ts'
+import { replayReply, writeReply } from './write-reply.ts'
+import { parseWish, type WriteKind } from './write-wish.ts'
+
+/** A write that was admitted, with what its idempotency key made necessary to read of it. */
+interface Admitted {
+  asked: RowsRequest
+  kind: WriteKind
+  pass: Pass & { parameters: Parameters }
+  /** Read already where there is a key; the body is part of what the key stands for. */
+  body: Buffer | Refusal | null
+}
+
+/** parse → admit → replay, or sheet → respond. The body is read only for those who may write. */
+export async function writeRows(
+  asked: RowsRequest,
+  parts: ApiParts,
+  kind: WriteKind,
+): Promise<Reply | Refusal> {
+  const pass = await admitted(asked, parts, 'write')
+  if (pass instanceof Refusal) return pass
+  const key = parseIdempotencyKey(asked.exchange.request.headers['idempotency-key'])
+  if (key instanceof Refusal) return key
+  const body = key === null ? null : await readBody(asked.exchange.request)
+  const write: Admitted = { asked, kind, pass, body }
+
+  const claim = await claimed(write, key, parts)
+  if (claim instanceof Refusal) return claim
+  if (claim !== null && 'replay' in claim) return replayReply(asked.address, claim.replay)
+
+  const order = await ordered(write, claim?.claimed ?? null, parts)
+  if (order instanceof Refusal) return order
+  const answer = await parts.writing.write(order)
+  return answer instanceof Refusal ? answer : writeReply(asked.address, answer)
+}
+
+/** What does not even have a body that is allowed was never accepted under this key, and goes on to be refused. */
+async function claimed(
+  { asked, pass, body }: Admitted,
+  idempotencyKey: string | null,
+  { writing }: ApiParts,
+) {
+  if (idempotencyKey === null || body === null || body instanceof Refusal) return null
+  const { method = '', headers } = asked.exchange.request
+  const { account, sheet, parameters } = pass
+  const row = String(rowIn(asked, parameters))
+  const fingerprint = fingerprintOf({ method, sheetId: sheet.id, row, ifMatch: headers['if-match'], body })
+  return writing.claim({ accountId: account.id, sheet, idempotencyKey, fingerprint })
+}
+
+/** As a fingerprint needs it: also what is no row number is something that was asked. */
+function rowIn({ rowText }: RowsRequest, parameters: Parameters): string | number | undefined {
+  const number = parseRowNumber(rowText, parameters)
+  if (!(number instanceof Refusal)) return number
+  return JSON.stringify([rowText, parameters.filter(([name]) => name === 'row')])
+}
+
+/** The rest of CONTRACT 4: quota → row number → body → credential. A key is given back unless it becomes an order. */
+async function ordered(
+  write: Admitted,
+  claim: string | null,
+  parts: ApiParts,
+): Promise<WriteOrder | Refusal> {
+  let order: WriteOrder | Refusal | null = null
+  try {
+    order = await toOrder(write, claim, parts)
+    return order
+  } finally {
+    const isOrder = order !== null && !(order instanceof Refusal)
+    if (claim !== null && !isOrder) await parts.writing.giveBack(claim)
+  }
+}
+
+async function toOrder(
+  { asked, kind, pass, body }: Admitted,
+  claim: string | null,
+  { admission }: ApiParts,
+): Promise<WriteOrder | Refusal> {
+  const { exchange, address } = asked
+  const { account, sheet, parameters } = pass
+  const usedUp = await exchange.reserve?.()
+  if (usedUp) return usedUp
+  const asking = await parseWish(asked, parameters, kind, body)
+  if (asking instanceof Refusal) return asking
+  if (sheet.needsReconnect) return new Refusal('token_expired')
+  const apiKey = presentedKey(exchange.request.headers, parameters)
+  const call: Call = { address, apiKey, intent: 'write' }
+  const stillAdmitted = () => admission.stillAdmits(call)
+  return { ...asking, sheet, accountId: account.id, claim, stillAdmitted }
+}

@@ -1,0 +1,17 @@
+import type { Cell, Grid } from '../grid.ts'
+import { readCell } from './csv/cell.ts'
+import { detectDelimiter } from './csv/dialect.ts'
+import { CsvScanner } from './csv/scanner.ts'
+import { readCsvText } from './csv/text.ts'
+
+/** Row 1 as `decodeCsv` reads it, at a small part of the cost: all that adding rows needs. */
+export function decodeCsvHeader(bytes: Uint8Array): Grid {
+  const { text } = readCsvText(bytes)
+  const scanner = new CsvScanner(text, detectDelimiter(text))
+  const header: Cell[] = []
+  while (scanner.next()) {
+    header.push(readCell(text, scanner))
+    if (scanner.endsRecord) break
+  }
+  return { rows: [header] }
+}

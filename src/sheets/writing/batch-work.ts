@@ -1,0 +1,161 @@
+import type { Clock } from '../../clock.ts'
+import { Refusal } from '../../errors.ts'
+import type { Observe } from '../../observe.ts'
+import type { SheetRecord, Store } from '../../store/store.ts'
+import type { Unfit } from '../change.ts'
+import type { Prepared, Provider } from '../provider.ts'
+import { ProviderFailure } from '../provider-failure.ts'
+import type { Reading } from '../reading.ts'
+import { createBatchJournal, type JournalStore } from './journal.ts'
+import { type Base, createJudge } from './judging.ts'
+import { Closing, type Persistence } from './persistence.ts'
+import { type Judged, type SendingParts, send } from './sending.ts'
+import { outcomeUnknown, type Waiting } from './waiting.ts'
+
+/** Someone else may change the sheet between our look at it and our write; each time we look again, so often. */
+const maxAttempts = 5
+
+export interface BatchParts {
+  store: JournalStore & Pick<Store, 'sheetById'>
+  providers: ReadonlyMap<string, Provider>
+  reading: Reading
+  persistence: Persistence
+  clock: Clock
+  observe: Observe
+}
+
+/**
+ * Works a batch off: look at the sheet, judge each order alone, send those that can go. Returns when each order is
+ * answered and the journal has nothing open of it, so that the lane may go on; never throws.
+ */
+export async function workOff(batch: readonly Waiting[], source: string, parts: BatchParts): Promise<void> {
+  const orders = batch.map(({ order }) => order)
+  const journal = createBatchJournal(parts.store, parts.persistence, source)
+  const toDiscard: Prepared[] = []
+  try {
+    try {
+      const { record, provider } = await connected(batch, source, parts)
+      await sendAll(batch, { ...parts, record, provider, journal, toDiscard })
+      await journal.drop(orders)
+    } catch (error) {
+      if (error instanceof Closing) throw error
+      // Known not to be done. Keys are free before their clients hear of it, unless the store is away.
+      await journal.drop(orders, () => failAll(batch, error))
+      failAll(batch, error)
+    }
+    await Promise.all(toDiscard.map((prepared) => prepared.discard()))
+  } catch {
+    // The server is closing: what is open stays in the journal, with all that its fence needs to be settled by.
+    for (const waiting of batch) {
+      waiting.fail(
+        waiting.isSending ? outcomeUnknown(waiting.order) : new ProviderFailure('the server is closing'),
+      )
+    }
+  }
+}
+
+async function connected(
+  batch: readonly Waiting[],
+  source: string,
+  { store, providers }: BatchParts,
+): Promise<{ record: SheetRecord; provider: Provider }> {
+  const record = await store.sheetById(batch[0]?.order.sheet.id ?? '')
+  const provider = record && providers.get(record.provider)
+  if (!record || !provider || record.source !== source) {
+    throw new ProviderFailure('the sheet is not connected any more')
+  }
+  return { record, provider }
+}
+
+/** Until each order is answered. What it throws holds for all that are still open: nothing was done for them. */
+async function sendAll(batch: readonly Waiting[], parts: SendingParts): Promise<void> {
+  const { record, journal } = parts
+  let base: Base | null = null
+  let attemptsLeft = maxAttempts
+  let maxTogether = batch.length
+  for (;;) {
+    const open = batch.filter(({ isOpen }) => isOpen)
+    if (open.length === 0) return
+    base ??= await look(open, parts)
+    const group = await judged(open.slice(0, maxTogether), base)
+    if (group.length === 0) continue
+    const outcome = await send(group, base, parts)
+    switch (outcome.kind) {
+      case 'applied':
+        base = null
+        attemptsLeft = maxAttempts
+        maxTogether *= 2
+        break
+      case 'not_admitted':
+        for (const { waiting, refusal } of outcome.refused) await turnAway(waiting, refusal)
+        break
+      case 'unfit':
+        await refuseUnfit(outcome.waiting, outcome.unfit)
+        break
+      case 'refused':
+        // One of them spoils it for all: in halves, until it stands alone.
+        if (group.length > 1) maxTogether = Math.ceil(group.length / 2)
+        else for (const { waiting } of group) await fail(waiting, new ProviderFailure(outcome.details))
+        break
+      case 'conflict':
+      case 'void':
+        base = null
+        attemptsLeft--
+        if (attemptsLeft === 0) throw new ProviderFailure(reasons[outcome.kind], { isPassing: true })
+    }
+  }
+
+  async function judged(open: readonly Waiting[], on: Base): Promise<Judged[]> {
+    const judge = createJudge(on, record.unknownFields)
+    const group: Judged[] = []
+    for (const waiting of open) {
+      const isAfterAddition = group.some(({ change }) => change.kind === 'add')
+      const judgement = judge(waiting.order.wish, isAfterAddition)
+      if (judgement === 'later') break
+      if (judgement instanceof Refusal) await refuse(waiting, judgement)
+      else group.push({ waiting, change: judgement })
+    }
+    return group
+  }
+
+  /** Decided on the order itself: whoever sends it again under its key is told the same. */
+  async function refuse(waiting: Waiting, refusal: Refusal): Promise<void> {
+    await journal.finishRefused(waiting.order, refusal)
+    waiting.answer(refusal)
+  }
+
+  /** What stands in the file's way can be cleared away by its owner, so then the key is free again. */
+  function refuseUnfit(waiting: Waiting, { reason, details }: Unfit): Promise<void> {
+    if (reason === 'file') return fail(waiting, new ProviderFailure(details))
+    return refuse(waiting, new Refusal(reason === 'row' ? 'row_not_found' : 'invalid_body', { details }))
+  }
+
+  /** Decided on who asks, or when: the key is free again. */
+  async function turnAway(waiting: Waiting, refusal: Refusal): Promise<void> {
+    await journal.drop([waiting.order])
+    waiting.answer(refusal)
+  }
+
+  async function fail(waiting: Waiting, failure: ProviderFailure): Promise<void> {
+    await journal.drop([waiting.order])
+    waiting.fail(failure)
+  }
+}
+
+const reasons = {
+  conflict: 'the spreadsheet keeps changing while we write to it',
+  void: 'the spreadsheet does not answer',
+}
+
+/** Additions need no more than the header, where that is cheaper. */
+async function look(open: readonly Waiting[], { reading, record }: SendingParts): Promise<Base> {
+  const isHeaderEnough = open.every(({ order }) => order.wish.kind === 'add')
+  const header = isHeaderEnough ? await reading.readHeader(record) : null
+  if (header) return { ...header, snapshot: null }
+  const { snapshot, version } = await reading.readForWriting(record)
+  return { columns: snapshot.columns, version, snapshot }
+}
+
+function failAll(batch: readonly Waiting[], error: unknown): void {
+  for (const waiting of batch) waiting.fail(error)
+}

@@ -1,0 +1,78 @@
+import type { Refusal } from '../../errors.ts'
+import type { Store } from '../../store/store.ts'
+import type { Prepared } from '../provider.ts'
+import { answerText, type JournalPlace, placeText, refusalText } from './journal-text.ts'
+import type { WriteAnswer, WriteOrder } from './order.ts'
+import type { Persistence } from './persistence.ts'
+
+export type JournalStore = Pick<Store, 'beginSending' | 'finishApplied' | 'finishRefused' | 'dropOperations'>
+
+/** One order and what its client is told. */
+export interface Sent {
+  order: WriteOrder
+  answer: WriteAnswer
+}
+
+/**
+ * What the store is told of one batch. Orders with a key have a row each, for their replay. Those without share one,
+ * and only where the batch has no other: all it is for is that the fence is known after a crash.
+ */
+export interface BatchJournal {
+  /** Nothing may leave before this resolved, and nothing at all if it throws. */
+  beginSending(
+    sent: readonly Sent[],
+    place: JournalPlace,
+    prepared: Pick<Prepared, 'fence' | 'isExact'>,
+  ): Promise<void>
+  /** Tries until it is recorded: the provider has it, and no client may hear of it before the store does. */
+  finishApplied(sent: readonly Sent[]): Promise<void>
+  /** Refused for good: a key keeps the answer for its replay. */
+  finishRefused(order: WriteOrder, refusal: Refusal): Promise<void>
+  /**
+   * Nothing was done for these and nothing will be: their keys are free again. Those that are finished stay as they
+   * are. Tries until it is recorded, and tells `onFailure` each time it is not.
+   */
+  drop(orders: readonly WriteOrder[], onFailure?: () => void): Promise<void>
+}
+
+export function createBatchJournal(
+  store: JournalStore,
+  persistence: Persistence,
+  source: string,
+): BatchJournal {
+  let sharedId: string | null = null
+
+  return {
+    async beginSending(sent, place, { fence, isExact }) {
+      const keyed = sent
+        .filter(({ order }) => order.claim !== null)
+        .map(({ order, answer }) => row(order, order.claim, answerText(answer, isExact)))
+      const [first] = sent
+      const needsShared = keyed.length === 0 && first !== undefined
+      const operations = needsShared ? [row(first.order, sharedId, '')] : keyed
+      const ids = await store.beginSending({ source, fence, place: placeText(place), operations })
+      if (needsShared) sharedId = ids[0] ?? null
+    },
+    async finishApplied(sent) {
+      const outcomes = sent.flatMap(({ order: { claim }, answer }) =>
+        claim === null ? [] : [{ id: claim, answer: answerText(answer, true) }],
+      )
+      if (sharedId !== null) outcomes.push({ id: sharedId, answer: '' })
+      await persistence.until(() => store.finishApplied(source, outcomes))
+      sharedId = null
+    },
+    async finishRefused({ claim }, refusal) {
+      if (claim !== null) await store.finishRefused([{ id: claim, answer: refusalText(refusal) }])
+    },
+    async drop(orders, onFailure) {
+      const ids = orders.flatMap(({ claim }) => claim ?? [])
+      if (sharedId !== null) ids.push(sharedId)
+      if (ids.length > 0) await persistence.until(() => store.dropOperations(ids), onFailure)
+      sharedId = null
+    },
+  }
+
+  function row({ accountId, sheet }: WriteOrder, id: string | null, answer: string) {
+    return { id, accountId, sheetId: sheet.id, answer }
+  }
+}

@@ -1,0 +1,92 @@
+import { Refusal } from '../../errors.ts'
+import type { UnknownFields } from '../../store/schema.ts'
+import type { Change, ChangeResult, RowAsRead } from '../change.ts'
+import type { Cell } from '../grid.ts'
+import { changedCells, createCellMapping, type GivenCell, wholeRow } from '../row-input.ts'
+import { createRowWriter } from '../row-json.ts'
+import { positionOf, rowJson, type Snapshot } from '../snapshot.ts'
+import type { Column } from '../table.ts'
+import type { Addition, Wish, WriteAnswer } from './order.ts'
+
+/** The tab that orders are held against. */
+export interface Base {
+  columns: readonly Column[]
+  version: string
+  /** null where only the header was read: enough for additions. */
+  snapshot: Snapshot | null
+}
+
+/** 'later': it may mean a row that an addition before it in the same batch makes. */
+export type Judgement = Change | Refusal | 'later'
+
+/** What a wish is in the sheet's own terms, or why it cannot be: fields first, then the row, then `If-Match`. */
+export function createJudge(
+  { columns, snapshot }: Base,
+  unknownFields: UnknownFields,
+): (wish: Wish, isAfterAddition: boolean) => Judgement {
+  const toCells = createCellMapping(columns, unknownFields)
+  return (wish, isAfterAddition) => {
+    if (columns.length === 0) return new Refusal('missing_headers')
+    if (wish.kind === 'add') return addition(wish, toCells)
+    if (!snapshot) return 'later'
+    const { rowNumber } = wish
+    const change = wish.kind === 'delete' ? wish : updating(toCells(wish.row))
+    if (change instanceof Refusal) return change
+    if (rowNumber > snapshot.lastRowNumber) {
+      if (isAfterAddition) return 'later'
+      return new Refusal('row_not_found', { details: `The last row with data is ${snapshot.lastRowNumber}.` })
+    }
+    const json = jsonOf(snapshot, rowNumber)
+    if (wish.isRowAsExpected?.(rowNumber, json) === false) return new Refusal('precondition_failed')
+    const before = rowAsRead(columns, json)
+    return 'cells' in change
+      ? { kind: 'update', rowNumber, ...change, before }
+      : { kind: 'delete', rowNumber, before }
+  }
+}
+
+function addition(
+  { rows }: Addition,
+  toCells: (row: Addition['rows'][number]) => GivenCell[] | Refusal,
+): Judgement {
+  const cellRows: Cell[][] = []
+  for (const row of rows) {
+    const given = toCells(row)
+    if (given instanceof Refusal) return given
+    const cells = wholeRow(given)
+    if (cells instanceof Refusal) return cells
+    cellRows.push(cells)
+  }
+  return { kind: 'add', rows: cellRows }
+}
+
+function updating(given: GivenCell[] | Refusal) {
+  if (given instanceof Refusal) return given
+  const cells = changedCells(given)
+  return cells instanceof Refusal ? cells : { cells }
+}
+
+function jsonOf(snapshot: Snapshot, rowNumber: number): string {
+  const position = positionOf(snapshot, rowNumber)
+  return position === null ? snapshot.blankRowJson : rowJson(snapshot, position)
+}
+
+function rowAsRead(columns: readonly Column[], json: string): RowAsRead {
+  const cells = JSON.parse(json) as Record<string, Cell>
+  const row: (Cell | undefined)[] = []
+  for (const { key, index } of columns) row[index] = cells[key]
+  return row
+}
+
+/** What the client is told of a change, from what the provider says it made. */
+export function createAnswers(columns: readonly Column[]): (wish: Wish, result: ChangeResult) => WriteAnswer {
+  const toJson = createRowWriter(columns)
+  return (wish, result) => {
+    if (result.kind === 'add') {
+      return { kind: 'added', rowNumbers: result.rowNumbers, rowsJson: result.rows.map(toJson) }
+    }
+    if (wish.kind === 'add') throw new Error(`The provider answered an addition with "${result.kind}"`)
+    const { rowNumber } = wish
+    return { kind: result.kind === 'update' ? 'updated' : 'deleted', rowNumber, rowJson: toJson(result.row) }
+  }
+}

@@ -1,0 +1,127 @@
+import { Refusal } from '../../errors.ts'
+import type { WriteAnswer, WriteOrder } from './order.ts'
+import type { Timers } from './timers.ts'
+import { Waiting } from './waiting.ts'
+
+/** An order is answered within this, whatever becomes of it (RELIABILITY 3.5). */
+export const writeDeadlineMs = 25_000
+/** What may wait for one spreadsheet. */
+const maxWaiting = 200
+const maxWaitingBytes = 64 * 1024 * 1024
+
+/** One spreadsheet's writes, one after the other, in the order in which they came. */
+export interface Lane {
+  /** A refusal when too much waits already. */
+  enter(order: WriteOrder): Entered | Refusal
+  /** Runs before any order that has not begun: for what a dead process left open. */
+  hold(work: () => Promise<void>): void
+  /** Resolves when nothing is under way. */
+  idle(): Promise<void>
+}
+
+export interface Entered {
+  answered: Promise<WriteAnswer | Refusal>
+}
+
+export interface LaneParts {
+  timers: Timers
+  /** Before the next batch is taken: those who come meanwhile can be in it. Never throws. */
+  untilTurn?(first: WriteOrder): Promise<void>
+  /** How many of those that wait go next, at least one. */
+  batchLength(waiting: readonly WriteOrder[]): number
+  /** Sees to it that each one is answered; never throws. */
+  work(batch: readonly Waiting[]): Promise<void>
+  /** For an order whose time ran out before anything was sent; never throws. */
+  free(order: WriteOrder): Promise<unknown>
+  /** Where others write to the same spreadsheet as well: nothing is done unless this lane has its turn among them. */
+  turn?: LaneTurn
+  onIdle(): void
+}
+
+export interface LaneTurn {
+  /** At once while it lasts. False when it will not come any more, because the server closes. */
+  begin(): Promise<boolean>
+  /** After each piece of work; may end the turn. */
+  pass(): Promise<void>
+  end(): Promise<void>
+}
+
+export function createLane({ timers, untilTurn, batchLength, work, free, turn, onIdle }: LaneParts): Lane {
+  const held: (() => Promise<void>)[] = []
+  let queue: Waiting[] = []
+  let waitingBytes = 0
+  let running: Promise<void> | null = null
+
+  return {
+    enter(order) {
+      if (queue.length >= maxWaiting || waitingBytes + order.bytes > maxWaitingBytes) return tooMany()
+      const waiting = new Waiting(order)
+      const cancel = timers.after(writeDeadlineMs, () => {
+        leave([waiting])
+        waiting.expire(() => free(order))
+      })
+      queue.push(waiting)
+      waitingBytes += order.bytes
+      running ??= run()
+      return { answered: waiting.answered.finally(cancel) }
+    },
+    hold(work) {
+      held.push(work)
+      running ??= run()
+    },
+    async idle() {
+      await running
+    },
+  }
+
+  async function run(): Promise<void> {
+    // Those who come at the same moment go together.
+    await Promise.resolve()
+    // Someone may come while the turn is being ended.
+    while (held.length + queue.length > 0) {
+      while (held.length + queue.length > 0) {
+        if (turn && !(await turn.begin())) giveUp()
+        await workOnce()
+        await turn?.pass()
+      }
+      await turn?.end()
+    }
+    running = null
+    onIdle()
+  }
+
+  async function workOnce(): Promise<void> {
+    const first = held.shift()
+    const [next] = queue
+    if (first) await first()
+    else if (next) {
+      await untilTurn?.(next.order)
+      if (queue.length > 0) await work(take(batchLength(queue.map(({ order }) => order))))
+    }
+  }
+
+  /** What is left in the journal, others settle; nothing of the rest was sent. */
+  function giveUp(): void {
+    held.length = 0
+    for (const waiting of take(queue.length)) waiting.expire(() => free(waiting.order))
+  }
+
+  function take(count: number): Waiting[] {
+    const batch = queue.slice(0, count)
+    leave(batch)
+    return batch
+  }
+
+  function leave(gone: readonly Waiting[]): void {
+    const isGone = new Set(gone)
+    queue = queue.filter((waiting) => {
+      if (isGone.has(waiting)) waitingBytes -= waiting.order.bytes
+      return !isGone.has(waiting)
+    })
+  }
+}
+
+function tooMany(): Refusal {
+  const details = 'Too many writes are waiting for this spreadsheet.'
+  return new Refusal('service_unavailable', { details, retryAfterSeconds: 1 })
+}

@@ -1,0 +1,123 @@
+import { Refusal } from '../../errors.ts'
+import type { Observe } from '../../observe.ts'
+import type { OperationRecord } from '../../store/operations.ts'
+import type { Store } from '../../store/store.ts'
+import type { Provider } from '../provider.ts'
+import { ProviderFailure } from '../provider-failure.ts'
+import type { Reading } from '../reading.ts'
+import { withFoundNumbers } from './finding-rows.ts'
+import type { JournalStore } from './journal.ts'
+import { answerText, type JournalPlace, readAnswer, readPlace } from './journal-text.ts'
+import type { Lane } from './lane.ts'
+import { Closing, type Persistence } from './persistence.ts'
+
+type LaneOf = (source: string, provider: string) => Lane
+
+export interface RecoveryParts {
+  store: JournalStore & Pick<Store, 'unfinishedOperations' | 'sendingOperations' | 'sheetById'>
+  providers: ReadonlyMap<string, Provider>
+  reading: Reading
+  persistence: Persistence
+  observe: Observe
+}
+
+/**
+ * What a dead process had in hand, or a live one lost sight of because the store was away. Nothing of "queued" was sent, so its keys are free. "Sending" may
+ * have been done or not; each fence is settled in its lane, before any new write to the same spreadsheet. Resolves
+ * when the lanes know what they have to wait for.
+ */
+export async function recover(
+  parts: RecoveryParts,
+  laneOf: LaneOf,
+  createdBeforeMs = Number.POSITIVE_INFINITY,
+): Promise<void> {
+  const { store, persistence } = parts
+  const unfinished = await persistence.until(() => store.unfinishedOperations())
+  const open = unfinished.filter(({ createdAtMs }) => createdAtMs < createdBeforeMs)
+  const unsent = open.filter(({ fence }) => fence === null).map(({ id }) => id)
+  if (unsent.length > 0) await persistence.until(() => store.dropOperations(unsent))
+  const sent = open.filter(({ fence }) => fence !== null)
+  for (const [source, ofSource] of Map.groupBy(sent, (operation) => operation.source)) {
+    for (const [fence, ofFence] of Map.groupBy(ofSource, (operation) => operation.fence ?? '')) {
+      const place = readPlace(ofFence[0]?.place ?? '{}')
+      const work = () => settle({ source, fence, place, operations: ofFence }, parts).catch(unlessClosing)
+      laneOf(source, place.provider).hold(work)
+    }
+  }
+}
+
+/**
+ * The same where several instances work on one store: only what instances left that are gone. Each spreadsheet is
+ * settled by whoever takes its lane (`settleOpen`), so it is enough to go there.
+ */
+export async function takeOver(
+  store: Pick<Store, 'abandonedOperations' | 'freeAbandonedKeys'>,
+  laneOf: LaneOf,
+  isBusy: (source: string) => boolean,
+): Promise<void> {
+  const abandoned = await store.abandonedOperations()
+  if (abandoned.some(({ fence }) => fence === null)) await store.freeAbandonedKeys()
+  for (const { source, place } of abandoned) {
+    if (place !== null && !isBusy(source)) laneOf(source, readPlace(place).provider).hold(async () => {})
+  }
+}
+
+/**
+ * For whoever has a lane alone, before the first work there: nobody is sending, so what the journal says is being sent
+ * was left by an instance that died, or that lost the lane.
+ */
+export async function settleOpen(source: string, parts: RecoveryParts): Promise<void> {
+  const { store, persistence } = parts
+  const open = await persistence.until(() => store.sendingOperations(source))
+  for (const [fence, operations] of Map.groupBy(open, (operation) => operation.fence ?? '')) {
+    const place = readPlace(operations[0]?.place ?? '{}')
+    await settle({ source, fence, place, operations }, parts)
+  }
+}
+
+function unlessClosing(error: unknown): void {
+  if (!(error instanceof Closing)) throw error
+}
+
+interface Unsettled {
+  source: string
+  fence: string
+  place: JournalPlace
+  operations: readonly OperationRecord[]
+}
+
+async function settle({ source, fence, place, operations }: Unsettled, parts: RecoveryParts): Promise<void> {
+  const { store, persistence, providers, observe } = parts
+  const fate = await persistence.until(async () => {
+    const provider = providers.get(place.provider)
+    if (!provider) throw new ProviderFailure('the provider of the sheet is not set up any more')
+    return provider.settle(place, fence)
+  }, report)
+  if (fate === 'void') {
+    const ids = operations.map(({ id }) => id)
+    return persistence.until(() => store.dropOperations(ids))
+  }
+  const outcomes = await Promise.all(operations.map((operation) => outcomeOf(operation, parts)))
+  await persistence.until(() => store.finishApplied(source, outcomes))
+
+  function report(cause: unknown): void {
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    const sheetId = operations[0]?.sheetId ?? ''
+    observe({ event: 'provider_failed', sheetId, provider: place.provider, action: 'write', reason, cause })
+  }
+}
+
+/** What the client is told when it asks again; nobody asks for an operation without a key. */
+async function outcomeOf(
+  { id, sheetId, answer: text }: OperationRecord,
+  { store, reading, persistence }: RecoveryParts,
+): Promise<{ id: string; answer: string }> {
+  const kept = text ? readAnswer(text) : null
+  if (!text || !kept || kept instanceof Refusal || kept.isExact) return { id, answer: text ?? '' }
+  const { snapshot } = await persistence.until(async () => {
+    const record = await store.sheetById(sheetId)
+    if (!record) throw new ProviderFailure('the sheet is not connected any more')
+    return reading.readForWriting(record)
+  })
+  return { id, answer: answerText(withFoundNumbers(kept.answer, snapshot), true) }
+}

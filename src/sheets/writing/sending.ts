@@ -1,0 +1,174 @@
+import type { Clock } from '../../clock.ts'
+import type { Refusal } from '../../errors.ts'
+import type { Observe } from '../../observe.ts'
+import type { SheetRecord } from '../../store/store.ts'
+import type { Change, ChangeResult, Unfit } from '../change.ts'
+import type { Prepared, Provider } from '../provider.ts'
+import { OutcomeUnknown, ProviderFailure } from '../provider-failure.ts'
+import type { Reading } from '../reading.ts'
+import { withFoundNumbers } from './finding-rows.ts'
+import type { BatchJournal, Sent } from './journal.ts'
+import { type Base, createAnswers } from './judging.ts'
+import { Closing, type Persistence } from './persistence.ts'
+import type { Waiting } from './waiting.ts'
+
+/** An order with the change that it comes to in the sheet as it is. */
+export interface Judged {
+  waiting: Waiting
+  change: Change
+}
+
+/** What became of one attempt to send a group. */
+export type SendOutcome =
+  /** Everyone is answered. */
+  | { kind: 'applied' }
+  /** Nothing was sent: this one cannot be written here; words for the client. */
+  | { kind: 'unfit'; waiting: Waiting; unfit: Unfit }
+  /** Nothing was sent: these may not any more, or their time was up meanwhile. */
+  | { kind: 'not_admitted'; refused: readonly { waiting: Waiting; refusal: Refusal }[] }
+  /** Nothing was done, because the sheet is another by now; or the provider says so after an answer was lost. */
+  | { kind: 'conflict' | 'void' }
+  /** Nothing was done: the provider will not have one of these, and does not say which. */
+  | { kind: 'refused'; details: string }
+
+export interface SendingParts {
+  record: SheetRecord
+  provider: Provider
+  journal: BatchJournal
+  reading: Reading
+  persistence: Persistence
+  clock: Clock
+  observe: Observe
+  /** Everything that was prepared is discarded in the end, when the journal has nothing open under its fence. */
+  toDiscard: Prepared[]
+}
+
+/**
+ * One attempt: prepare → may they still? → journal → commit → journal → answer. What it throws means that nothing was
+ * done, but for `Closing`.
+ */
+export async function send(group: readonly Judged[], base: Base, parts: SendingParts): Promise<SendOutcome> {
+  const { record, provider, toDiscard, clock } = parts
+  const begunMs = clock.elapsedMs()
+  const changes = group.map(({ change }) => change)
+  const prepared = await reporting(parts, () => provider.prepare(record, changes, base.version))
+  if (prepared === 'conflict') return { kind: 'conflict' }
+  if ('changeAt' in prepared) {
+    return { kind: 'unfit', waiting: waitingAt(group, prepared.changeAt), unfit: prepared }
+  }
+  toDiscard.push(prepared)
+
+  const verdicts = await Promise.all(group.map(({ waiting }) => waiting.order.stillAdmitted()))
+  const refused = verdicts.flatMap((refusal, at) =>
+    refusal ? { waiting: waitingAt(group, at), refusal } : [],
+  )
+  const isAnyoneGone = group.some(({ waiting }) => !waiting.isOpen)
+  if (refused.length > 0 || isAnyoneGone) return { kind: 'not_admitted', refused }
+
+  mark(group, true)
+  try {
+    const outcome = await commit(group, base, prepared, parts)
+    if (outcome.kind === 'applied') tellAdded(group, clock.elapsedMs() - begunMs, parts)
+    mark(group, false)
+    return outcome
+  } catch (error) {
+    if (!(error instanceof Closing)) mark(group, false)
+    throw error
+  }
+}
+
+async function commit(
+  group: readonly Judged[],
+  { columns }: Base,
+  prepared: Prepared,
+  parts: SendingParts,
+): Promise<SendOutcome> {
+  const { journal, record } = parts
+  const toAnswer = createAnswers(columns)
+  const expected = answersFrom(prepared.expected)
+  await journal.beginSending(expected, record, prepared)
+  const committed = await reporting(parts, () => prepared.commit()).catch((error: unknown) => {
+    const isKnown = error instanceof ProviderFailure && !(error instanceof OutcomeUnknown)
+    if (isKnown) throw error
+    // A bug of ours counts as a lost answer too: it says nothing about what was sent before it struck.
+    return settled(prepared, parts)
+  })
+  if (committed === 'void') return { kind: 'void' }
+  if (committed !== 'applied' && committed.outcome !== 'applied') {
+    return committed.outcome === 'refused'
+      ? { kind: 'refused', details: committed.details }
+      : { kind: 'conflict' }
+  }
+  const sent =
+    committed === 'applied'
+      ? await afterLostAnswer(expected, prepared, parts)
+      : answersAfter(committed.results)
+  await journal.finishApplied(sent)
+  for (const [at, { answer }] of sent.entries()) waitingAt(group, at).answer(answer)
+  return { kind: 'applied' }
+
+  /** It is done: from here on, nothing may end in an error that says otherwise. */
+  function answersAfter(results: readonly ChangeResult[]): readonly Sent[] {
+    try {
+      return answersFrom(results)
+    } catch {
+      return expected
+    }
+  }
+
+  function answersFrom(results: readonly ChangeResult[]): Sent[] {
+    if (results.length !== group.length) throw new Error('The provider answered another number of changes')
+    return results.map((result, at) => {
+      const { order } = waitingAt(group, at)
+      return { order, answer: toAnswer(order.wish, result) }
+    })
+  }
+}
+
+/** Asks until it is known. Meanwhile the clients' time may run out; the lane waits all the same. */
+function settled({ fence }: Prepared, parts: SendingParts): Promise<'applied' | 'void'> {
+  const { persistence, provider, record } = parts
+  return persistence.until(() => reporting(parts, () => provider.settle(record, fence)))
+}
+
+/** It is done, but nobody told where: where that was a guess, a fresh look says. */
+async function afterLostAnswer(
+  sent: readonly Sent[],
+  { isExact }: Prepared,
+  { reading, persistence, record }: SendingParts,
+): Promise<readonly Sent[]> {
+  if (isExact) return sent
+  const { snapshot } = await persistence.until(() => reading.readForWriting(record))
+  return sent.map(({ order, answer }) => ({ order, answer: withFoundNumbers(answer, snapshot) }))
+}
+
+/** A failing read was reported by the one who read. */
+async function reporting<T>(
+  { observe, record: { id: sheetId, provider } }: SendingParts,
+  work: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    const isFailure = error instanceof ProviderFailure
+    const reason = isFailure ? error.message : 'a malfunction'
+    const cause = isFailure ? error.cause : error
+    observe({ event: 'provider_failed', sheetId, provider, action: 'write', reason, cause })
+    throw error
+  }
+}
+
+function tellAdded(group: readonly Judged[], durationMs: number, { record, observe }: SendingParts): void {
+  const rows = group.reduce((sum, { change }) => sum + (change.kind === 'add' ? change.rows.length : 0), 0)
+  if (rows > 0) observe({ event: 'rows_added', sheetId: record.id, rows, durationMs })
+}
+
+function mark(group: readonly Judged[], isSending: boolean): void {
+  for (const { waiting } of group) waiting.isSending = isSending
+}
+
+function waitingAt(group: readonly Judged[], at: number): Waiting {
+  const judged = group[at]
+  if (!judged) throw new Error(`There is no order ${at}`)
+  return judged.waiting
+}

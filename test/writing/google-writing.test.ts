@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { startGoogleGround } from './google-ground.ts'
+
+const header = ['id', 'n']
+
+test('additions, an update and a deletion on Google, as on any sheet', async (t) => {
+  const { newSheet } = await startGoogleGround(t)
+  const sheet = await newSheet('s', [header, ['a', 1]])
+  const added = await sheet.ask('POST', '', { body: [{ id: 'b', n: 2 }, { id: 'c' }] })
+  assert.equal(added.status, 201)
+  assert.deepEqual(added.body.rows, [
+    { _row: 3, id: 'b', n: 2 },
+    { _row: 4, id: 'c', n: null },
+  ])
+  const before = await sheet.ask('GET', '/3')
+  const ifMatch = before.headers.get('etag') ?? ''
+  const updated = await sheet.ask('PUT', '/3', { body: { n: 20 }, ifMatch })
+  assert.deepEqual(updated.body.data, { id: 'b', n: 20 })
+  assert.equal((await sheet.ask('DELETE', '/3', { ifMatch })).status, 412, 'it is not that row any more')
+  const deleted = await sheet.ask('DELETE', '/2')
+  assert.deepEqual(deleted.body.data, { id: 'a', n: 1 })
+  assert.deepEqual((await sheet.ask('GET')).body, [
+    { id: 'b', n: 20 },
+    { id: 'c', n: null },
+  ])
+  assert.equal((await sheet.ask('PUT', '/9', { body: { n: 1 } })).status, 404)
+})
+
+test('what comes at the same time goes to Google together', async (t) => {
+  const { newSheet, local } = await startGoogleGround(t)
+  const sheet = await newSheet('s', [header])
+  const answers = await Promise.all(
+    Array.from({ length: 60 }, (_, n) => sheet.ask('POST', '', { body: { id: `row ${n}`, n } })),
+  )
+  assert.ok(answers.every(({ status }) => status === 201))
+  const numbers = answers.map(({ body }) => body.rows[0]._row).sort((one, other) => one - other)
+  assert.deepEqual(
+    numbers,
+    Array.from({ length: 60 }, (_, at) => at + 2),
+    'each has a number of its own',
+  )
+  for (const { body } of answers) {
+    const [{ _row, id }] = body.rows
+    assert.equal((await sheet.cells())[_row - 1]?.[0], id, 'and its row stands there')
+  }
+  const { calls } = await local.control<{ calls: { path: string }[] }>('GET', 'calls')
+  assert.ok(calls.filter(({ path }) => path.endsWith(':batchUpdate')).length < 15)
+})
+
+test('one row that the spreadsheet will not have does not fail those beside it', async (t) => {
+  const { newSheet, local } = await startGoogleGround(t)
+  const sheet = await newSheet('s', [header])
+  await local.control('POST', 'settings', { strictValidation: true })
+  await sheet.batchUpdate({
+    setDataValidation: {
+      range: { sheetId: 0, startRowIndex: 1, startColumnIndex: 1, endColumnIndex: 2 },
+      rule: { strict: true, condition: { type: 'NUMBER_LESS', values: [{ userEnteredValue: '100' }] } },
+    },
+  })
+  const wanted = Array.from({ length: 20 }, (_, at) => ({ id: `row ${at}`, n: at === 7 ? 1_000 : at }))
+  const answers = await Promise.all(wanted.map((body) => sheet.ask('POST', '', { body })))
+  answers.forEach(({ status, body }, at) => {
+    assert.equal(status, at === 7 ? 502 : 201, JSON.stringify(body))
+  })
+  assert.match(JSON.stringify(answers[7]?.body), /breaks a rule that the owner set/)
+  const ids = (await sheet.cells()).slice(1).map(([id]) => id)
+  assert.deepEqual(
+    ids.sort(),
+    wanted
+      .filter((_, at) => at !== 7)
+      .map(({ id }) => id)
+      .sort(),
+  )
+})
+
+test('a row that a person moved between reading and writing is judged again', async (t) => {
+  const { newSheet, local } = await startGoogleGround(t)
+  const sheet = await newSheet('s', [header, ['a', 1], ['b', 2]])
+  const seen = await sheet.ask('GET', '/3')
+  const { spreadsheetId } = sheet
+  // After the read that `If-Match` is judged on, before the last look.
+  const edit = { op: 'insertRow', row: 2, values: ['person', 0], beforeCall: 1, match: ':getByDataFilter' }
+  await local.control('POST', 'edit', { spreadsheetId, tab: 'Items', ...edit })
+  const ifMatch = seen.headers.get('etag') ?? ''
+  assert.equal((await sheet.ask('PUT', '/3', { body: { n: 5 }, ifMatch })).status, 412)
+  assert.deepEqual(await sheet.cells(), [header, ['person', 0], ['a', 1], ['b', 2]])
+})
+
+test('access that is withdrawn is told as such, and the write is not tried blindly', async (t) => {
+  const { newSheet, local } = await startGoogleGround(t)
+  const sheet = await newSheet('s', [header])
+  await local.control('POST', 'grants/ada@example.com/revoke')
+  const { status, body } = await sheet.ask('POST', '', { body: { id: 'a' } })
+  assert.equal(status, 503)
+  assert.equal(body.code, 'token_expired')
+})

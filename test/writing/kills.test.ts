@@ -1,0 +1,142 @@
+import assert from 'node:assert/strict'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { openWorkshop } from '../../src/assemble.ts'
+import { systemClock } from '../../src/clock.ts'
+import { parseConfig } from '../../src/config.ts'
+import { locateFile } from '../../src/sheets/file/file-location.ts'
+import { done } from '../harness.ts'
+import { freshPlace, type RunningServer } from '../process/running.ts'
+import { createPlainClient } from './plain-client.ts'
+import { createRandom } from './simulation/virtual-time.ts'
+
+const kills = 20
+const clients = 16
+const acknowledgedForEachKill = 51
+/** On a machine that others use as well, starting takes its time. */
+const giveUpMs = 120_000
+/** RELIABILITY R1. */
+const resolvedWithinMs = 5_000
+
+test('20 times kill -9 in the middle of 1,000 additions: what was acknowledged is there once', async (t) => {
+  const { place, store, file, source, apiKey } = await start(t)
+  const random = createRandom(20_261_115)
+  let server: RunningServer | null = await place.start()
+  const history = { acknowledged: new Set<string>(), unknown: new Set<string>(), refused: new Set<string>() }
+  const seen = { replays: 0, broken: 0, openAtKills: 0, slowestMs: 0 }
+  let isOver = false
+  const writing = Array.from({ length: clients }, (_, at) => writeOn(at))
+  const giveUpAtMs = performance.now() + giveUpMs
+
+  for (let kill = 1; kill <= kills; kill++) {
+    while (history.acknowledged.size < kill * acknowledgedForEachKill) {
+      assert.ok(performance.now() < giveUpAtMs, `only ${history.acknowledged.size} acknowledged`)
+      await sleep(1)
+    }
+    // Every other one while a write is on its way to the file, the rest at any moment.
+    if (kill % 2 === 0) await untilSending()
+    else await sleep(random() * 50)
+    const victim: RunningServer = server ?? assert.fail()
+    server = null
+    victim.child.kill('SIGKILL')
+    await victim.ended
+    const open = (await store.sendingOperations(source)).map(({ id }) => id)
+    seen.openAtKills += open.length
+    const begun: RunningServer = await place.start()
+    const restartedMs = performance.now()
+    server = begun
+    for (;;) {
+      const left = new Set((await store.sendingOperations(source)).map(({ id }) => id))
+      if (!open.some((id) => left.has(id))) break
+      assert.ok(performance.now() - restartedMs < resolvedWithinMs, 'something stays open')
+      await sleep(5)
+    }
+    seen.slowestMs = Math.max(seen.slowestMs, performance.now() - restartedMs)
+  }
+  isOver = true
+  await Promise.all(writing)
+  server?.child.kill('SIGTERM')
+  assert.equal((await server?.ended)?.code, 0)
+
+  const [, ...ids] = (await readFile(file, 'utf8')).trimEnd().split('\n')
+  const times = Map.groupBy(ids, (id) => id)
+  const timesOf = (id: string) => times.get(id)?.length ?? 0
+  const lost = [...history.acknowledged].filter((id) => timesOf(id) === 0)
+  const doubled = [...times.keys()].filter((id) => timesOf(id) > 1)
+  const unasked = [...times.keys()].filter((id) => !history.acknowledged.has(id) && !history.unknown.has(id))
+  const left = (await readdir(place.folder)).filter((name) => name.endsWith('.tmp'))
+  process.stdout.write(
+    `${kills} kills, ${history.acknowledged.size} acknowledged: ${lost.length} lost, ${doubled.length} doubled; ` +
+      `${seen.broken} requests cut off, ${seen.openAtKills} operations open at a kill, all resolved at most ` +
+      `${seen.slowestMs.toFixed(0)} ms after the restart, ${seen.replays} replays, ` +
+      `${history.unknown.size} never asked again (${[...history.unknown].filter((id) => timesOf(id) === 1).length} there)\n`,
+  )
+  assert.deepEqual([lost, doubled, unasked], [[], [], []])
+  assert.ok([...history.refused].every((id) => timesOf(id) === 0))
+  assert.ok(history.acknowledged.size >= 1_000)
+  assert.ok(seen.broken > 0 && seen.openAtKills > 0 && seen.replays > 0, 'the kills hit writes under way')
+  assert.deepEqual(await store.sendingOperations(source), [])
+  assert.ok(left.length <= kills, `${left.length} temporary files were left`)
+
+  async function untilSending(): Promise<void> {
+    for (let tries = 0; tries < 2_000; tries++) {
+      if ((await store.sendingOperations(source)).length > 0) return
+      await sleep(1)
+    }
+  }
+
+  /** Most come again until they know; a few never do, and some ask for what is refused. */
+  async function writeOn(client: number): Promise<void> {
+    const { send, close } = createPlainClient(apiKey)
+    for (let n = 0; !isOver; n++) {
+      const id = `${client}-${n}`
+      const isBad = n % 15 === 7
+      const comesAgain = n % 10 !== 3
+      const body = JSON.stringify(isBad ? { id, nothing: 1 } : { id })
+      for (;;) {
+        if (!server) {
+          await sleep(5)
+          continue
+        }
+        const { status, isReplay } = await send(`${server.url}/api/sheets/acme/s`, 'POST', body, id)
+        if (isReplay) seen.replays++
+        if (status === 201) history.acknowledged.add(id)
+        else if (status === 400) history.refused.add(id)
+        else if (status === null && !comesAgain) history.unknown.add(id)
+        else {
+          assert.ok(status === null || status === 409 || status === 503, `${status}`)
+          if (status === null) seen.broken++
+          await sleep(5)
+          continue
+        }
+        break
+      }
+    }
+    close()
+  }
+})
+
+async function start(t: TestContext) {
+  const place = await freshPlace(t)
+  const config = parseConfig({ ROWPORT_DATA: place.dataFolder }, false)
+  assert.ok(!('problems' in config))
+  const workshop = await openWorkshop(config, systemClock, () => {})
+  t.after(() => workshop.close())
+  const { accounts, sheets, keys, store } = workshop
+  const file = join(place.folder, 's.csv')
+  await writeFile(file, 'id\n')
+  done(await accounts.create('acme', 'enterprise'))
+  const asked = { accountSlug: 'acme', sheetSlug: 's', access: 'private' as const, provider: 'file' }
+  const { source } = done(await sheets.connect({ ...asked, ...locateFile(file, null) }))
+  const key = {
+    accountSlug: 'acme',
+    sheetSlug: null,
+    name: 'kills',
+    mode: 'live',
+    scope: 'read-write',
+  } as const
+  const { value: apiKey } = done(await keys.create(key))
+  return { place, store, file, source, apiKey }
+}

@@ -1,0 +1,286 @@
+import assert from 'node:assert/strict'
+import { Refusal } from '../../../src/errors.ts'
+import type { Cell } from '../../../src/sheets/grid.ts'
+import { OutcomeUnknown } from '../../../src/sheets/provider-failure.ts'
+import { createReading } from '../../../src/sheets/reading.ts'
+import { buildSnapshot } from '../../../src/sheets/snapshot.ts'
+import type { Wish, WriteAnswer } from '../../../src/sheets/writing/order.ts'
+import { createWriting, type Writing } from '../../../src/sheets/writing.ts'
+import type { SheetRecord, Store } from '../../../src/store/store.ts'
+import { createFaultyProvider, type Faults, poison, unfit } from './faulty-provider.ts'
+import { createMemoryJournal } from './memory-journal.ts'
+import { createRandom, createVirtualTime } from './virtual-time.ts'
+
+/** What one client asked for and what it was told; `token` is in every row that its write touches. */
+export interface Told {
+  token: string
+  kind: Wish['kind']
+  key: string | null
+  /** 'unknown' also where the server died before it answered. */
+  end: 'done' | 'refused' | 'failed' | 'unknown'
+  code: string | null
+  answer: WriteAnswer | null
+  acceptedAs: number
+  tookMs: number
+}
+
+export interface Played {
+  told: Told[]
+  /** How often each token took effect. */
+  effects: Map<string, number>
+  log: ReturnType<typeof createFaultyProvider>['sheet']['log']
+  rows: Cell[][]
+  crashes: number
+  leftOpen: number
+  undiscarded: number
+  wrongRows: number
+}
+
+export const simulatedSheet: SheetRecord = {
+  id: 'sh_1',
+  accountId: 'acc_1',
+  slug: 's',
+  provider: 'faulty',
+  source: 'far:1',
+  location: '{}',
+  credentialId: null,
+  access: 'private',
+  paused: false,
+  accepts: 'both',
+  cacheSeconds: 10,
+  staleIfErrorSeconds: 0,
+  unknownFields: 'reject',
+  writeSeq: 0,
+  createdAtMs: 0,
+}
+const sheet = simulatedSheet
+const patienceMs = 26_000
+const horizonMs = 30 * 60_000
+/** For what comes late, and for clearing away, which happens once an hour. */
+const afterwardsMs = 130 * 60_000
+
+export interface Wishes {
+  clients: number
+  writesEach: number
+  crashes: number
+}
+
+/** One random history of clients, faults and crashes; the same seed gives the same. */
+export async function play(seed: number, { clients, writesEach, crashes }: Wishes): Promise<Played> {
+  const random = createRandom(seed)
+  const time = createVirtualTime(0)
+  const faults = facing(random)
+  const provider = createFaultyProvider([['id', 'value'], ...startRows()], time, random, faults)
+  const storeTrouble = random() < 0.3 ? 0.03 : 0
+  const trouble = () => (random() >= storeTrouble ? 'none' : random() < 0.5 ? 'before' : 'after')
+  const journal = createMemoryJournal(sheet, time, trouble, () => random() < 0.3)
+  const told: Told[] = []
+  let accepted = 0
+  let server = start()
+  let crashed = 0
+  const working = Array.from({ length: clients }, (_, at) => client(at))
+  let isDone = false
+  void Promise.all(working).then(() => {
+    isDone = true
+  })
+  for (let n = 0; n < crashes; n++) time.after(random() * 20_000, crash)
+  await time.run(() => isDone || time.nowMs() > horizonMs)
+  assert.ok(isDone, `seed ${seed}: someone was never answered`)
+  const overAtMs = time.nowMs() + afterwardsMs
+  await time.run(() => time.nowMs() > overAtMs)
+
+  const effects = new Map<string, number>()
+  let wrongRows = 0
+  for (const { change, result } of provider.sheet.log) {
+    if (change.kind === 'add') for (const row of change.rows) count(String(row[0]))
+    else if (change.kind === 'update') {
+      const [target, token] = String(change.cells[0]?.value).split('>')
+      count(String(change.cells[0]?.value))
+      if (result.kind === 'update' && result.row[0] !== target) wrongRows++
+      assert.ok(token)
+    } else if (result.kind === 'delete') count(`delete ${result.row[0]}`)
+  }
+  const leftOpen = [...journal.operations.values()].filter(
+    ({ state }) => state === 'queued' || state === 'sending',
+  ).length
+  return {
+    told,
+    effects,
+    log: provider.sheet.log,
+    rows: provider.sheet.rows,
+    crashes: crashed,
+    leftOpen,
+    undiscarded: crashed > 0 ? 0 : provider.prepared - provider.discarded,
+    wrongRows,
+  }
+
+  function count(token: string): void {
+    effects.set(token, (effects.get(token) ?? 0) + 1)
+  }
+
+  function start() {
+    const life = { isOver: false, onEnd: [] as (() => void)[] }
+    const store = mortal(journal, life) as unknown as Store
+    const providers = new Map([['faulty', mortal(provider, life)]])
+    const clock = time
+    const observe = () => {}
+    const decoding = {
+      decode: async ({ bytes }: { bytes: Uint8Array }) =>
+        buildSnapshot({ rows: JSON.parse(Buffer.from(bytes).toString()) as Cell[][] }),
+      close: async () => {},
+    }
+    const reading = createReading({ store, providers, decoding, clock, observe, maxHeldBytes: 1e6 })
+    const timers = {
+      after: (delayMs: number, work: () => void) => time.after(delayMs, () => life.isOver || work()),
+    }
+    const writing = createWriting({ store, providers, reading, clock, observe, timers })
+    return { life, writing }
+  }
+
+  /** What was on its way to the provider may still get there; nothing comes back, and nobody is answered. */
+  function crash(): void {
+    if (isDone) return
+    crashed++
+    server.life.isOver = true
+    for (const tell of server.life.onEnd) tell()
+    server = start()
+  }
+
+  async function client(at: number): Promise<void> {
+    for (let n = 0; n < writesEach; n++) {
+      await time.delay(random() * 800)
+      const token = `${at}.${n}`
+      const { wish, subject } = chooseWish(token)
+      const key = random() < 0.7 ? `key ${token}` : null
+      const mine = { token: subject, kind: wish.kind, key }
+      // A client with a key comes again until it knows; one without must not.
+      for (let tries = 0; ; tries++) {
+        const begunMs = time.nowMs()
+        const heard = await ask(wish, key)
+        const tookMs = time.nowMs() - begunMs
+        const maxTries = { unknown: 200, failed: 3, done: 0, refused: 0 }[heard.end]
+        if (key !== null && tries < maxTries) {
+          await time.delay(1_000 + random() * 2_000)
+          continue
+        }
+        told.push({ ...mine, ...heard, tookMs })
+        break
+      }
+    }
+  }
+
+  async function ask(
+    wish: Wish,
+    key: string | null,
+  ): Promise<Pick<Told, 'end' | 'code' | 'answer' | 'acceptedAs'>> {
+    const { writing, life } = server
+    const died = new Promise<'died'>((resolve) => life.onEnd.push(() => resolve('died')))
+    const nothing = { code: null, answer: null, acceptedAs: -1 }
+    // Whoever does not get as far as to have its key learns nothing about what it sent before.
+    const progress = { hasKey: key === null }
+    const failed = () => (progress.hasKey ? 'failed' : 'unknown')
+    try {
+      const heard = await Promise.race([died, request(writing, wish, key, progress)])
+      if (heard === 'died') return { ...nothing, end: 'unknown' }
+      const { outcome, acceptedAs } = heard
+      if (!(outcome instanceof Refusal)) return { end: 'done', code: null, answer: outcome, acceptedAs }
+      const isFinal = outcome.status < 500 && outcome.code !== 'idempotency_in_progress'
+      const end = isFinal ? 'refused' : failed()
+      return { ...nothing, end, code: outcome.code }
+    } catch (error) {
+      return { ...nothing, end: error instanceof OutcomeUnknown ? 'unknown' : failed() }
+    }
+  }
+
+  async function request(writing: Writing, wish: Wish, key: string | null, progress: { hasKey: boolean }) {
+    let claim: string | null = null
+    if (key !== null) {
+      const asked = { accountId: 'acc_1', sheet, idempotencyKey: key, fingerprint: key }
+      const claimed = await writing.claim(asked)
+      if (claimed instanceof Refusal) return { outcome: claimed, acceptedAs: -1 }
+      if ('replay' in claimed) return { outcome: claimed.replay, acceptedAs: -1 }
+      claim = claimed.claimed
+      progress.hasKey = true
+    }
+    const acceptedAs = accepted++
+    const order = { sheet, accountId: 'acc_1', wish, claim, bytes: 100, stillAdmitted: async () => null }
+    return { outcome: await writing.write(order), acceptedAs }
+  }
+
+  function chooseWish(token: string): { wish: Wish; subject: string } {
+    const dice = random()
+    const target = 1 + Math.floor(random() * (provider.sheet.rows.length - 1))
+    const row = provider.sheet.rows[target]
+    if (dice < 0.6 || !row) {
+      const value = random() < 0.05 ? poison : random() < 0.05 ? unfit : 'x'
+      return {
+        wish: {
+          kind: 'add',
+          rows: [
+            [
+              ['id', token],
+              ['value', value],
+            ],
+          ],
+        },
+        subject: token,
+      }
+    }
+    // As `If-Match` does: only the very row that the client saw.
+    const [id] = row
+    const seen = JSON.stringify({ id, value: row[1] ?? null })
+    const isRowAsExpected = (_number: number, json: string) => json === seen
+    const rowNumber = target + 1
+    if (dice < 0.85) {
+      const value = `${id}>${token}`
+      return { wish: { kind: 'update', rowNumber, row: [['value', value]], isRowAsExpected }, subject: value }
+    }
+    return { wish: { kind: 'delete', rowNumber, isRowAsExpected }, subject: `delete ${id}` }
+  }
+}
+
+function startRows(): Cell[][] {
+  return Array.from({ length: 5 }, (_, n) => [`start ${n}`, 'x'])
+}
+
+/** Some days are worse than others. */
+function facing(random: () => number): Faults {
+  const isBad = random() < 0.7
+  const rate = (worst: number) => (isBad ? random() * worst : 0)
+  return {
+    lost: rate(0.3),
+    late: rate(0.2),
+    never: rate(0.1),
+    failing: rate(0.1),
+    away: rate(0.2),
+    isConditional: random() < 0.5,
+    isExact: random() < 0.5,
+    hasHeader: random() < 0.5,
+  }
+}
+
+/** The same object for a process that can die: from then on no call begins, and none comes back. */
+function mortal<T extends object>(of: T, life: { isOver: boolean }): T {
+  const never = new Promise<never>(() => {})
+  return new Proxy(of, {
+    get(target, name) {
+      const value = Reflect.get(target, name) as unknown
+      if (typeof value !== 'function') return value
+      return (...args: unknown[]) => {
+        if (life.isOver) return never
+        const outcome = (value as (...args: unknown[]) => unknown).apply(target, args)
+        if (!(outcome instanceof Promise)) return outcome
+        return outcome.then(
+          (result) => (life.isOver ? never : isPrepared(result) ? mortal(result, life) : result),
+          (error) => (life.isOver ? never : Promise.reject(error)),
+        )
+      }
+    },
+  })
+}
+
+function isPrepared(result: unknown): result is object {
+  return typeof result === 'object' && result !== null && 'commit' in result
+}
+
+export const maxAnswerMs = patienceMs
