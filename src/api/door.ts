@@ -5,16 +5,20 @@ import type { Clock } from '../clock.ts'
 import { Refusal, StoreFailure } from '../errors.ts'
 import type { Observe, Operation } from '../observe.ts'
 import { randomBase62 } from '../random-base62.ts'
-import { ProviderFailure } from '../sheets/provider-failure.ts'
+import { CredentialExpired, ProviderFailure } from '../sheets/provider-failure.ts'
+import type { Soon } from '../soon.ts'
 import { listSheets } from './account-sheets.ts'
 import { ClientGone } from './body.ts'
 import { clientAddress, type TrustedProxies } from './client-address.ts'
+import { describeApi, describeSheet } from './describe.ts'
 import type { Exchange } from './exchange.ts'
 import { limitHeaders } from './limit-headers.ts'
+import { readRows } from './read-rows.ts'
 import { preflightReply, type Reply, refusalReply, send } from './reply.ts'
 import { errorFormOf, findRoute, type Route, readMethods, rowMethods, rowsMethods } from './routes.ts'
-import { type ApiParts, addRows, changeRow, readRows } from './rows.ts'
+import type { ApiParts } from './rows-request.ts'
 import { parseTarget } from './target.ts'
+import { writeRows } from './write-rows.ts'
 
 export interface DoorParts extends ApiParts {
   ipGuard: IpGuard
@@ -65,7 +69,15 @@ export function createApi(
     const { method = '', url = '' } = request
     const { segments, query, route } = addressOf(url)
     const operation = operationOf(route, method)
-    const exchange: Exchange = { request, query, isStranger: true, limits: null, release: null }
+    const exchange: Exchange = {
+      request,
+      query,
+      isStranger: true,
+      caller: null,
+      limits: null,
+      reserve: null,
+      release: null,
+    }
     let answer: Reply | Refusal | null
     try {
       const address = clientAddress(request, trustedProxies)
@@ -84,15 +96,19 @@ export function createApi(
     const reply = answer instanceof Refusal ? refusalReply(answer, errorFormOf(url)) : answer
     const limits = exchange.limits ? limitHeaders(exchange.limits) : noHeaders
     send(response, reply, method === 'HEAD', isDraining(), limits)
+    const { caller } = exchange
     observe({
       event: 'request_answered',
       operation,
-      form: route?.kind === 'rows' ? route.address.form : 'none',
+      form: route && 'address' in route ? route.address.form : 'none',
       method: knownMethods.has(method) ? method : 'other',
       status: reply.status,
       code,
       rowsFrom: reply.rowsFrom ?? null,
       durationMs: clock.elapsedMs() - begunMs,
+      accountId: caller?.account.id ?? null,
+      sheetId: caller?.sheet?.id ?? null,
+      keyId: caller?.key?.id ?? null,
     })
   }
 
@@ -113,29 +129,46 @@ export function createApi(
     if (!segments) return new Refusal('bad_request', { details: 'The path is not valid.' })
     if (!route) return new Refusal('not_found', hintFor(segments))
     const isRead = method === 'GET' || method === 'HEAD'
-    if (route.kind === 'sheets') {
-      return isRead ? listSheets(exchange, parts.admission) : notAllowed(readMethods)
-    }
+    if (route.kind !== 'rows') return isRead ? answerToRead(exchange, route) : notAllowed(readMethods)
     const asked = { exchange, address: route.address, rowText: route.rowText }
     if (isRead) return readRows(asked, parts)
-    if (method === 'PUT' || method === 'PATCH') return changeRow(asked, parts, 'update')
-    if (method === 'DELETE') return changeRow(asked, parts, 'delete')
-    if (method === 'POST' && route.rowText === null) return addRows(asked, parts)
+    if (method === 'PUT' || method === 'PATCH') return writeRows(asked, parts, 'update')
+    if (method === 'DELETE') return writeRows(asked, parts, 'delete')
+    if (method === 'POST' && route.rowText === null) return writeRows(asked, parts, 'add')
     return notAllowed(route.rowText === null ? rowsMethods : rowMethods)
+  }
+
+  /** What has no writing side. */
+  function answerToRead(exchange: Exchange, route: Exclude<Route, { kind: 'rows' }>): Soon<Reply | Refusal> {
+    if (route.kind === 'api-description') return describeApi(exchange)
+    if (route.kind === 'sheets') return listSheets(exchange, parts.admission)
+    return describeSheet({ exchange, address: route.address, rowText: null }, route.what, parts)
   }
 
   /** A provider's failure has its own code; anything else is ours, and the reference leads from the answer to the log. */
   function afterFailure(error: unknown, operation: Operation): Refusal | null {
     if (error instanceof ClientGone) return null
+    if (error instanceof CredentialExpired) return new Refusal('token_expired')
     if (error instanceof ProviderFailure) {
-      const action = operation === 'add_rows' ? 'write to' : 'read from'
-      return new Refusal('google_api_error', { fill: { action, reason: error.message } })
+      const { details, retryAfterSeconds } = error.facts
+      return new Refusal('google_api_error', {
+        fill: { action: actions[operation] ?? 'read from', reason: error.message },
+        ...(details !== undefined && { details }),
+        ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+      })
     }
     const reference = randomBase62(12)
     observe({ event: 'malfunction', reference, operation, error })
     if (error instanceof StoreFailure) return new Refusal('service_unavailable', { retryAfterSeconds: 1 })
     return new Refusal('internal_error', { details: `Reference ${reference}` })
   }
+}
+
+/** CONTRACT 5: `Failed to {action} sheet: …`. */
+const actions: Partial<Record<Operation, string>> = {
+  add_rows: 'write to',
+  update_row: 'update to',
+  delete_row: 'delete from',
 }
 
 type GuardWindow = Awaited<ReturnType<IpGuard['look']>>
@@ -153,6 +186,7 @@ function operationOf(route: Route | null, method: string): Operation {
   if (method === 'OPTIONS') return 'preflight'
   if (!route) return 'none'
   if (route.kind === 'sheets') return 'list_sheets'
+  if (route.kind !== 'rows') return 'describe'
   if (method === 'POST') return 'add_rows'
   if (method === 'PUT' || method === 'PATCH') return 'update_row'
   if (method === 'DELETE') return 'delete_row'

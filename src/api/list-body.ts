@@ -1,77 +1,107 @@
-import { rowJson, type Snapshot } from '../sheets/snapshot.ts'
+import { listChunks } from '../sheets/query/list-chunks.ts'
+import type { Snapshot } from '../sheets/snapshot.ts'
 import { rowNumberKey } from '../sheets/table.ts'
-import type { ListWish } from './query.ts'
+import { csvChunks } from './csv-rows.ts'
+import type { Format } from './format.ts'
+import { positionAt, positionsOf, type RowChoice } from './row-choice.ts'
 
-type Pieces = readonly Uint8Array[]
+/** How a list is written. */
+export interface ListShape {
+  form: 'a' | 'b'
+  format: Format
+  /** null: all columns, in the order of the sheet. */
+  fields: readonly number[] | null
+  rowNumbers: boolean
+}
 
-/** Small bodies are joined once, because one write costs less than three; large ones are never copied. */
-const joinedUpToBytes = 256 * 1024
+/** What Form B tells beside the rows. */
+export interface ListFacts {
+  total: number
+  limit: number | null
+  offset: number
+  asOfMs: number
+}
 
 /**
- * The body of a list: Form A the bare array, Form B the same inside `data` with `meta` (CONTRACT 1). The whole list
- * in either form is made once for each snapshot and kept as long as that lives.
+ * The body of a list, bit by bit: Form A the bare array, Form B the same inside `data` with `meta` (CONTRACT 1).
+ * Other formats have no room for `meta`, and are the same in both forms.
  */
-export function listBody(form: 'a' | 'b', snapshot: Snapshot, asOfMs: number, wish: ListWish): Pieces {
-  const isWhole = wish.limit === null && wish.offset === 0
-  if (!isWhole) return makeBody(form, snapshot, asOfMs, wish)
-  const name = `${form}${wish.rowNumbers}`
-  const kept = wholeBodies.get(snapshot) ?? new Map<string, Pieces>()
-  wholeBodies.set(snapshot, kept)
-  const body = kept.get(name) ?? joinedIfSmall(makeBody(form, snapshot, asOfMs, wish))
-  kept.set(name, body)
-  return body
-}
-
-const wholeBodies = new WeakMap<Snapshot, Map<string, Pieces>>()
-
-/** First row of the page and the row after its last, as positions in the list. */
-export function pageOf(snapshot: Snapshot, { limit, offset }: ListWish): { from: number; to: number } {
-  const total = snapshot.rowNumbers.length
-  const from = Math.min(offset, total)
-  return { from, to: limit === null ? total : Math.min(from + limit, total) }
-}
-
-function makeBody(form: 'a' | 'b', snapshot: Snapshot, asOfMs: number, wish: ListWish): Pieces {
-  const { from, to } = pageOf(snapshot, wish)
-  const rows = wish.rowNumbers ? numberedRows(snapshot, from, to) : plainRows(snapshot, from, to)
-  if (form === 'a') return rows
-  const meta = {
-    total: snapshot.rowNumbers.length,
-    count: to - from,
-    limit: wish.limit,
-    offset: wish.offset,
-    columns: snapshot.columns.map((column) => column.key),
-    rows: Array.from(snapshot.rowNumbers.subarray(from, to)),
-    as_of: new Date(asOfMs).toISOString(),
+export function* listBody(
+  snapshot: Snapshot,
+  rows: RowChoice,
+  shape: ListShape,
+  facts: ListFacts,
+): Generator<Uint8Array> {
+  if (shape.format === 'csv') yield* csvChunks(snapshot, rows, shape)
+  else if (shape.format === 'ndjson') yield* rowChunks(snapshot, rows, shape, 'lines')
+  else if (shape.form === 'a') yield* rowChunks(snapshot, rows, shape, 'array')
+  else {
+    yield Buffer.from('{"data":')
+    yield* rowChunks(snapshot, rows, shape, 'array')
+    yield* metaChunks(snapshot, rows, shape, facts)
   }
-  return [bytes('{"data":'), ...rows, bytes(`,"meta":${JSON.stringify(meta)}}`)]
 }
 
-function plainRows(snapshot: Snapshot, from: number, to: number): Pieces {
-  if (from === 0 && to === snapshot.rowNumbers.length) return [snapshot.listJson]
-  if (from === to) return [bytes('[]')]
-  const page = snapshot.listJson.subarray(snapshot.rowStarts[from], (snapshot.rowStarts[to] ?? 0) - 1)
-  return [bytes('['), page, bytes(']')]
+const listStart = Buffer.from('[')
+const listEnd = Buffer.from(']')
+
+/** Without a copy, where rows are sent as they lie side by side in the sheet's own text; null where they are not. */
+export function listInPlace(
+  snapshot: Snapshot,
+  rows: RowChoice,
+  shape: ListShape,
+): readonly Uint8Array[] | null {
+  return shape.form === 'a' && shape.format === 'json' ? rowsInPlace(snapshot, rows, shape) : null
 }
 
-function numberedRows(snapshot: Snapshot, from: number, to: number): Pieces {
-  const rows: string[] = []
-  for (let at = from; at < to; at++) {
-    rows.push(withRowNumber(rowJson(snapshot, at), snapshot.rowNumbers[at] ?? 0))
+function rowsInPlace(
+  { listJson, rowStarts, rowNumbers }: Snapshot,
+  { from, count, positions }: RowChoice,
+  { fields, rowNumbers: isNumbered }: ListShape,
+): readonly Uint8Array[] | null {
+  if (fields !== null || isNumbered || positions !== null) return null
+  if (count === rowNumbers.length) return [listJson]
+  if (count === 0) return [listStart, listEnd]
+  return [listStart, listJson.subarray(rowStarts[from], (rowStarts[from + count] ?? 0) - 1), listEnd]
+}
+
+function* rowChunks(
+  snapshot: Snapshot,
+  rows: RowChoice,
+  shape: ListShape,
+  wrap: 'array' | 'lines',
+): Generator<Uint8Array> {
+  const inPlace = wrap === 'array' ? rowsInPlace(snapshot, rows, shape) : null
+  if (inPlace) yield* inPlace
+  else {
+    const isAll = rows.positions === null && rows.count === snapshot.rowNumbers.length
+    yield* listChunks(snapshot, isAll ? 'all' : positionsOf(rows), { ...shape, wrap })
   }
-  return [bytes(`[${rows.join(',')}]`)]
+}
+
+const numbersInAChunk = 8_192
+
+/** The row numbers of a long list are as long as a list: they too go out bit by bit. */
+function* metaChunks(
+  snapshot: Snapshot,
+  rows: RowChoice,
+  { fields }: ListShape,
+  { total, limit, offset, asOfMs }: ListFacts,
+): Generator<Uint8Array> {
+  const keys = snapshot.columns.map(({ key }) => key)
+  const columns = JSON.stringify(fields ? fields.map((at) => keys[at]) : keys)
+  let text = `,"meta":{"total":${total},"count":${rows.count},"limit":${limit},"offset":${offset},"columns":${columns},"rows":[`
+  for (let n = 0; n < rows.count; n++) {
+    if (n > 0) text += ','
+    text += snapshot.rowNumbers[positionAt(rows, n)]
+    if (n % numbersInAChunk !== numbersInAChunk - 1) continue
+    yield Buffer.from(text)
+    text = ''
+  }
+  yield Buffer.from(`${text}],"as_of":"${new Date(asOfMs).toISOString()}"}}`)
 }
 
 /** `{"_row":5,…}`: the number as the first key of a row's JSON text. */
 export function withRowNumber(json: string, rowNumber: number): string {
   return `{"${rowNumberKey}":${rowNumber}${json === '{}' ? '' : ','}${json.slice(1)}`
-}
-
-function joinedIfSmall(pieces: Pieces): Pieces {
-  const length = pieces.reduce((sum, piece) => sum + piece.byteLength, 0)
-  return pieces.length > 1 && length <= joinedUpToBytes ? [Buffer.concat(pieces)] : pieces
-}
-
-function bytes(text: string): Uint8Array {
-  return Buffer.from(text)
 }

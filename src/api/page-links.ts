@@ -1,16 +1,19 @@
 import type { SheetAddress } from '../admission/judge.ts'
-import type { ListWish, Parameters } from './query.ts'
+import { isBracketed, isIgnored } from './parameter-name.ts'
+import type { Parameters } from './query.ts'
 import { pathOf } from './routes.ts'
 
-/** What of a query belongs to the page; a key never does. */
-const kept = new Set(['limit', 'row_numbers'])
+/** A key never belongs to the page, nor does what we ignore. */
+function isKept([name]: Parameters[number]): boolean {
+  return name !== 'api_key' && name !== 'offset' && (!isIgnored(name) || isBracketed(name))
+}
 
 /** `Link` to the pages before and after (RFC 8288). */
 export function pageLinks(
   address: SheetAddress,
   parameters: Parameters,
   total: number,
-  { limit, offset }: ListWish,
+  { limit, offset }: { limit: number | null; offset: number },
 ): string[] {
   if (limit === null || limit === 0) return []
   const links: string[] = []
@@ -19,7 +22,7 @@ export function pageLinks(
   return links.length === 0 ? [] : ['Link', links.join(', ')]
 
   function linkTo(newOffset: number, rel: string): string {
-    const query = [...parameters.filter(([name]) => kept.has(name)), ['offset', String(newOffset)] as const]
+    const query = [...parameters.filter(isKept), ['offset', String(newOffset)] as const]
       .map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`)
       .join('&')
     return `<${pathOf(address)}?${query}>; rel="${rel}"`

@@ -35,38 +35,6 @@ function decoded(text: string): string | null {
   return decodeOrNull(text.includes('+') ? text.replaceAll('+', ' ') : text)
 }
 
-/** How a list is cut and shown. */
-export interface ListWish {
-  limit: number | null
-  offset: number
-  rowNumbers: boolean
-}
-
-export const wholeList: ListWish = { limit: null, offset: 0, rowNumbers: false }
-
-/** Judged before the sheet is read; `row` and `api_key` are read elsewhere, and these are never anyone's business. */
-const alwaysAllowed = /^(?:api_key$|row$|_|utm_)/
-
-export function parseListWish(parameters: Parameters): ListWish | Refusal {
-  if (parameters === noParameters) return wholeList
-  const wish = { ...wholeList }
-  for (const [name, value] of parameters) {
-    if (name === 'limit' || name === 'offset') {
-      const count = wholeNumber(value)
-      if (count === null) return invalid(`"${name}" must be a whole number of 0 or more.`)
-      wish[name] = count
-    } else if (name === 'row_numbers') {
-      if (value !== 'true' && value !== 'false') return invalid('"row_numbers" must be "true" or "false".')
-      wish.rowNumbers = value === 'true'
-    } else if (!alwaysAllowed.test(name)) {
-      return invalid(
-        `Unknown parameter "${shortened(name)}". Known here: limit, offset, row, row_numbers, api_key.`,
-      )
-    }
-  }
-  return wish
-}
-
 /**
  * CONTRACT 1: the row stands in the path or in `?row=`; both given and different is refused. `undefined` when no row
  * is asked for. A number too large to exist is a number all the same, and is simply not found.
@@ -83,14 +51,6 @@ export function parseRowNumber(inPath: string | null, parameters: Parameters): n
   return number
 }
 
-function wholeNumber(text: string): number | null {
+export function wholeNumber(text: string): number | null {
   return /^(?:0|[1-9][0-9]{0,99})$/.test(text) ? Number(text) : null
-}
-
-function invalid(details: string): Refusal {
-  return new Refusal('invalid_query', { details })
-}
-
-function shortened(name: string): string {
-  return name.length > 80 ? `${name.slice(0, 80)}…` : name
 }

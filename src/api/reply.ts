@@ -1,5 +1,8 @@
 import type { ServerResponse } from 'node:http'
 import { type ErrorForm, errorBody, type Refusal } from '../errors.ts'
+import type { RowsFrom } from '../observe.ts'
+import { type Format, mediaTypes } from './format.ts'
+import { type StreamedBody, sendStream } from './streaming.ts'
 
 /** An answer before it is sent. Header names and values alternate: the form that costs Node the least. */
 export interface Reply {
@@ -7,10 +10,12 @@ export interface Reply {
   /** What all answers of its kind carry, made once. */
   base: readonly string[]
   headers: readonly string[]
-  body: string | readonly Uint8Array[] | null
+  body: Body | null
   /** Where the rows in it came from, for those who count. */
-  rowsFrom?: 'hit' | 'miss' | 'stale'
+  rowsFrom?: RowsFrom
 }
+
+export type Body = string | readonly Uint8Array[] | StreamedBody
 
 /** On every answer. Nothing here depends on the caller, so that a preflight or a header tells a stranger nothing. */
 const onEveryAnswer = [
@@ -24,13 +29,27 @@ const onEveryAnswer = [
   'X-Content-Type-Options',
   'nosniff',
 ]
-const json = ['Content-Type', 'application/json; charset=utf-8']
+const json = ['Content-Type', mediaTypes.json]
+/** What an address answers depends on these; on `Authorization` only whether it answers. */
+const vary = ['Vary', 'Accept, Accept-Encoding']
 /** A browser may keep what it read, but asks with the ETag each time; a proxy between keeps nothing. */
 const mayBeKept = ['Cache-Control', 'private, no-cache']
 const mustNotBeKept = ['Cache-Control', 'no-store']
 
-export const readHeaders: readonly string[] = [...onEveryAnswer, ...json, ...mayBeKept]
-export const notModifiedHeaders: readonly string[] = [...onEveryAnswer, ...mayBeKept]
+const readHeadersWith = (contentType: string): readonly string[] => [
+  ...onEveryAnswer,
+  'Content-Type',
+  contentType,
+  ...mayBeKept,
+  ...vary,
+]
+export const readHeaders: Record<Format | 'schema', readonly string[]> = {
+  json: readHeadersWith(mediaTypes.json),
+  csv: readHeadersWith(mediaTypes.csv),
+  ndjson: readHeadersWith(mediaTypes.ndjson),
+  schema: readHeadersWith('application/schema+json'),
+}
+export const notModifiedHeaders: readonly string[] = [...onEveryAnswer, ...mayBeKept, ...vary]
 export const writeHeaders: readonly string[] = [...onEveryAnswer, ...json, ...mustNotBeKept]
 
 export const preflightReply: Reply = {
@@ -74,18 +93,26 @@ export function send(
   more: readonly string[] = [],
 ): void {
   const head = base.concat(headers, more)
-  if (body !== null) head.push('Content-Length', String(byteLength(body)))
+  const length = body === null ? null : byteLength(body)
+  if (length !== null) head.push('Content-Length', String(length))
   if (isLast && !head.includes('Connection')) head.push('Connection', 'close')
   response.writeHead(status, head)
   if (isHead || body === null) response.end()
   else if (typeof body === 'string') response.end(body)
+  else if (isStreamed(body)) void sendStream(response, body)
   else {
     for (const piece of body.slice(0, -1)) response.write(piece)
     response.end(body.at(-1))
   }
 }
 
-function byteLength(body: string | readonly Uint8Array[]): number {
+/** null where it is not known before the end. */
+function byteLength(body: Body): number | null {
   if (typeof body === 'string') return Buffer.byteLength(body)
+  if (isStreamed(body)) return null
   return body.reduce((sum, piece) => sum + piece.byteLength, 0)
+}
+
+function isStreamed(body: readonly Uint8Array[] | StreamedBody): body is StreamedBody {
+  return 'chunks' in body
 }

@@ -1,7 +1,9 @@
 import { hash } from 'node:crypto'
 import type { Grid } from './grid.ts'
 import { ProviderFailure } from './provider-failure.ts'
-import { createRowWriter } from './row-json.ts'
+import type { ColumnIndexes } from './query/column-index.ts'
+import { indexColumns } from './query/index-columns.ts'
+import { createRowWriter, writeList } from './row-json.ts'
 import { type Column, columnsOf, isBlank, lastRowWithData } from './table.ts'
 
 /**
@@ -22,57 +24,50 @@ export interface Snapshot {
   blankRowJson: string
   /** Names what can be read here: equal rows at equal numbers have the same. */
   contentHash: string
+  /** What filters and sorts look at instead of the text. */
+  indexes: ColumnIndexes
+  /** All buffers together. */
+  sizeInBytes: number
 }
 
 /** Every row repeats every header, so a small file can make a very large list; buffers know no limit of their own. */
 const maxListBytes = 512 * 1024 * 1024
-const comma = 0x2c
-const openBracket = 0x5b
-const closeBracket = 0x5d
-/** UTF-8 needs at most three bytes for each UTF-16 unit. */
-const maxBytesPerUnit = 3
 
-export function buildSnapshot(grid: Grid): Snapshot {
+export function buildSnapshot(grid: Grid, values: 'typed' | 'formatted' = 'typed'): Snapshot {
+  const emptyCell = values === 'formatted' ? '' : null
   const columns = columnsOf(grid)
   const lastRowNumber = lastRowWithData(grid)
-  const writeRow = createRowWriter(columns)
-  const filledRows = grid.rows.reduce((sum, row) => sum + (isBlank(row) ? 0 : 1), 0)
+  const blankRowJson = createRowWriter(columns, emptyCell)([])
+  const rowNumbers = numbersOfFilledRows(grid, lastRowNumber)
   // Told before the first byte is made, where the headers alone are too much.
-  if (writeRow([]).length * filledRows > maxListBytes) throw tooLarge()
-  const rowStarts = new Uint32Array(lastRowNumber + 1)
-  const rowNumbers = new Uint32Array(lastRowNumber)
-
-  let text = Buffer.allocUnsafeSlow(64 * 1024)
-  text[0] = openBracket
-  let end = 1
-  let count = 0
-  for (let number = 2; number <= lastRowNumber; number++) {
-    const row = grid.rows[number - 1] ?? []
-    if (isBlank(row)) continue
-    const json = writeRow(row)
-    const needed = end + json.length * maxBytesPerUnit + 2
-    if (needed > maxListBytes) throw tooLarge()
-    if (needed > text.length) text = grown(text, end, needed)
-    if (count > 0) text[end++] = comma
-    rowStarts[count] = end
-    rowNumbers[count] = number
-    count++
-    end += text.write(json, end, 'utf8')
-  }
-  text[end++] = closeBracket
-  rowStarts[count] = end
-
-  const listJson = new Uint8Array(text.buffer.slice(0, end))
-  const numbers = rowNumbers.slice(0, count)
+  if (blankRowJson.length * rowNumbers.length > maxListBytes) throw tooLarge()
+  const rows = Array.from(rowNumbers, (number) => grid.rows[number - 1] ?? [])
+  const list = writeList(columns, rows, maxListBytes, emptyCell)
+  if (!list) throw tooLarge()
+  const buffers = { ...list, rowNumbers, indexes: indexColumns(columns, rows) }
   return {
+    ...buffers,
     columns,
-    listJson,
-    rowStarts: rowStarts.slice(0, count + 1),
-    rowNumbers: numbers,
     lastRowNumber,
-    blankRowJson: writeRow([]),
-    contentHash: contentHash(columns, listJson, numbers),
+    blankRowJson,
+    contentHash: contentHash(columns, list.listJson, rowNumbers),
+    sizeInBytes: buffersOf(buffers).reduce((sum, { byteLength }) => sum + byteLength, 0),
   }
+}
+
+function numbersOfFilledRows({ rows }: Grid, lastRowNumber: number): Uint32Array<ArrayBuffer> {
+  const numbers = new Uint32Array(lastRowNumber)
+  let count = 0
+  for (let number = 2; number <= lastRowNumber; number++)
+    if (!isBlank(rows[number - 1] ?? [])) numbers[count++] = number
+  return numbers.slice(0, count)
+}
+
+type SnapshotBuffers = Pick<Snapshot, 'listJson' | 'rowStarts' | 'rowNumbers' | 'indexes'>
+
+/** What a thread hands over with a snapshot instead of copying it. */
+export function buffersOf({ listJson, rowStarts, rowNumbers, indexes }: SnapshotBuffers): ArrayBufferLike[] {
+  return [listJson, rowStarts, rowNumbers, indexes.codes, indexes.facts].map(({ buffer }) => buffer)
 }
 
 function tooLarge(): ProviderFailure {
@@ -105,10 +100,4 @@ function contentHash(columns: readonly Column[], listJson: Uint8Array, rowNumber
   const keys = JSON.stringify(columns.map((column) => column.key))
   const numbers = hash('sha256', new Uint8Array(rowNumbers.buffer), 'base64url')
   return hash('sha256', keys + numbers + hash('sha256', listJson, 'base64url'), 'base64url').slice(0, 22)
-}
-
-function grown(text: Buffer<ArrayBuffer>, used: number, needed: number): Buffer<ArrayBuffer> {
-  const larger = Buffer.allocUnsafeSlow(Math.max(needed, text.length * 2))
-  text.copy(larger, 0, 0, used)
-  return larger
 }

@@ -56,7 +56,9 @@ test('whatever bytes arrive, the answer is JSON below 500 or none, and the serve
   const good = await fetch(`${target.server.url}${target.formA}/2`, {
     headers: { Authorization: `Bearer ${target.key}` },
   })
-  assert.equal(await good.text(), '{"name":"Oak","price":1,"__proto__":"x"}')
+  // Some of the cases change and delete rows, as they may.
+  assert.equal(good.status, 200)
+  assert.deepEqual(Object.keys(JSON.parse(await good.text())), ['name', 'price', '__proto__'])
   // What is not collected yet, and 2 KB for each case: a leak of a connection or its request would be more.
   assert.ok(grownMegabytes < 50 + caseCount / 500, `memory grew by ${grownMegabytes} MB`)
 })

@@ -612,7 +612,11 @@ test('a hundred bodies of 2 MiB at once are all answered, in bounded memory', as
   }, 5)
   const answers = await Promise.all(Array.from({ length: 100 }, () => wired.post(wired.sheet.formA, body)))
   clearInterval(watch)
-  assert.deepEqual([...new Set(answers.map(({ status }) => status))], [400])
+  const statuses = new Set(answers.map(({ status }) => status))
+  assert.ok(statuses.has(400))
+  // What would wait for the sheet beyond 64 MiB is told to come again.
+  statuses.delete(503)
+  assert.deepEqual([...statuses], [400])
   await Promise.all(answers.map((answer) => answer.body?.cancel()))
   const grownMegabytes = Math.round((peakBytes - beforeBytes) / 1e6)
   t.diagnostic(`100 × 2 MiB: at most ${grownMegabytes} MB more memory, client included`)

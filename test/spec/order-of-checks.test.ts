@@ -54,6 +54,10 @@ const errors = {
     message: 'Invalid request body. Expected a JSON object or array of objects.',
   },
   google_api_error: { status: 502, message: 'Failed to X sheet: X' },
+  token_expired: {
+    status: 503,
+    message: 'Unable to access sheet. The owner needs to re-authenticate.',
+  },
 } satisfies Record<string, ErrorEntry>
 
 interface ErrorEntry {
@@ -67,8 +71,8 @@ const refusalsPerMinute = 20
 const windowMs = 60_000
 const monthStartMs = Date.UTC(2026, 10, 15)
 const monthEndMs = Date.UTC(2026, 11, 15)
-/** Methods that need a row number. */
-const hasOneRow = new Set(['PUT', 'PATCH', 'DELETE'])
+/** CONTRACT 5, with the methods as the cases name them. */
+const actions: Record<string, string> = { POST: 'write to', PUT: 'update to', DELETE: 'delete from' }
 const goneSentence = 'the file does not exist any more; it was deleted, renamed or moved'
 const plenty = 1_000_000
 const few = 3
@@ -118,6 +122,8 @@ interface Sheet {
   isPaused: boolean
   acceptsTest: boolean
   isGone: boolean
+  /** Under the account's credential, which has expired. */
+  needsReconnect: boolean
   rows: object[]
 }
 
@@ -248,18 +254,10 @@ function expectedAnswer(asked: Case, nowMs: number): Answer {
     ],
     [row === 'bad', () => toCounted('invalid_row_number')],
     [body === 'bad', () => toCounted('invalid_body', { details: badBodyOf(asked)[1] })],
-    // Changing and deleting rows is still to come; then this line goes, and `served` knows these methods too.
-    [
-      hasOneRow.has(method),
-      () =>
-        toCounted('method_not_allowed', {
-          allow: 'GET, HEAD, OPTIONS',
-          details: 'Rows can be added, but not changed or deleted yet.',
-        }),
-    ],
+    [sheet.needsReconnect, () => toCounted('token_expired')],
     [
       sheet.isGone,
-      () => toCounted('google_api_error', { fill: [isRead ? 'read from' : 'write to', goneSentence] }),
+      () => toCounted('google_api_error', { fill: [actions[method] ?? 'read from', goneSentence] }),
     ],
     [true, () => served(asked, window, nowMs)],
   ]
@@ -322,6 +320,14 @@ function served({ account, sheet, form, method, row }: Case, window: Window, now
     'content-type': 'application/json; charset=utf-8',
     ...rateHeaders(window, account.perMinute, nowMs),
     ...quotaHeaders(account),
+  }
+  if (method === 'PUT' || method === 'DELETE') {
+    const former = sheet.rows.shift()
+    if (method === 'PUT') sheet.rows.unshift(goodRow)
+    const data = method === 'PUT' ? goodRow : former
+    const message = `Row 2 ${method === 'PUT' ? 'updated' : 'deleted'}`
+    const body = form === 'a' ? { success: true, message, row: 2, data } : { data, meta: { row: 2 } }
+    return { status: 200, headers, body }
   }
   if (!isRead) {
     sheet.rows.push(goodRow)
@@ -447,9 +453,9 @@ test('whatever conditions meet, the request is answered by the first that holds,
     },
   )
 
-  await t.test('files hold the rows that were told to be added, and no others', async () => {
+  await t.test('files hold the rows that were told to be there, and no others', async () => {
     for (const { place, isGone, rows } of accounts.flatMap(({ sheets }) => sheets)) {
-      const text = fileText + 'Lamp,59.9\n'.repeat(rows.length - 1)
+      const text = `name,price\n${rows.map((row) => `${Object.values(row).join(',')}\n`).join('')}`
       if (isGone) assert.equal(existsSync(place.path), false, place.formA)
       else assert.equal(await readFile(place.path, 'utf8'), text, place.formA)
     }
@@ -522,22 +528,26 @@ async function createAccount(
   done(await workshop.accounts.create(slug, plan))
   const own = { requestsPerMinute: perMinute, requestsPerMonth: perMonth }
   done(await workshop.accounts.setPlan(slug, plan, own))
+  const credentialId = await createExpiredCredential(rowport, slug)
   const sheets: Sheet[] = []
-  for (const isGone of [false, true])
-    for (const isPaused of [false, true])
-      for (const acceptsTest of [true, false])
-        for (const isPublic of [false, true]) {
-          const name = `sheet-${sheets.length}`
-          const access = isPublic ? 'public-read' : 'private'
-          const place = await rowport.connectFile(name, `${slug}-${name}.csv`, fileText, {
-            account: slug,
-            access,
-          })
-          if (isPaused) done(await workshop.sheets.setPaused(slug, name, true))
-          if (!acceptsTest) done(await workshop.sheets.change(slug, name, { accepts: 'live' }))
-          if (isGone) await rm(place.path)
-          sheets.push({ place, isPublic, isPaused, acceptsTest, isGone, rows: [{ name: 'Oak', price: 1 }] })
-        }
+  for (const needsReconnect of [false, true])
+    for (const isGone of [false, true])
+      for (const isPaused of [false, true])
+        for (const acceptsTest of [true, false])
+          for (const isPublic of [false, true]) {
+            const name = `sheet-${sheets.length}`
+            const access = isPublic ? 'public-read' : 'private'
+            const place = await rowport.connectFile(name, `${slug}-${name}.csv`, fileText, {
+              account: slug,
+              access,
+              ...(needsReconnect && { credentialId }),
+            })
+            if (isPaused) done(await workshop.sheets.setPaused(slug, name, true))
+            if (!acceptsTest) done(await workshop.sheets.change(slug, name, { accepts: 'live' }))
+            if (isGone) await rm(place.path)
+            const rows = [{ name: 'Oak', price: 1 }]
+            sheets.push({ place, isPublic, isPaused, acceptsTest, isGone, needsReconnect, rows })
+          }
   await rowport.connectFile('other', `${slug}-other.csv`, fileText, { account: slug })
   const createValue = async (wish: Parameters<Rowport['createKey']>[0]) =>
     (await rowport.createKey({ account: slug, ...wish })).value
@@ -557,6 +567,21 @@ async function createAccount(
   ]
   const counts = { live: { count: 0, endsAtMs: null }, test: { count: 0, endsAtMs: null }, used: 0, turn: 0 }
   return { ...kind, ...counts, keys, badKeys, sheets }
+}
+
+/** A file needs none; it is given one all the same, because here only the state of it counts. */
+async function createExpiredCredential({ workshop }: Rowport, slug: string): Promise<string> {
+  const { id: accountId } = done(await workshop.accounts.find(slug))
+  const { id, version } = await workshop.store.saveCredential({
+    accountId,
+    provider: 'google',
+    subject: 'someone',
+    label: 'someone@example.com',
+    scopes: '',
+    seal: () => ({ sealedToken: 'sealed', keyId: 'key' }),
+  })
+  assert.ok(await workshop.store.expireCredential(id, version, 'for this test'))
+  return id
 }
 
 interface Wanted {
@@ -604,9 +629,9 @@ function requestFor(asked: Case): Wanted {
 
 function titleOf({ account, sheet, key, where, form, row, body }: Case, { method, path }: Wanted): string {
   const { writeApi, perMinute, perMonth } = account
-  const { isPublic, isPaused, acceptsTest, isGone } = sheet
+  const { isPublic, isPaused, acceptsTest, isGone, needsReconnect } = sheet
   const states = { where, form, key, row, body, writeApi, perMinute, perMonth }
-  const conditions = JSON.stringify({ ...states, isPublic, isPaused, acceptsTest, isGone })
+  const conditions = JSON.stringify({ ...states, isPublic, isPaused, acceptsTest, isGone, needsReconnect })
   return `${method} ${path.replace(/api_key=.*/, 'api_key=…')} ${conditions}`
 }
 

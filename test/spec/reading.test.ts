@@ -264,10 +264,10 @@ test('any number of readers of a cold sheet share one read of the file', async (
 })
 
 test('beyond the memory for snapshots, the sheet that was longest unused is read again', async (t) => {
-  const rowport = await startRowport(t, { settings: { maxSnapshotBytes: 250 } })
+  const rowport = await startRowport(t, { settings: { maxSnapshotBytes: 20_000 } })
   const key = await rowport.createKey()
   const sheets = await Promise.all(
-    ['a', 'b', 'c'].map((slug) => rowport.connectFile(slug, `${slug}.csv`, `text\n${'x'.repeat(80)}\n`)),
+    ['a', 'b', 'c'].map((slug) => rowport.connectFile(slug, `${slug}.csv`, `text\n${'x'.repeat(8_000)}\n`)),
   )
   const sourceOf = async (at: number) => {
     rowport.clock.advanceMs(1)
@@ -278,6 +278,9 @@ test('beyond the memory for snapshots, the sheet that was longest unused is read
   for (const at of [0, 1, 0, 2, 0, 1]) seen.push(await sourceOf(at))
   const [hit, miss] = ['rowport; hit', 'rowport; fwd=miss']
   assert.deepEqual(seen, [miss, miss, hit, miss, hit, miss])
+  const metrics = await (await rowport.get('/metrics')).text()
+  assert.match(metrics, /rowport_snapshots_dropped_total 2/)
+  assert.match(metrics, /rowport_snapshots 2/)
 })
 
 test('GET /v1/sheets lists what the key may read', async (t) => {

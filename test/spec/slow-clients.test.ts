@@ -232,7 +232,7 @@ async function listenAlone(
 ): Promise<RunningServer> {
   const parts = {
     api,
-    dashboard: api,
+    dashboard: { methodsAt: () => null, answer: async () => {} },
     metrics: createMetrics(),
     observe,
     isStoreReachable: async () => true,

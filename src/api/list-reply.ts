@@ -1,0 +1,89 @@
+import { randomBase62 } from '../random-base62.ts'
+import { runQueryInSlices } from '../sheets/query/run-query.ts'
+import type { ReadSheet } from '../sheets/reading.ts'
+import type { Snapshot } from '../sheets/snapshot.ts'
+import { type Soon, then } from '../soon.ts'
+import { acceptedCoding } from './content-coding.ts'
+import { etagOf, variantHeld, variantOf } from './etag.ts'
+import { acceptedFormat } from './format.ts'
+import { type ListShape, listBody, listInPlace } from './list-body.ts'
+import type { ListQuery } from './list-query.ts'
+import { notModified, originHeaders } from './origin-headers.ts'
+import { pageLinks } from './page-links.ts'
+import type { Parameters } from './query.ts'
+import type { ReadWish } from './read-wish.ts'
+import { type Reply, readHeaders } from './reply.ts'
+import { type RowChoice, stretch } from './row-choice.ts'
+import type { ApiParts, RowsRequest } from './rows-request.ts'
+import { sendableBody } from './sendable-body.ts'
+
+/** What is asked of a list, with every name in it found. */
+export interface ListAsked {
+  wish: ReadWish
+  listQuery: ListQuery
+  parameters: Parameters
+}
+
+export function listReply(
+  { exchange, address }: RowsRequest,
+  { wish, listQuery, parameters }: ListAsked,
+  sheet: ReadSheet,
+  parts: ApiParts,
+): Soon<Reply> {
+  const { snapshot, source } = sheet
+  const { headers } = exchange.request
+  const format = wish.format ?? acceptedFormat(headers.accept)
+  const coding = acceptedCoding(headers['accept-encoding'])
+  const etag = etagOf(snapshot.contentHash)
+  const held = variantHeld(headers['if-none-match'], etag, format, coding)
+  // The rows of the sheet decide that, so the query need not even be run.
+  if (held !== null) return notModified(held, sheet)
+  const { fields, query } = listQuery
+  const shape: ListShape = { form: address.form, format, fields, rowNumbers: wish.rowNumbers }
+
+  return then(pageOf(snapshot, listQuery, parts), ({ rows, total }) => {
+    const facts = { total, limit: query.limit, offset: query.offset, asOfMs: sheet.asOfMs }
+    const isWhole = rows.positions === null && rows.count === total && fields === null
+    const body = sendableBody({
+      name: nameOf(shape, isWhole ? null : listQuery),
+      isWhole,
+      chunks: listInPlace(snapshot, rows, shape) ?? (() => listBody(snapshot, rows, shape, facts)),
+      coding,
+      bodies: sheet.bodies,
+      onFailure: (error) => reportLateFailure(parts, error),
+    })
+    return then(body, (made) => {
+      const told = originHeaders(variantOf(etag, format, made.coding), sheet)
+      told.push('X-Total-Count', String(total))
+      if (query.limit !== null) told.push(...pageLinks(address, parameters, total, query))
+      if (made.coding !== null) told.push('Content-Encoding', made.coding)
+      return { status: 200, base: readHeaders[format], headers: told, body: made.body, rowsFrom: source }
+    })
+  })
+}
+
+function pageOf(
+  snapshot: Snapshot,
+  { query }: ListQuery,
+  { clock }: ApiParts,
+): Soon<{ rows: RowChoice; total: number }> {
+  const { filters, search, sort, limit, offset } = query
+  if (filters.length === 0 && search === null && sort.length === 0) {
+    return { rows: stretch(snapshot, offset, limit), total: snapshot.rowNumbers.length }
+  }
+  return then(runQueryInSlices(snapshot, query, clock), ({ positions, total }) => ({
+    rows: { from: 0, count: positions.length, positions },
+    total,
+  }))
+}
+
+/** Both forms are the same but in JSON. */
+function nameOf({ form, format, rowNumbers }: ListShape, listQuery: ListQuery | null): string {
+  const numbers = rowNumbers ? ' numbered' : ''
+  return `${format === 'json' ? form : format}${numbers}${listQuery ? ` ${JSON.stringify(listQuery)}` : ''}`
+}
+
+/** The answer has begun by then, so the door hears nothing of it. */
+function reportLateFailure({ observe }: ApiParts, error: unknown): void {
+  observe({ event: 'malfunction', reference: randomBase62(12), operation: 'list_rows', error })
+}

@@ -1,0 +1,53 @@
+import type { OrderedJson } from '../../sheets/schema/ordered-json.ts'
+
+/* The bodies of successes, in both forms (CONTRACT 1 and 3). */
+
+type Json = { [key: string]: OrderedJson }
+
+const row = { $ref: '#/components/schemas/Row' }
+/** Also as it is answered: what was written need not be of the types that were there before. */
+export const writtenRow = { $ref: '#/components/schemas/RowToWrite' }
+const asOf = {
+  type: 'string',
+  format: 'date-time',
+  description: 'When the rows were first seen as they are.',
+}
+const anyNumber = { type: 'integer', minimum: 0 }
+const rowNumbers = { type: 'array', items: { type: 'integer', minimum: 2 } }
+export const exampleTime = '2026-11-15T09:30:00.000Z'
+
+function object(properties: Json): Json {
+  return { type: 'object', properties, required: Object.keys(properties) }
+}
+
+export function oneRow(form: 'a' | 'b'): Json {
+  return form === 'a' ? row : object({ data: row, meta: object({ row: anyNumber, as_of: asOf }) })
+}
+
+export function listAnswer(form: 'a' | 'b'): Json {
+  return form === 'a' ? { type: 'array', items: row } : listEnvelope
+}
+
+const listEnvelope = object({
+  data: { type: 'array', items: row },
+  meta: object({
+    total: anyNumber,
+    count: anyNumber,
+    limit: { type: ['integer', 'null'] },
+    offset: anyNumber,
+    columns: { type: 'array', items: { type: 'string' } },
+    rows: rowNumbers,
+    as_of: asOf,
+  }),
+})
+
+export function added(form: 'a' | 'b'): Json {
+  const rows = { type: 'array', items: writtenRow }
+  if (form === 'b') return object({ data: rows, meta: object({ rows_added: anyNumber, rows: rowNumbers }) })
+  return object({ success: { const: true }, message: { type: 'string' }, rows_added: anyNumber, rows })
+}
+
+export function changed(form: 'a' | 'b'): Json {
+  if (form === 'b') return object({ data: writtenRow, meta: object({ row: anyNumber }) })
+  return object({ success: { const: true }, message: { type: 'string' }, row: anyNumber, data: writtenRow })
+}

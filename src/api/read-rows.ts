@@ -1,0 +1,40 @@
+import type { IncomingMessage } from 'node:http'
+import { Refusal } from '../errors.ts'
+import { resolveWish, wholeListQuery } from './list-query.ts'
+import { listReply } from './list-reply.ts'
+import { parseRowNumber } from './query.ts'
+import { parseReadWish, wholeList } from './read-wish.ts'
+import type { Reply } from './reply.ts'
+import { rowReply } from './row-reply.ts'
+import { type ApiParts, admitted, type RowsRequest } from './rows-request.ts'
+
+/** GET and HEAD: parse → admit → sheet → respond. */
+export async function readRows(asked: RowsRequest, parts: ApiParts): Promise<Reply | Refusal> {
+  const pass = await admitted(asked, parts, 'read')
+  if (pass instanceof Refusal) return pass
+  const { sheet: facts, parameters } = pass
+  const rowNumber = parseRowNumber(asked.rowText, parameters)
+  if (rowNumber instanceof Refusal) return rowNumber
+  const wish = parseReadWish(parameters, rowNumber === undefined ? 'list' : 'row')
+  if (wish instanceof Refusal) return wish
+  if (facts.needsReconnect) return new Refusal('token_expired')
+
+  const mustAskProvider = asksForNow(asked.exchange.request)
+  const reading = parts.reading.read(facts, { values: wish.values, mustAskProvider })
+  const sheet = reading instanceof Promise ? await reading : reading
+  const { columns } = sheet.snapshot
+  if (columns.length === 0) return new Refusal('missing_headers')
+  const listQuery = wish === wholeList ? wholeListQuery : resolveWish(wish, columns)
+  if (listQuery instanceof Refusal) return listQuery
+
+  if (rowNumber === undefined) return listReply(asked, { wish, listQuery, parameters }, sheet, parts)
+  return rowReply(asked, { rowNumber, wish, fields: listQuery.fields }, sheet)
+}
+
+/** RFC 9111, 5.2.1: the client wants the spreadsheet as it is now. */
+export function asksForNow({ headers }: IncomingMessage): boolean {
+  const cacheControl = headers['cache-control']
+  return (
+    cacheControl !== undefined && /(?:^|[\s,])(?:no-cache|no-store|max-age=0)(?:$|[\s,])/i.test(cacheControl)
+  )
+}

@@ -1,0 +1,92 @@
+import { Refusal } from '../errors.ts'
+import { listChunks } from '../sheets/query/list-chunks.ts'
+import type { ReadSheet } from '../sheets/reading.ts'
+import { createRowWriter } from '../sheets/row-json.ts'
+import { positionOf, rowJson, type Snapshot } from '../sheets/snapshot.ts'
+import { compressedFromBytes, compressedWhole } from './compression.ts'
+import { acceptedCoding } from './content-coding.ts'
+import { type CsvShape, csvChunks, csvOfBlankRow } from './csv-rows.ts'
+import { rowEtag, variantHeld, variantOf } from './etag.ts'
+import { acceptedFormat, type Format } from './format.ts'
+import { withRowNumber } from './list-body.ts'
+import { notModified, originHeaders } from './origin-headers.ts'
+import type { ReadWish } from './read-wish.ts'
+import { type Reply, readHeaders } from './reply.ts'
+import type { RowsRequest } from './rows-request.ts'
+
+/** What is asked of one row, with every name in it found. */
+export interface RowAsked {
+  rowNumber: number
+  wish: ReadWish
+  fields: readonly number[] | null
+}
+
+export async function rowReply(
+  { exchange, address }: RowsRequest,
+  asked: RowAsked,
+  sheet: ReadSheet,
+): Promise<Reply | Refusal> {
+  const { snapshot, source } = sheet
+  const { rowNumber, wish } = asked
+  if (rowNumber > snapshot.lastRowNumber) {
+    return new Refusal('row_not_found', { details: `The last row with data is ${snapshot.lastRowNumber}.` })
+  }
+  const { headers } = exchange.request
+  const format = wish.format ?? acceptedFormat(headers.accept)
+  const coding = acceptedCoding(headers['accept-encoding'])
+  const position = positionOf(snapshot, rowNumber)
+  // The whole row's, whatever is shown of it: what `If-Match` will be held against.
+  const etag = rowEtag(rowNumber, position === null ? snapshot.blankRowJson : rowJson(snapshot, position))
+  const held = variantHeld(headers['if-none-match'], etag, format, coding)
+  if (held !== null) return notModified(held, sheet)
+
+  const text = rowBody(address.form, format, asked, sheet, position)
+  const isCompressed = coding !== null && text.length >= compressedFromBytes
+  const told = originHeaders(variantOf(etag, format, isCompressed ? coding : null), sheet)
+  if (isCompressed) told.push('Content-Encoding', coding)
+  const body = isCompressed ? await compressedWhole([Buffer.from(text)], coding) : text
+  return { status: 200, base: readHeaders[format], headers: told, body, rowsFrom: source }
+}
+
+function rowBody(
+  form: 'a' | 'b',
+  format: Format,
+  { rowNumber, wish, fields }: RowAsked,
+  { snapshot, asOfMs }: ReadSheet,
+  position: number | null,
+): string {
+  const { rowNumbers } = wish
+  if (format === 'csv') return csvRow(snapshot, position, rowNumber, { fields, rowNumbers })
+  const plain = fields ? chosenCells(snapshot, position, fields, wish.values) : wholeRow(snapshot, position)
+  const row = rowNumbers ? withRowNumber(plain, rowNumber) : plain
+  if (format === 'ndjson') return `${row}\n`
+  if (form === 'a') return row
+  return `{"data":${row},"meta":{"row":${rowNumber},"as_of":"${new Date(asOfMs).toISOString()}"}}`
+}
+
+function csvRow(snapshot: Snapshot, position: number | null, rowNumber: number, shape: CsvShape): string {
+  if (position === null) return csvOfBlankRow(snapshot, rowNumber, shape)
+  return Buffer.concat([
+    ...csvChunks(snapshot, { from: position, count: 1, positions: null }, shape),
+  ]).toString()
+}
+
+function wholeRow(snapshot: Snapshot, position: number | null): string {
+  return position === null ? snapshot.blankRowJson : rowJson(snapshot, position)
+}
+
+function chosenCells(
+  snapshot: Snapshot,
+  position: number | null,
+  fields: readonly number[],
+  values: ReadWish['values'],
+): string {
+  if (position === null) {
+    const columns = fields.flatMap((at) => snapshot.columns[at] ?? [])
+    return createRowWriter(columns, values === 'formatted' ? '' : null)([])
+  }
+  const chunks = listChunks(snapshot, Uint32Array.of(position), { fields, rowNumbers: false, wrap: 'lines' })
+  return Buffer.concat([...chunks])
+    .toString()
+    .trimEnd()
+}

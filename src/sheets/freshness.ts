@@ -1,0 +1,51 @@
+import type { SheetFacts } from '../store/store.ts'
+import type { HeldSnapshot } from './held-snapshots.ts'
+import { CredentialExpired, ProviderFailure } from './provider-failure.ts'
+
+/*
+ * When a copy in memory may be shown (CONTRACT 2, Freshness). In none of these cases may it be older than a write that
+ * was acknowledged: `writeSeq` is the one that admission has just read.
+ */
+
+type Copy = Pick<HeldSnapshot, 'writeSeq' | 'checkedAtMs' | 'isWithdrawn'>
+
+export function isFresh(copy: Copy, { writeSeq, cacheSeconds }: SheetFacts, nowMs: number): boolean {
+  return copy.writeSeq === writeSeq && nowMs - copy.checkedAtMs < cacheSeconds * 1_000
+}
+
+/** The owner's ration is scarce: an older copy is shown at once, and refreshed when its turn comes. */
+export function mayAwaitItsTurn(copy: Copy, sheet: SheetFacts, nowMs: number): boolean {
+  return (
+    copy.writeSeq === sheet.writeSeq &&
+    !copy.isWithdrawn &&
+    nowMs - copy.checkedAtMs < scarceSeconds(sheet) * 1_000
+  )
+}
+
+const shortestScarceSeconds = 60
+const scarceCacheTimes = 6
+
+function scarceSeconds({ cacheSeconds }: SheetFacts): number {
+  return Math.max(shortestScarceSeconds, scarceCacheTimes * cacheSeconds)
+}
+
+/** Why a copy that is no longer fresh is shown after the provider failed, or null when it must not be. */
+export function reasonToOutlast(
+  error: unknown,
+  copy: Copy,
+  sheet: SheetFacts,
+  { isTight, nowMs }: { isTight: boolean; nowMs: number },
+): 'rationed' | 'outlasted' | null {
+  const isPassing =
+    error instanceof ProviderFailure &&
+    !(error instanceof CredentialExpired) &&
+    error.facts.isPassing === true
+  if (!isPassing || copy.isWithdrawn || copy.writeSeq !== sheet.writeSeq) return null
+  const ageMs = nowMs - copy.checkedAtMs
+  const { staleIfErrorSeconds, cacheSeconds } = sheet
+  if (staleIfErrorSeconds > 0 && ageMs < (cacheSeconds + staleIfErrorSeconds) * 1_000) return 'outlasted'
+  // DESIGN: let `Age` say that the ration is used up, rather than fail; but not for ever.
+  return isTight && ageMs < scarceSeconds(sheet) * longestScarceTimes * 1_000 ? 'rationed' : null
+}
+
+const longestScarceTimes = 10

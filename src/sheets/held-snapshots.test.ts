@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Observation } from '../observe.ts'
+import { createHeldSnapshots, type HeldSnapshot } from './held-snapshots.ts'
+import { buildSnapshot } from './snapshot.ts'
+
+const kilobyte = 1_024
+
+test('what was longest unused goes first, with all that was made of it', () => {
+  const { held, hold, names, told } = start(10 * kilobyte)
+  const [one, two] = [hold('one', 1), hold('two', 2)]
+  one.bodies.keep('zstd', [new Uint8Array(2 * kilobyte)])
+  assert.deepEqual(told(), { sheets: 2, bytes: 8 * kilobyte, bodyBytes: 2 * kilobyte })
+  one.lastUsedMs = 3
+  hold('three', 4)
+  assert.deepEqual(names(), ['one', 'three'])
+  assert.equal(held.get('one')?.bodies.get('zstd')?.[0]?.byteLength, 2 * kilobyte)
+  two.bodies.keep('zstd', [new Uint8Array(kilobyte)])
+  assert.deepEqual(
+    told(),
+    { sheets: 2, bytes: 8 * kilobyte, bodyBytes: 2 * kilobyte },
+    'what is gone costs nothing',
+  )
+})
+
+test('a body that finds no room is not kept; others make room for it before', () => {
+  const { hold, names, told } = start(10 * kilobyte)
+  hold('one', 1)
+  const two = hold('two', 2)
+  two.bodies.keep('gzip', [new Uint8Array(5 * kilobyte)])
+  assert.deepEqual(names(), ['two'], 'a sheet that is asked for is worth more than one that is not')
+  two.bodies.keep('br', [new Uint8Array(5 * kilobyte)])
+  assert.equal(two.bodies.get('br'), undefined)
+  assert.deepEqual(told(), { sheets: 1, bytes: 4 * kilobyte, bodyBytes: 5 * kilobyte })
+})
+
+test('bodies pass on to a snapshot that shows the same, and are counted once', () => {
+  const { held, hold, told } = start(100 * kilobyte)
+  const one = hold('one', 1)
+  one.bodies.keep('zstd', [new Uint8Array(kilobyte)])
+  held.hold('one', { ...one, checkedAtMs: 5 })
+  assert.deepEqual(told(), { sheets: 1, bytes: 4 * kilobyte, bodyBytes: kilobyte })
+  held.hold('one', { ...one, bodies: held.newBodies() })
+  assert.deepEqual(told(), { sheets: 1, bytes: 4 * kilobyte, bodyBytes: 0 })
+})
+
+test('of many bodies of one snapshot those in use stay', () => {
+  const { hold, told } = start(1_000 * kilobyte)
+  const { bodies } = hold('one', 1)
+  bodies.keep('popular', [new Uint8Array(10)])
+  for (let n = 0; n < 500; n++) {
+    bodies.keep(`query ${n}`, [new Uint8Array(10)])
+    assert.ok(bodies.get('popular'))
+  }
+  assert.equal(bodies.get('query 0'), undefined)
+  assert.equal(told().bodyBytes, 1_000)
+  assert.equal(bodies.bytes, 1_000)
+})
+
+test('the only snapshot stays, whatever its size', () => {
+  const { hold, names } = start(10)
+  hold('one', 1)
+  assert.deepEqual(names(), ['one'])
+  hold('two', 2)
+  assert.deepEqual(names(), ['two'])
+})
+
+function start(maxBytes: number) {
+  const seen: Observation[] = []
+  const held = createHeldSnapshots(maxBytes, (observation) => void seen.push(observation))
+  const all = ['one', 'two', 'three']
+  return {
+    held,
+    /** One of four kilobytes. */
+    hold(name: string, lastUsedMs: number): HeldSnapshot {
+      const read: HeldSnapshot = {
+        snapshot: { ...buildSnapshot({ rows: [['a'], [1]] }), sizeInBytes: 4 * kilobyte },
+        version: '',
+        writeSeq: 0,
+        checkedAtMs: 0,
+        asOfMs: 0,
+        lastUsedMs,
+        origin: { provider: {} as never, place: { location: '', credentialId: null } },
+        isWithdrawn: false,
+        bodies: held.newBodies(),
+      }
+      held.hold(name, read)
+      return read
+    },
+    names: () => all.filter((name) => held.get(name)),
+    told() {
+      const last = seen.findLast((each) => each.event === 'snapshots_held')
+      assert.ok(last)
+      const { sheets, bytes, bodyBytes } = last
+      return { sheets, bytes, bodyBytes }
+    },
+  }
+}

@@ -1,0 +1,109 @@
+import { keyPrefixes } from '../row-json.ts'
+import type { Snapshot } from '../snapshot.ts'
+import { type Column, rowNumberKey } from '../table.ts'
+import { Chunks, chunkBytes } from './chunks.ts'
+import { cellReader } from './row-cells.ts'
+
+export interface ListShape {
+  /** Columns in the order asked for, as indices into `snapshot.columns`; null for all. One named twice comes once. */
+  fields: readonly number[] | null
+  /** `"_row"` as the first key. */
+  rowNumbers: boolean
+  /** `[row,row]`, or each row with a line end behind it. */
+  wrap: 'array' | 'lines'
+}
+
+const comma = 0x2c
+const newline = 0x0a
+const openBracket = 0x5b
+const closeBracket = 0x5d
+const openBrace = 0x7b
+const closeBrace = 0x7d
+
+/**
+ * The JSON text of a list, in pieces of at most 64 KiB that nobody else will change. Nothing is encoded anew: rows, or
+ * their cells, are copied from the text that is there, and the whole list as it stands is not even copied.
+ */
+export function* listChunks(
+  snapshot: Snapshot,
+  positions: Uint32Array | 'all',
+  shape: ListShape,
+): Generator<Uint8Array> {
+  const { fields, rowNumbers, wrap } = shape
+  if (positions === 'all' && fields === null && !rowNumbers && wrap === 'array') {
+    yield* piecesOf(snapshot.listJson)
+    return
+  }
+  const count = positions === 'all' ? snapshot.rowNumbers.length : positions.length
+  const chunks = new Chunks(likelyBytes(snapshot, count))
+  const copyRow = fields
+    ? fieldsCopier(snapshot, fields, rowNumbers, chunks)
+    : rowCopier(snapshot, rowNumbers, chunks)
+  if (wrap === 'array') chunks.byte(openBracket)
+  for (let at = 0; at < count; at++) {
+    if (at > 0 && wrap === 'array') chunks.byte(comma)
+    copyRow(positions === 'all' ? at : (positions[at] ?? 0))
+    if (wrap === 'lines') chunks.byte(newline)
+    if (chunks.hasFull) yield* chunks.takeFull()
+  }
+  if (wrap === 'array') chunks.byte(closeBracket)
+  yield* chunks.takeAll()
+}
+
+function* piecesOf(list: Uint8Array): Generator<Uint8Array> {
+  for (let from = 0; from < list.length; from += chunkBytes) yield list.subarray(from, from + chunkBytes)
+}
+
+/** A page of a few rows should not cost a whole chunk. */
+function likelyBytes({ listJson, rowNumbers }: Snapshot, rows: number): number {
+  return Math.ceil((listJson.byteLength / Math.max(1, rowNumbers.length) + 32) * rows * 1.25)
+}
+
+function rowCopier(
+  { columns, rowStarts, rowNumbers, listJson }: Snapshot,
+  isNumbered: boolean,
+  chunks: Chunks,
+): (position: number) => void {
+  return (position) => {
+    const start = rowStarts[position] ?? 0
+    const end = (rowStarts[position + 1] ?? 0) - 1
+    if (!isNumbered) return chunks.bytes(listJson, start, end)
+    chunks.ascii(`{"${rowNumberKey}":${rowNumbers[position]}`)
+    if (columns.length > 0) chunks.byte(comma)
+    chunks.bytes(listJson, start + 1, end)
+  }
+}
+
+function fieldsCopier(
+  snapshot: Snapshot,
+  fields: readonly number[],
+  isNumbered: boolean,
+  chunks: Chunks,
+): (position: number) => void {
+  const { columns, rowNumbers, listJson } = snapshot
+  const reader = cellReader(snapshot)
+  const wanted = [...new Set(fields)]
+  const prefixes = keyPrefixes(wanted.map((field) => columnAt(columns, field))).map((text) =>
+    Buffer.from(text),
+  )
+  // Behind a row number, the first key follows a comma instead of the brace.
+  if (isNumbered && prefixes[0]) prefixes[0][0] = comma
+  return (position) => {
+    if (isNumbered) chunks.ascii(`{"${rowNumberKey}":${rowNumbers[position]}`)
+    else if (wanted.length === 0) chunks.byte(openBrace)
+    const spans = reader.spans(position)
+    for (let at = 0; at < wanted.length; at++) {
+      const field = wanted[at] ?? 0
+      const prefix = prefixes[at]
+      if (prefix) chunks.bytes(prefix, 0, prefix.length)
+      chunks.bytes(listJson, spans[field * 2] ?? 0, spans[field * 2 + 1] ?? 0)
+    }
+    chunks.byte(closeBrace)
+  }
+}
+
+function columnAt(columns: readonly Column[], at: number): Column {
+  const column = columns[at]
+  if (!column) throw new RangeError(`No column ${at}`)
+  return column
+}

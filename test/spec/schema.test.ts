@@ -1,0 +1,133 @@
+import assert from 'node:assert/strict'
+import { writeFile } from 'node:fs/promises'
+import { type TestContext, test } from 'node:test'
+import { bearer, done, startRowport } from '../harness.ts'
+import { type Json, problemsWith } from './schema-validator.ts'
+
+const products = [
+  'name,price,count,in stock,sold on,at,opens,mixed,2024,__proto__,empty',
+  'Oak table,420.5,1,TRUE,2026-11-15,2026-11-15T09:30:00,09:30:00,1,a,b,',
+  'Lamp,59,2,FALSE,2026-11-16,,23:00:00,"x",c,d,',
+  ',1,3,TRUE,,,,TRUE,e,f,',
+].join('\n')
+
+test('the schema tells types, empty cells, formats and the order of columns', async (t) => {
+  const { get, sheet } = await start(t)
+  const answer = await get(`${sheet.formA}/schema`)
+  assert.equal(answer.status, 200)
+  assert.equal(answer.headers.get('content-type'), 'application/schema+json')
+  const text = await answer.text()
+  const schema = JSON.parse(text) as { [key: string]: Json } & { properties: { [key: string]: Json } }
+  assert.equal(schema.$schema, 'https://json-schema.org/draft/2020-12/schema')
+  assert.equal(schema.title, `A row of ${sheet.formA}`)
+  const keys = [
+    'name',
+    'price',
+    'count',
+    'in stock',
+    'sold on',
+    'at',
+    'opens',
+    'mixed',
+    '2024',
+    '__proto__',
+    'empty',
+  ]
+  assert.deepEqual(schema.required, keys)
+  assert.equal(schema.additionalProperties, false)
+  const places = keys.map((key) => text.indexOf(`${JSON.stringify(key)}:{"type"`))
+  assert.ok(
+    places.every((place, at) => place > (places[at - 1] ?? 0)),
+    'also where JavaScript would reorder them',
+  )
+  const shapes = Object.fromEntries(
+    Object.entries(schema.properties).map(([key, value]) => {
+      const { type, format } = value as { type: Json; format?: string }
+      return [key, format === undefined ? type : [type, format]]
+    }),
+  )
+  assert.deepEqual(shapes.name, ['string', 'null'])
+  assert.equal(shapes.price, 'number')
+  assert.equal(shapes.count, 'integer')
+  assert.equal(shapes['in stock'], 'boolean')
+  assert.deepEqual(shapes['sold on'], [['string', 'null'], 'date'])
+  assert.deepEqual(shapes.at, [['string', 'null'], 'date-time-local'])
+  assert.deepEqual(shapes.opens, [['string', 'null'], 'time-local'])
+  assert.deepEqual(shapes.mixed, ['integer', 'boolean', 'string'])
+  assert.deepEqual(shapes.empty, ['string', 'number', 'boolean', 'null'], 'nothing is known of it')
+  assert.match(text, /"price":\{"type":"number","examples":\[420\.5,59,1\]\}/)
+})
+
+test('every row of a sheet fits its schema, typed and as displayed, in both forms', async (t) => {
+  const { get, sheet } = await start(t)
+  for (const path of [sheet.formA, sheet.formB])
+    for (const query of ['', '?values=formatted', '?row_numbers=true']) {
+      const schema = (await (await get(`${path}/schema${query}`)).json()) as Json
+      const body = (await (await get(path + query)).json()) as Json[] | { data: Json[] }
+      const rows = Array.isArray(body) ? body : body.data
+      assert.equal(rows.length, 3)
+      for (const row of rows) assert.deepEqual(problemsWith(row, schema, schema), [], `${path}${query}`)
+      assert.notDeepEqual(problemsWith({ ...(rows[0] as object), more: 1 }, schema, schema), [])
+      assert.notDeepEqual(problemsWith({ name: 'x' }, schema, schema), [])
+    }
+})
+
+test('a description is a read: the same callers, the same refusals, the same freshness', async (t) => {
+  const { get, sheet, rowport } = await start(t)
+  for (const path of ['schema', 'openapi.json'])
+    for (const base of [sheet.formA, sheet.formB]) {
+      assert.equal((await rowport.get(`${base}/${path}`)).status, 401)
+      assert.equal((await rowport.get(`${base}/${path}`, { 'X-API-Key': 'nonsense' })).status, 403)
+      const first = await get(`${base}/${path}`)
+      const etag = first.headers.get('etag') ?? ''
+      assert.equal(first.headers.get('cache-status')?.startsWith('rowport; '), true)
+      await first.text()
+      assert.equal((await get(`${base}/${path}`, { 'If-None-Match': etag })).status, 304)
+      const wrong = await get(`${base}/${path}?limit=1`)
+      assert.equal(wrong.status, 400)
+      const head = await fetch(`${rowport.url}${base}/${path}`, {
+        method: 'HEAD',
+        headers: await auth(rowport),
+      })
+      assert.equal(head.status, 200)
+      const post = await fetch(`${rowport.url}${base}/${path}`, { method: 'POST', body: '{}' })
+      assert.deepEqual([post.status, post.headers.get('allow')], [405, 'GET, HEAD, OPTIONS'])
+    }
+  const before = await (await get(`${sheet.formA}/schema`)).text()
+  await writeFile(sheet.path, 'name,price\nx,y\n')
+  const after = await (await get(`${sheet.formA}/schema`, { 'Cache-Control': 'no-cache' })).text()
+  assert.notEqual(after, before)
+  assert.match(after, /"price":\{"type":"string"/)
+  done(await rowport.workshop.sheets.setPaused('acme', 'products', true))
+  assert.equal((await get(`${sheet.formA}/schema`)).status, 503)
+  const blank = await rowport.connectFile('blank', 'blank.csv', '')
+  assert.equal((await get(`${blank.formA}/schema`)).status, 400)
+  const bare = await rowport.connectFile('bare', 'bare.csv', 'a,b\n')
+  assert.equal((await get(`${bare.formA}/openapi.json`)).status, 200)
+})
+
+test('a schema counts as a request, and a description of many columns stays quick', async (t) => {
+  const { rowport, get } = await start(t)
+  const wide = await rowport.connectFile(
+    'wide',
+    'wide.csv',
+    `${Array.from({ length: 5_000 }, (_, n) => `column ${n}`).join(',')}\n${'1,'.repeat(4_999)}1\n`,
+  )
+  await (await get(wide.formA)).text()
+  const begunMs = performance.now()
+  assert.equal((await get(`${wide.formA}/openapi.json`)).status, 200)
+  assert.ok(performance.now() - begunMs < 2_000)
+})
+
+async function auth(rowport: { createKey(): Promise<{ value: string }> }) {
+  return bearer(await rowport.createKey())
+}
+
+async function start(t: TestContext) {
+  const rowport = await startRowport(t)
+  const key = await rowport.createKey()
+  const sheet = await rowport.connectFile('products', 'products.csv', products)
+  const get = (path: string, headers: Record<string, string> = {}) =>
+    rowport.get(path, { ...bearer(key), ...headers })
+  return { rowport, sheet, get }
+}
