@@ -20,12 +20,12 @@ export function createMemoryRateWindows(clock: Clock): RateWindows {
       const open = current(name, nowMs) ?? opened(name, nowMs + windowMs)
       const isAdmitted = open.count < limit
       if (isAdmitted) open.count++
-      return answer(open, limit, isAdmitted)
+      return answer(open, limit, isAdmitted, nowMs)
     },
     look(name, limit, windowMs) {
       const nowMs = clock.nowMs()
       const open = current(name, nowMs) ?? { count: 0, endsAtMs: nowMs + windowMs }
-      return answer(open, limit, open.count < limit)
+      return answer(open, limit, open.count < limit, nowMs)
     },
   }
 
@@ -49,6 +49,11 @@ export function createMemoryRateWindows(clock: Clock): RateWindows {
   }
 }
 
-function answer({ count, endsAtMs }: OpenWindow, limit: number, isAdmitted: boolean): RateWindow {
-  return { isAdmitted, remaining: Math.max(0, limit - count), resetAtMs: endsAtMs }
+function answer(
+  { count, endsAtMs }: OpenWindow,
+  limit: number,
+  isAdmitted: boolean,
+  nowMs: number,
+): RateWindow {
+  return { isAdmitted, remaining: Math.max(0, limit - count), resetAtMs: endsAtMs, nowMs }
 }

@@ -17,4 +17,6 @@ export interface RateWindow {
   remaining: number
   /** When the window ends; for one that is not open yet, when it would if it opened now. */
   resetAtMs: number
+  /** Now, by the clock that the window goes by: another machine's may differ, so how long to wait is told by this one. */
+  nowMs: number
 }

@@ -1,0 +1,70 @@
+import { Redis } from 'ioredis'
+import type { Observe } from '../../observe.ts'
+
+/** One connection to Redis, or to what speaks like it. Whatever is asked while it is away fails at once. */
+export interface RedisConnection {
+  /** A script that runs as one step. Its answer is what Redis makes of it: numbers, bytes, lists of these. */
+  script(
+    source: string,
+  ): (keys: readonly string[], args: readonly (string | number | Buffer)[]) => Promise<unknown>
+  ping(): Promise<void>
+  /** Resolves when it is there, or after a moment all the same. */
+  settled: Promise<void>
+  close(): Promise<void>
+}
+
+const connectWithinMs = 1_000
+/** Someone waits for an answer; what takes longer is as good as none. */
+const answerWithinMs = 1_000
+const firstReconnectMs = 50
+const longestReconnectMs = 1_000
+
+export function connectRedis(url: string, observe: Observe): RedisConnection {
+  const client = new Redis(url, {
+    connectTimeout: connectWithinMs,
+    commandTimeout: answerWithinMs,
+    // Nothing waits for Redis to come back: the callers know what to do without it.
+    enableOfflineQueue: false,
+    maxRetriesPerRequest: 0,
+    retryStrategy: (attempt) => Math.min(firstReconnectMs * attempt, longestReconnectMs),
+    connectionName: 'rowport',
+  })
+  let isThere = false
+  const settled = new Promise<void>((resolve) => {
+    const timer = setTimeout(resolve, connectWithinMs)
+    client.once('ready', () => {
+      clearTimeout(timer)
+      resolve()
+    })
+  })
+  let scripts = 0
+  client.on('ready', () => {
+    isThere = true
+    observe({ event: 'redis_connected' })
+  })
+  client.on('close', () => {
+    if (isThere) observe({ event: 'redis_lost' })
+    isThere = false
+  })
+  // Each command tells its own failure; unheard, this one would end the process.
+  client.on('error', () => {})
+
+  return {
+    script(source) {
+      // Sent by its hash; where Redis does not know that any more, the client sends the text again by itself.
+      const name = `rowportScript${++scripts}Buffer`
+      client.defineCommand(name.replace(/Buffer$/, ''), { lua: source })
+      const run = (client as unknown as Record<string, (...given: unknown[]) => Promise<unknown>>)[name]
+      if (!run) throw new Error('ioredis did not define the script')
+      return (keys, args) => run.call(client, keys.length, ...keys, ...args)
+    },
+    settled,
+    async ping() {
+      await client.ping()
+    },
+    async close() {
+      isThere = false
+      client.disconnect()
+    },
+  }
+}

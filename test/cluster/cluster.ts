@@ -1,0 +1,153 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { TestContext } from 'node:test'
+import { openWorkshop, startServer, type Workshop } from '../../src/assemble.ts'
+import { systemClock } from '../../src/clock.ts'
+import { type Config, type GoogleSetting, parseConfig } from '../../src/config.ts'
+import type { Observation } from '../../src/observe.ts'
+import { locateFile } from '../../src/sheets/file/file-location.ts'
+import { done } from '../harness.ts'
+import { findPostgres, type PostgresServer, startPostgres } from '../servers/postgres.ts'
+import { findRedis, type RedisServer, startRedis } from '../servers/redis.ts'
+
+export const skipCluster =
+  findPostgres() && findRedis() ? false : 'PostgreSQL or Redis is not on this machine'
+
+/** Several instances of the whole product on one PostgreSQL and one Redis, all of their own. */
+export interface Cluster {
+  instances: Instance[]
+  postgres: PostgresServer
+  redis: RedisServer
+  folder: string
+  /** Of the first instance. */
+  workshop: Workshop
+  connectFile(slug: string, csv: string, account?: string): Promise<{ id: string; file: string }>
+  createKey(account?: string): Promise<string>
+  ask(instance: number, path: string, wish: AskWish): Promise<Response>
+  startAnother(): Promise<Instance>
+}
+
+export interface Instance {
+  url: string
+  port: number
+  workshop: Workshop
+  seen: Observation[]
+  close(): Promise<void>
+}
+
+export interface AskWish {
+  key: string
+  method?: string
+  body?: unknown
+  headers?: Record<string, string>
+}
+
+interface ClusterWish {
+  instances?: number
+  plan?: string
+  fsync?: boolean
+  google?: GoogleSetting
+}
+
+export const clusterSecret = 'the secret of the cluster'
+
+export async function startCluster(
+  t: TestContext,
+  { instances: count = 2, plan = 'enterprise', fsync = false, google }: ClusterWish = {},
+): Promise<Cluster> {
+  const folder = await mkdtemp(join(tmpdir(), 'rowport-cluster-'))
+  const [postgres, redis] = await Promise.all([startPostgres({ fsync }), startRedis()])
+  const instances: Instance[] = []
+  t.after(async () => {
+    await Promise.all(instances.map((instance) => instance.close()))
+    await Promise.all([postgres.stop(), redis.stop()])
+    await rm(folder, { recursive: true, force: true })
+  })
+
+  async function startAnother(): Promise<Instance> {
+    const instance = await startInstance(configOf(postgres.url, redis.url, folder, google ?? null))
+    instances.push(instance)
+    return instance
+  }
+
+  // At once, as a deployment does: one migrates and the others wait for it.
+  await Promise.all(Array.from({ length: count }, startAnother))
+  const workshop = instances[0]?.workshop
+  if (!workshop) throw new Error('There is no instance')
+  done(await workshop.accounts.create('acme', plan))
+
+  return {
+    instances,
+    postgres,
+    redis,
+    folder,
+    workshop,
+    startAnother,
+    async connectFile(slug, csv, account = 'acme') {
+      const file = join(folder, `${account}-${slug}.csv`)
+      await writeFile(file, csv)
+      const asked = { accountSlug: account, sheetSlug: slug, access: 'private', provider: 'file' } as const
+      const { id } = done(await workshop.sheets.connect({ ...asked, ...locateFile(file, null) }))
+      return { id, file }
+    },
+    async createKey(account = 'acme') {
+      const wish = {
+        accountSlug: account,
+        sheetSlug: null,
+        name: 'test',
+        mode: 'live',
+        scope: 'read-write',
+      } as const
+      return done(await workshop.keys.create(wish)).value
+    },
+    ask(instance, path, { key, method = 'GET', body, headers }) {
+      return fetch(`${instances[instance]?.url}${path}`, {
+        method,
+        headers: { Authorization: `Bearer ${key}`, ...headers },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      })
+    },
+  }
+}
+
+function configOf(
+  databaseUrl: string,
+  redisUrl: string,
+  folder: string,
+  google: GoogleSetting | null,
+): Config {
+  const config = parseConfig(
+    {
+      PORT: '0',
+      BASE_URL: 'http://rowport.test',
+      ROWPORT_DATA: folder,
+      ROWPORT_SECRET: clusterSecret,
+      ROWPORT_REFUSALS_PER_MINUTE: '1000000',
+      DATABASE_URL: databaseUrl,
+      REDIS_URL: redisUrl,
+    },
+    false,
+  )
+  if ('problems' in config) throw new Error(config.problems.join('; '))
+  return { ...config, google }
+}
+
+async function startInstance(config: Config): Promise<Instance> {
+  const seen: Observation[] = []
+  const workshop = await openWorkshop(config, systemClock, (observation) => seen.push(observation))
+  const server = await startServer(config, workshop, systemClock)
+  let isOpen = true
+  return {
+    url: `http://127.0.0.1:${server.port}`,
+    port: server.port,
+    workshop,
+    seen,
+    async close() {
+      if (!isOpen) return
+      isOpen = false
+      await server.close(1_000)
+      await workshop.close()
+    },
+  }
+}

@@ -1,0 +1,161 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Redis } from 'ioredis'
+import { done } from '../harness.ts'
+import { createLoadClient } from '../load-clients.ts'
+import { type Cluster, skipCluster, startCluster } from './cluster.ts'
+
+/** CONTRACT 4 across instances: windows and quota are the account's, whichever instance is asked. */
+
+interface LimitedAccount {
+  slug: string
+  key: string
+}
+
+test('R6: exactly N pass in a window under a fourfold load on two instances; whoever waits as told is let in', {
+  skip: skipCluster,
+}, async (t) => {
+  const cluster = await startCluster(t)
+  const direct = new Redis(cluster.redis.url)
+  t.after(() => direct.disconnect())
+  const sizes = [...Array(12).fill(10), ...Array(6).fill(60), ...Array(2).fill(600)] as number[]
+  const admitted: string[] = []
+  let refusedAfterWaiting = 0
+  for (const [at, limit] of sizes.entries()) {
+    const account = await limitedAccount(cluster, `window-${at}`, {
+      requestsPerMinute: limit,
+      requestsPerMonth: null,
+    })
+    const answers = await overload(cluster, account, limit * 4)
+    const passed = answers.filter(({ status }) => status === 200).length
+    admitted.push(`${passed}/${limit}`)
+    assert.equal(passed, limit)
+    assert.equal(answers.filter(({ status }) => status === 429).length, limit * 3)
+    const refused = await cluster.ask(at % 2, `/api/sheets/${account.slug}/stock`, { key: account.key })
+    await refused.arrayBuffer()
+    assert.equal(refused.status, 429)
+    // As if so many seconds had passed: the window's clock is Redis's, and nobody can move that.
+    const waitedMs = Number(refused.headers.get('retry-after')) * 1_000
+    for (const key of await direct.keys('rowport:window:*')) await direct.hincrby(key, 'ends', -waitedMs)
+    const again = await cluster.ask(1 - (at % 2), `/api/sheets/${account.slug}/stock`, { key: account.key })
+    await again.arrayBuffer()
+    if (again.status !== 200) refusedAfterWaiting++
+    await direct.flushall()
+  }
+  process.stdout.write(
+    `R6: ${sizes.length} windows at 4 × the limit on 2 instances, admitted/limit: ${[...new Set(admitted)].join(' ')}; ` +
+      `refused after waiting as told: ${refusedAfterWaiting}\n`,
+  )
+  assert.equal(refusedAfterWaiting, 0)
+})
+
+test('R7: Redis is killed and comes back; nobody gets a 5xx, and at most 2N pass in that minute', {
+  skip: skipCluster,
+}, async (t) => {
+  const cluster = await startCluster(t)
+  const limit = 40
+  const rounds = 5
+  const worst = { passed: 0, status5xx: 0, backMs: 0 }
+  for (let round = 0; round < rounds; round++) {
+    const account = await limitedAccount(cluster, `round-${round}`, {
+      requestsPerMinute: limit,
+      requestsPerMonth: null,
+    })
+    const before = await overload(cluster, account, limit * 2)
+    const killed = cluster.redis.kill()
+    const during = await overload(cluster, account, limit * 2)
+    await killed
+    const after = await overload(cluster, account, limit * 2)
+    await cluster.redis.restart()
+    const backAtMs = performance.now()
+    const answers = [...before, ...during, ...after]
+    while (movesOf(cluster).some(([, last]) => last !== 'redis')) {
+      answers.push(...(await overload(cluster, account, 4)))
+      await sleep(100)
+      assert.ok(performance.now() - backAtMs < 15_000, 'it does not come back')
+    }
+    worst.backMs = Math.max(worst.backMs, performance.now() - backAtMs)
+    answers.push(...(await overload(cluster, account, limit * 2)))
+    const passed = answers.filter(({ status }) => status === 200).length
+    worst.passed = Math.max(worst.passed, passed)
+    worst.status5xx += answers.filter(({ status }) => status === null || status >= 500).length
+    assert.ok(passed >= limit && passed <= 2 * limit, `${passed} of ${limit} passed`)
+  }
+  const fresh = await limitedAccount(cluster, 'afterwards', {
+    requestsPerMinute: limit,
+    requestsPerMonth: null,
+  })
+  const normal = (await overload(cluster, fresh, limit * 4)).filter(({ status }) => status === 200).length
+  process.stdout.write(
+    `R7: Redis killed ${rounds} times under load, N = ${limit}: at most ${worst.passed} in the minute of the change, ` +
+      `${worst.status5xx} × 5xx, counted in Redis again ${(worst.backMs / 1_000).toFixed(1)} s after it was back at most, ` +
+      `then ${normal}/${limit}\n`,
+  )
+  assert.equal(worst.status5xx, 0)
+  assert.equal(normal, limit)
+})
+
+test('R8: of a month of 1,000 exactly 1,000 are served, by 16 clients on two instances', {
+  skip: skipCluster,
+}, async (t) => {
+  const cluster = await startCluster(t)
+  const quota = 1_000
+  const account = await limitedAccount(cluster, 'quota', { requestsPerMinute: null, requestsPerMonth: quota })
+  const path = `/api/sheets/${account.slug}/stock`
+  let served = 0
+  const statuses = new Set<number | null>()
+  await Promise.all(
+    Array.from({ length: 16 }, async (_, at) => {
+      const client = createLoadClient()
+      // One may be refused while another instance holds a reservation that it then gives back.
+      for (let refusedInARow = 0; refusedInARow < 8; ) {
+        const port = cluster.instances[at % 2]?.port ?? 0
+        const { status } = await client.ask({ port, path, apiKey: account.key })
+        statuses.add(status)
+        if (status === 200) served++
+        refusedInARow = status === 200 ? 0 : refusedInARow + 1
+        if (status !== 200) await sleep(300)
+      }
+      client.close()
+    }),
+  )
+  process.stdout.write(`R8: a quota of ${quota}, 16 clients on 2 instances: ${served} served\n`)
+  assert.equal(served, quota)
+  assert.deepEqual([...statuses].sort(), [200, 429])
+})
+
+async function limitedAccount(
+  { workshop, connectFile, createKey }: Cluster,
+  slug: string,
+  limits: { requestsPerMinute: number | null; requestsPerMonth: number | null },
+): Promise<LimitedAccount> {
+  done(await workshop.accounts.create(slug, 'enterprise'))
+  done(await workshop.accounts.setPlan(slug, 'enterprise', limits))
+  await connectFile('stock', 'name\nfirst\n', slug)
+  return { slug, key: await createKey(slug) }
+}
+
+async function overload({ instances }: Cluster, { slug, key }: LimitedAccount, requests: number) {
+  const clients = 16
+  const answers: { status: number | null }[] = []
+  let left = requests
+  await Promise.all(
+    Array.from({ length: clients }, async (_, at) => {
+      const client = createLoadClient()
+      const port = instances[at % instances.length]?.port ?? 0
+      while (left-- > 0)
+        answers.push(await client.ask({ port, path: `/api/sheets/${slug}/stock`, apiKey: key }))
+      client.close()
+    }),
+  )
+  return answers
+}
+
+/** Where each instance counts, by what it said last. */
+function movesOf({ instances }: Cluster): [number, string][] {
+  return instances.map(({ seen }, at) => {
+    const moves = seen.flatMap((each) => (each.event === 'rate_windows_moved' ? each.to : []))
+    return [at, moves.at(-1) ?? 'redis']
+  })
+}

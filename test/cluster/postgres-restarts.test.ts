@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createLoadClient } from '../load-clients.ts'
+import { skipCluster, startCluster } from './cluster.ts'
+import { createRetryingWriter, tally } from './retrying-writer.ts'
+
+interface Read {
+  status: number | null
+  begunMs: number
+  endedMs: number
+}
+
+test('R24: PostgreSQL is killed and comes back: 503 at once meanwhile, nothing acknowledged is lost or doubled', {
+  skip: skipCluster,
+}, async (t) => {
+  const { instances, postgres, connectFile, createKey } = await startCluster(t, { fsync: true })
+  const { file } = await connectFile('written', 'name\nfirst\n')
+  await connectFile('read', 'name\nfirst\n')
+  const key = await createKey()
+  const rounds = 3
+  let isOver = false
+  const reads: Read[] = []
+  const readers = instances.flatMap(({ port }) =>
+    Array.from({ length: 2 }, async () => {
+      const client = createLoadClient()
+      while (!isOver) {
+        const path = '/api/sheets/acme/read'
+        reads.push(await client.ask({ port, path, apiKey: key }))
+        await sleep(5)
+      }
+      client.close()
+    }),
+  )
+  const urls = instances.map(({ url }) => url)
+  const writers = Array.from({ length: 4 }, () =>
+    createRetryingWriter(() => urls, '/api/sheets/acme/written', key),
+  )
+  const writing = writers.map(async (writer, at) => {
+    for (let n = 0; !isOver; n++) await writer.write(`${at}-${n}`)
+  })
+
+  const away: { fromMs: number; toMs: number }[] = []
+  const healthyAfterMs: number[] = []
+  for (let round = 0; round < rounds; round++) {
+    await sleep(1_500)
+    await postgres.kill()
+    // The sessions of a killed postmaster answer until they notice.
+    await sleep(500)
+    const fromMs = performance.now()
+    await sleep(1_500)
+    const toMs = performance.now()
+    away.push({ fromMs, toMs })
+    await postgres.restart()
+    const backMs = performance.now()
+    for (const { url } of instances) {
+      while ((await fetch(`${url}/readyz`)).status !== 200) await sleep(20)
+    }
+    healthyAfterMs.push(performance.now() - backMs)
+  }
+  await sleep(1_500)
+  isOver = true
+  await Promise.all([...readers, ...writing])
+
+  const during = reads.filter(({ begunMs, endedMs }) =>
+    away.some(({ fromMs, toMs }) => begunMs > fromMs && endedMs < toMs),
+  )
+  const wrong = during.filter(({ status }) => status !== 503)
+  const slowestMs = Math.max(...during.map(({ begunMs, endedMs }) => endedMs - begunMs))
+  const acknowledged = writers.flatMap((writer) => writer.acknowledged)
+  const rows = (await readFile(file, 'utf8')).trim().split('\n').slice(2)
+  const lost = acknowledged.filter((name) => !rows.includes(name))
+  process.stdout.write(
+    `R24: PostgreSQL killed ${rounds} times: ${during.length} reads while it was away, ${wrong.length} not 503, ` +
+      `slowest ${slowestMs.toFixed(0)} ms; ready again at most ${Math.max(...healthyAfterMs).toFixed(0)} ms after it was back; ` +
+      `${acknowledged.length} writes acknowledged, ${lost.length} lost, ${rows.length - new Set(rows).size} doubled ` +
+      `(${tally(writers)})\n`,
+  )
+  assert.deepEqual(wrong.slice(0, 3), [])
+  assert.ok(during.length > 50 && slowestMs < 2_500)
+  assert.ok(Math.max(...healthyAfterMs) < 5_000)
+  assert.deepEqual(lost, [])
+  assert.equal(rows.length, new Set(rows).size)
+  assert.ok(acknowledged.length > 50)
+  const unexpected = reads.filter(({ status }) => status !== 200 && status !== 503)
+  assert.deepEqual(unexpected.slice(0, 3), [])
+  const open = (await instances[0]?.workshop.store.unfinishedOperations()) ?? []
+  assert.deepEqual(open, [])
+})

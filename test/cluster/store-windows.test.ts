@@ -1,0 +1,51 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, type TestContext } from 'node:test'
+import { createMovableClock } from '../../src/clock.ts'
+import {
+  type RateWindowsUnderTest,
+  rateWindowsContract,
+} from '../../src/shared-state/rate-windows.contract.ts'
+import { passTime } from '../../src/store/leases.contract.ts'
+import { migrate } from '../../src/store/migrate.ts'
+import { openPostgres } from '../../src/store/postgres/postgres-database.ts'
+import type { SqlDatabase } from '../../src/store/sql-database.ts'
+import { createSqlStore } from '../../src/store/sql-store.ts'
+import { openSqlite } from '../../src/store/sqlite/sqlite-database.ts'
+import { findPostgres, startPostgres } from '../servers/postgres.ts'
+
+/** The windows that serve where there is no Redis, or while it is away. */
+
+const skip = findPostgres() ? false : 'PostgreSQL is not on this machine'
+let server: Awaited<ReturnType<typeof startPostgres>> | null = null
+
+before(async () => {
+  if (!skip) server = await startPostgres({ fsync: false })
+})
+after(() => server?.stop())
+
+rateWindowsContract("PostgreSQL's windows", (t) => windowsOn(t, openPostgres(server?.url ?? '', 4)), skip)
+
+rateWindowsContract(
+  "SQLite's windows",
+  async (t) => {
+    const folder = await mkdtemp(join(tmpdir(), 'rowport-windows-'))
+    t.after(() => rm(folder, { recursive: true, force: true }))
+    return windowsOn(t, openSqlite(join(folder, 'rowport.db')))
+  },
+  false,
+)
+
+async function windowsOn(t: TestContext, database: SqlDatabase): Promise<RateWindowsUnderTest> {
+  t.after(() => database.close())
+  const clock = createMovableClock(Date.UTC(2026, 10, 15))
+  await migrate(database, 0, () => {})
+  await database.kysely.deleteFrom('rate_window').execute()
+  const store = createSqlStore(database, clock)
+  return {
+    windows: { take: store.takeWindow, look: store.lookWindow },
+    nowMs: async () => (await store.lookWindow('nobody', 1, 1)).nowMs,
+    passMs: (ms) => passTime(database, clock, ms),
+  }
+}
