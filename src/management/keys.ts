@@ -1,13 +1,23 @@
 import { generateApiKey, hashApiKey, shownParts } from '../admission/api-key.ts'
+import type { Clock } from '../clock.ts'
 import type { KeyMode, KeyScope } from '../store/schema.ts'
-import type { KeyRecord, Store } from '../store/store.ts'
+import type { KeyRecord, SheetRecord, Store } from '../store/store.ts'
 import type { Accounts } from './accounts.ts'
 import { Problem } from './problem.ts'
 import type { Sheets } from './sheets.ts'
 
+export type { KeyRecord }
+
 export interface Keys {
   create(key: KeyToCreate): Promise<FreshKey | Problem>
+  /** Without those that the dashboard's console uses. */
   list(accountSlug: string): Promise<KeyRecord[] | Problem>
+  /** The key, if it is this account's: to everybody else it does not exist. */
+  ofAccount(accountId: string, keyId: string): Promise<KeyRecord | Problem>
+  /** Of all keys that there ever were, the console's too. */
+  namesOf(accountId: string): Promise<Map<string, string>>
+  /** For the dashboard's console: a test key for one sheet, good for an hour; the one before it ends. */
+  forConsole(sheet: SheetRecord): Promise<{ value: string; expiresAtMs: number }>
   revoke(keyId: string): Promise<KeyRecord | Problem>
   setScope(keyId: string, scope: KeyScope): Promise<KeyRecord | Problem>
   /** A new value for the same rights; the old one is dead when this returns. */
@@ -30,13 +40,17 @@ export interface FreshKey {
 }
 
 const maxNameCharacters = 100
+const consoleKeyLifeMs = 60 * 60_000
+export const consoleKeyName = 'Console'
 
-export function createKeys(store: Store, accounts: Accounts, sheets: Sheets): Keys {
+export function createKeys(store: Store, accounts: Accounts, sheets: Sheets, clock: Clock): Keys {
   return {
     async create({ accountSlug, sheetSlug, name, mode, scope }) {
       const trimmed = name.trim()
       if (trimmed === '' || trimmed.length > maxNameCharacters || /\p{Cc}/u.test(trimmed)) {
-        return new Problem(`a key needs a name of 1 to ${maxNameCharacters} characters, in one line`)
+        return new Problem(`a key needs a name of 1 to ${maxNameCharacters} characters, in one line`, {
+          field: 'name',
+        })
       }
       const account = await accounts.find(accountSlug)
       if (account instanceof Problem) return account
@@ -56,7 +70,22 @@ export function createKeys(store: Store, accounts: Accounts, sheets: Sheets): Ke
     },
     async list(accountSlug) {
       const account = await accounts.find(accountSlug)
-      return account instanceof Problem ? account : store.keysOf(account.id)
+      if (account instanceof Problem) return account
+      return (await store.keysOf(account.id)).filter(({ expiresAtMs }) => expiresAtMs === null)
+    },
+    async ofAccount(accountId, keyId) {
+      const key = await store.findKey(keyId)
+      return key?.accountId === accountId ? key : unknownKey(keyId)
+    },
+    async namesOf(accountId) {
+      return new Map((await store.keysOf(accountId)).map(({ id, name }) => [id, name]))
+    },
+    async forConsole({ id: sheetId, accountId }) {
+      const { value, ...stored } = freshValue('test')
+      const expiresAtMs = clock.nowMs() + consoleKeyLifeMs
+      const rights = { accountId, sheetId, name: consoleKeyName, mode: 'test', scope: 'read-write' } as const
+      await store.putConsoleKey({ ...rights, ...stored, expiresAtMs })
+      return { value, expiresAtMs }
     },
     async revoke(keyId) {
       const key = await active(keyId)
@@ -80,7 +109,7 @@ export function createKeys(store: Store, accounts: Accounts, sheets: Sheets): Ke
 
   async function active(keyId: string): Promise<KeyRecord | Problem> {
     const key = await store.findKey(keyId)
-    if (!key) return new Problem(`there is no key with the id "${keyId}"`)
+    if (!key) return unknownKey(keyId)
     return key.revokedAtMs === null ? key : alreadyRevoked(keyId)
   }
 }
@@ -90,6 +119,10 @@ function freshValue(mode: KeyMode) {
   const hash = hashApiKey(value)
   if (hash === null) throw new Error('A generated key does not have the shape of a key')
   return { value, hash, ...shownParts(value) }
+}
+
+function unknownKey(keyId: string): Problem {
+  return new Problem(`there is no key with the id "${keyId}"`, { kind: 'not_found' })
 }
 
 function alreadyRevoked(keyId: string): Problem {

@@ -1,19 +1,21 @@
 import type { SheetAccess } from '../store/schema.ts'
-import type { SheetRecord, SheetSettings, Store } from '../store/store.ts'
+import type { SheetChange, SheetRecord, Store } from '../store/store.ts'
 import type { Accounts } from './accounts.ts'
 import { Problem } from './problem.ts'
 import { problemWithSlug } from './slug.ts'
+
+export type { SheetRecord }
 
 export interface Sheets {
   connect(sheet: SheetToConnect): Promise<SheetRecord | Problem>
   find(accountSlug: string, sheetSlug: string): Promise<SheetRecord | Problem>
   list(accountSlug: string): Promise<SheetRecord[] | Problem>
   setPaused(accountSlug: string, sheetSlug: string, paused: boolean): Promise<SheetRecord | Problem>
-  change(
-    accountSlug: string,
-    sheetSlug: string,
-    settings: Partial<SheetSettings>,
-  ): Promise<SheetRecord | Problem>
+  change(accountSlug: string, sheetSlug: string, change: SheetChange): Promise<SheetRecord | Problem>
+  /** Keys for this sheet alone are revoked; the spreadsheet itself is not touched. */
+  remove(accountSlug: string, sheetSlug: string): Promise<SheetRecord | Problem>
+  /** Whether a new sheet could have this slug; null when it could. */
+  problemWithNewSlug(accountSlug: string, sheetSlug: string): Promise<Problem | null>
 }
 
 export interface SheetToConnect {
@@ -23,6 +25,8 @@ export interface SheetToConnect {
   provider: string
   source: string
   location: string
+  /** What opens it at the provider, where something must. */
+  credentialId?: string | null
 }
 
 /** CONTRACT 2: `cache_seconds` is 0 to 3,600. */
@@ -31,31 +35,43 @@ const maxStaleSeconds = 86_400
 
 export function createSheets(store: Store, accounts: Accounts): Sheets {
   return {
-    async connect({ accountSlug, sheetSlug, ...rest }) {
+    async connect({ accountSlug, sheetSlug, credentialId = null, ...rest }) {
       const problem = problemWithSlug(sheetSlug)
-      if (problem) return new Problem(problem)
+      if (problem) return new Problem(problem, { field: 'slug' })
       const account = await accounts.find(accountSlug)
       if (account instanceof Problem) return account
-      const sheet = await store.createSheet({ accountId: account.id, slug: sheetSlug, ...rest })
-      if (sheet !== 'slug_taken') return sheet
-      return new Problem(`there is already a sheet "${accountSlug}/${sheetSlug}"`)
+      const sheet = await store.createSheet({ accountId: account.id, slug: sheetSlug, credentialId, ...rest })
+      return sheet === 'slug_taken' ? taken(accountSlug, sheetSlug) : sheet
     },
     find,
     async list(accountSlug) {
       const account = await accounts.find(accountSlug)
       return account instanceof Problem ? account : store.sheetsOf(account.id)
     },
-    async change(accountSlug, sheetSlug, settings) {
+    async change(accountSlug, sheetSlug, change) {
       const sheet = await find(accountSlug, sheetSlug)
       if (sheet instanceof Problem) return sheet
-      const { cacheSeconds = 0, staleIfErrorSeconds = 0 } = settings
+      const { cacheSeconds = 0, staleIfErrorSeconds = 0, slug = sheetSlug } = change
+      const problem = problemWithSlug(slug)
+      if (problem) return new Problem(problem, { field: 'slug' })
       if (cacheSeconds > maxCacheSeconds)
         return new Problem(`rows are kept for at most ${maxCacheSeconds} seconds`)
       if (staleIfErrorSeconds > maxStaleSeconds) {
         return new Problem(`old rows are served for at most ${maxStaleSeconds} seconds`)
       }
-      await store.changeSheet(sheet.id, settings)
-      return { ...sheet, ...settings }
+      const outcome = await store.changeSheet(sheet.id, change)
+      return outcome === 'slug_taken' ? taken(accountSlug, slug) : { ...sheet, ...change }
+    },
+    async remove(accountSlug, sheetSlug) {
+      const sheet = await find(accountSlug, sheetSlug)
+      if (!(sheet instanceof Problem)) await store.deleteSheet(sheet.id)
+      return sheet
+    },
+    async problemWithNewSlug(accountSlug, sheetSlug) {
+      const problem = problemWithSlug(sheetSlug)
+      if (problem) return new Problem(problem, { field: 'slug' })
+      const sheet = await find(accountSlug, sheetSlug)
+      return sheet instanceof Problem ? null : taken(accountSlug, sheetSlug)
     },
     async setPaused(accountSlug, sheetSlug, paused) {
       const sheet = await find(accountSlug, sheetSlug)
@@ -69,6 +85,13 @@ export function createSheets(store: Store, accounts: Accounts): Sheets {
     const account = await accounts.find(accountSlug)
     if (account instanceof Problem) return account
     const sheet = await store.findSheet(account.id, sheetSlug)
-    return sheet ?? new Problem(`there is no sheet "${accountSlug}/${sheetSlug}"`)
+    return sheet ?? new Problem(`there is no sheet "${accountSlug}/${sheetSlug}"`, { kind: 'not_found' })
   }
+}
+
+function taken(accountSlug: string, sheetSlug: string): Problem {
+  return new Problem(`there is already a sheet "${accountSlug}/${sheetSlug}"`, {
+    kind: 'taken',
+    field: 'slug',
+  })
 }

@@ -6,3 +6,23 @@ export function problemWithSlug(slug: string): string | null {
   if (shape.test(slug) && slug.length <= maxLength) return null
   return `"${slug}" cannot stand in an address: use a–z, 0–9 and hyphens between them, at most ${maxLength} characters`
 }
+
+/** A slug like `title`, as far as its letters can stand in an address; the first of its kind that is not `taken`. */
+export function suggestSlug(title: string, taken: ReadonlySet<string>): string {
+  const plain = title
+    .replaceAll('ß', 'ss')
+    .normalize('NFKD')
+    .replaceAll(/\p{M}/gu, '')
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-')
+  const base = trimmed(plain).slice(0, maxLength) || 'sheet'
+  for (let copy = 1; ; copy++) {
+    const end = copy === 1 ? '' : `-${copy}`
+    const slug = trimmed(base.slice(0, maxLength - end.length)) + end
+    if (!taken.has(slug)) return slug
+  }
+}
+
+function trimmed(slug: string): string {
+  return slug.replaceAll(/^-+|-+$/g, '')
+}

@@ -1,0 +1,61 @@
+import { join } from 'node:path'
+import packageJson from '../package.json' with { type: 'json' }
+import { clientAddress, type TrustedProxies } from './api/client-address.ts'
+import type { ApiParts } from './api/rows-request.ts'
+import type { Workshop } from './assemble.ts'
+import type { Config } from './config.ts'
+import { createDashboard, type Dashboard } from './dashboard/dashboard.ts'
+import { createAccountEnding } from './management/account-ending.ts'
+import { createGoogleIdentity } from './management/google-identity.ts'
+import { createGoogleSignIn } from './management/google-sign-in.ts'
+import { createOwners } from './management/owners.ts'
+import { createPasswords } from './management/passwords.ts'
+import { createPlanBook } from './management/plan-book.ts'
+import { createThrottle } from './management/throttle.ts'
+import { createUploads } from './management/uploads.ts'
+import { createUsageFigures } from './management/usage-figures.ts'
+import { createOwnerReading } from './owner-reading.ts'
+import type { RateWindows } from './shared-state/rate-windows.ts'
+import type { Usage } from './usage/usage.ts'
+
+export interface DashboardNeeds {
+  config: Config
+  workshop: Workshop
+  windows: RateWindows
+  usage: Usage
+  api: ApiParts
+  trustedProxies: TrustedProxies | null
+}
+
+const appFolder = join(import.meta.dirname, '..', 'web', 'dist')
+
+/** What only the dashboard needs, on top of the workshop and the server's own parts. */
+export function assembleDashboard(needs: DashboardNeeds): { dashboard: Dashboard; close(): void } {
+  const { config, workshop, windows, usage, api, trustedProxies } = needs
+  const { store, plans, signIn, google, decoding } = workshop
+  const { clock, observe } = api
+  const { signUpPlan } = config
+  const throttle = createThrottle(windows)
+  const identity = config.google && createGoogleIdentity(config.google, clock)
+  // Files lie on one machine: where several serve, the others would not find them.
+  const isEmbedded = config.store.kind === 'sqlite'
+  const uploads = isEmbedded ? createUploads(join(config.dataFolder, 'files'), decoding) : null
+  const baseUrl = () => workshop.baseUrl
+  const dashboard = createDashboard({
+    ...workshop,
+    appFolder,
+    baseUrl,
+    version: packageJson.version,
+    clock,
+    observe,
+    owners: createOwners({ store, passwords: createPasswords(), signIn, throttle, signUpPlan }),
+    googleSignIn: createGoogleSignIn({ store, signIn, throttle, clock, identity, signUpPlan, baseUrl }),
+    planBook: createPlanBook(plans),
+    uploads,
+    usageFigures: createUsageFigures(store, usage, plans, clock),
+    ownerReading: createOwnerReading(api),
+    endAccount: createAccountEnding(store, google, uploads),
+    addressOf: (request) => clientAddress(request, trustedProxies),
+  })
+  return { dashboard, close: () => identity?.close() }
+}

@@ -1,0 +1,60 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { randomBase62 } from '../random-base62.ts'
+import { createAppFiles } from './app-files.ts'
+import type { DashboardParts } from './dashboard-parts.ts'
+import { fromGoogle, type Onward, returnPath, signInPath, toSignIn } from './google-return.ts'
+import { createOwnerApi } from './owner-api/owner-api.ts'
+import { contentPolicy, safetyHeaders } from './page-headers.ts'
+import { type Site, siteAt } from './site.ts'
+
+/** Door 2: the owner's API, the app that uses it, and the way to Google and back. */
+export interface Dashboard {
+  /** What can be asked for at this path; null where there is nothing. */
+  methodsAt(path: string): string[] | null
+  /** `target`: path and query. */
+  answer(request: IncomingMessage, response: ServerResponse, target: string): Promise<void>
+}
+
+export interface DashboardDoorParts extends DashboardParts {
+  /** Where the built app lies. */
+  appFolder: string
+}
+
+export function createDashboard(parts: DashboardDoorParts): Dashboard {
+  const { consentOrigin } = parts.google
+  const ownerApi = createOwnerApi(parts)
+  const appFiles = createAppFiles(parts.appFolder, consentOrigin)
+
+  return {
+    methodsAt(path) {
+      // Their GETs change something, so a HEAD must not pass for one.
+      if (path === returnPath || path === signInPath) return ['GET']
+      return ownerApi.methodsAt(path) ?? (appFiles.isAt(path) ? ['GET', 'HEAD'] : null)
+    },
+    async answer(request, response, target) {
+      const site = siteAt(parts.baseUrl())
+      const [path = '', search = ''] = target.split(/\?(.*)/s)
+      const query = new URLSearchParams(search)
+      if (path === signInPath) return onward(response, site, () => toSignIn(query, site, parts))
+      if (path === returnPath) return onward(response, site, () => fromGoogle(request, query, site, parts))
+      if (ownerApi.methodsAt(path)) return ownerApi.answer(request, response, target, site)
+      return appFiles.answer(request, response, path, site)
+    },
+  }
+
+  async function onward(response: ServerResponse, site: Site, find: () => Promise<Onward>): Promise<void> {
+    const { to, cookies } = await find().catch((error: unknown): Onward => {
+      parts.observe({ event: 'malfunction', reference: randomBase62(12), operation: 'none', error })
+      return { to: '/connect?google=failed', cookies: [] }
+    })
+    response.writeHead(303, {
+      ...safetyHeaders(site),
+      'Content-Security-Policy': contentPolicy(consentOrigin),
+      'Cache-Control': 'no-store',
+      Location: to.startsWith('/') ? site.basePath + to : to,
+      'Content-Length': 0,
+      ...(cookies.length > 0 && { 'Set-Cookie': cookies }),
+    })
+    response.end()
+  }
+}

@@ -1,0 +1,69 @@
+import type { IncomingMessage } from 'node:http'
+import { NotConnected } from '../management/google-connection.ts'
+import type { DashboardParts } from './dashboard-parts.ts'
+import {
+  endedGoogleCookie,
+  googleCookie,
+  googleSecretIn,
+  sessionCookie,
+  sessionIdIn,
+} from './session-cookie.ts'
+import type { Site } from './site.ts'
+
+/** Where the browser goes next, and what it is told to keep. */
+export interface Onward {
+  /** A page of ours, or a whole address elsewhere. */
+  to: string
+  cookies: string[]
+}
+
+export const signInPath = '/dashboard/google/sign-in'
+export const returnPath = '/connect/google/callback'
+
+/** The way to Google, to say who one is. */
+export async function toSignIn(
+  query: URLSearchParams,
+  site: Site,
+  { googleSignIn }: DashboardParts,
+): Promise<Onward> {
+  const next = query.get('next') ?? '/'
+  // Only pages of ours may be returned to.
+  const started = await googleSignIn.start(/^\/(?![/\\])[\x21-\x7e]*$/.test(next) ? next : '/')
+  if (!started) return { to: '/sign-in?problem=google_failed', cookies: [] }
+  return { to: started.url, cookies: [googleCookie(started.browserSecret, site)] }
+}
+
+/** Google sends people back to one address, whether they signed in or connected their spreadsheets. */
+export async function fromGoogle(
+  request: IncomingMessage,
+  query: URLSearchParams,
+  site: Site,
+  parts: DashboardParts,
+): Promise<Onward> {
+  const answer = {
+    state: query.get('state'),
+    code: query.get('code'),
+    error: query.get('error'),
+    pickedFileIds: query.get('picked_file_ids'),
+  }
+  const sessionId = sessionIdIn(request, site)
+  const session = sessionId === null ? null : await parts.signIn.find(sessionId)
+  const visitor = { address: parts.addressOf(request), formerSessionId: sessionId }
+  const signedIn = await parts.googleSignIn.finish(answer, {
+    secret: googleSecretIn(request, site),
+    session,
+    visitor,
+  })
+  if (signedIn !== null) {
+    const over = endedGoogleCookie(site)
+    if (typeof signedIn === 'string') return { to: `/sign-in?problem=google_${signedIn}`, cookies: [over] }
+    return { to: signedIn.returnTo, cookies: [over, sessionCookie(signedIn.sessionId, site)] }
+  }
+  if (!session) return { to: '/connect?google=state_invalid', cookies: [] }
+  const { returnTo, outcome } = await parts.google.comeBack(session, answer)
+  if (outcome instanceof NotConnected) return { to: `${returnTo}?google=${outcome.failure}`, cookies: [] }
+  const { formerLabel, isSameOwner, pickedIds } = outcome
+  const code = formerLabel === null ? 'connected' : isSameOwner ? 'reconnected' : 'other_account'
+  const picked = pickedIds.length === 0 ? '' : `&picked=${pickedIds.join(',')}`
+  return { to: `${returnTo}?google=${code}${picked}`, cookies: [] }
+}

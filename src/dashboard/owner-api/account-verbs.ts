@@ -1,0 +1,113 @@
+import { z } from 'zod'
+import { errorTable } from '../../errors.ts'
+import { exported } from '../../management/account-export.ts'
+import { Problem } from '../../management/problem.ts'
+import type { ErrorDoc, UsageView } from '../contract.ts'
+import { endedCookie } from '../session-cookie.ts'
+import { RawJson, type Route, withInput } from './route.ts'
+import { sessionView } from './session-verbs.ts'
+
+const renameInput = z.strictObject({ slug: z.string('Choose an address.').max(100) })
+const deleteInput = z.strictObject({ confirmSlug: z.string().max(100) })
+const maxDays = 400
+const usualDays = 30
+
+/** The account as a whole, its figures, and the reference. */
+export const accountRoutes: readonly Route[] = [
+  {
+    method: 'PATCH',
+    path: '/account',
+    ...withInput(renameInput, async ({ session }, { slug }, parts) => {
+      const account = await parts.accounts.rename(session.account, slug)
+      return account instanceof Problem
+        ? account
+        : { json: await sessionView({ ...session, account }, parts) }
+    }),
+  },
+  {
+    method: 'POST',
+    path: '/account/delete',
+    ...withInput(deleteInput, async ({ site, session }, { confirmSlug }, { endAccount }) => {
+      const problem = await endAccount(session.account, confirmSlug)
+      return problem ?? { json: null, cookie: endedCookie(site) }
+    }),
+  },
+  {
+    method: 'GET',
+    path: '/export',
+    async owner({ session: { account } }, { sheets, keys, google, owners, usageFigures, clock }) {
+      const [list, allKeys] = [await sheets.list(account.slug), await keys.list(account.slug)]
+      if (list instanceof Problem) return list
+      if (allKeys instanceof Problem) return allKeys
+      const data = exported(
+        {
+          account,
+          owner: await owners.of(account.id),
+          google: await google.status(account.id),
+          sheets: list,
+          keys: allKeys,
+          usage: await usageFigures.everything(account.id),
+        },
+        clock.nowMs(),
+      )
+      return { json: new RawJson(JSON.stringify(data, null, 2)), fileName: `rowport-${account.slug}.json` }
+    },
+  },
+  {
+    method: 'GET',
+    path: '/usage',
+    async owner({ session: { account }, query }, { sheets, keys, usageFigures }) {
+      const list = await sheets.list(account.slug)
+      if (list instanceof Problem) return list
+      const slug = query.get('sheet') ?? ''
+      const sheet = list.find((one) => one.slug === slug)
+      if (slug !== '' && !sheet) return new Problem('There is no such sheet.', { kind: 'not_found' })
+      const report = await usageFigures.report(account, {
+        days: daysIn(query.get('days')),
+        sheetId: sheet?.id ?? null,
+        keyId: query.get('key') || null,
+      })
+      const slugs = new Map(list.map((one) => [one.id, one.slug]))
+      const names = await keys.namesOf(account.id)
+      const view: UsageView = {
+        ...report,
+        bySheet: [...report.bySheet].flatMap(([id, sum]) => {
+          if (id === '') return []
+          return [{ slug: slugs.get(id) ?? `disconnected (${id.slice(-4)})`, ...sum }]
+        }),
+        byKey: [...report.byKey].map(([id, sum]) => ({
+          id: id === '' ? null : id,
+          name: id === '' ? 'Without a key' : (names.get(id) ?? `a former key (${id.slice(-4)})`),
+          ...sum,
+        })),
+      }
+      return { json: view }
+    },
+  },
+  {
+    method: 'GET',
+    path: '/errors',
+    async owner() {
+      const docs = Object.entries(errorTable).map(
+        ([code, { status, message }]): ErrorDoc => ({ code, status, message }),
+      )
+      return { json: docs }
+    },
+  },
+  {
+    method: 'GET',
+    path: '/openapi.json',
+    async owner({ session: { account }, query }, { sheets, ownerReading }) {
+      const slug = query.get('sheet') ?? ''
+      const sheet = slug === '' ? null : await sheets.find(account.slug, slug)
+      if (sheet instanceof Problem) return sheet
+      const of = sheet && { accountSlug: account.slug, sheet }
+      return { json: new RawJson(await ownerReading.description(of)) }
+    },
+  },
+]
+
+function daysIn(text: string | null): number {
+  const days = /^[1-9][0-9]{0,2}$/.test(text ?? '') ? Number(text) : usualDays
+  return Math.min(days, maxDays)
+}

@@ -1,0 +1,59 @@
+import { errorBody, Refusal } from '../../errors.ts'
+import { sentence } from '../../management/owners.ts'
+import { Problem, type ProblemKind } from '../../management/problem.ts'
+import type { ApiRefusal } from '../contract.ts'
+import { type Outcome, RawJson } from './route.ts'
+
+/** An outcome as it goes over the wire. */
+export interface Wire {
+  status: number
+  headers: Record<string, string>
+  body: string
+}
+
+const statuses: Record<ProblemKind, number> = {
+  invalid: 400,
+  unknown_person: 401,
+  not_allowed: 403,
+  not_found: 404,
+  taken: 409,
+  too_often: 429,
+  provider: 502,
+  busy: 503,
+}
+
+export function onTheWire(outcome: Outcome): Wire {
+  if (outcome instanceof Problem) return problemOnTheWire(outcome)
+  if (outcome instanceof Refusal) {
+    return { status: outcome.status, headers: {}, body: JSON.stringify(refusalOf(outcome)) }
+  }
+  const { json, status = 200, cookie, fileName } = outcome
+  return {
+    status,
+    headers: {
+      ...(cookie !== undefined && { 'Set-Cookie': cookie }),
+      ...(fileName !== undefined && { 'Content-Disposition': `attachment; filename="${fileName}"` }),
+    },
+    body: json instanceof RawJson ? json.text : JSON.stringify(json),
+  }
+}
+
+export function refused(status: number, code: string, message: string, field?: string): Wire {
+  const refusal: ApiRefusal = { error: { code, message, ...(field !== undefined && { field }) } }
+  return { status, headers: {}, body: JSON.stringify(refusal) }
+}
+
+function problemOnTheWire({ message, facts }: Problem): Wire {
+  const { kind = 'invalid', field, retryAfterSeconds } = facts
+  const wire = refused(statuses[kind], kind, sentence(message), field)
+  if (retryAfterSeconds !== undefined) wire.headers['Retry-After'] = String(retryAfterSeconds)
+  return wire
+}
+
+/** The public API's own words, with what helps in the same sentence. */
+function refusalOf(refusal: Refusal): ApiRefusal {
+  const { error } = errorBody(refusal, 'nested') as { error: { message: string } }
+  const { details } = refusal.facts
+  const message = sentence(error.message)
+  return { error: { code: refusal.code, message: details === undefined ? message : `${message} ${details}` } }
+}

@@ -1,0 +1,125 @@
+import { z } from 'zod'
+import { sentence } from '../../management/owners.ts'
+import { Problem } from '../../management/problem.ts'
+import type { SheetToConnect } from '../../management/sheets.ts'
+import { suggestSlug } from '../../management/slug.ts'
+import type { FileChoice, PreviewView } from '../contract.ts'
+import type { DashboardParts } from '../dashboard-parts.ts'
+import { type OwnerCall, RawJson, type Route, withInput } from './route.ts'
+import { sheetView } from './sheet-verbs.ts'
+
+const sourceInput = z.discriminatedUnion('provider', [
+  z.strictObject({
+    provider: z.literal('google'),
+    spreadsheetId: z.string().max(200),
+    tabId: z.int().min(0),
+  }),
+  z.strictObject({
+    provider: z.literal('file'),
+    path: z.string().max(300),
+    tab: z.string().max(200).nullable(),
+  }),
+])
+const connectInput = z.strictObject({
+  slug: z.string('Choose an address.').max(100),
+  access: z.enum(['private', 'public-read']),
+  source: sourceInput,
+})
+
+type Source = z.infer<typeof sourceInput>
+
+/** From a spreadsheet or a file to a sheet. */
+export const connectRoutes: readonly Route[] = [
+  {
+    method: 'GET',
+    path: '/slug-check',
+    async owner({ session, query }, { sheets }) {
+      const problem = await sheets.problemWithNewSlug(session.account.slug, query.get('slug') ?? '')
+      return { json: { problem: problem && sentence(problem.message) } }
+    },
+  },
+  {
+    method: 'GET',
+    path: '/files',
+    async owner({ session }, { uploads }) {
+      const files = (await uploads?.list(session.account.id)) ?? []
+      return { json: files.map((file): FileChoice => ({ ...file, path: file.name })) }
+    },
+  },
+  {
+    method: 'POST',
+    path: '/files',
+    isUpload: true,
+    async owner({ session, query, request }, { uploads }) {
+      if (!uploads) return noFiles
+      const saved = await uploads.save(session.account.id, query.get('name') ?? '', request)
+      if (saved instanceof Problem) return saved
+      const choice: FileChoice = { ...saved, path: saved.name }
+      return { json: choice, status: 201 }
+    },
+  },
+  {
+    method: 'POST',
+    path: '/preview',
+    ...withInput(sourceInput, async (call, source, parts) => {
+      const located = await locate(call, source, parts)
+      if (located instanceof Problem) return located
+      const { provider, location, credentialId = null } = located.place
+      const seen = await parts.connecting.preview(provider, { location, credentialId })
+      if (seen instanceof Problem) return seen
+      const list = await parts.sheets.list(call.session.account.slug)
+      const taken = new Set(list instanceof Problem ? [] : list.map(({ slug }) => slug))
+      const { columns, columnTypes, rowCount, firstRowsJson } = seen
+      const view: Omit<PreviewView, 'rows'> = {
+        suggestedSlug: suggestSlug(located.title.replace(/\.(?:csv|tsv|txt|xlsx|xlsm)$/i, ''), taken),
+        title: located.title,
+        columns: columns.map((name, at) => ({ name, type: columnTypes[at] ?? 'string' })),
+        rowCount,
+      }
+      // The rows as they are: an object would put keys that look like numbers first.
+      const head = JSON.stringify(view).slice(0, -1)
+      return { json: new RawJson(`${head},"rows":[${firstRowsJson.join(',')}]}`) }
+    }),
+  },
+  {
+    method: 'POST',
+    path: '/sheets',
+    ...withInput(connectInput, async (call, { slug, access, source }, parts) => {
+      const { slug: accountSlug } = call.session.account
+      const problem = await parts.sheets.problemWithNewSlug(accountSlug, slug)
+      if (problem) return problem
+      const located = await locate(call, source, parts)
+      if (located instanceof Problem) return located
+      const wish = { accountSlug, sheetSlug: slug, access, ...located.place }
+      const connected = await parts.connecting.connect(wish)
+      if (connected instanceof Problem) return connected
+      return { json: await sheetView(call, connected.sheet, parts), status: 201 }
+    }),
+  },
+]
+
+type Located = {
+  title: string
+  place: Pick<SheetToConnect, 'provider' | 'source' | 'location' | 'credentialId'>
+}
+
+/** Always through the account's own access, and in its own folder. */
+async function locate(
+  { session: { account } }: OwnerCall,
+  source: Source,
+  { googleSpreadsheets, uploads }: DashboardParts,
+): Promise<Located | Problem> {
+  if (source.provider === 'file') {
+    if (!uploads) return noFiles
+    const place = await uploads.locate(account.id, source.path, source.tab)
+    return place instanceof Problem ? place : { title: source.path, place: { provider: 'file', ...place } }
+  }
+  const located = await googleSpreadsheets.locate(account.id, source.spreadsheetId, source.tabId)
+  if (located instanceof Problem) return located
+  return {
+    title: located.title,
+    place: { provider: 'google', source: located.source, ...located.place },
+  }
+}
+
+const noFiles = new Problem('This server serves no files.', { kind: 'not_allowed' })

@@ -1,0 +1,103 @@
+import { z } from 'zod'
+import type { FreshKey, KeyRecord } from '../../management/keys.ts'
+import { Problem } from '../../management/problem.ts'
+import type { KeyView, NewKeyView } from '../contract.ts'
+import type { DashboardParts } from '../dashboard-parts.ts'
+import { type Outcome, type OwnerCall, type Route, withInput } from './route.ts'
+
+const keyInput = z.strictObject({
+  name: z.string('Give it a name.').max(200),
+  mode: z.enum(['live', 'test']),
+  scope: z.enum(['read', 'read-write']),
+  sheetSlug: z.string().max(100).nullable(),
+})
+
+/** RELIABILITY 4.2, API6. The operator's commands know no such limit. */
+const maxActiveKeys = 50
+
+export const keyRoutes: readonly Route[] = [
+  {
+    method: 'GET',
+    path: '/keys',
+    async owner(call, parts) {
+      const list = await parts.keys.list(call.session.account.slug)
+      if (list instanceof Problem) return list
+      const view = await viewer(call, parts)
+      return { json: list.map(view) }
+    },
+  },
+  {
+    method: 'POST',
+    path: '/keys',
+    ...withInput(keyInput, async (call, wish, parts) => {
+      const { slug: accountSlug } = call.session.account
+      const list = await parts.keys.list(accountSlug)
+      if (list instanceof Problem) return list
+      const active = list.filter(({ revokedAtMs }) => revokedAtMs === null)
+      if (active.length >= maxActiveKeys) return tooMany
+      return fresh(call, await parts.keys.create({ accountSlug, ...wish }), parts)
+    }),
+  },
+  {
+    method: 'POST',
+    path: '/keys/{id}/revoke',
+    async owner(call, parts) {
+      const key = await keyIn(call, parts)
+      if (key instanceof Problem) return key
+      const revoked = await parts.keys.revoke(key.id)
+      return revoked instanceof Problem ? revoked : { json: null }
+    },
+  },
+  {
+    method: 'POST',
+    path: '/keys/{id}/regenerate',
+    async owner(call, parts) {
+      const key = await keyIn(call, parts)
+      return key instanceof Problem ? key : fresh(call, await parts.keys.regenerate(key.id), parts)
+    },
+  },
+]
+
+function keyIn({ session, names: [id = ''] }: OwnerCall, { keys }: DashboardParts) {
+  return keys.ofAccount(session.account.id, id)
+}
+
+async function fresh(call: OwnerCall, made: FreshKey | Problem, parts: DashboardParts): Promise<Outcome> {
+  if (made instanceof Problem) return made
+  const view: NewKeyView = { key: (await viewer(call, parts))(made.record), value: made.value }
+  return { json: view, status: 201 }
+}
+
+async function viewer(
+  { session: { account } }: OwnerCall,
+  { sheets, usageFigures }: DashboardParts,
+): Promise<(key: KeyRecord) => KeyView> {
+  const [list, month] = await Promise.all([sheets.list(account.slug), usageFigures.thisMonth(account)])
+  const slugs = new Map(list instanceof Problem ? [] : list.map(({ id, slug }) => [id, slug]))
+  return ({
+    id,
+    name,
+    mode,
+    scope,
+    sheetId,
+    shownStart,
+    shownEnd,
+    createdAtMs,
+    lastUsedAtMs,
+    revokedAtMs,
+  }) => ({
+    id,
+    name,
+    mode,
+    scope,
+    sheetSlug: sheetId === null ? null : (slugs.get(sheetId) ?? null),
+    shownStart,
+    shownEnd,
+    createdAtMs,
+    lastUsedAtMs,
+    revokedAtMs,
+    requestsThisMonth: month.byKey.get(id) ?? 0,
+  })
+}
+
+const tooMany = new Problem(`An account has at most ${maxActiveKeys} active keys. Revoke one first.`)

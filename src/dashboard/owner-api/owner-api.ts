@@ -1,0 +1,94 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { StoreFailure } from '../../errors.ts'
+import { randomBase62 } from '../../random-base62.ts'
+import type { DashboardParts } from '../dashboard-parts.ts'
+import { isFromOurPages } from '../our-pages.ts'
+import { safetyHeaders } from '../page-headers.ts'
+import { sessionIdIn } from '../session-cookie.ts'
+import type { Site } from '../site.ts'
+import { onTheWire, refused, type Wire } from './answering.ts'
+import { readInput } from './request-body.ts'
+import type { Call, Route } from './route.ts'
+import { findRoutes } from './routes.ts'
+
+/** The owner's API. It goes by the session alone; an API key opens nothing here. */
+export interface OwnerApi {
+  methodsAt(path: string): string[] | null
+  answer(request: IncomingMessage, response: ServerResponse, target: string, site: Site): Promise<void>
+}
+
+export function createOwnerApi(parts: DashboardParts): OwnerApi {
+  return {
+    methodsAt(path) {
+      const methods = findRoutes(path)?.map(({ route }) => route.method) ?? null
+      return methods?.includes('GET') ? [...methods, 'HEAD'] : methods
+    },
+    async answer(request, response, target, site) {
+      let wire: Wire
+      try {
+        wire = await wireFor(request, target, site)
+      } catch (error) {
+        // Whoever left while sending is not there to be answered.
+        if (request.destroyed && !request.complete) return
+        wire = afterFailure(error)
+      }
+      const body = Buffer.from(`${wire.body}\n`)
+      response.writeHead(wire.status, {
+        ...safetyHeaders(site),
+        'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
+        'Cache-Control': 'no-store',
+        'Content-Type': 'application/json; charset=utf-8',
+        'Content-Length': body.byteLength,
+        ...wire.headers,
+        // What is left of a body that was not read to its end is not waited for.
+        ...(!request.complete && { Connection: 'close' }),
+      })
+      response.end(request.method === 'HEAD' ? undefined : body)
+    },
+  }
+
+  /** Who asks → is it one of our own pages → with what → the verb. */
+  async function wireFor(request: IncomingMessage, target: string, site: Site): Promise<Wire> {
+    const [path = '', search = ''] = splitAt(target, '?')
+    const method = request.method === 'HEAD' ? 'GET' : request.method
+    const found = findRoutes(path)?.find(({ route }) => route.method === method)
+    if (!found) throw new Error('A request came to the dashboard that it did not ask for')
+    const { route, names } = found
+    const sessionId = sessionIdIn(request, site)
+    const query = new URLSearchParams(search)
+    const call: Call = { request, site, query, names, body: null, sessionId }
+    if ('open' in route) {
+      const refusal = await readBody(route, call)
+      return refusal ?? onTheWire(await route.open(call, parts))
+    }
+    const session = sessionId === null ? null : await parts.signIn.find(sessionId)
+    if (!session) return refused(401, 'not_signed_in', 'Please sign in.')
+    const refusal = await readBody(route, call)
+    return refusal ?? onTheWire(await route.owner({ ...call, session }, parts))
+  }
+
+  async function readBody(route: Route, call: Call): Promise<Wire | null> {
+    if (!isFromOurPages(call.request, call.site)) {
+      return refused(403, 'another_site', 'This did not come from a page of this dashboard.')
+    }
+    if (!route.input) return null
+    const read = await readInput(call.request, route.input)
+    if ('wire' in read) return read.wire
+    call.body = read.value
+    return null
+  }
+
+  function afterFailure(error: unknown): Wire {
+    const reference = randomBase62(12)
+    parts.observe({ event: 'malfunction', reference, operation: 'none', error })
+    if (error instanceof StoreFailure) {
+      return refused(503, 'busy', 'Rowport cannot reach its memory right now. Try again in a moment.')
+    }
+    return refused(500, 'internal_error', `Something went wrong here. The log has it under ${reference}.`)
+  }
+}
+
+function splitAt(text: string, mark: string): [string, string] {
+  const at = text.indexOf(mark)
+  return at < 0 ? [text, ''] : [text.slice(0, at), text.slice(at + 1)]
+}

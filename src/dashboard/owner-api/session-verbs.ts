@@ -1,0 +1,108 @@
+import { z } from 'zod'
+import { type PasswordWish, sentence, type Visitor } from '../../management/owners.ts'
+import { Problem } from '../../management/problem.ts'
+import type { Session } from '../../management/sign-in.ts'
+import type { ServerView, SessionView } from '../contract.ts'
+import type { DashboardParts } from '../dashboard-parts.ts'
+import { endedCookie, sessionCookie } from '../session-cookie.ts'
+import { type Call, type Outcome, openWithInput, type Route, withInput } from './route.ts'
+
+const email = z.email('This is not an e-mail address.').max(254, 'This address is too long.')
+const password = z.string('Type a password.').max(4_096, 'This password is too long.')
+
+const signUpInput = z.strictObject({ email, password, slug: z.string('Choose an address.').max(100) })
+const signInInput = z.strictObject({ email: z.string().max(254), password })
+const linkInput = z.strictObject({ token: z.string().max(100) })
+const passwordInput = z.strictObject({
+  current: password.nullable(),
+  next: password,
+  email: email.optional(),
+})
+
+/** Coming, staying and leaving. */
+export const sessionRoutes: readonly Route[] = [
+  { method: 'GET', path: '/server', open: async (_call, parts) => ({ json: serverView(parts) }) },
+  {
+    method: 'GET',
+    path: '/session',
+    owner: async ({ session }, parts) => ({ json: await sessionView(session, parts) }),
+  },
+  {
+    method: 'POST',
+    path: '/sign-up',
+    ...openWithInput(signUpInput, async (call, wish, parts) =>
+      entered(call, await parts.owners.signUp(wish, visitorOf(call, parts)), parts),
+    ),
+  },
+  {
+    method: 'POST',
+    path: '/sign-in',
+    ...openWithInput(signInInput, async (call, wish, parts) =>
+      entered(call, await parts.owners.signIn(wish, visitorOf(call, parts)), parts),
+    ),
+  },
+  {
+    method: 'POST',
+    path: '/sign-in-link',
+    ...openWithInput(linkInput, async (call, { token }, parts) =>
+      entered(call, await parts.signIn.follow(token, call.sessionId), parts),
+    ),
+  },
+  {
+    method: 'POST',
+    path: '/sign-out',
+    async open({ site, sessionId }, { signIn }) {
+      if (sessionId !== null) await signIn.end(sessionId)
+      return { json: null, cookie: endedCookie(site) }
+    },
+  },
+  {
+    method: 'POST',
+    path: '/sign-out-everywhere',
+    async owner({ site, session }, { signIn }) {
+      await signIn.endAll(session.account.id)
+      return { json: null, cookie: endedCookie(site) }
+    },
+  },
+  {
+    method: 'POST',
+    path: '/password',
+    ...withInput(passwordInput, async (call, { current, next, email: address }, parts) => {
+      const wish: PasswordWish = { current, next, email: address ?? null }
+      const problem = await parts.owners.setPassword(call.session, wish, visitorOf(call, parts))
+      return problem ?? { json: null }
+    }),
+  },
+]
+
+export async function sessionView({ account }: Session, parts: DashboardParts): Promise<SessionView> {
+  const owner = await parts.owners.of(account.id)
+  const { id, slug, createdAtMs } = account
+  const { planBook } = parts
+  return {
+    account: { id, slug, createdAtMs, plan: planBook.of(account), allPlans: planBook.all },
+    owner: { email: owner?.email ?? null, hasPassword: owner?.passwordHash != null },
+    server: serverView(parts),
+  }
+}
+
+function serverView({ baseUrl, version, google, uploads, owners }: DashboardParts): ServerView {
+  return {
+    baseUrl: baseUrl(),
+    version,
+    hasGoogle: google.isConfigured,
+    hasFiles: uploads !== null,
+    canSignUp: owners.canSignUp,
+  }
+}
+
+async function entered({ site }: Call, outcome: string | Problem, parts: DashboardParts): Promise<Outcome> {
+  if (outcome instanceof Problem) return new Problem(sentence(outcome.message), outcome.facts)
+  const session = await parts.signIn.find(outcome)
+  if (!session) throw new Error('A session that was just made is not there')
+  return { json: await sessionView(session, parts), cookie: sessionCookie(outcome, site) }
+}
+
+export function visitorOf({ request, sessionId }: Call, { addressOf }: DashboardParts): Visitor {
+  return { address: addressOf(request), formerSessionId: sessionId }
+}

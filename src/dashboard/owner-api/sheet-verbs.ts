@@ -1,0 +1,220 @@
+import { z } from 'zod'
+import { Refusal } from '../../errors.ts'
+import { Problem } from '../../management/problem.ts'
+import { spreadsheetOf } from '../../management/sheet-summary.ts'
+import type { SheetRecord } from '../../management/sheets.ts'
+import type {
+  RecentRequest,
+  SheetChange,
+  SheetState,
+  SheetSummary,
+  SheetView,
+  StartView,
+} from '../contract.ts'
+import type { DashboardParts } from '../dashboard-parts.ts'
+import { type OwnerCall, RawJson, type Route, withInput } from './route.ts'
+
+const seconds = (max: number) => z.int(`A whole number from 0 to ${max}.`).min(0).max(max)
+const changeInput = z.strictObject({
+  slug: z.string().max(100).optional(),
+  access: z.enum(['private', 'public-read']).optional(),
+  accepts: z.enum(['both', 'live']).optional(),
+  cacheSeconds: seconds(3_600).optional(),
+  staleIfErrorSeconds: seconds(86_400).optional(),
+  unknownFields: z.enum(['reject', 'ignore']).optional(),
+  paused: z.boolean().optional(),
+})
+
+export const sheetRoutes: readonly Route[] = [
+  { method: 'GET', path: '/start', owner: start },
+  {
+    method: 'GET',
+    path: '/sheets',
+    async owner({ session }, parts) {
+      const list = await parts.sheets.list(session.account.slug)
+      return list instanceof Problem ? list : { json: await summaries(session.account, list, parts) }
+    },
+  },
+  {
+    method: 'GET',
+    path: '/sheets/{slug}',
+    async owner(call, parts) {
+      const sheet = await sheetIn(call, parts)
+      return sheet instanceof Problem ? sheet : { json: await sheetView(call, sheet, parts) }
+    },
+  },
+  {
+    method: 'PATCH',
+    path: '/sheets/{slug}',
+    ...withInput(changeInput, async (call, change, parts) => {
+      const [slug = ''] = call.names
+      const changed = await parts.sheets.change(call.session.account.slug, slug, given(change))
+      return changed instanceof Problem ? changed : { json: await sheetView(call, changed, parts) }
+    }),
+  },
+  {
+    method: 'DELETE',
+    path: '/sheets/{slug}',
+    async owner({ session, names: [slug = ''] }, { sheets }) {
+      const removed = await sheets.remove(session.account.slug, slug)
+      return removed instanceof Problem ? removed : { json: null }
+    },
+  },
+  {
+    method: 'GET',
+    path: '/sheets/{slug}/rows',
+    async owner(call, parts) {
+      const sheet = await sheetIn(call, parts)
+      if (sheet instanceof Problem) return sheet
+      const isOver = await isConnectionOver(call.session.account.id, parts)
+      const rows = await parts.ownerReading.rows(sheet, isOver, call.query.toString())
+      return rows instanceof Refusal ? rows : { json: new RawJson(rows) }
+    },
+  },
+  {
+    method: 'GET',
+    path: '/sheets/{slug}/requests',
+    async owner(call, parts) {
+      const sheet = await sheetIn(call, parts)
+      return sheet instanceof Problem ? sheet : { json: await recentRequests(call, sheet, parts) }
+    },
+  },
+  {
+    method: 'POST',
+    path: '/sheets/{slug}/console-key',
+    async owner(call, parts) {
+      const sheet = await sheetIn(call, parts)
+      return sheet instanceof Problem ? sheet : { json: await parts.keys.forConsole(sheet) }
+    },
+  },
+]
+
+function sheetIn({ session, names: [slug = ''] }: OwnerCall, { sheets }: DashboardParts) {
+  return sheets.find(session.account.slug, slug)
+}
+
+async function start({ session: { account } }: OwnerCall, parts: DashboardParts) {
+  const [list, keys, google, activity] = await Promise.all([
+    parts.sheets.list(account.slug),
+    parts.keys.list(account.slug),
+    parts.google.status(account.id),
+    parts.usageFigures.activityOf(account.id),
+  ])
+  if (list instanceof Problem) return list
+  if (keys instanceof Problem) return keys
+  const firsts = [...activity.values()].flatMap(({ firstRequestAtMs }) => firstRequestAtMs ?? [])
+  const view: StartView = {
+    hasGoogle: google?.state === 'connected',
+    sheets: list.length,
+    keys: keys.filter(({ revokedAtMs }) => revokedAtMs === null).length,
+    firstRequestAtMs: firsts.length === 0 ? null : Math.min(...firsts),
+    tryPath: list[0] ? pathsOf(account.slug, list[0]).formA : null,
+  }
+  return { json: view }
+}
+
+async function isConnectionOver(accountId: string, { google }: DashboardParts): Promise<boolean> {
+  return (await google.status(accountId))?.state === 'ended'
+}
+
+async function summaries(
+  account: OwnerCall['session']['account'],
+  list: readonly SheetRecord[],
+  parts: DashboardParts,
+): Promise<SheetSummary[]> {
+  const [isOver, activity, month] = await Promise.all([
+    isConnectionOver(account.id, parts),
+    parts.usageFigures.activityOf(account.id),
+    parts.usageFigures.thisMonth(account),
+  ])
+  return list.map((sheet) => {
+    const seen = activity.get(sheet.id)
+    const failure = seen?.health?.failureReason ?? null
+    const state = stateOf(sheet, isOver, failure)
+    return {
+      id: sheet.id,
+      slug: sheet.slug,
+      title: spreadsheetOf(sheet),
+      provider: sheet.provider === 'google' ? 'google' : 'file',
+      state,
+      stateReason: state === 'broken' ? failure : null,
+      access: sheet.access,
+      lastRequestAtMs: seen?.lastRequestAtMs ?? null,
+      requestsThisMonth: month.bySheet.get(sheet.id) ?? 0,
+      createdAtMs: sheet.createdAtMs,
+    }
+  })
+}
+
+/** A paused sheet is told to be paused whatever else is wrong with it (CONTRACT 4). */
+function stateOf({ paused, credentialId }: SheetRecord, isOver: boolean, failure: string | null): SheetState {
+  if (paused) return 'paused'
+  if (credentialId !== null && isOver) return 'needs_reconnect'
+  return failure === null ? 'live' : 'broken'
+}
+
+export async function sheetView(
+  { session: { account } }: OwnerCall,
+  sheet: SheetRecord,
+  parts: DashboardParts,
+): Promise<SheetView> {
+  // Before the summary: what it finds out about the sheet belongs into it.
+  const isOver = sheet.credentialId !== null && (await isConnectionOver(account.id, parts))
+  const shape = isOver || sheet.paused ? null : await parts.ownerReading.shape(sheet)
+  const [summary] = await summaries(account, [sheet], parts)
+  if (!summary) throw new Error('A sheet has no summary')
+  const { access, accepts, cacheSeconds, staleIfErrorSeconds, unknownFields, paused } = sheet
+  return {
+    ...summary,
+    paths: pathsOf(account.slug, sheet),
+    settings: { access, accepts, cacheSeconds, staleIfErrorSeconds, unknownFields, paused },
+    source: sourceOf(sheet),
+    columns: shape?.columns ?? [],
+    rowCount: shape?.rowCount ?? null,
+  }
+}
+
+function pathsOf(accountSlug: string, { slug, id }: SheetRecord): SheetView['paths'] {
+  return { formA: `/api/sheets/${accountSlug}/${slug}`, formB: `/v1/sheets/${id}` }
+}
+
+function sourceOf(sheet: SheetRecord): SheetView['source'] {
+  const place = JSON.parse(sheet.location) as Record<string, string | number | undefined>
+  const { spreadsheetId, tabId, tab, tabTitle } = place
+  const url =
+    spreadsheetId === undefined
+      ? null
+      : `https://docs.google.com/spreadsheets/d/${spreadsheetId}/edit#gid=${tabId ?? 0}`
+  const named = tabTitle ?? tab
+  return { description: spreadsheetOf(sheet), url, tab: named === undefined ? null : String(named) }
+}
+
+async function recentRequests(
+  { session: { account } }: OwnerCall,
+  sheet: SheetRecord,
+  { usageFigures, keys }: DashboardParts,
+): Promise<RecentRequest[]> {
+  const requests = await usageFigures.recentRequests(sheet.id)
+  const names = await keys.namesOf(account.id)
+  return requests.map(({ atMs, method, operation, status, code, rowsFrom, durationMs, keyId }) => ({
+    atMs,
+    method,
+    operation,
+    status,
+    code,
+    durationMs,
+    cache: cacheOf(rowsFrom),
+    keyName: keyId === null ? null : (names.get(keyId) ?? 'a former key'),
+  }))
+}
+
+function cacheOf(rowsFrom: string | null): RecentRequest['cache'] {
+  if (rowsFrom === null) return null
+  if (rowsFrom === 'miss' || rowsFrom === 'stale') return rowsFrom
+  return 'hit'
+}
+
+/** Without what was left out: `undefined` would be a change of its own. */
+function given(change: z.infer<typeof changeInput>): SheetChange {
+  return Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined))
+}

@@ -1,0 +1,50 @@
+import type { IncomingMessage } from 'node:http'
+import { sessionLimits } from '../management/sign-in.ts'
+import type { Site } from './site.ts'
+
+/**
+ * `__Host-` makes the browser refuse a cookie that another host or path planted; it needs TLS, which a server at
+ * http://localhost has not. Lax and not Strict: the way back from Google must bring the session along.
+ */
+function named(name: string, { isSecure }: Site): string {
+  return isSecure ? `__Host-${name}` : name
+}
+
+function attributes({ isSecure }: Site): string {
+  return `Path=/; HttpOnly; SameSite=Lax${isSecure ? '; Secure' : ''}`
+}
+
+const sessionName = 'rowport'
+/** Of a browser that went to Google to sign in. */
+const googleName = 'rowport-google'
+const googleSeconds = 600
+
+export function sessionIdIn(request: IncomingMessage, site: Site): string | null {
+  return valueIn(request, named(sessionName, site))
+}
+
+export function sessionCookie(sessionId: string, site: Site): string {
+  const maxAgeSeconds = sessionLimits.maxAgeMs / 1_000
+  return `${named(sessionName, site)}=${sessionId}; Max-Age=${maxAgeSeconds}; ${attributes(site)}`
+}
+
+export function endedCookie(site: Site): string {
+  return `${named(sessionName, site)}=; Max-Age=0; ${attributes(site)}`
+}
+
+export function googleSecretIn(request: IncomingMessage, site: Site): string | null {
+  return valueIn(request, named(googleName, site))
+}
+
+export function googleCookie(secret: string, site: Site): string {
+  return `${named(googleName, site)}=${secret}; Max-Age=${googleSeconds}; ${attributes(site)}`
+}
+
+export function endedGoogleCookie(site: Site): string {
+  return `${named(googleName, site)}=; Max-Age=0; ${attributes(site)}`
+}
+
+function valueIn({ headers }: IncomingMessage, name: string): string | null {
+  const found = (headers.cookie ?? '').split(/; */).find((pair) => pair.startsWith(`${name}=`))
+  return found ? found.slice(name.length + 1) : null
+}

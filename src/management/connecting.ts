@@ -1,0 +1,83 @@
+import type { Decoding } from '../sheets/decoding.ts'
+import type { Place, Provider } from '../sheets/provider.ts'
+import { CredentialExpired, ProviderFailure } from '../sheets/provider-failure.ts'
+import { rowJson } from '../sheets/snapshot.ts'
+import type { SheetRecord } from '../store/store.ts'
+import { columnTypesOf } from './column-types.ts'
+import { Problem } from './problem.ts'
+import type { Sheets, SheetToConnect } from './sheets.ts'
+
+/** Looks at a tab before it becomes a sheet: one that cannot be read now would only fail later, before its clients. */
+export interface Connecting {
+  preview(provider: string, place: Place): Promise<Preview | Problem>
+  connect(sheet: SheetToConnect): Promise<ConnectedSheet | Problem>
+}
+
+export interface Preview {
+  /** The names that rows will have, in order. */
+  columns: string[]
+  /** Of each, the TypeScript type of its cells. */
+  columnTypes: string[]
+  /** Of the first rows, as the API will send them. */
+  firstRowsJson: string[]
+  rowCount: number
+}
+
+export interface ConnectedSheet {
+  sheet: SheetRecord
+  preview: Preview
+}
+
+const shownRows = 5
+
+export function createConnecting(
+  sheets: Sheets,
+  providers: ReadonlyMap<string, Provider>,
+  decoding: Decoding,
+): Connecting {
+  return {
+    preview,
+    async connect(wish) {
+      const { provider, location, credentialId = null } = wish
+      const seen = await preview(provider, { location, credentialId })
+      if (seen instanceof Problem) return seen
+      const sheet = await sheets.connect(wish)
+      return sheet instanceof Problem ? sheet : { sheet, preview: seen }
+    },
+  }
+
+  async function preview(provider: string, place: Place): Promise<Preview | Problem> {
+    const snapshot = await orProblem(async () => {
+      const fetched = await providers.get(provider)?.fetch(place, { values: 'typed', knownVersion: null })
+      if (!fetched || fetched === 'unchanged') throw new Error(`The provider "${provider}" gave no bytes`)
+      return decoding.decode(fetched)
+    })
+    if (snapshot instanceof Problem) return snapshot
+    const { columns, rowNumbers } = snapshot
+    if (columns.length === 0) return new Problem('row 1 has no headers; put a name above each column')
+    const shown = Math.min(shownRows, rowNumbers.length)
+    return {
+      columns: columns.map(({ key }) => key),
+      columnTypes: columnTypesOf(snapshot),
+      firstRowsJson: Array.from({ length: shown }, (_, at) => rowJson(snapshot, at)),
+      rowCount: rowNumbers.length,
+    }
+  }
+}
+
+/** What a provider could not do is the owner's to hear; anything else is ours. */
+export async function orProblem<T>(work: () => Promise<T>): Promise<T | Problem> {
+  try {
+    return await work()
+  } catch (error) {
+    if (error instanceof CredentialExpired) {
+      return new Problem('Google does not let Rowport in any more; connect Google again', {
+        kind: 'provider',
+      })
+    }
+    if (!(error instanceof ProviderFailure)) throw error
+    const { details } = error.facts
+    const words = details === undefined ? error.message : `${error.message}. ${details}`
+    return new Problem(words, { kind: 'provider' })
+  }
+}

@@ -1,0 +1,94 @@
+import { argon2, randomBytes, timingSafeEqual } from 'node:crypto'
+import { promisify } from 'node:util'
+
+/** OWASP's smallest advised setting of argon2id; what is stored says its own, so that this can grow. */
+const memoryKib = 19_456
+const passes = 2
+const parallelism = 1
+const saltBytes = 16
+const tagBytes = 32
+/** Each takes 19 MiB and a core for some 50 ms: a flood of sign-ins must not take the server with it. */
+const maxAtOnce = 2
+const maxWaiting = 20
+/** In bytes: a longer one is refused before it is hashed. */
+export const maxPasswordBytes = 1_024
+export const minPasswordCharacters = 10
+
+export interface Passwords {
+  hash(password: string): Promise<string | 'busy'>
+  /** Takes as long for an owner who does not exist (`stored` null) as for a wrong password. */
+  check(password: string, stored: string | null): Promise<PasswordCheck | 'busy'>
+}
+
+export interface PasswordCheck {
+  isRight: boolean
+  /** Right, but hashed by weaker settings than today's. */
+  isOutdated: boolean
+}
+
+const derive = promisify(argon2)
+
+export function createPasswords(): Passwords {
+  let underWay = 0
+  const waiting: (() => void)[] = []
+  const decoy = phc(memoryKib, passes, randomBytes(saltBytes), randomBytes(tagBytes))
+
+  return {
+    hash: (password) =>
+      inTurn(async () => {
+        const salt = randomBytes(saltBytes)
+        return phc(memoryKib, passes, salt, await tagOf(password, salt, memoryKib, passes))
+      }),
+    check: (password, stored) =>
+      inTurn(async () => {
+        const known = parsed(stored ?? decoy)
+        if (!known) throw new Error('A stored password has an unknown form')
+        const tag = await tagOf(password, known.salt, known.memoryKib, known.passes)
+        const isRight = stored !== null && timingSafeEqual(tag, known.tag)
+        return { isRight, isOutdated: isRight && (known.memoryKib < memoryKib || known.passes < passes) }
+      }),
+  }
+
+  async function inTurn<T>(work: () => Promise<T>): Promise<T | 'busy'> {
+    if (underWay >= maxAtOnce) {
+      if (waiting.length >= maxWaiting) return 'busy'
+      await new Promise<void>((resolve) => waiting.push(resolve))
+    } else underWay++
+    try {
+      return await work()
+    } finally {
+      // The place goes to the next in line, or is free.
+      const next = waiting.shift()
+      if (next) next()
+      else underWay--
+    }
+  }
+}
+
+function tagOf(password: string, nonce: Buffer, memory: number, rounds: number): Promise<Buffer> {
+  // Composed, so that an é typed on another keyboard is the same é.
+  const message = Buffer.from(password.normalize('NFC'))
+  return derive('argon2id', { message, nonce, parallelism, tagLength: tagBytes, memory, passes: rounds })
+}
+
+function phc(memory: number, rounds: number, salt: Buffer, tag: Buffer): string {
+  return `$argon2id$v=19$m=${memory},t=${rounds},p=${parallelism}$${unpadded(salt)}$${unpadded(tag)}`
+}
+
+function unpadded(bytes: Buffer): string {
+  return bytes.toString('base64').replace(/=+$/, '')
+}
+
+function parsed(text: string) {
+  const [, memory, rounds, salt, tag] =
+    /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=1\$([\w+/]+)\$([\w+/]+)$/.exec(text) ?? []
+  if (!memory || !rounds || !salt || !tag) return null
+  const tagBuffer = Buffer.from(tag, 'base64')
+  if (tagBuffer.byteLength !== tagBytes) return null
+  return {
+    memoryKib: Number(memory),
+    passes: Number(rounds),
+    salt: Buffer.from(salt, 'base64'),
+    tag: tagBuffer,
+  }
+}

@@ -1,0 +1,122 @@
+import type { IncomingMessage } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { resolveWish } from './api/list-query.ts'
+import { listReply } from './api/list-reply.ts'
+import { apiDocument, sheetDocument } from './api/openapi/documents.ts'
+import { parseParameters } from './api/query.ts'
+import { parseReadWish } from './api/read-wish.ts'
+import type { Body } from './api/reply.ts'
+import type { ApiParts, RowsRequest } from './api/rows-request.ts'
+import type { OwnerReading } from './dashboard/dashboard-parts.ts'
+import { Refusal } from './errors.ts'
+import { columnTypesOf } from './management/column-types.ts'
+import { CredentialExpired, ProviderFailure } from './sheets/provider-failure.ts'
+import type { Snapshot } from './sheets/snapshot.ts'
+import type { SheetRecord } from './store/store.ts'
+
+/** A page of the dashboard shows some of the rows; the rest is for the API. */
+const maxRows = 500
+/** What takes longer comes with the next look: a page must not wait for a slow provider. */
+const patienceMs = 1_000
+
+/**
+ * The rows of a sheet for its owner, written as the API writes them. It stands beside admission and not behind it: the
+ * session has said already whose sheet it is.
+ */
+export function createOwnerReading(parts: ApiParts): OwnerReading {
+  return {
+    async rows(sheet, isConnectionOver, query) {
+      if (sheet.credentialId !== null && isConnectionOver) return new Refusal('token_expired')
+      const parameters = parseParameters(bounded(query))
+      if (parameters instanceof Refusal) return parameters
+      const wish = parseReadWish(parameters, 'list')
+      if (wish instanceof Refusal) return wish
+      try {
+        const read = await parts.reading.read(factsOf(sheet), { values: wish.values, mustAskProvider: false })
+        const { columns } = read.snapshot
+        if (columns.length === 0) return new Refusal('missing_headers')
+        const listQuery = resolveWish({ ...wish, format: 'json' }, columns)
+        if (listQuery instanceof Refusal) return listQuery
+        const asked = { wish: { ...wish, format: 'json' as const }, listQuery, parameters }
+        const { body } = await listReply(asWhole(sheet), asked, read, parts)
+        return await textOf(body)
+      } catch (error) {
+        return refusalFor(error)
+      }
+    },
+    async shape(sheet) {
+      const snapshot = await Promise.race([snapshotOf(sheet), sleep(patienceMs, null, { ref: false })])
+      if (!snapshot) return null
+      const types = columnTypesOf(snapshot)
+      return {
+        columns: snapshot.columns.map(({ key }, at) => ({ name: key, type: types[at] ?? 'string' })),
+        rowCount: snapshot.rowNumbers.length,
+      }
+    },
+    async description(of) {
+      const snapshot =
+        of && (await Promise.race([snapshotOf(of.sheet), sleep(patienceMs, null, { ref: false })]))
+      if (!of || !snapshot || snapshot.columns.length === 0) return apiDocument()
+      const { accountSlug, sheet } = of
+      const address = { form: 'a', accountSlug, sheetSlug: sheet.slug } as const
+      return sheetDocument(address, snapshot, { isPublic: sheet.access === 'public-read', values: 'typed' })
+    },
+  }
+
+  /** null when it cannot be read: why is told elsewhere. */
+  async function snapshotOf(sheet: SheetRecord): Promise<Snapshot | null> {
+    try {
+      const wish = { values: 'typed', mustAskProvider: false } as const
+      return (await parts.reading.read(factsOf(sheet), wish)).snapshot
+    } catch (error) {
+      if (error instanceof ProviderFailure) return null
+      throw error
+    }
+  }
+}
+
+function factsOf(sheet: SheetRecord) {
+  return { ...sheet, needsReconnect: false }
+}
+
+function bounded(query: string): string {
+  const parameters = new URLSearchParams(query)
+  const limit = parameters.get('limit')
+  if (limit === null || Number(limit) > maxRows) parameters.set('limit', String(maxRows))
+  return parameters.toString()
+}
+
+/** As Form B's reader sees it who accepts anything: no coding, no condition. */
+function asWhole({ id }: SheetRecord): RowsRequest {
+  const request = { headers: {} } as IncomingMessage
+  return {
+    exchange: {
+      request,
+      query: null,
+      isStranger: false,
+      caller: null,
+      limits: null,
+      reserve: null,
+      release: null,
+    },
+    address: { form: 'b', sheetId: id },
+    rowText: null,
+  }
+}
+
+async function textOf(body: Body | null): Promise<string> {
+  if (body === null || typeof body === 'string') return body ?? ''
+  const chunks: Uint8Array[] = []
+  for await (const chunk of 'chunks' in body ? body.chunks : body) chunks.push(chunk)
+  return Buffer.concat(chunks).toString()
+}
+
+function refusalFor(error: unknown): Refusal {
+  if (error instanceof CredentialExpired) return new Refusal('token_expired')
+  if (!(error instanceof ProviderFailure)) throw error
+  const { details } = error.facts
+  return new Refusal('google_api_error', {
+    fill: { action: 'read from', reason: error.message },
+    ...(details !== undefined && { details }),
+  })
+}

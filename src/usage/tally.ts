@@ -1,0 +1,173 @@
+import type { Observation, RowsFrom } from '../observe.ts'
+import type { RequestOutcome } from '../store/schema.ts'
+import type { RecentRequestRecord, SheetActivity, UsageBatch } from '../store/usage-figures.ts'
+import { bucketCount, bucketOf } from './latency-buckets.ts'
+
+export type Answered = Extract<Observation, { event: 'request_answered' }>
+
+/** What happened since the last flush, counted. Nothing in it grows with the number of requests. */
+export interface Tally {
+  countRequest(request: Answered, accountId: string, atMs: number): void
+  countProviderCall(sheetId: string, atMs: number): void
+  noteHealth(sheetId: string, failureReason: string | null, atMs: number): void
+  isEmpty(): boolean
+  toBatch(): UsageBatch
+}
+
+/** One key's requests to one sheet on one day. */
+interface Cell {
+  accountId: string
+  sheetId: string
+  keyId: string
+  /** By outcome and source. */
+  counts: number[]
+  latencies: number[]
+}
+
+/** What one sheet was asked lately: times beside the requests, so that a request costs no object of its own. */
+interface SheetLog extends SheetActivity {
+  requests: Answered[]
+  requestsAtMs: number[]
+}
+
+const outcomes: readonly RequestOutcome[] = [
+  'success',
+  'not_modified',
+  'client_error',
+  'rate_limited',
+  'server_error',
+]
+const sources: readonly (RowsFrom | '')[] = ['', 'hit', 'miss', 'stale', 'rationed', 'outlasted']
+const sourceAt: Readonly<Record<string, number>> = Object.fromEntries(
+  sources.map((source, at) => [source, at]),
+)
+const dayMs = 24 * 60 * 60_000
+const keptRequests = 100
+
+export function createTally(nextId: (atMs: number) => string): Tally {
+  const days = new Map<number, Map<string, Map<string, Cell>>>()
+  const logs = new Map<string, SheetLog>()
+  const calls = new Map<string, { sheetId: string; day: string; calls: number }>()
+  let dayNow = -1
+  let sheetsNow = new Map<string, Map<string, Cell>>()
+
+  return {
+    countRequest(request, accountId, atMs) {
+      const { sheetId, keyId, rowsFrom } = request
+      const cell = cellFor(accountId, sheetId ?? '', keyId ?? '', atMs)
+      const at = outcomeAt(request) * sources.length + (sourceAt[rowsFrom ?? ''] ?? 0)
+      cell.counts[at] = (cell.counts[at] ?? 0) + 1
+      const bucket = bucketOf(request.durationMs)
+      cell.latencies[bucket] = (cell.latencies[bucket] ?? 0) + 1
+      if (sheetId !== null) keep(sheetId, request, atMs)
+    },
+    countProviderCall(sheetId, atMs) {
+      const day = dayOf(atMs)
+      const name = `${sheetId} ${day}`
+      const count = calls.get(name) ?? { sheetId, day, calls: 0 }
+      count.calls++
+      calls.set(name, count)
+    },
+    noteHealth(sheetId, failureReason, atMs) {
+      logFor(sheetId).health = { failureReason, atMs }
+    },
+    isEmpty: () => days.size === 0 && logs.size === 0 && calls.size === 0,
+    toBatch() {
+      const batch: UsageBatch = {
+        counts: [],
+        latencies: [],
+        providerCalls: [...calls.values()],
+        activity: [...logs].map(([sheetId, { firstRequestAtMs, lastRequestAtMs, health }]) => ({
+          sheetId,
+          firstRequestAtMs,
+          lastRequestAtMs,
+          health,
+        })),
+        recent: [...logs].flatMap(([sheetId, log]) => newestIn(sheetId, log)),
+      }
+      for (const [day, sheets] of days) {
+        for (const keys of sheets.values()) {
+          for (const cell of keys.values()) addCell(batch, cell, dayOf(day * dayMs))
+        }
+      }
+      return batch
+    },
+  }
+
+  function cellFor(accountId: string, sheetId: string, keyId: string, atMs: number): Cell {
+    const day = Math.floor(atMs / dayMs)
+    if (day !== dayNow) {
+      sheetsNow = days.get(day) ?? new Map()
+      days.set(day, sheetsNow)
+      dayNow = day
+    }
+    const name = sheetId === '' ? accountId : sheetId
+    let keys = sheetsNow.get(name)
+    if (!keys) {
+      keys = new Map()
+      sheetsNow.set(name, keys)
+    }
+    let cell = keys.get(keyId)
+    if (!cell) {
+      const counts = new Array<number>(outcomes.length * sources.length).fill(0)
+      const latencies = new Array<number>(bucketCount).fill(0)
+      cell = { accountId, sheetId, keyId, counts, latencies }
+      keys.set(keyId, cell)
+    }
+    return cell
+  }
+
+  function keep(sheetId: string, request: Answered, atMs: number): void {
+    const log = logFor(sheetId)
+    log.firstRequestAtMs ??= atMs
+    log.lastRequestAtMs = atMs
+    log.requests.push(request)
+    log.requestsAtMs.push(atMs)
+    if (log.requests.length < 2 * keptRequests) return
+    log.requests = log.requests.slice(-keptRequests)
+    log.requestsAtMs = log.requestsAtMs.slice(-keptRequests)
+  }
+
+  function logFor(sheetId: string): SheetLog {
+    const known = logs.get(sheetId)
+    if (known) return known
+    const nothing = { firstRequestAtMs: null, lastRequestAtMs: null, health: null }
+    const fresh: SheetLog = { ...nothing, requests: [], requestsAtMs: [] }
+    logs.set(sheetId, fresh)
+    return fresh
+  }
+
+  function newestIn(sheetId: string, { requests, requestsAtMs }: SheetLog): RecentRequestRecord[] {
+    const first = Math.max(0, requests.length - keptRequests)
+    return requests.slice(first).map((request, at) => {
+      const { keyId, method, operation, status, code, rowsFrom, durationMs } = request
+      const atMs = requestsAtMs[first + at] ?? 0
+      return { id: nextId(atMs), sheetId, keyId, atMs, method, operation, status, code, rowsFrom, durationMs }
+    })
+  }
+}
+
+function addCell(batch: UsageBatch, { counts, latencies, ...cell }: Cell, day: string): void {
+  for (const [at, requests] of counts.entries()) {
+    if (requests === 0) continue
+    const outcome = outcomes[Math.floor(at / sources.length)] ?? 'success'
+    const rowsFrom = sources[at % sources.length] ?? ''
+    batch.counts.push({ ...cell, day, outcome, rowsFrom, requests })
+  }
+  for (const [bucket, requests] of latencies.entries()) {
+    if (requests > 0) batch.latencies.push({ ...cell, day, bucket, requests })
+  }
+}
+
+/** In `outcomes`. */
+function outcomeAt({ status, code }: Answered): number {
+  if (status < 300) return 0
+  if (status < 400) return 1
+  if (status >= 500) return 4
+  return code === 'rate_limited' ? 3 : 2
+}
+
+/** `2026-11-15`, UTC. */
+export function dayOf(atMs: number): string {
+  return new Date(atMs).toISOString().slice(0, 10)
+}

@@ -1,0 +1,125 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createMovableClock } from '../clock.ts'
+import type { Observation } from '../observe.ts'
+import type { UsageBatch } from '../store/usage-figures.ts'
+import { createUsage } from './usage.ts'
+
+const startMs = Date.UTC(2026, 10, 15, 23, 59, 59)
+
+function answered(more: Partial<Extract<Observation, { event: 'request_answered' }>> = {}): Observation {
+  return {
+    event: 'request_answered',
+    operation: 'list_rows',
+    form: 'a',
+    method: 'GET',
+    status: 200,
+    code: null,
+    rowsFrom: 'hit',
+    durationMs: 2,
+    accountId: 'acc_1',
+    sheetId: 'sh_1',
+    keyId: 'key_1',
+    ...more,
+  }
+}
+
+function start() {
+  const clock = createMovableClock(startMs)
+  const saved: UsageBatch[] = []
+  const store = {
+    isAway: false,
+    async addUsage(batch: UsageBatch) {
+      if (store.isAway) throw new Error('away')
+      saved.push(batch)
+    },
+    async forgetUsageBefore() {},
+  }
+  return { clock, saved, store, usage: createUsage(store, clock) }
+}
+
+test('requests are counted by day, sheet, key, outcome and source; those of strangers are not', async () => {
+  const { usage, clock, saved } = start()
+  for (let n = 0; n < 1_000; n++) usage.observe(answered())
+  usage.observe(answered({ status: 304 }))
+  usage.observe(answered({ status: 429, code: 'rate_limited', rowsFrom: null }))
+  usage.observe(answered({ status: 429, code: 'usage_limit_exceeded', rowsFrom: null }))
+  usage.observe(answered({ status: 502, code: 'google_api_error', rowsFrom: null, keyId: null }))
+  usage.observe(answered({ status: 401, accountId: null, sheetId: null, keyId: null }))
+  clock.advanceMs(1_000)
+  usage.observe(answered({ sheetId: null, operation: 'list_sheets', rowsFrom: null }))
+  await usage.close()
+  assert.equal(saved.length, 1)
+  const told = saved[0]?.counts.map(({ day, sheetId, keyId, outcome, rowsFrom, requests }) =>
+    [day, sheetId, keyId, outcome, rowsFrom, requests].join(' '),
+  )
+  assert.deepEqual(told?.sort(), [
+    '2026-11-15 sh_1  server_error  1',
+    '2026-11-15 sh_1 key_1 client_error  1',
+    '2026-11-15 sh_1 key_1 not_modified hit 1',
+    '2026-11-15 sh_1 key_1 rate_limited  1',
+    '2026-11-15 sh_1 key_1 success hit 1000',
+    '2026-11-16  key_1 success  1',
+  ])
+  assert.equal(
+    saved[0]?.latencies.reduce((sum, { requests }) => sum + requests, 0),
+    1_005,
+  )
+})
+
+test('the newest hundred requests of a sheet are kept, in their order, however many come', async () => {
+  const { usage, clock, saved } = start()
+  for (let n = 0; n < 5_000; n++) {
+    usage.observe(answered({ status: 200 + (n % 7), durationMs: n }))
+    if (n % 3 === 0) clock.advanceMs(1)
+  }
+  await usage.close()
+  const recent = saved[0]?.recent ?? []
+  assert.deepEqual(
+    recent.map(({ durationMs }) => durationMs),
+    Array.from({ length: 100 }, (_, n) => 4_900 + n),
+  )
+  const ids = recent.map(({ id }) => id)
+  assert.deepEqual(ids, ids.toSorted(), 'ids sort as time went')
+  assert.deepEqual(saved[0]?.activity, [
+    { sheetId: 'sh_1', firstRequestAtMs: startMs, lastRequestAtMs: clock.nowMs() - 0, health: null },
+  ])
+})
+
+test('what the provider last said of a sheet is what is kept', async () => {
+  const { usage, saved } = start()
+  const failed = { event: 'provider_failed', provider: 'file', action: 'read', cause: null } as const
+  const fetched = { event: 'sheet_fetched', provider: 'file', outcome: 'loaded', rows: 1 } as const
+  usage.observe({ ...fetched, sheetId: 'sh_1', bytes: 1, durationMs: 1 })
+  usage.observe({ ...failed, sheetId: 'sh_1', reason: 'the file is gone' })
+  usage.observe({ ...failed, sheetId: 'sh_2', reason: 'the file is gone' })
+  usage.observe({ ...fetched, sheetId: 'sh_2', bytes: 1, durationMs: 1 })
+  await usage.close()
+  const health = new Map(saved[0]?.activity.map((one) => [one.sheetId, one.health?.failureReason]))
+  assert.deepEqual(
+    [...health],
+    [
+      ['sh_1', 'the file is gone'],
+      ['sh_2', null],
+    ],
+  )
+  assert.deepEqual(
+    saved[0]?.providerCalls.map(({ calls }) => calls),
+    [1, 1],
+  )
+})
+
+test('what the store did not take is not lost, and nothing is written twice', async () => {
+  const { usage, store, saved } = start()
+  store.isAway = true
+  usage.observe(answered())
+  await assert.rejects(usage.flush())
+  usage.observe(answered())
+  await assert.rejects(usage.flush())
+  store.isAway = false
+  usage.observe(answered())
+  await Promise.all([usage.flush(), usage.flush(), usage.flush()])
+  await usage.close()
+  const total = saved.flatMap(({ counts }) => counts).reduce((sum, { requests }) => sum + requests, 0)
+  assert.equal(total, 3)
+})

@@ -1,0 +1,108 @@
+import type { Clock } from '../clock.ts'
+import type { Observation, Observe } from '../observe.ts'
+import { randomBase62 } from '../random-base62.ts'
+import type { Store } from '../store/store.ts'
+import type { UsageBatch } from '../store/usage-figures.ts'
+import { createTally, dayOf } from './tally.ts'
+
+/** Listens to what happens and keeps figures of it for owners: in memory at once, in the store every few seconds. */
+export interface Usage {
+  observe: Observe
+  /** Writes what is not written yet, for whoever is about to look. */
+  flush(): Promise<void>
+  close(): Promise<void>
+}
+
+const flushMs = 10_000
+/** As with metrics: in a row, counting costs a fifth of what it costs between requests. */
+const countedTogether = 256
+const keptDays = 400
+/** While the store is away; older ones are lost. */
+const maxUnsaved = 360
+const dayMs = 24 * 60 * 60_000
+
+export function createUsage(store: Pick<Store, 'addUsage' | 'forgetUsageBefore'>, clock: Clock): Usage {
+  let waiting: Observation[] = []
+  let waitingAtMs: number[] = []
+  let tally = createTally(nextId)
+  /** What the store did not take; it is tried again before anything newer. */
+  let unsaved: UsageBatch[] = []
+  let flushing: Promise<void> = Promise.resolve()
+  let tidiedDay = ''
+  let ids = 0
+  const timer = setInterval(() => void flush().catch(() => {}), flushMs).unref()
+
+  return {
+    observe(seen) {
+      if (!isCounted(seen)) return
+      waiting.push(seen)
+      waitingAtMs.push(clock.nowMs())
+      if (waiting.length >= countedTogether) countWaiting()
+    },
+    flush,
+    async close() {
+      clearInterval(timer)
+      await flush()
+    },
+  }
+
+  /** One at a time: what is being written must not be written twice. */
+  function flush(): Promise<void> {
+    const next = flushing.catch(() => {}).then(save)
+    flushing = next
+    return next
+  }
+
+  async function save(): Promise<void> {
+    countWaiting()
+    if (!tally.isEmpty()) {
+      unsaved = [...unsaved, tally.toBatch()].slice(-maxUnsaved)
+      tally = createTally(nextId)
+    }
+    while (unsaved[0]) {
+      await store.addUsage(unsaved[0])
+      unsaved = unsaved.slice(1)
+    }
+    const today = dayOf(clock.nowMs())
+    if (tidiedDay === today) return
+    tidiedDay = today
+    await store.forgetUsageBefore(dayOf(clock.nowMs() - keptDays * dayMs))
+  }
+
+  function countWaiting(): void {
+    const [seen, atMs] = [waiting, waitingAtMs]
+    waiting = []
+    waitingAtMs = []
+    for (const [at, observation] of seen.entries()) count(observation, atMs[at] ?? 0)
+  }
+
+  function count(seen: Observation, atMs: number): void {
+    switch (seen.event) {
+      case 'request_answered':
+        if (seen.accountId !== null) tally.countRequest(seen, seen.accountId, atMs)
+        break
+      case 'sheet_fetched':
+        tally.countProviderCall(seen.sheetId, atMs)
+        tally.noteHealth(seen.sheetId, null, atMs)
+        break
+      case 'rows_added':
+        tally.noteHealth(seen.sheetId, null, atMs)
+        break
+      case 'provider_failed':
+        tally.noteHealth(seen.sheetId, seen.reason, atMs)
+        break
+    }
+  }
+
+  /** Sorts by time, by order within this process, and is unlike any other's. */
+  function nextId(atMs: number): string {
+    const nth = (ids++ % 36 ** 6).toString(36).padStart(6, '0')
+    return `${atMs.toString(36).padStart(9, '0')}${nth}${randomBase62(6)}`
+  }
+}
+
+function isCounted(seen: Observation): boolean {
+  const { event } = seen
+  if (event === 'request_answered') return seen.accountId !== null
+  return event === 'sheet_fetched' || event === 'provider_failed' || event === 'rows_added'
+}

@@ -1,0 +1,255 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { ada, items, startTogether } from '../connect/with-google.ts'
+import { done } from '../harness.ts'
+import { findChromium, launchChromium } from '../servers/chromium.ts'
+
+const skip = findChromium() ? false : 'Chromium is not on this machine'
+const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+const maxFirstLoadBytes = 200 * 1024
+
+test('an owner in a real browser: from signing up to rows, a write, a pause, a revoked key, and back after access has ended', {
+  skip,
+  // Half a minute when the machine is free: most of it goes into pictures, and it grows with whatever else runs.
+  timeout: 150_000,
+}, async (t) => {
+  const { rowport, google, createSpreadsheet } = await startTogether(t, { signUpPlan: 'pro' })
+  await createSpreadsheet('Lamp shop', {
+    tabs: [
+      { title: 'Products', values: items },
+      { title: 'Orders', values: [['number'], [1001]] },
+    ],
+  })
+  const browser = await launchChromium()
+  t.after(() => browser.close())
+  const page = await browser.newPage()
+  page.setDefaultTimeout(10_000)
+  const { baseUrl } = rowport.workshop
+  const complaints: string[] = []
+  page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()))
+  page.on('pageerror', (error) => complaints.push(String(error)))
+  let scriptBytes = 0
+  page.on('response', (response) => {
+    if (/\.js$/.test(new URL(response.url()).pathname))
+      scriptBytes += Number(response.headers()['content-length'] ?? 0)
+  })
+  const look = createLooks(page)
+  const button = (name: string | RegExp) =>
+    page.getByRole('button', { name, exact: typeof name === 'string' })
+  const link = (name: string) => page.getByRole('link', { name, exact: true })
+
+  await page.goto(`${baseUrl}/keys`)
+  await page.waitForURL('**/sign-in?next=%2Fkeys')
+  await button('Sign in').waitFor()
+  assert.ok(
+    scriptBytes > 0 && scriptBytes <= maxFirstLoadBytes,
+    `${scriptBytes} bytes of JavaScript at first`,
+  )
+  await look('01-sign-in')
+  // Nobody is signed in: the answer to that question is a 401, which the browser calls an error.
+  assert.match(complaints.splice(0).join(), /401/)
+
+  await link('Sign up').click()
+  await page.getByLabel('E-mail').fill('owner@example.com')
+  await page.getByLabel('Password').fill('correct horse battery')
+  assert.equal(await page.getByLabel('Account address').inputValue(), 'owner')
+  await look('02-sign-up')
+  await button('Create account').click()
+  await page.getByRole('heading', { name: 'Welcome, owner' }).waitFor()
+  await look('03-start')
+
+  await link('Connect Google').click()
+  await button('Connect Google').waitFor()
+  await look('04-connect')
+  await button('Connect Google').click()
+  await page.getByText('wants access to your Google Account').waitFor()
+  await page.getByText(ada, { exact: true }).click()
+  await page.getByRole('button', { name: 'Continue' }).click()
+  await page.waitForURL('**/connect?google=connected*')
+  await button(/Lamp shop/).click()
+  await look('05-tabs')
+  await button(/Products/).click()
+  await page.getByText('Oak table').waitFor()
+  await look('06-preview')
+  await page.getByLabel('Address').fill('Lamps!')
+  await page.getByText('cannot stand in an address').waitFor()
+  await page.getByLabel('Address').fill('lamps')
+  await button('Connect this sheet').click()
+  await page.waitForURL('**/sheets/lamps')
+  await page.getByRole('heading', { name: 'Addresses' }).waitFor()
+  await look('07-sheet')
+
+  await link('API keys').click()
+  await button('Create key').waitFor()
+  await look('08-no-keys')
+  const apiKey = await makeKeyByKeyboard(page, look)
+  const address = `${rowport.url}/api/sheets/owner/lamps`
+  const ask = (method = 'GET', body?: string) =>
+    fetch(address, {
+      method,
+      headers: { Authorization: `Bearer ${apiKey}`, 'Cache-Control': 'no-cache' },
+      ...(body === undefined ? {} : { body }),
+    })
+  const read = await ask()
+  assert.equal(read.status, 200)
+  assert.equal(((await read.json()) as { name: string }[])[0]?.name, 'Oak table')
+  assert.equal((await ask('POST', '{"name":"Floor lamp","price":89}')).status, 201)
+  await look('10-keys')
+
+  await link('Sheets').click()
+  await link('lamps').click()
+  await link('Rows').click()
+  await page.getByText('Floor lamp').waitFor()
+  await look('11-rows')
+  await link('Console').click()
+  await button('Send').click()
+  await page.getByText('200 OK').waitFor()
+  await look('12-console')
+  await link('Requests').click()
+  await page.getByText('Console', { exact: true }).last().waitFor()
+  await look('13-requests')
+  await page.getByRole('navigation', { name: 'Parts of this sheet' }).getByText('Settings').click()
+  await page.getByRole('switch').click()
+  await page.getByText('Paused', { exact: true }).first().waitFor()
+  assert.equal((await ask()).status, 503)
+  await look('14-paused')
+  await page.getByRole('switch').click()
+  await page.getByText('Serving requests').waitFor()
+  assert.equal((await ask()).status, 200)
+
+  await link('Usage').click()
+  await page.getByText('This month', { exact: true }).waitFor()
+  await look('15-usage')
+  await link('Docs').click()
+  await page.getByText('invalid_api_key').first().waitFor()
+  await page.getByText('/api/sheets/owner/lamps').first().waitFor()
+  await look('16-docs')
+
+  await google.control('POST', `grants/${ada}/revoke`, {})
+  assert.equal((await ask()).status, 503)
+  await page.getByRole('navigation', { name: 'Pages' }).getByText('Sheets').click()
+  await page.getByText('Needs reconnect').first().waitFor()
+  await look('17-needs-reconnect')
+  await link('Reconnect Google').click()
+  await button('Reconnect').waitFor()
+  await look('18-settings')
+  await button('Reconnect').click()
+  await page.getByText(ada, { exact: true }).click()
+  await page.getByRole('button', { name: 'Continue' }).click()
+  await page.waitForURL('**/settings?google=reconnected*')
+  await page.getByText('Google is connected again').waitFor()
+  assert.equal((await ask()).status, 200, 'the same address, the same key')
+
+  await page.getByRole('navigation', { name: 'Pages' }).getByText('API keys').click()
+  await button(/^Revoke/).click()
+  await look('19-revoke')
+  await button('Revoke key').click()
+  await page.getByText('It is refused from now on').waitFor()
+  assert.equal((await ask()).status, 403)
+  await button('Sign out').click()
+  await page.waitForURL('**/sign-in')
+  assert.deepEqual(complaints, [], 'no violation of the content policy, and nothing else')
+})
+
+/** Without a mouse: Tab, Enter, arrows and typing. */
+async function makeKeyByKeyboard(page: Page, look: (name: string) => Promise<void>): Promise<string> {
+  const focused = () =>
+    page.evaluate<string>(
+      "(document.activeElement?.textContent || document.activeElement?.getAttribute('name') || '').trim()",
+    )
+  const tabTo = async (wanted: RegExp) => {
+    for (let presses = 0; presses < 40; presses++) {
+      if (wanted.test(await focused())) return
+      await page.keyboard.press('Tab')
+    }
+    assert.fail(`${wanted} cannot be reached by Tab`)
+  }
+  await tabTo(/^Create key$/)
+  await page.keyboard.press('Enter')
+  await page.getByRole('dialog').waitFor()
+  await page.getByLabel('Name').focus()
+  await page.keyboard.type('Website')
+  await tabTo(/^scope$/)
+  await page.keyboard.press('ArrowDown')
+  await tabTo(/^Create key$/)
+  await page.keyboard.press('Enter')
+  const shown = page.getByTestId('key-value')
+  await shown.waitFor()
+  const value = await shown.innerText()
+  assert.match(value, /^sk_live_\w{32}$/)
+  await look('09-new-key')
+  await tabTo(/^I have copied it$/)
+  await page.keyboard.press('Enter')
+  await shown.waitFor({ state: 'hidden' })
+  return value
+}
+
+/** Pictures of the page in every look, for people; for the machine, that nothing sticks out and axe finds nothing. */
+function createLooks(page: Page): (name: string) => Promise<void> {
+  return async (name) => {
+    for (const colorScheme of ['light', 'dark'] as const) {
+      for (const width of [380, 1440]) {
+        await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
+        await page.setViewportSize({ width, height: 900 })
+        const overflow = await page.evaluate<number>(
+          'document.documentElement.scrollWidth - window.innerWidth',
+        )
+        assert.ok(overflow <= 0, `${name}: nothing sticks out at ${width} px`)
+        const path = `test-artifacts/dashboard-${name}-${colorScheme}-${width}.png`
+        await page.screenshot({ path, fullPage: true })
+      }
+      await page.evaluate(`${axeSource}; undefined`)
+      const found = await page.evaluate<{ id: string; nodes: { html: string }[] }[]>(
+        'axe.run().then(({ violations }) => violations)',
+      )
+      const told = found.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)
+      assert.deepEqual(told, [], `${name}, ${colorScheme}`)
+    }
+    await page.emulateMedia({ colorScheme: 'light' })
+  }
+}
+
+test('a page of another site can do nothing in an owner’s name', { skip }, async (t) => {
+  const { rowport } = await startTogether(t)
+  const { baseUrl } = rowport.workshop
+  const browser = await launchChromium()
+  t.after(() => browser.close())
+  const page = await browser.newPage()
+  const { token } = done(await rowport.workshop.signIn.createLink('acme'))
+  await page.goto(`${baseUrl}/sign-in-link?token=${token}`)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByRole('heading', { name: 'Welcome, acme' }).waitFor()
+
+  // Another host of the same machine.
+  await page.goto(`${baseUrl.replace('127.0.0.1', 'localhost')}/healthz`)
+  const outcomes = await page.evaluate(async (target) => {
+    const ask = (init: RequestInit) =>
+      fetch(`${target}/dashboard/api/sign-out-everywhere`, {
+        method: 'POST',
+        credentials: 'include',
+        ...init,
+      }).then(
+        ({ status, type }) => (type === 'opaque' ? 'unread' : String(status)),
+        () => 'refused',
+      )
+    return [
+      await ask({ headers: { 'X-Rowport-Dashboard': '1' } }),
+      await ask({ mode: 'no-cors' }),
+      await fetch(`${target}/dashboard/api/export`, { credentials: 'include' }).then(
+        ({ status }) => String(status),
+        () => 'refused',
+      ),
+    ]
+  }, baseUrl)
+  assert.deepEqual(outcomes, ['refused', 'refused', 'refused'])
+  await page.setContent(
+    `<form method="post" action="${baseUrl}/dashboard/api/sign-out"><button>go</button></form>`,
+  )
+  await page.getByRole('button').click()
+  await page.getByText('another_site').waitFor()
+  await page.goto(`${baseUrl}/`)
+  await page.getByRole('heading', { name: 'Welcome, acme' }).waitFor()
+})

@@ -1,0 +1,34 @@
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
+import { RouterProvider } from '@tanstack/react-router'
+import { StrictMode } from 'react'
+import { createRoot } from 'react-dom/client'
+import { Refused } from './api.ts'
+import { createRoutes } from './routes.tsx'
+import './theme.css'
+import { ToastProvider } from './ui/toast.tsx'
+
+/** What others change shows up by itself: on coming back to the page, and every few seconds while it is watched. */
+const refetchMs = 8_000
+
+const queryClient = new QueryClient({
+  defaultOptions: {
+    queries: {
+      staleTime: 2_000,
+      refetchInterval: refetchMs,
+      retry: (failures, error) =>
+        failures < 2 && !(error instanceof Refused && error.status > 0 && error.status < 500),
+    },
+  },
+})
+
+const root = document.getElementById('root')
+if (!root) throw new Error('The page has no root')
+createRoot(root).render(
+  <StrictMode>
+    <QueryClientProvider client={queryClient}>
+      <ToastProvider>
+        <RouterProvider router={createRoutes(queryClient)} />
+      </ToastProvider>
+    </QueryClientProvider>
+  </StrictMode>,
+)

@@ -1,0 +1,74 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useId, useRef } from 'react'
+import type { FileChoice, SheetSource } from '../../../../src/dashboard/contract.ts'
+import { get, upload } from '../../api.ts'
+import { Button } from '../../ui/button.tsx'
+import { Card, ErrorState, Skeleton } from '../../ui/states.tsx'
+
+export function ChooseFile({ onChosen }: { onChosen(source: SheetSource): void }) {
+  const queryClient = useQueryClient()
+  const input = useRef<HTMLInputElement>(null)
+  const inputId = useId()
+  const files = useQuery({
+    queryKey: ['files'],
+    queryFn: ({ signal }) => get<FileChoice[]>('/files', signal),
+  })
+  const send = useMutation({
+    mutationFn: (file: File) => upload<FileChoice>(`/files?name=${encodeURIComponent(file.name)}`, file),
+    onSuccess: (choice) => {
+      void queryClient.invalidateQueries({ queryKey: ['files'] })
+      if (!choice.tabs || choice.tabs.length < 2)
+        onChosen({ provider: 'file', path: choice.path, tab: choice.tabs?.[0] ?? null })
+    },
+  })
+  return (
+    <div className="max-w-2xl space-y-6">
+      <Card title="Upload a file">
+        <p className="mb-4 text-sm text-soft">
+          A CSV file or an Excel workbook (.csv, .tsv, .xlsx), up to 50 MB.
+        </p>
+        <label htmlFor={inputId} className="sr-only">
+          File
+        </label>
+        <input
+          ref={input}
+          id={inputId}
+          type="file"
+          accept=".csv,.tsv,.txt,.xlsx"
+          className="sr-only"
+          tabIndex={-1}
+          onChange={({ target }) => target.files?.[0] && send.mutate(target.files[0])}
+        />
+        <Button look="primary" isBusy={send.isPending} onClick={() => input.current?.click()}>
+          {send.isPending ? 'Uploading…' : 'Choose a file'}
+        </Button>
+        <p role="alert" className="min-h-5 pt-2 text-[13px] text-bad">
+          {send.error?.message}
+        </p>
+      </Card>
+      {files.isPending && <Skeleton lines={3} />}
+      {files.error && <ErrorState error={files.error} onRetry={() => files.refetch()} />}
+      {files.data && files.data.length > 0 && (
+        <section>
+          <h2 className="mb-2 font-semibold">Files on this server</h2>
+          <ul className="divide-y divide-line overflow-hidden rounded-xl border border-line bg-raised">
+            {files.data.flatMap(({ path, name, tabs }) =>
+              (tabs ?? [null]).map((tab) => (
+                <li key={`${path} ${tab}`}>
+                  <button
+                    type="button"
+                    onClick={() => onChosen({ provider: 'file', path, tab })}
+                    className="flex w-full justify-between gap-4 px-4 py-3 text-left text-sm hover:bg-sunken"
+                  >
+                    <span className="truncate font-medium">{name}</span>
+                    {tab !== null && <span className="shrink-0 text-[13px] text-soft">tab {tab}</span>}
+                  </button>
+                </li>
+              )),
+            )}
+          </ul>
+        </section>
+      )}
+    </div>
+  )
+}

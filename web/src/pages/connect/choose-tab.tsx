@@ -1,0 +1,66 @@
+import { queryOptions, useQuery } from '@tanstack/react-query'
+import type { SheetSource, TabsView } from '../../../../src/dashboard/contract.ts'
+import { get } from '../../api.ts'
+import { Button } from '../../ui/button.tsx'
+import { ErrorState, Skeleton } from '../../ui/states.tsx'
+import { ChooseAtGoogle } from './choose-at-google.tsx'
+
+export const tabsQuery = (spreadsheet: string) =>
+  queryOptions({
+    queryKey: ['tabs', spreadsheet],
+    queryFn: ({ signal }) =>
+      get<TabsView>(`/google/spreadsheets/${encodeURIComponent(spreadsheet)}/tabs`, signal),
+    refetchInterval: false,
+  })
+
+/** Which tab of it becomes the sheet. */
+export function ChooseTab({
+  spreadsheet,
+  canSeeAll,
+  onBack,
+  onChosen,
+}: {
+  /** Its id, or a link as it was pasted. */
+  spreadsheet: string
+  canSeeAll: boolean
+  onBack(): void
+  onChosen(source: SheetSource): void
+}) {
+  const tabs = useQuery(tabsQuery(spreadsheet))
+  return (
+    <div className="max-w-2xl">
+      <Button look="quiet" className="mb-3 -ml-3" onClick={onBack}>
+        ← Another spreadsheet
+      </Button>
+      {tabs.isPending && <Skeleton lines={4} label="Asking Google for the tabs" />}
+      {tabs.error && <ErrorState error={tabs.error} onRetry={() => tabs.refetch()} />}
+      {tabs.error && !canSeeAll && <ChooseAtGoogle className="mt-5" />}
+      {tabs.data && (
+        <>
+          <h2 className="mb-3 font-semibold">Which tab of “{tabs.data.title}”?</h2>
+          <ul className="divide-y divide-line overflow-hidden rounded-xl border border-line bg-raised">
+            {tabs.data.tabs.map(({ tabId, title, rows, columns }) => (
+              <li key={tabId}>
+                <button
+                  type="button"
+                  onClick={() =>
+                    onChosen({ provider: 'google', spreadsheetId: tabs.data.spreadsheetId, tabId })
+                  }
+                  className="flex w-full items-center justify-between gap-4 px-4 py-3 text-left text-sm hover:bg-sunken"
+                >
+                  <span className="truncate font-medium">
+                    {title}
+                    {tabId === tabs.data.preferredTabId && <span className="text-soft"> (in your link)</span>}
+                  </span>
+                  <span className="shrink-0 text-[13px] text-soft tabular-nums">
+                    {columns} × {rows}
+                  </span>
+                </button>
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+    </div>
+  )
+}

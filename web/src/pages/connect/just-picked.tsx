@@ -1,0 +1,34 @@
+import { useQueries } from '@tanstack/react-query'
+import { tabsQuery } from './choose-tab.tsx'
+
+/** Each is asked for by itself; more than these are found in the list. */
+const mostShown = 10
+
+/** What the owner has just chosen at Google comes first, also where Google’s list does not have it yet. */
+export function JustPicked({ ids, onPicked }: { ids: string[]; onPicked(id: string): void }) {
+  const shown = useQueries({ queries: ids.slice(0, mostShown).map(tabsQuery) }).flatMap(({ data }) =>
+    data ? [data] : [],
+  )
+  if (shown.length === 0) return null
+  return (
+    <section className="mb-5">
+      <h2 className="mb-2 text-sm font-medium">Just chosen at Google</h2>
+      <ul className="divide-y divide-line overflow-hidden rounded-xl border border-accent bg-raised">
+        {shown.map(({ spreadsheetId, title, tabs }) => (
+          <li key={spreadsheetId}>
+            <button
+              type="button"
+              onClick={() => onPicked(spreadsheetId)}
+              className="flex w-full items-center justify-between gap-4 px-4 py-3 text-left text-sm hover:bg-sunken"
+            >
+              <span className="truncate font-medium">{title}</span>
+              <span className="shrink-0 text-[13px] text-soft">
+                {tabs.length} {tabs.length === 1 ? 'tab' : 'tabs'}
+              </span>
+            </button>
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}

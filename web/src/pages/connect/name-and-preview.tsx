@@ -1,0 +1,111 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { useDeferredValue, useState } from 'react'
+import type { ConnectInput, PreviewView, SheetSource, SheetView } from '../../../../src/dashboard/contract.ts'
+import { get, send } from '../../api.ts'
+import { useSession } from '../../session.ts'
+import { Button } from '../../ui/button.tsx'
+import { Choices, TextField } from '../../ui/field.tsx'
+import { ScrollBox } from '../../ui/scroll-box.tsx'
+import { Card, ErrorState, Skeleton } from '../../ui/states.tsx'
+import { useToast } from '../../ui/toast.tsx'
+
+/** The rows as clients will get them, and the address under which they will. */
+export function NameAndPreview({ source }: { source: SheetSource }) {
+  const preview = useQuery({
+    queryKey: ['preview', source],
+    queryFn: () => send<PreviewView>('POST', '/preview', source),
+    refetchInterval: false,
+    staleTime: 30_000,
+  })
+  if (preview.isPending) return <Skeleton lines={9} label="Reading the sheet" />
+  if (preview.error) return <ErrorState error={preview.error} onRetry={() => preview.refetch()} />
+  return <Form source={source} preview={preview.data} />
+}
+
+function Form({ source, preview }: { source: SheetSource; preview: PreviewView }) {
+  const { account, server } = useSession()
+  const queryClient = useQueryClient()
+  const navigate = useNavigate()
+  const toast = useToast()
+  const [slug, setSlug] = useState(preview.suggestedSlug)
+  const [access, setAccess] = useState<ConnectInput['access']>('private')
+  const checked = useDeferredValue(slug)
+  const check = useQuery({
+    queryKey: ['slug-check', checked],
+    queryFn: ({ signal }) =>
+      get<{ problem: string | null }>(`/slug-check?slug=${encodeURIComponent(checked)}`, signal),
+    refetchInterval: false,
+    placeholderData: (former) => former,
+  })
+  const connect = useMutation({
+    mutationFn: () => send<SheetView>('POST', '/sheets', { slug, access, source } satisfies ConnectInput),
+    onSuccess: async () => {
+      await queryClient.invalidateQueries({ queryKey: ['sheets'] })
+      toast('Connected. The API is live.')
+      await navigate({ to: '/sheets/$slug', params: { slug } })
+    },
+  })
+  return (
+    <div className="grid gap-6 lg:grid-cols-[minmax(0,22rem)_minmax(0,1fr)]">
+      <Card title="Address and access">
+        <form
+          className="space-y-3"
+          onSubmit={(event) => {
+            event.preventDefault()
+            connect.mutate()
+          }}
+        >
+          <TextField
+            label="Address"
+            required
+            autoComplete="off"
+            spellCheck={false}
+            value={slug}
+            error={check.data?.problem}
+            hint={`${server.baseUrl}/api/sheets/${account.slug}/${slug}`}
+            onChange={({ target }) => setSlug(target.value)}
+          />
+          <Choices<ConnectInput['access']>
+            legend="Who may read"
+            name="access"
+            value={access}
+            onChange={setAccess}
+            choices={[
+              { value: 'private', title: 'With a key', description: 'Every request needs one.' },
+              {
+                value: 'public-read',
+                title: 'Everybody',
+                description: 'Reading needs no key; writing does.',
+              },
+            ]}
+          />
+          <p role="alert" className="min-h-5 text-[13px] text-bad">
+            {connect.error?.message}
+          </p>
+          <Button
+            type="submit"
+            look="primary"
+            className="w-full"
+            disabled={Boolean(check.data?.problem)}
+            isBusy={connect.isPending}
+          >
+            Connect this sheet
+          </Button>
+        </form>
+      </Card>
+      <Card title={`Preview of “${preview.title}”`}>
+        <p className="mb-3 text-sm text-soft">
+          {preview.columns.length} columns, {preview.rowCount.toLocaleString('en')} rows. Nothing is saved
+          yet.
+        </p>
+        <ScrollBox
+          label="The first rows as JSON"
+          className="max-h-96 rounded-lg border border-line bg-sunken p-4"
+        >
+          <pre className="font-mono text-[13px] leading-relaxed">{JSON.stringify(preview.rows, null, 2)}</pre>
+        </ScrollBox>
+      </Card>
+    </div>
+  )
+}

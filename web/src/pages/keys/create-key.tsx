@@ -1,0 +1,112 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useEffect, useState } from 'react'
+import type { KeyInput, NewKeyView, SheetSummary } from '../../../../src/dashboard/contract.ts'
+import { get, Refused, send } from '../../api.ts'
+import { useSession } from '../../session.ts'
+import { Button } from '../../ui/button.tsx'
+import { Dialog } from '../../ui/dialog.tsx'
+import { Choices, SelectField, TextField } from '../../ui/field.tsx'
+
+const blank: KeyInput = { name: '', mode: 'live', scope: 'read', sheetSlug: null }
+
+export function CreateKey({
+  isOpen,
+  onClose,
+  onMade,
+}: {
+  isOpen: boolean
+  onClose(): void
+  onMade(made: NewKeyView): void
+}) {
+  const { account } = useSession()
+  const queryClient = useQueryClient()
+  const [input, setInput] = useState(blank)
+  const sheets = useQuery({
+    queryKey: ['sheets'],
+    queryFn: ({ signal }) => get<SheetSummary[]>('/sheets', signal),
+    enabled: isOpen,
+  })
+  const create = useMutation({
+    mutationFn: () => send<NewKeyView>('POST', '/keys', input),
+    onSuccess: (made) => {
+      void queryClient.invalidateQueries({ queryKey: ['keys'] })
+      onMade(made)
+    },
+  })
+  const { reset } = create
+  useEffect(() => {
+    if (!isOpen) return
+    setInput(blank)
+    reset()
+  }, [isOpen, reset])
+  const refusal = create.error instanceof Refused ? create.error : null
+  return (
+    <Dialog title="Create an API key" isOpen={isOpen} onClose={onClose}>
+      <form
+        className="space-y-3"
+        onSubmit={(event) => {
+          event.preventDefault()
+          create.mutate()
+        }}
+      >
+        <TextField
+          label="Name"
+          required
+          maxLength={100}
+          placeholder="Website, nightly import, …"
+          hint="So that you recognise it later."
+          value={input.name}
+          error={refusal?.field === 'name' ? refusal.message : null}
+          onChange={({ target }) => setInput({ ...input, name: target.value })}
+        />
+        <Choices
+          legend="What it may do"
+          name="scope"
+          value={input.scope}
+          onChange={(scope) => setInput({ ...input, scope })}
+          choices={[
+            { value: 'read', title: 'Read', description: 'See rows, change nothing.' },
+            {
+              value: 'read-write',
+              title: 'Read and write',
+              description: account.plan.writeApi
+                ? 'Add, change and delete rows.'
+                : 'Your plan reads only; upgrade to write.',
+            },
+          ]}
+        />
+        <Choices
+          legend="What it is for"
+          name="mode"
+          value={input.mode}
+          onChange={(mode) => setInput({ ...input, mode })}
+          choices={[
+            { value: 'live', title: 'Live', description: 'For what your users depend on.' },
+            { value: 'test', title: 'Test', description: 'The same rows, a rate limit of its own.' },
+          ]}
+        />
+        <SelectField
+          label="Opens"
+          value={input.sheetSlug ?? ''}
+          onChange={({ target }) => setInput({ ...input, sheetSlug: target.value || null })}
+        >
+          <option value="">All sheets, also those to come</option>
+          {sheets.data?.map(({ slug }) => (
+            <option key={slug} value={slug}>
+              Only {slug}
+            </option>
+          ))}
+        </SelectField>
+        <p role="alert" className="min-h-5 text-[13px] text-bad">
+          {create.error && refusal?.field !== 'name' ? create.error.message : ''}
+        </p>
+        <div className="flex justify-end gap-2">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" look="primary" isBusy={create.isPending}>
+            Create key
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}

@@ -1,0 +1,85 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import type { PasswordInput } from '../../../../src/dashboard/contract.ts'
+import { Refused, send } from '../../api.ts'
+import { sessionQuery, useSession } from '../../session.ts'
+import { Button } from '../../ui/button.tsx'
+import { TextField } from '../../ui/field.tsx'
+import { Card } from '../../ui/states.tsx'
+import { useToast } from '../../ui/toast.tsx'
+
+export function PasswordSection() {
+  const { owner } = useSession()
+  const queryClient = useQueryClient()
+  const toast = useToast()
+  const [current, setCurrent] = useState('')
+  const [next, setNext] = useState('')
+  const [email, setEmail] = useState('')
+  const change = useMutation({
+    mutationFn: () =>
+      send('POST', '/password', {
+        current: owner.hasPassword ? current : null,
+        next,
+        ...(owner.email === null && { email }),
+      } satisfies PasswordInput & { email?: string }),
+    onSuccess: async () => {
+      setCurrent('')
+      setNext('')
+      await queryClient.invalidateQueries({ queryKey: sessionQuery.queryKey })
+      toast('Password saved. Other sessions were signed out.')
+    },
+  })
+  const refusal = change.error instanceof Refused ? change.error : null
+  const errorOf = (field: string) => (refusal?.field === field ? refusal.message : null)
+  return (
+    <Card title={owner.hasPassword ? 'Change password' : 'Set a password'}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault()
+          change.mutate()
+        }}
+      >
+        {owner.email === null && (
+          <TextField
+            label="E-mail"
+            type="email"
+            autoComplete="username"
+            required
+            value={email}
+            error={errorOf('email')}
+            hint="To sign in with from now on."
+            onChange={({ target }) => setEmail(target.value)}
+          />
+        )}
+        {owner.hasPassword && (
+          <TextField
+            label="Current password"
+            type="password"
+            autoComplete="current-password"
+            required
+            value={current}
+            error={errorOf('current')}
+            onChange={({ target }) => setCurrent(target.value)}
+          />
+        )}
+        <TextField
+          label="New password"
+          type="password"
+          autoComplete="new-password"
+          required
+          minLength={10}
+          hint="At least 10 characters."
+          value={next}
+          error={errorOf('next')}
+          onChange={({ target }) => setNext(target.value)}
+        />
+        <p role="alert" className="min-h-5 text-[13px] text-bad">
+          {refusal && !refusal.field ? refusal.message : ''}
+        </p>
+        <Button type="submit" isBusy={change.isPending}>
+          {owner.hasPassword ? 'Change password' : 'Set password'}
+        </Button>
+      </form>
+    </Card>
+  )
+}

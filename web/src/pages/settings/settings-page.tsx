@@ -1,0 +1,27 @@
+import { useSearch } from '@tanstack/react-router'
+import { useTitle } from '../../shell/use-title.ts'
+import { PageHeader } from '../../ui/states.tsx'
+import { GoogleOutcome } from '../connect/connect-google.tsx'
+import { AccountSection } from './account-section.tsx'
+import { DangerSection } from './danger-section.tsx'
+import { GoogleSection } from './google-section.tsx'
+import { PasswordSection } from './password-section.tsx'
+import { PlanSection } from './plan-section.tsx'
+
+export function SettingsPage() {
+  useTitle('Settings')
+  const { google } = useSearch({ from: '/owners/settings' })
+  return (
+    <>
+      <PageHeader title="Settings" />
+      {google && <GoogleOutcome code={google} />}
+      <div className="max-w-2xl space-y-6">
+        <GoogleSection />
+        <AccountSection />
+        <PlanSection />
+        <PasswordSection />
+        <DangerSection />
+      </div>
+    </>
+  )
+}

@@ -1,0 +1,203 @@
+import { useMutation } from '@tanstack/react-query'
+import { useRef, useState } from 'react'
+import type { ConsoleKey } from '../../../../src/dashboard/contract.ts'
+import { send } from '../../api.ts'
+import { basePath } from '../../base-path.ts'
+import { useSession } from '../../session.ts'
+import { Button } from '../../ui/button.tsx'
+import { SelectField, TextField } from '../../ui/field.tsx'
+import { ScrollBox } from '../../ui/scroll-box.tsx'
+import { Badge, Card } from '../../ui/states.tsx'
+import { useSheet } from './sheet-query.ts'
+
+interface Asked {
+  method: string
+  row: string
+  query: string
+  body: string
+}
+interface Answer {
+  status: number
+  statusText: string
+  durationMs: number
+  headers: [string, string][]
+  body: string
+}
+
+const methods = ['GET', 'POST', 'PUT', 'DELETE']
+const shownBytes = 100_000
+
+/** Sends real requests to the public API, from this browser, with a test key that lives as long as the page. */
+export function Console() {
+  const sheet = useSheet()
+  const { account } = useSession()
+  const key = useRef<ConsoleKey | null>(null)
+  const [asked, setAsked] = useState<Asked>({
+    method: 'GET',
+    row: '',
+    query: 'limit=10',
+    body: exampleBody(sheet.columns),
+  })
+  const needsRow = asked.method === 'PUT' || asked.method === 'DELETE'
+  const hasBody = asked.method === 'POST' || asked.method === 'PUT'
+  const path = `${sheet.paths.formA}${asked.row ? `/${asked.row}` : ''}${asked.query ? `?${asked.query}` : ''}`
+
+  const request = useMutation({
+    mutationFn: async (): Promise<Answer> => {
+      if (!key.current || key.current.expiresAtMs < Date.now())
+        key.current = await send<ConsoleKey>('POST', `/sheets/${sheet.slug}/console-key`)
+      const begunMs = performance.now()
+      const response = await fetch(basePath + path, {
+        method: asked.method,
+        credentials: 'omit',
+        cache: 'no-store',
+        headers: {
+          Authorization: `Bearer ${key.current.value}`,
+          ...(hasBody ? { 'Content-Type': 'application/json' } : {}),
+        },
+        ...(hasBody ? { body: asked.body } : {}),
+      })
+      const text = await response.text()
+      return {
+        status: response.status,
+        statusText: response.statusText,
+        durationMs: performance.now() - begunMs,
+        headers: [...response.headers].filter(([name]) => interesting.test(name)),
+        body: pretty(text),
+      }
+    },
+  })
+  return (
+    <div className="grid gap-6 lg:grid-cols-2">
+      <Card title="Request">
+        <form
+          onSubmit={(event) => {
+            event.preventDefault()
+            request.mutate()
+          }}
+        >
+          <div className="grid grid-cols-[7rem_1fr] gap-x-3">
+            <SelectField
+              label="Method"
+              value={asked.method}
+              onChange={({ target }) => setAsked({ ...asked, method: target.value })}
+            >
+              {methods.map((method) => (
+                <option key={method}>{method}</option>
+              ))}
+            </SelectField>
+            <TextField
+              label="Row"
+              inputMode="numeric"
+              placeholder={needsRow ? 'such as 2' : 'all rows'}
+              required={needsRow}
+              disabled={asked.method === 'POST'}
+              value={asked.method === 'POST' ? '' : asked.row}
+              onChange={({ target }) => setAsked({ ...asked, row: target.value.replace(/\D/g, '') })}
+            />
+          </div>
+          <TextField
+            label="Query"
+            placeholder="price[gte]=10&sort=-price&limit=10"
+            autoComplete="off"
+            spellCheck={false}
+            className="font-mono"
+            value={asked.query}
+            onChange={({ target }) => setAsked({ ...asked, query: target.value })}
+          />
+          {hasBody && (
+            <label className="mb-3 block">
+              <span className="mb-1 block text-sm font-medium">Body</span>
+              <textarea
+                rows={8}
+                spellCheck={false}
+                value={asked.body}
+                onChange={({ target }) => setAsked({ ...asked, body: target.value })}
+                className="w-full rounded-md border border-line-strong bg-raised p-3 font-mono text-[13px]"
+              />
+            </label>
+          )}
+          {asked.method !== 'GET' && (
+            <p className="mb-3 rounded-md bg-warn-wash px-3 py-2 text-[13px] text-warn">
+              {account.plan.writeApi
+                ? 'This changes the real spreadsheet.'
+                : 'Your plan is for reading, so the answer will be 403 write_api_not_enabled.'}
+            </p>
+          )}
+          <p className="mb-3 truncate font-mono text-[13px] text-soft" title={path}>
+            {asked.method} {path}
+          </p>
+          <Button type="submit" look="primary" isBusy={request.isPending}>
+            Send
+          </Button>
+          <p role="alert" className="min-h-5 pt-1 text-[13px] text-bad">
+            {request.error?.message}
+          </p>
+        </form>
+      </Card>
+      <Card title="Answer">
+        <div aria-live="polite">
+          {request.data ? (
+            <AnswerView answer={request.data} />
+          ) : (
+            <p className="py-10 text-center text-sm text-soft">Send a request to see what clients get.</p>
+          )}
+        </div>
+      </Card>
+    </div>
+  )
+}
+
+function AnswerView({ answer }: { answer: Answer }) {
+  return (
+    <>
+      <p className="mb-3 flex items-center gap-3 text-sm">
+        <Badge tone={answer.status < 300 ? 'good' : answer.status < 500 ? 'warn' : 'bad'}>
+          {answer.status} {answer.statusText}
+        </Badge>
+        <span className="text-soft tabular-nums">{Math.max(1, Math.round(answer.durationMs))} ms</span>
+      </p>
+      <details className="mb-3 text-[13px]">
+        <summary className="rounded-sm text-soft">{answer.headers.length} headers</summary>
+        <dl className="mt-2 grid grid-cols-[auto_1fr] gap-x-4 gap-y-1 font-mono">
+          {answer.headers.map(([name, value]) => (
+            <div key={name} className="contents">
+              <dt className="text-soft">{name}</dt>
+              <dd className="break-all">{value}</dd>
+            </div>
+          ))}
+        </dl>
+      </details>
+      <ScrollBox
+        label="Body of the answer"
+        className="max-h-[28rem] rounded-lg border border-line bg-sunken p-4"
+      >
+        <pre className="font-mono text-[13px] leading-relaxed">{answer.body}</pre>
+      </ScrollBox>
+    </>
+  )
+}
+
+const interesting = /^(?:age|allow|cache|content-type|etag|idempotent|link|location|retry|x-)/i
+
+function pretty(text: string): string {
+  if (text.length > shownBytes)
+    return `${text.slice(0, shownBytes)}\n… (${text.length.toLocaleString('en')} characters in all)`
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2)
+  } catch {
+    return text
+  }
+}
+
+function exampleBody(columns: readonly { name: string; type: string }[]): string {
+  const row = Object.fromEntries(
+    columns
+      .slice(0, 6)
+      .map(({ name, type }) => [
+        name,
+        type.includes('number') ? 1 : type.includes('boolean') ? true : 'text',
+      ]),
+  )
+  return JSON.stringify(row, null, 2)
+}

@@ -1,0 +1,56 @@
+import { useState } from 'react'
+import { useSession } from '../../session.ts'
+import { CodeBlock, CopyLine } from '../../ui/copy.tsx'
+import { Segmented } from '../../ui/segmented.tsx'
+import { Card } from '../../ui/states.tsx'
+import { Ago } from '../../ui/time.tsx'
+import { useSheet } from './sheet-query.ts'
+import { snippetsFor } from './snippets.ts'
+
+export function Overview() {
+  const sheet = useSheet()
+  const { server } = useSession()
+  const snippets = snippetsFor(sheet, server.baseUrl)
+  const [shown, setShown] = useState(snippets[0]?.name)
+  const code = snippets.find(({ name }) => name === shown)?.code ?? ''
+  return (
+    <div className="space-y-6">
+      <Card title="Addresses">
+        <p className="mb-1 text-[13px] text-soft">By name: a bare list of rows</p>
+        <CopyLine text={`${server.baseUrl}${sheet.paths.formA}`} label="Address by name" />
+        <p className="mt-3 mb-1 text-[13px] text-soft">
+          By id: rows with totals and meta data; stays when you rename
+        </p>
+        <CopyLine text={`${server.baseUrl}${sheet.paths.formB}`} label="Address by id" />
+      </Card>
+      <Card title="Use it">
+        <div className="mb-3">
+          <Segmented
+            label="Language"
+            value={shown ?? ''}
+            choices={snippets.map(({ name }) => ({ value: name, title: name }))}
+            onChange={setShown}
+          />
+        </div>
+        <CodeBlock code={code} label={`${shown} example`} />
+      </Card>
+      <dl className="grid grid-cols-2 gap-4 sm:grid-cols-4">
+        <Fact name="Rows">{sheet.rowCount?.toLocaleString('en') ?? 'not read yet'}</Fact>
+        <Fact name="Columns">{sheet.columns.length}</Fact>
+        <Fact name="Requests this month">{sheet.requestsThisMonth.toLocaleString('en')}</Fact>
+        <Fact name="Last request">
+          <Ago atMs={sheet.lastRequestAtMs} />
+        </Fact>
+      </dl>
+    </div>
+  )
+}
+
+function Fact({ name, children }: { name: string; children: React.ReactNode }) {
+  return (
+    <div className="rounded-xl border border-line bg-raised px-4 py-3">
+      <dt className="text-[13px] text-soft">{name}</dt>
+      <dd className="mt-0.5 font-medium tabular-nums">{children}</dd>
+    </div>
+  )
+}

@@ -1,0 +1,76 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link, Outlet, useParams } from '@tanstack/react-router'
+import { useTitle } from '../../shell/use-title.ts'
+import { ButtonLink } from '../../ui/button.tsx'
+import { ErrorState, PageHeader, Skeleton } from '../../ui/states.tsx'
+import { SheetStateBadge } from '../sheets/sheet-state.tsx'
+import { sheetQuery } from './sheet-query.ts'
+
+const tabs = [
+  { to: '/sheets/$slug', label: 'Overview' },
+  { to: '/sheets/$slug/console', label: 'Console' },
+  { to: '/sheets/$slug/rows', label: 'Rows' },
+  { to: '/sheets/$slug/requests', label: 'Requests' },
+  { to: '/sheets/$slug/settings', label: 'Settings' },
+] as const
+
+export function SheetPage() {
+  const { slug } = useParams({ from: '/owners/sheets/$slug' })
+  useTitle(slug)
+  const sheet = useQuery(sheetQuery(slug))
+  return (
+    <>
+      <PageHeader title={slug} action={sheet.data && <SheetStateBadge state={sheet.data.state} />}>
+        {sheet.data ? (
+          <Source description={sheet.data.source.description} url={sheet.data.source.url} />
+        ) : (
+          ' '
+        )}
+      </PageHeader>
+      {sheet.data?.state === 'needs_reconnect' && (
+        <div
+          role="alert"
+          className="mb-5 flex flex-wrap items-center justify-between gap-3 rounded-lg bg-warn-wash px-4 py-3 text-sm text-warn"
+        >
+          Google no longer accepts your permission, so clients get 503 token_expired. Reconnect and everything
+          goes on.
+          <ButtonLink to="/settings">Reconnect Google</ButtonLink>
+        </div>
+      )}
+      {sheet.data?.state === 'broken' && (
+        <p role="alert" className="mb-5 rounded-lg bg-bad-wash px-4 py-3 text-sm text-bad">
+          This sheet cannot be read at the moment: {sheet.data.stateReason}
+        </p>
+      )}
+      <nav aria-label="Parts of this sheet" className="mb-6 overflow-x-auto border-b border-line">
+        <ul className="flex gap-1">
+          {tabs.map(({ to, label }) => (
+            <li key={to}>
+              <Link
+                to={to}
+                params={{ slug }}
+                activeOptions={{ exact: to === '/sheets/$slug' }}
+                className="block border-b-2 border-transparent px-3 py-2 text-sm text-soft hover:text-ink"
+                activeProps={{ className: 'border-accent! text-ink! font-medium', 'aria-current': 'page' }}
+              >
+                {label}
+              </Link>
+            </li>
+          ))}
+        </ul>
+      </nav>
+      {sheet.isPending && <Skeleton lines={7} />}
+      {sheet.error && !sheet.data && <ErrorState error={sheet.error} onRetry={() => sheet.refetch()} />}
+      {sheet.data && <Outlet />}
+    </>
+  )
+}
+
+function Source({ description, url }: { description: string; url: string | null }) {
+  if (!url) return description
+  return (
+    <a href={url} target="_blank" rel="noreferrer" className="underline underline-offset-2 hover:text-ink">
+      {description}
+    </a>
+  )
+}

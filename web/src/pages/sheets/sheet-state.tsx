@@ -1,0 +1,14 @@
+import type { SheetState } from '../../../../src/dashboard/contract.ts'
+import { Badge } from '../../ui/states.tsx'
+
+const looks: Record<SheetState, { tone: 'good' | 'warn' | 'bad' | 'plain'; text: string }> = {
+  live: { tone: 'good', text: 'Live' },
+  paused: { tone: 'plain', text: 'Paused' },
+  needs_reconnect: { tone: 'warn', text: 'Needs reconnect' },
+  broken: { tone: 'bad', text: 'Cannot be read' },
+}
+
+export function SheetStateBadge({ state }: { state: SheetState }) {
+  const { tone, text } = looks[state]
+  return <Badge tone={tone}>{text}</Badge>
+}

@@ -1,0 +1,92 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import type { SheetSummary } from '../../../../src/dashboard/contract.ts'
+import { get } from '../../api.ts'
+import { useTitle } from '../../shell/use-title.ts'
+import { ButtonLink } from '../../ui/button.tsx'
+import { DataTable } from '../../ui/data-table.tsx'
+import { EmptyState, ErrorState, PageHeader, Skeleton } from '../../ui/states.tsx'
+import { Ago } from '../../ui/time.tsx'
+import { SheetStateBadge } from './sheet-state.tsx'
+
+export function SheetsPage() {
+  useTitle('Sheets')
+  const sheets = useQuery({
+    queryKey: ['sheets'],
+    queryFn: ({ signal }) => get<SheetSummary[]>('/sheets', signal),
+  })
+  const connect = (
+    <ButtonLink look="primary" to="/connect">
+      Connect a sheet
+    </ButtonLink>
+  )
+  return (
+    <>
+      <PageHeader title="Sheets" action={connect}>
+        Each connected sheet is an API of its own.
+      </PageHeader>
+      {sheets.isPending && <Skeleton lines={6} />}
+      {sheets.error && !sheets.data && <ErrorState error={sheets.error} onRetry={() => sheets.refetch()} />}
+      {sheets.data?.length === 0 && (
+        <EmptyState title="No sheet yet" action={connect}>
+          Take a Google spreadsheet or a file, look at its rows as JSON, and give it an address.
+        </EmptyState>
+      )}
+      {sheets.data && sheets.data.length > 0 && (
+        <DataTable
+          caption="Connected sheets"
+          rows={sheets.data}
+          keyOf={({ id }) => id}
+          columns={[
+            { title: 'Sheet', cell: (sheet) => <Name of={sheet} /> },
+            { title: 'State', cell: (sheet) => <State of={sheet} /> },
+            {
+              title: 'Last request',
+              cell: ({ lastRequestAtMs }) => <Ago atMs={lastRequestAtMs} />,
+              isOptional: true,
+            },
+            {
+              title: 'This month',
+              isNumber: true,
+              isOptional: true,
+              cell: ({ requestsThisMonth }) => requestsThisMonth.toLocaleString('en'),
+            },
+          ]}
+        />
+      )}
+    </>
+  )
+}
+
+function Name({ of: { slug, title, provider } }: { of: SheetSummary }) {
+  return (
+    <>
+      <Link
+        to="/sheets/$slug"
+        params={{ slug }}
+        className="rounded-sm font-medium underline-offset-2 hover:text-accent hover:underline"
+      >
+        {slug}
+      </Link>
+      <span className="block max-w-40 truncate text-[13px] text-soft sm:max-w-72">
+        {provider === 'google' ? 'Google · ' : 'File · '}
+        {title}
+      </span>
+    </>
+  )
+}
+
+function State({ of: { state, stateReason } }: { of: SheetSummary }) {
+  return (
+    <>
+      <SheetStateBadge state={state} />
+      {state === 'needs_reconnect' ? (
+        <Link to="/settings" className="mt-1 block text-[13px] text-accent underline underline-offset-2">
+          Reconnect Google
+        </Link>
+      ) : (
+        stateReason && <span className="mt-1 block max-w-64 text-[13px] text-soft">{stateReason}</span>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,76 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link, useSearch } from '@tanstack/react-router'
+import { useState } from 'react'
+import type { SignInInput } from '../../../../src/dashboard/contract.ts'
+import { serverQuery } from '../../session.ts'
+import { useTitle } from '../../shell/use-title.ts'
+import { Button } from '../../ui/button.tsx'
+import { TextField } from '../../ui/field.tsx'
+import { Entrance, GoogleEntrance } from './entrance.tsx'
+import { useEntering } from './use-entering.ts'
+
+const problems: Record<string, string> = {
+  google_denied: 'Google was not allowed to tell us who you are. Try again, or use your password.',
+  google_failed: 'Signing in with Google did not work. Try again in a moment.',
+  google_unknown: 'No Rowport account belongs to this Google account. Sign up first.',
+  google_has_password:
+    'This e-mail address signs in with a password here. Sign in with it; whoever has forgotten theirs asks for a sign-in link.',
+  link_used: 'That sign-in link was used already or is too old. Ask for a new one.',
+}
+
+export function SignInPage() {
+  useTitle('Sign in')
+  const { next = '/', problem } = useSearch({ from: '/sign-in' })
+  const { data: server } = useQuery(serverQuery)
+  const [input, setInput] = useState<SignInInput>({ email: '', password: '' })
+  const entering = useEntering<SignInInput>('/sign-in', next)
+  return (
+    <Entrance
+      title="Sign in"
+      below={
+        server?.canSignUp && (
+          <>
+            No account yet?{' '}
+            <Link to="/sign-up" className="text-accent underline underline-offset-2">
+              Sign up
+            </Link>
+          </>
+        )
+      }
+    >
+      {problem && (
+        <p role="alert" className="mb-4 rounded-md bg-warn-wash px-3 py-2 text-sm text-warn">
+          {problems[problem] ?? 'Please sign in again.'}
+        </p>
+      )}
+      {server?.hasGoogle && <GoogleEntrance next={next} />}
+      <form
+        onSubmit={(event) => {
+          event.preventDefault()
+          entering.mutate(input)
+        }}
+      >
+        <TextField
+          label="E-mail"
+          type="email"
+          autoComplete="username"
+          required
+          value={input.email}
+          onChange={({ target }) => setInput({ ...input, email: target.value })}
+        />
+        <TextField
+          label="Password"
+          type="password"
+          autoComplete="current-password"
+          required
+          value={input.password}
+          error={entering.error?.message}
+          onChange={({ target }) => setInput({ ...input, password: target.value })}
+        />
+        <Button type="submit" look="primary" className="mt-1 h-10 w-full" isBusy={entering.isPending}>
+          Sign in
+        </Button>
+      </form>
+    </Entrance>
+  )
+}

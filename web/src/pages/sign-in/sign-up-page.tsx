@@ -1,0 +1,93 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
+import type { SignUpInput } from '../../../../src/dashboard/contract.ts'
+import { Refused } from '../../api.ts'
+import { serverQuery } from '../../session.ts'
+import { useTitle } from '../../shell/use-title.ts'
+import { Button } from '../../ui/button.tsx'
+import { TextField } from '../../ui/field.tsx'
+import { Entrance, GoogleEntrance } from './entrance.tsx'
+import { useEntering } from './use-entering.ts'
+
+export function SignUpPage() {
+  useTitle('Sign up')
+  const { data: server } = useQuery(serverQuery)
+  const [input, setInput] = useState<SignUpInput>({ email: '', password: '', slug: '' })
+  const [isSlugOwn, setIsSlugOwn] = useState(false)
+  const entering = useEntering<SignUpInput>('/sign-up', '/')
+  const errorOf = (field: string) =>
+    entering.error instanceof Refused && entering.error.field === field ? entering.error.message : null
+  const isElsewhere = entering.error && !(entering.error instanceof Refused && entering.error.field)
+  return (
+    <Entrance
+      title="Create your account"
+      below={
+        <>
+          Have one already?{' '}
+          <Link to="/sign-in" className="text-accent underline underline-offset-2">
+            Sign in
+          </Link>
+        </>
+      }
+    >
+      {server?.hasGoogle && <GoogleEntrance next="/" />}
+      <form
+        onSubmit={(event) => {
+          event.preventDefault()
+          entering.mutate(input)
+        }}
+      >
+        <TextField
+          label="E-mail"
+          type="email"
+          autoComplete="username"
+          required
+          value={input.email}
+          error={errorOf('email')}
+          onChange={({ target }) =>
+            setInput({ ...input, email: target.value, slug: isSlugOwn ? input.slug : slugFrom(target.value) })
+          }
+        />
+        <TextField
+          label="Password"
+          type="password"
+          autoComplete="new-password"
+          required
+          minLength={10}
+          hint="At least 10 characters."
+          value={input.password}
+          error={errorOf('password')}
+          onChange={({ target }) => setInput({ ...input, password: target.value })}
+        />
+        <TextField
+          label="Account address"
+          required
+          autoComplete="off"
+          spellCheck={false}
+          value={input.slug}
+          error={errorOf('slug')}
+          hint={`Part of your API's address: /api/sheets/${input.slug || 'you'}/…`}
+          onChange={({ target }) => {
+            setIsSlugOwn(true)
+            setInput({ ...input, slug: target.value })
+          }}
+        />
+        <p role="alert" className="min-h-5 text-[13px] text-bad">
+          {isElsewhere ? entering.error?.message : ''}
+        </p>
+        <Button type="submit" look="primary" className="mt-1 h-10 w-full" isBusy={entering.isPending}>
+          Create account
+        </Button>
+      </form>
+    </Entrance>
+  )
+}
+
+function slugFrom(email: string): string {
+  return (email.split('@', 1)[0] ?? '')
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-+|-+$/g, '')
+    .slice(0, 40)
+}

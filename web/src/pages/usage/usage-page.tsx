@@ -1,0 +1,150 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import type { KeyView, SheetSummary, UsageView } from '../../../../src/dashboard/contract.ts'
+import { get } from '../../api.ts'
+import { useTitle } from '../../shell/use-title.ts'
+import { DataTable } from '../../ui/data-table.tsx'
+import { SelectField } from '../../ui/field.tsx'
+import { Card, ErrorState, PageHeader, Skeleton } from '../../ui/states.tsx'
+import { dateOf } from '../../ui/time.tsx'
+import { DaysChart } from './days-chart.tsx'
+
+export function UsagePage() {
+  useTitle('Usage')
+  const [filter, setFilter] = useState({ days: '30', sheet: '', key: '' })
+  const sheets = useQuery({
+    queryKey: ['sheets'],
+    queryFn: ({ signal }) => get<SheetSummary[]>('/sheets', signal),
+  })
+  const keys = useQuery({ queryKey: ['keys'], queryFn: ({ signal }) => get<KeyView[]>('/keys', signal) })
+  const usage = useQuery({
+    queryKey: ['usage', filter],
+    queryFn: ({ signal }) => get<UsageView>(`/usage?${new URLSearchParams(filter)}`, signal),
+    placeholderData: keepPreviousData,
+  })
+  return (
+    <>
+      <PageHeader title="Usage">What clients asked for, and how they were served.</PageHeader>
+      <div className="grid gap-x-4 sm:grid-cols-3">
+        <SelectField
+          label="Time"
+          value={filter.days}
+          onChange={({ target }) => setFilter({ ...filter, days: target.value })}
+        >
+          <option value="7">7 days</option>
+          <option value="30">30 days</option>
+          <option value="90">90 days</option>
+        </SelectField>
+        <SelectField
+          label="Sheet"
+          value={filter.sheet}
+          onChange={({ target }) => setFilter({ ...filter, sheet: target.value })}
+        >
+          <option value="">All sheets</option>
+          {sheets.data?.map(({ slug }) => (
+            <option key={slug}>{slug}</option>
+          ))}
+        </SelectField>
+        <SelectField
+          label="Key"
+          value={filter.key}
+          onChange={({ target }) => setFilter({ ...filter, key: target.value })}
+        >
+          <option value="">All keys</option>
+          {keys.data?.map(({ id, name }) => (
+            <option key={id} value={id}>
+              {name}
+            </option>
+          ))}
+        </SelectField>
+      </div>
+      {usage.isPending && <Skeleton lines={12} />}
+      {usage.error && !usage.data && <ErrorState error={usage.error} onRetry={() => usage.refetch()} />}
+      {usage.data && <Figures usage={usage.data} />}
+    </>
+  )
+}
+
+function Figures({ usage }: { usage: UsageView }) {
+  const { month, latencyMs } = usage
+  return (
+    <div className="space-y-6">
+      <Quota month={month} />
+      <Card title="Requests a day">
+        <DaysChart days={usage.days} />
+      </Card>
+      <dl className="grid grid-cols-2 gap-4 lg:grid-cols-4">
+        <Fact name="From memory">
+          {usage.cacheHitShare === null ? '–' : `${(usage.cacheHitShare * 100).toFixed(1)} %`}
+        </Fact>
+        <Fact name="Provider calls saved / made">
+          {usage.providerCallsSaved.toLocaleString('en')} / {usage.providerCalls.toLocaleString('en')}
+        </Fact>
+        <Fact name="Refused by the rate limit">{usage.rateLimited.toLocaleString('en')}</Fact>
+        <Fact name="Time to answer, p50 / p95 / p99">
+          {latencyMs ? [latencyMs.p50, latencyMs.p95, latencyMs.p99].map(inMs).join(' / ') : '–'}
+        </Fact>
+      </dl>
+      <div className="grid gap-6 lg:grid-cols-2">
+        <DataTable
+          caption="By sheet"
+          rows={usage.bySheet}
+          keyOf={({ slug }) => slug}
+          columns={[
+            { title: 'Sheet', cell: ({ slug }) => slug },
+            { title: 'Requests', isNumber: true, cell: ({ requests }) => requests.toLocaleString('en') },
+            { title: 'Errors', isNumber: true, cell: ({ errors }) => errors.toLocaleString('en') },
+          ]}
+        />
+        <DataTable
+          caption="By key"
+          rows={usage.byKey}
+          keyOf={({ id, name }) => id ?? name}
+          columns={[
+            { title: 'Key', cell: ({ name }) => name },
+            { title: 'Requests', isNumber: true, cell: ({ requests }) => requests.toLocaleString('en') },
+            { title: 'Errors', isNumber: true, cell: ({ errors }) => errors.toLocaleString('en') },
+          ]}
+        />
+      </div>
+    </div>
+  )
+}
+
+function Quota({ month }: { month: UsageView['month'] }) {
+  const share = month.limit === null ? 0 : Math.min(1, month.used / month.limit)
+  return (
+    <Card title="This month">
+      <p className="mb-2 text-sm tabular-nums">
+        <strong className="text-lg font-semibold">{month.used.toLocaleString('en')}</strong>{' '}
+        <span className="text-soft">
+          {month.limit === null
+            ? 'requests, without a limit'
+            : `of ${month.limit.toLocaleString('en')} requests`}{' '}
+          · begins anew {dateOf(month.resetsAtMs)}
+        </span>
+      </p>
+      {month.limit !== null && (
+        <progress
+          value={share}
+          max={1}
+          aria-label="Share of the month's requests used"
+          className="h-2 w-full appearance-none overflow-hidden rounded-full [&::-moz-progress-bar]:bg-accent [&::-webkit-progress-bar]:bg-sunken [&::-webkit-progress-value]:bg-accent"
+        />
+      )}
+    </Card>
+  )
+}
+
+function Fact({ name, children }: { name: string; children: React.ReactNode }) {
+  return (
+    <div className="rounded-xl border border-line bg-raised px-4 py-3">
+      <dt className="text-[13px] text-soft">{name}</dt>
+      <dd className="mt-0.5 font-medium tabular-nums">{children}</dd>
+    </div>
+  )
+}
+
+function inMs(durationMs: number): string {
+  return `${durationMs < 10 ? durationMs.toFixed(1) : Math.round(durationMs)} ms`
+}

@@ -1,0 +1,156 @@
+import type { QueryClient } from '@tanstack/react-query'
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  Outlet,
+  redirect,
+} from '@tanstack/react-router'
+import { basePath } from './base-path.ts'
+import { SignInLinkPage } from './pages/sign-in/sign-in-link-page.tsx'
+import { SignInPage } from './pages/sign-in/sign-in-page.tsx'
+import { SignUpPage } from './pages/sign-in/sign-up-page.tsx'
+import { sessionQuery } from './session.ts'
+import { NotFound, PageFailed } from './shell/fallbacks.tsx'
+import { Shell } from './shell/shell.tsx'
+
+/** Every page of the dashboard and its address. Pages behind the sign-in are loaded when they are first opened. */
+export function createRoutes(queryClient: QueryClient) {
+  const root = createRootRoute({ component: Outlet, notFoundComponent: NotFound, errorComponent: PageFailed })
+
+  const signIn = createRoute({
+    getParentRoute: () => root,
+    path: '/sign-in',
+    validateSearch: (search): { next?: string; problem?: string } => ({
+      ...(isOwnPath(search.next) && { next: search.next }),
+      ...(typeof search.problem === 'string' && { problem: search.problem }),
+    }),
+    component: SignInPage,
+  })
+  const signUp = createRoute({ getParentRoute: () => root, path: '/sign-up', component: SignUpPage })
+  const signInLink = createRoute({
+    getParentRoute: () => root,
+    path: '/sign-in-link',
+    validateSearch: (search): { token: string } => ({ token: String(search.token ?? '') }),
+    component: SignInLinkPage,
+  })
+
+  const owners = createRoute({
+    getParentRoute: () => root,
+    id: 'owners',
+    component: Shell,
+    errorComponent: PageFailed,
+    beforeLoad: async ({ location }) => {
+      const session = await queryClient.ensureQueryData(sessionQuery)
+      if (!session)
+        throw redirect({ to: '/sign-in', search: location.href === '/' ? {} : { next: location.href } })
+    },
+  })
+  const behind = { getParentRoute: () => owners }
+
+  const start = createRoute({
+    ...behind,
+    path: '/',
+    component: lazyRouteComponent(() => import('./pages/start/start-page.tsx'), 'StartPage'),
+  })
+  const sheets = createRoute({
+    ...behind,
+    path: '/sheets',
+    component: lazyRouteComponent(() => import('./pages/sheets/sheets-page.tsx'), 'SheetsPage'),
+  })
+  const connect = createRoute({
+    ...behind,
+    path: '/connect',
+    validateSearch: (search): { google?: string; picked?: string } => ({
+      ...(typeof search.google === 'string' && { google: search.google }),
+      ...(typeof search.picked === 'string' && { picked: search.picked }),
+    }),
+    component: lazyRouteComponent(() => import('./pages/connect/connect-page.tsx'), 'ConnectPage'),
+  })
+  const sheet = createRoute({
+    ...behind,
+    path: '/sheets/$slug',
+    component: lazyRouteComponent(() => import('./pages/sheet/sheet-page.tsx'), 'SheetPage'),
+  })
+  const inSheet = { getParentRoute: () => sheet }
+  const overview = createRoute({
+    ...inSheet,
+    path: '/',
+    component: lazyRouteComponent(() => import('./pages/sheet/overview.tsx'), 'Overview'),
+  })
+  const consoleTab = createRoute({
+    ...inSheet,
+    path: 'console',
+    component: lazyRouteComponent(() => import('./pages/sheet/console.tsx'), 'Console'),
+  })
+  const rows = createRoute({
+    ...inSheet,
+    path: 'rows',
+    component: lazyRouteComponent(() => import('./pages/sheet/rows.tsx'), 'Rows'),
+  })
+  const requests = createRoute({
+    ...inSheet,
+    path: 'requests',
+    component: lazyRouteComponent(() => import('./pages/sheet/requests.tsx'), 'Requests'),
+  })
+  const sheetSettings = createRoute({
+    ...inSheet,
+    path: 'settings',
+    component: lazyRouteComponent(() => import('./pages/sheet/sheet-settings.tsx'), 'SheetSettings'),
+  })
+  const keys = createRoute({
+    ...behind,
+    path: '/keys',
+    component: lazyRouteComponent(() => import('./pages/keys/keys-page.tsx'), 'KeysPage'),
+  })
+  const usage = createRoute({
+    ...behind,
+    path: '/usage',
+    component: lazyRouteComponent(() => import('./pages/usage/usage-page.tsx'), 'UsagePage'),
+  })
+  const settings = createRoute({
+    ...behind,
+    path: '/settings',
+    validateSearch: (search): { google?: string } =>
+      typeof search.google === 'string' ? { google: search.google } : {},
+    component: lazyRouteComponent(() => import('./pages/settings/settings-page.tsx'), 'SettingsPage'),
+  })
+  const docs = createRoute({
+    ...behind,
+    path: '/docs',
+    component: lazyRouteComponent(() => import('./pages/docs/docs-page.tsx'), 'DocsPage'),
+  })
+
+  return createRouter({
+    routeTree: root.addChildren([
+      signIn,
+      signUp,
+      signInLink,
+      owners.addChildren([
+        start,
+        sheets,
+        connect,
+        sheet.addChildren([overview, consoleTab, rows, requests, sheetSettings]),
+        keys,
+        usage,
+        settings,
+        docs,
+      ]),
+    ]),
+    basepath: basePath || '/',
+    defaultPreload: 'intent',
+    scrollRestoration: true,
+  })
+}
+
+/** Only pages of ours may be returned to; another site's address in the query leads nowhere. */
+function isOwnPath(path: unknown): path is string {
+  return typeof path === 'string' && /^\/(?![/\\])/.test(path)
+}
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: ReturnType<typeof createRoutes>
+  }
+}

@@ -1,0 +1,95 @@
+import { Link, Outlet, useRouterState } from '@tanstack/react-router'
+import { useEffect, useState } from 'react'
+import { useSession } from '../session.ts'
+import { Logo } from './logo.tsx'
+import { SignOut } from './sign-out.tsx'
+import { ThemeSwitch } from './theme-switch.tsx'
+
+const pages = [
+  { to: '/', label: 'Start' },
+  { to: '/sheets', label: 'Sheets' },
+  { to: '/keys', label: 'API keys' },
+  { to: '/usage', label: 'Usage' },
+  { to: '/settings', label: 'Settings' },
+  { to: '/docs', label: 'Docs' },
+] as const
+
+/** Navigation beside the page; on a narrow screen a bar on top that opens. */
+export function Shell() {
+  const [isOpen, setIsOpen] = useState(false)
+  const path = useRouterState({ select: (state) => state.location.pathname })
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another page closes the menu
+  useEffect(() => setIsOpen(false), [path])
+  return (
+    <div className="md:grid md:min-h-dvh md:grid-cols-[14rem_1fr]">
+      <a
+        href="#page"
+        className="sr-only rounded-md bg-raised px-3 py-2 focus:not-sr-only focus:absolute focus:top-2 focus:left-2 focus:z-50"
+      >
+        Skip to the page
+      </a>
+      <header className="border-line bg-raised max-md:sticky max-md:top-0 max-md:z-40 max-md:border-b md:border-r">
+        <div className="flex items-center justify-between px-4 py-3 md:px-5 md:py-5">
+          <Link to="/" aria-label="Rowport, start" className="rounded-md">
+            <Logo />
+          </Link>
+          <button
+            type="button"
+            aria-expanded={isOpen}
+            aria-controls="navigation"
+            onClick={() => setIsOpen(!isOpen)}
+            className="rounded-md border border-line-strong px-3 py-1 text-sm md:hidden"
+          >
+            Menu
+          </button>
+        </div>
+        <div
+          id="navigation"
+          className={`${isOpen ? 'block' : 'hidden'} px-3 pb-4 md:sticky md:top-0 md:block`}
+        >
+          <nav aria-label="Pages">
+            <ul className="space-y-0.5">
+              {pages.map(({ to, label }) => (
+                <li key={to}>
+                  <Link
+                    to={to}
+                    activeOptions={{ exact: to === '/' }}
+                    className="block rounded-md px-2.5 py-1.5 text-sm text-soft hover:bg-sunken hover:text-ink"
+                    activeProps={{
+                      className: 'bg-accent-wash text-accent! font-medium',
+                      'aria-current': 'page',
+                    }}
+                  >
+                    {label}
+                  </Link>
+                </li>
+              ))}
+            </ul>
+          </nav>
+          <Who />
+        </div>
+      </header>
+      <main id="page" tabIndex={-1} className="min-w-0 px-4 py-6 outline-none sm:px-8 md:py-10">
+        <div className="mx-auto max-w-5xl">
+          <Outlet />
+        </div>
+      </main>
+    </div>
+  )
+}
+
+function Who() {
+  const { account, owner } = useSession()
+  return (
+    <div className="mt-6 border-t border-line px-2.5 pt-4">
+      <p className="truncate text-sm font-medium" title={account.slug}>
+        {account.slug}
+      </p>
+      <p className="truncate text-[13px] text-soft">{owner.email ?? 'Signed in by a link'}</p>
+      <div className="mt-3 flex items-center justify-between">
+        <SignOut />
+        <ThemeSwitch />
+      </div>
+    </div>
+  )
+}

@@ -1,0 +1,52 @@
+import type { ReactNode } from 'react'
+import { ScrollBox } from './scroll-box.tsx'
+
+interface Column<Row> {
+  title: string
+  cell(row: Row): ReactNode
+  isNumber?: boolean
+  /** Left out on a narrow screen, where the rest must still be read. */
+  isOptional?: boolean
+}
+
+export function DataTable<Row>({
+  caption,
+  columns,
+  rows,
+  keyOf,
+}: {
+  caption: string
+  columns: readonly Column<Row>[]
+  rows: readonly Row[]
+  keyOf(row: Row): string
+}) {
+  const look = ({ isNumber, isOptional }: Column<Row>) =>
+    `${isNumber ? 'text-right tabular-nums' : 'text-left'} ${isOptional ? 'max-md:hidden' : ''} px-4 py-3`
+  return (
+    <ScrollBox label={caption} className="rounded-xl border border-line bg-raised">
+      <table className="w-full text-sm">
+        <caption className="sr-only">{caption}</caption>
+        <thead>
+          <tr className="border-b border-line text-[13px] text-soft">
+            {columns.map((column) => (
+              <th key={column.title} scope="col" className={`${look(column)} font-medium`}>
+                {column.title}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <tr key={keyOf(row)} className="border-b border-line last:border-0 hover:bg-sunken/60">
+              {columns.map((column) => (
+                <td key={column.title} className={look(column)}>
+                  {column.cell(row)}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </ScrollBox>
+  )
+}

@@ -1,0 +1,76 @@
+import { type ReactNode, useEffect, useId, useRef } from 'react'
+import { Button } from './button.tsx'
+
+/** The browser's own modal: it keeps the focus, closes on Escape and makes the rest inert. */
+export function Dialog({
+  title,
+  isOpen,
+  onClose,
+  children,
+}: {
+  title: string
+  isOpen: boolean
+  onClose(): void
+  children: ReactNode
+}) {
+  const dialog = useRef<HTMLDialogElement>(null)
+  const titleId = useId()
+  useEffect(() => {
+    const element = dialog.current
+    if (isOpen && element && !element.open) element.showModal()
+    if (!isOpen && element?.open) element.close()
+  }, [isOpen])
+  return (
+    <dialog
+      ref={dialog}
+      aria-labelledby={titleId}
+      onClose={onClose}
+      className="m-auto w-full max-w-lg rounded-xl border border-line bg-raised p-0 shadow-2xl max-sm:mx-3 max-sm:w-auto"
+    >
+      {isOpen && (
+        <div className="p-5 sm:p-6">
+          <h2 id={titleId} className="mb-3 text-lg font-semibold tracking-tight">
+            {title}
+          </h2>
+          {children}
+        </div>
+      )}
+    </dialog>
+  )
+}
+
+/** Asks before something breaks; the sentence says what. */
+export function ConfirmDialog({
+  title,
+  confirm,
+  isOpen,
+  isBusy,
+  error,
+  onConfirm,
+  onClose,
+  children,
+}: {
+  title: string
+  confirm: string
+  isOpen: boolean
+  isBusy: boolean
+  error?: string | null | undefined
+  onConfirm(): void
+  onClose(): void
+  children: ReactNode
+}) {
+  return (
+    <Dialog title={title} isOpen={isOpen} onClose={onClose}>
+      <div className="text-sm text-soft [&_strong]:font-medium [&_strong]:text-ink">{children}</div>
+      <p role="alert" className="min-h-6 pt-2 text-[13px] text-bad">
+        {error}
+      </p>
+      <div className="flex justify-end gap-2">
+        <Button onClick={onClose}>Cancel</Button>
+        <Button look="danger" isBusy={isBusy} onClick={onConfirm}>
+          {confirm}
+        </Button>
+      </div>
+    </Dialog>
+  )
+}

@@ -1,0 +1,105 @@
+import type { ReactNode } from 'react'
+import { Refused } from '../api.ts'
+import { Button } from './button.tsx'
+
+/** Grey bars of about the height of what will come, so that it appears without a jump. */
+export function Skeleton({ lines = 3, label = 'Loading' }: { lines?: number; label?: string }) {
+  return (
+    <div role="status" aria-label={label} className="animate-pulse space-y-3 py-1">
+      {Array.from({ length: lines }, (_, at) => `line ${at}`).map((key, at) => (
+        <div key={key} className={`h-5 rounded bg-line ${at % 3 === 2 ? 'w-2/3' : 'w-full'}`} />
+      ))}
+    </div>
+  )
+}
+
+export function EmptyState({
+  title,
+  children,
+  action,
+}: {
+  title: string
+  children: ReactNode
+  action?: ReactNode
+}) {
+  return (
+    <div className="rounded-xl border border-dashed border-line-strong px-6 py-12 text-center">
+      <h2 className="text-base font-semibold">{title}</h2>
+      <p className="mx-auto mt-1 mb-5 max-w-md text-sm text-soft">{children}</p>
+      {action}
+    </div>
+  )
+}
+
+export function ErrorState({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
+  const message = error instanceof Refused ? error.message : 'Something went wrong on this page.'
+  return (
+    <div role="alert" className="rounded-xl border border-bad/40 bg-bad-wash px-5 py-4">
+      <p className="text-sm text-bad">{message}</p>
+      {onRetry && (
+        <Button className="mt-3" onClick={onRetry}>
+          Try again
+        </Button>
+      )}
+    </div>
+  )
+}
+
+export function PageHeader({
+  title,
+  children,
+  action,
+}: {
+  title: string
+  children?: ReactNode
+  action?: ReactNode
+}) {
+  return (
+    <header className="mb-6 flex flex-wrap items-start justify-between gap-x-6 gap-y-3">
+      <div className="min-w-0">
+        <h1 className="text-2xl font-semibold tracking-tight">{title}</h1>
+        {children && <div className="mt-1 text-sm text-soft">{children}</div>}
+      </div>
+      {action}
+    </header>
+  )
+}
+
+export function Card({
+  title,
+  children,
+  action,
+}: {
+  title?: string
+  children: ReactNode
+  action?: ReactNode
+}) {
+  return (
+    <section className="rounded-xl border border-line bg-raised p-5">
+      {title && (
+        <div className="mb-3 flex items-center justify-between gap-3">
+          <h2 className="text-base font-semibold tracking-tight">{title}</h2>
+          {action}
+        </div>
+      )}
+      {children}
+    </section>
+  )
+}
+
+const tones = {
+  good: 'text-good bg-good-wash',
+  warn: 'text-warn bg-warn-wash',
+  bad: 'text-bad bg-bad-wash',
+  plain: 'text-soft bg-sunken',
+}
+
+export function Badge({ tone, children }: { tone: keyof typeof tones; children: ReactNode }) {
+  return (
+    <span
+      className={`inline-flex items-center rounded-full px-2.5 py-0.5 text-xs font-medium whitespace-nowrap ${tones[tone]}`}
+    >
+      {children}
+    </span>
+  )
+}
