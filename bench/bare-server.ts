@@ -1,13 +1,14 @@
+import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 
 /** The reference: what Node can do at best when it sends these very bytes and thinks about nothing. */
-const { port, status, headers, body } = JSON.parse(process.env.BARE ?? '{}') as {
+const { port, status, headers, bodyPath } = JSON.parse(process.env.BARE ?? '{}') as {
   port: number
   status: number
   headers: string[]
-  body: string
+  bodyPath: string
 }
-const bytes = Buffer.from(body, 'base64')
+const bytes = readFileSync(bodyPath)
 
 const server = createServer((_request, response) => {
   response.writeHead(status, headers)

@@ -14,6 +14,8 @@ export interface Target {
   pid: number
   /** What every answer must be; without one, a success. */
   status?: number
+  /** Without a wish, 64. */
+  connections?: number
 }
 
 export interface Slice {
@@ -22,7 +24,7 @@ export interface Slice {
   cpuMicroseconds: number | null
 }
 
-const connections = 64
+const usualConnections = 64
 const serverCore = '0'
 const loaderCore = '1'
 /** The kernel counts processor time in ticks of 10 ms. */
@@ -30,7 +32,7 @@ const microsecondsPerTick = 10_000
 
 /** Loads one server for a moment, on a core of its own where the machine has two. */
 export async function loadSlice(
-  { url, headers, pid, status = 200 }: Target,
+  { url, headers, pid, status = 200, connections = usualConnections }: Target,
   seconds: number,
 ): Promise<Slice> {
   const sent = Object.entries(headers).flatMap(([name, value]) => ['-H', `${name}: ${value}`])

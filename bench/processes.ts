@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { get } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openWorkshop, type Workshop } from '../src/assemble.ts'
@@ -21,14 +22,26 @@ export interface RunningProcess {
 export interface RunningRowport extends RunningProcess {
   apiKey: string
   sheetPath: string
+  /** The spreadsheet itself. */
+  filePath: string
 }
+
+/** One, so that a server under load is compared and not how many threads it has; all, where those are its point. */
+export type Cores = 'one' | 'all'
 
 const account = 'bench'
 const sheet = 'list'
+const listFile = 'list.csv'
 export const listAddress = { form: 'a', accountSlug: account, sheetSlug: sheet } as const
 export const neverReached = 999_999_999
 
-export async function startRowport(csv: string, requestsPerMinute = neverReached): Promise<RunningRowport> {
+/** `settings`: of the environment, beside the usual ones. */
+export async function startRowport(
+  csv: string,
+  requestsPerMinute = neverReached,
+  cores: Cores = 'one',
+  settings: Record<string, string> = {},
+): Promise<RunningRowport> {
   const folder = await mkdtemp(join(tmpdir(), 'rowport-bench-'))
   const port = await freePort()
   const env = {
@@ -38,36 +51,75 @@ export async function startRowport(csv: string, requestsPerMinute = neverReached
     ROWPORT_LOG_LEVEL: 'warn',
     // The guard would turn refusals into 429 after a while; here they are what is measured.
     ROWPORT_REFUSALS_PER_MINUTE: '1000000',
+    ...settings,
   }
   const config = parseConfig(env, true)
   if ('problems' in config) throw new Error(config.problems.join('; '))
   const workshop = await openWorkshop(config, systemClock, () => {})
   const apiKey = await connectSheet(workshop, folder, csv, requestsPerMinute)
   await workshop.close()
-  const child = await start(['src/main.ts'], env, `http://127.0.0.1:${port}/healthz`)
+  const child = await startProcess(['src/main.ts'], env, `http://127.0.0.1:${port}/healthz`, { cores })
   return {
     url: `http://127.0.0.1:${port}`,
     pid: child.pid ?? 0,
     apiKey,
     sheetPath: `/api/sheets/${account}/${sheet}`,
+    filePath: join(folder, listFile),
     async stop() {
-      await end(child)
+      await endProcess(child)
       await rm(folder, { recursive: true })
     },
   }
 }
 
-/** A bare `node:http` server that answers every request with the same status, headers and body. */
-export async function startBare(answer: Response): Promise<RunningProcess> {
+/** One more on the same store. */
+export async function startAnother(settings: Record<string, string>): Promise<RunningProcess> {
   const port = await freePort()
-  const body = Buffer.from(await answer.arrayBuffer()).toString('base64')
+  const env = { ...process.env, PORT: String(port), ROWPORT_LOG_LEVEL: 'warn', ...settings }
+  const child = await startProcess(['src/main.ts'], env, `http://127.0.0.1:${port}/healthz`)
+  return { url: `http://127.0.0.1:${port}`, pid: child.pid ?? 0, stop: () => endProcess(child) }
+}
+
+/** An answer as it came over the wire, compressed or not. */
+export interface RawAnswer {
+  status: number
+  /** Names and values alternate. */
+  headers: string[]
+  body: Buffer
+}
+
+/** Not `fetch`: that asks for compression by itself, and undoes it. */
+export function ask(url: string, headers: Record<string, string>): Promise<RawAnswer> {
+  const { promise, resolve, reject } = Promise.withResolvers<RawAnswer>()
+  get(url, { headers, agent: false }, async (response) => {
+    const chunks: Buffer[] = []
+    for await (const chunk of response) chunks.push(chunk as Buffer)
+    resolve({ status: response.statusCode ?? 0, headers: response.rawHeaders, body: Buffer.concat(chunks) })
+  }).on('error', reject)
+  return promise
+}
+
+/** A bare `node:http` server that answers every request with the same status, headers and body. */
+export async function startBare({ status, headers, body }: RawAnswer): Promise<RunningProcess> {
+  const folder = await mkdtemp(join(tmpdir(), 'rowport-bench-'))
+  const bodyPath = join(folder, 'body')
+  await writeFile(bodyPath, body)
+  const port = await freePort()
   // Node adds these by itself.
-  const headers = [...answer.headers]
-    .filter(([name]) => !['date', 'connection', 'keep-alive'].includes(name))
-    .flat()
-  const env = { ...process.env, BARE: JSON.stringify({ port, status: answer.status, headers, body }) }
-  const child = await start(['bench/bare-server.ts'], env, `http://127.0.0.1:${port}/`)
-  return { url: `http://127.0.0.1:${port}`, pid: child.pid ?? 0, stop: () => end(child) }
+  const own = headers.filter((_, at) => {
+    const name = headers[at - (at % 2)]?.toLowerCase() ?? ''
+    return !['date', 'connection', 'keep-alive', 'transfer-encoding'].includes(name)
+  })
+  const env = { ...process.env, BARE: JSON.stringify({ port, status, headers: own, bodyPath }) }
+  const child = await startProcess(['bench/bare-server.ts'], env, `http://127.0.0.1:${port}/`)
+  return {
+    url: `http://127.0.0.1:${port}`,
+    pid: child.pid ?? 0,
+    async stop() {
+      await endProcess(child)
+      await rm(folder, { recursive: true })
+    },
+  }
 }
 
 /** The key for a sheet of these rows, with limits that are counted for every request. */
@@ -77,7 +129,7 @@ export async function connectSheet(
   csv: string,
   requestsPerMinute: number,
 ): Promise<string> {
-  const path = join(folder, 'list.csv')
+  const path = join(folder, listFile)
   await writeFile(path, csv)
   done(await workshop.accounts.create(account, 'pro'))
   const own = { requestsPerMinute, requestsPerMonth: neverReached }
@@ -99,9 +151,16 @@ function done<T>(outcome: T | Problem): T {
   return outcome
 }
 
-async function start(args: string[], env: NodeJS.ProcessEnv, healthUrl: string): Promise<ChildProcess> {
-  const [program = '', ...rest] = onServerCore([process.execPath, ...args])
-  const child = spawn(program, rest, { env, stdio: ['ignore', 'ignore', 'inherit'] })
+/** A Node process that is there once `healthUrl` answers. */
+export async function startProcess(
+  args: string[],
+  env: NodeJS.ProcessEnv,
+  healthUrl: string,
+  { cores = 'one', folder }: { cores?: Cores; folder?: string } = {},
+): Promise<ChildProcess> {
+  const command = [process.execPath, ...args]
+  const [program = '', ...rest] = cores === 'one' ? onServerCore(command) : command
+  const child = spawn(program, rest, { env, cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] })
   for (let tries = 0; tries < 200 && child.exitCode === null; tries++) {
     const isUp = await fetch(healthUrl).then(
       (answer) => answer.arrayBuffer().then(() => true),
@@ -114,7 +173,7 @@ async function start(args: string[], env: NodeJS.ProcessEnv, healthUrl: string):
   throw new Error(`${args.join(' ')} did not come up`)
 }
 
-async function end(child: ChildProcess): Promise<void> {
+export async function endProcess(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null) return
   child.kill('SIGTERM')
   await once(child, 'exit')

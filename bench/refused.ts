@@ -1,4 +1,4 @@
-import { neverReached, startBare, startRowport } from './processes.ts'
+import { ask, neverReached, startBare, startRowport } from './processes.ts'
 import type { LoadRow } from './row.ts'
 
 /** What abuse costs us: requests that are refused, as fast as they can be sent. */
@@ -27,8 +27,8 @@ function refusal(
       const rowport = await startRowport('a\n1\n', rate === 'unlimited' ? neverReached : 1)
       const headers = headersFor(rowport.apiKey)
       const url = rowport.url + rowport.sheetPath
-      await fetch(url, { headers })
-      const answer = await fetch(url, { headers })
+      await ask(url, headers)
+      const answer = await ask(url, headers)
       if (answer.status !== status) throw new Error(`Rowport answered ${answer.status}, not ${status}`)
       const bare = await startBare(answer)
       return {

@@ -3,7 +3,7 @@ import type { Target } from './load.ts'
 /** One line of the table. */
 export type BenchRow = LoadRow | FigureRow
 
-/** Something of ours under load, beside something that shows what could be had at best. */
+/** Something of ours under load, beside something that shows what could be had at best, or what others do. */
 export interface LoadRow {
   kind: 'load'
   name: string
@@ -17,5 +17,25 @@ export interface LoadRow {
 export interface FigureRow {
   kind: 'figure'
   name: string
+  /** Throws `Missed` where a figure is beyond what it may be. */
   measure(): Promise<string>
+}
+
+/** What was measured is not good enough: the run goes on, and fails. */
+export class Missed extends Error {}
+
+/** Starts things that must be ended, whatever comes in between. */
+export async function withEnds<T>(
+  work: (after: (end: () => Promise<void>) => void) => Promise<T>,
+): Promise<T> {
+  const ends: (() => Promise<void>)[] = []
+  try {
+    return await work((end) => void ends.push(end))
+  } finally {
+    for (const end of ends.reverse()) await end()
+  }
+}
+
+export function median(figures: readonly number[]): number {
+  return figures.toSorted((one, other) => one - other)[Math.floor(figures.length / 2)] ?? Number.NaN
 }

@@ -7,6 +7,7 @@ const root = join(import.meta.dirname, '..')
 const bin = join(root, 'node_modules', '.bin')
 const steps = [
   { name: 'type check', command: [join(bin, 'tsc'), '--noEmit'] },
+  { name: 'type check of web', command: [join(bin, 'tsc'), '-p', 'web', '--noEmit'] },
   { name: 'lint and format', command: [join(bin, 'biome'), 'check', '--error-on-warnings'] },
   { name: 'tests', command: [process.execPath, join(root, 'scripts', 'test.ts')] },
 ]

@@ -4,6 +4,7 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync, realpathSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { buildWeb } from './set-up/build-web.mjs'
 import { stampInstalled, whyInstall } from './set-up/installed.mjs'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
@@ -20,6 +21,7 @@ try {
   checkNode()
   // Only now: npm installs without an optional package that it cannot get, and the pinned Node is one.
   if (reason) stampInstalled(root, { needsDev })
+  await buildWeb(root, process.env.npm_lifecycle_event ?? '')
 } catch (error) {
   process.stderr.write(`rowport: ${error.message}\n`)
   process.exitCode = error.exitCode ?? 1

@@ -6,83 +6,206 @@ import { createQuota } from './admission/quota.ts'
 import { trustProxies } from './api/client-address.ts'
 import { createApi } from './api/door.ts'
 import type { Clock } from './clock.ts'
-import type { Config } from './config.ts'
-import { createWelcome } from './dashboard/welcome.ts'
+import type { Config, StoreSetting } from './config.ts'
+import { assembleDashboard } from './dashboard-assembly.ts'
+import { StoreFailure } from './errors.ts'
+import { secretOf } from './kept-secret.ts'
 import { type Accounts, createAccounts } from './management/accounts.ts'
+import { type Connecting, createConnecting } from './management/connecting.ts'
+import { createGoogleConnection, type GoogleConnection } from './management/google-connection.ts'
+import { createGoogleSpreadsheets, type GoogleSpreadsheets } from './management/google-spreadsheets.ts'
 import { createKeys, type Keys } from './management/keys.ts'
+import { Problem } from './management/problem.ts'
+import { resealCredentials } from './management/resealing.ts'
 import { createSheets, type Sheets } from './management/sheets.ts'
-import { createMetrics } from './metrics.ts'
+import { createSignIn, type SignIn } from './management/sign-in.ts'
+import { createMetrics, type Metrics } from './metrics.ts'
 import { type Observe, observeAll } from './observe.ts'
-import { type Drain, listen, type RunningServer, type TimeLimits } from './server.ts'
+import type { Drain } from './router.ts'
+import { createSealing, type Sealing } from './sealing.ts'
+import { listen, type RunningServer, type TimeLimits } from './server.ts'
+import { createFallingOverWindows } from './shared-state/falling-over-windows.ts'
 import { createMemoryRateWindows } from './shared-state/memory-rate-windows.ts'
+import type { RateWindows } from './shared-state/rate-windows.ts'
+import { connectRedis, type RedisConnection } from './shared-state/redis/redis.ts'
+import { createRedisRateWindows } from './shared-state/redis/redis-rate-windows.ts'
+import { createRedisSharedSnapshots } from './shared-state/redis/redis-shared-snapshots.ts'
 import { createDecoding, type Decoding } from './sheets/decoding.ts'
 import { createFileProvider } from './sheets/file/file-provider.ts'
+import { createGoogle } from './sheets/google/google.ts'
+import { createSharedTokens } from './sheets/google/shared-tokens.ts'
 import type { Provider } from './sheets/provider.ts'
 import { createReading } from './sheets/reading.ts'
+import { createSnapshotSharing } from './sheets/snapshot-sharing.ts'
 import { createWriting } from './sheets/writing.ts'
+import { type CopiedTable, type CopyRefusal, copyStore } from './store/copy-store.ts'
+import { beginInstanceLife } from './store/instance-life.ts'
 import { migrate } from './store/migrate.ts'
+import { openPostgres } from './store/postgres/postgres-database.ts'
+import type { SqlDatabase } from './store/sql-database.ts'
 import { createSqlStore } from './store/sql-store.ts'
 import { openSqlite } from './store/sqlite/sqlite-database.ts'
 import type { Store } from './store/store.ts'
+import { createUnconfiguredProvider } from './unconfigured-provider.ts'
+import { createUsage } from './usage/usage.ts'
 
 /**
  * The only file that names adapters. It comes in two sizes: what every command needs to change things, and the
  * server on top of it.
  */
 export interface Workshop {
+  observe: Observe
+  metrics: Metrics
   store: Store
   plans: Plans
   accounts: Accounts
   sheets: Sheets
   keys: Keys
+  signIn: SignIn
+  connecting: Connecting
+  google: GoogleConnection
+  googleSpreadsheets: GoogleSpreadsheets
+  sealing: Sealing
+  /** How people reach the server, without a slash at the end. With PORT=0 it is known when the server listens. */
+  baseUrl: string
   providers: ReadonlyMap<string, Provider>
   decoding: Decoding
+  /** Copies the embedded store into an empty PostgreSQL, all of it or nothing. */
+  copyStoreTo(url: string): Promise<CopiedTable[] | Problem>
   close(): Promise<void>
 }
 
-export async function openWorkshop(config: Config, clock: Clock, observe: Observe): Promise<Workshop> {
-  const database = openSqlite(config.store.path)
-  await migrate(database, clock.nowMs(), observe)
+export async function openWorkshop(config: Config, clock: Clock, log: Observe): Promise<Workshop> {
+  const metrics = createMetrics()
+  const observe = observeAll([log, metrics.observe])
+  const database = await openDatabase(config.store, clock, observe)
   const store = createSqlStore(database, clock)
   const plans: Plans = new Map([...defaultPlans, ...Object.entries(config.plans)])
   const accounts = createAccounts(store, plans)
   const sheets = createSheets(store, accounts)
-  const keys = createKeys(store, accounts, sheets)
-  const providers = new Map([['file', createFileProvider()]])
+  const keys = createKeys(store, accounts, sheets, clock)
+  const signIn = createSignIn(store, accounts, clock)
+  const sealing = createSealing(await secretOf(config), config.formerSecrets)
+  const sharedTokens = createSharedTokens({ store, sealing })
+  const atGoogle =
+    config.google && createGoogle({ settings: config.google, store, sealing, clock, observe, sharedTokens })
+  const providers = new Map<string, Provider>([
+    ['file', createFileProvider()],
+    ['google', atGoogle?.provider ?? createUnconfiguredProvider('Google Sheets', googleMissing)],
+  ])
   const decoding = createDecoding(observe)
-  return {
+  const google = createGoogleConnection({
+    store,
+    sealing,
+    clock,
+    oauth: atGoogle?.oauth ?? null,
+    consentOrigin: atGoogle?.consentOrigin ?? null,
+    baseUrl: () => workshop.baseUrl,
+  })
+  const workshop: Workshop = {
+    observe,
+    metrics,
     store,
     plans,
     accounts,
     sheets,
     keys,
+    signIn,
+    connecting: createConnecting(sheets, providers, decoding),
+    google,
+    googleSpreadsheets: createGoogleSpreadsheets(google, atGoogle?.files ?? null),
+    sealing,
+    baseUrl: config.baseUrl,
     providers,
     decoding,
+    async copyStoreTo(url) {
+      if (config.store.kind !== 'sqlite') return new Problem('The store is on PostgreSQL already.')
+      try {
+        const target = await openDatabase({ kind: 'postgres', url }, clock, observe)
+        const outcome = await copyStore(database, target, clock).finally(() => target.close())
+        return inWords(outcome)
+      } catch (error) {
+        if (!(error instanceof StoreFailure)) throw error
+        return new Problem(postgresProblem(url, error))
+      }
+    },
     async close() {
+      await atGoogle?.close()
       await decoding.close()
       await store.close()
     },
   }
+  return workshop
+}
+
+/** With as many connections as keep a server of a few cores busy; look-ups go together, so few are needed. */
+const maxConnections = 10
+
+/** Brought to the newest make. */
+async function openDatabase(setting: StoreSetting, clock: Clock, observe: Observe): Promise<SqlDatabase> {
+  const database =
+    setting.kind === 'sqlite' ? openSqlite(setting.path) : openPostgres(setting.url, maxConnections)
+  try {
+    await migrate(database, clock.nowMs(), observe)
+    return database
+  } catch (error) {
+    await database.close()
+    throw error
+  }
+}
+
+/** Without the user and the password. */
+export function postgresProblem(url: string, { cause }: StoreFailure): string {
+  const { host, pathname } = new URL(url)
+  // A host of several addresses fails without words of its own.
+  const words = cause instanceof Error ? cause.message || String(Object(cause).code) : String(cause)
+  return `PostgreSQL at ${host}${pathname} cannot be used: ${words}`
+}
+
+function inWords(outcome: CopiedTable[] | CopyRefusal): CopiedTable[] | Problem {
+  if (Array.isArray(outcome)) return outcome
+  if ('inUse' in outcome) return new Problem('A server is running on this store; stop it first.')
+  if ('notEmpty' in outcome) {
+    return new Problem(`The PostgreSQL database is not empty (${outcome.notEmpty}); name an empty one.`)
+  }
+  return new Problem(`What arrived in ${outcome.differs} is not what was sent; nothing was kept.`)
+}
+
+const googleMissing =
+  'The operator sets GOOGLE_CLIENT_ID and GOOGLE_CLIENT_SECRET; docs/google-setup.md says how to get them.'
+
+export interface ServingInstance extends RunningServer {
+  /** Says in /readyz that the end is near, and goes on as before: whoever shares requests out looks elsewhere. */
+  announceEnd(): void
 }
 
 export async function startServer(
   config: Config,
   workshop: Workshop,
   clock: Clock,
-  log: Observe,
   timeLimits: Partial<TimeLimits> = {},
-): Promise<RunningServer> {
+): Promise<ServingInstance> {
   const { store, plans, providers, decoding } = workshop
-  const metrics = createMetrics()
-  const observe = observeAll([log, metrics.observe])
+  await store.endDeadNeighbours()
+  await resealCredentials(store, workshop.sealing)
+  const { metrics } = workshop
+  const usage = createUsage(store, clock)
+  const observe = observeAll([workshop.observe, usage.observe])
+  const life = await beginInstanceLife(store)
+  const redis = config.redisUrl === null ? null : connectRedis(config.redisUrl, observe)
+  // Rows by the megabyte have a connection of their own: nobody's count waits behind them.
+  const redisForRows = config.redisUrl === null ? null : connectRedis(config.redisUrl, () => {})
+  await Promise.all([redis?.settled, redisForRows?.settled])
   const maxHeldBytes = config.maxSnapshotBytes
-  const reading = createReading({ store, providers, decoding, clock, observe, maxHeldBytes })
-  const writing = createWriting({ store, providers, reading, clock, observe })
-  const windows = createMemoryRateWindows(clock)
+  const sharing = redisForRows && createSnapshotSharing(createRedisSharedSnapshots(redisForRows))
+  const reading = createReading({ store, providers, decoding, clock, observe, maxHeldBytes, sharing })
+  const writing = createWriting({ store, providers, reading, clock, observe, isShared: true })
+  const { windows, close: closeWindows } = createWindows(config, store, redis, clock, observe)
   const quota = createQuota(store, clock)
   const keyUse = createKeyUse(store, clock)
   const admission = createAdmission({ store, plans, windows, quota, keyUse, clock })
-  const ipGuard = createIpGuard(windows, config.refusalsPerMinute)
+  // Strangers are counted by each instance for itself: to count them must not cost a question to anyone else.
+  const ipGuard = createIpGuard(createMemoryRateWindows(clock), config.refusalsPerMinute)
   const trustedProxies = trustProxies(config.trustedProxies)
   const drain: Drain = { isDraining: false }
   const isDraining = () => drain.isDraining
@@ -92,19 +215,63 @@ export async function startServer(
       () => true,
       () => false,
     )
-  const dashboard = createWelcome(config.baseUrl)
+  const apiParts = { admission, reading, writing, clock, observe }
+  const { dashboard, close: closeDashboard } = assembleDashboard({
+    config,
+    workshop,
+    windows,
+    usage,
+    api: apiParts,
+    trustedProxies,
+  })
+  const closeParts = async () => {
+    await writing.close()
+    await quota.close()
+    await keyUse.close()
+    await usage.close()
+    closeDashboard()
+    closeWindows()
+    await life.leave()
+    await redis?.close()
+    await redisForRows?.close()
+  }
   const server = await listen(
     { api, dashboard, metrics, observe, isStoreReachable, drain },
     config,
     timeLimits,
-  )
+  ).catch(async (error: unknown) => {
+    // A connection that is left open would keep the process from ending.
+    await closeParts()
+    throw error
+  })
+  // With PORT=0 the system chooses.
+  workshop.baseUrl = config.baseUrl.replace(/:0$/, `:${server.port}`)
   return {
     port: server.port,
+    announceEnd() {
+      drain.isDraining = true
+    },
     async close(drainMs) {
       const ended = await server.close(drainMs)
-      await quota.close()
-      await keyUse.close()
+      await closeParts()
       return ended
     },
   }
+}
+
+/** Of this process alone on the embedded default; else in Redis, and in the store where there is none or it is away. */
+function createWindows(
+  { store: { kind } }: Config,
+  store: Store,
+  redis: RedisConnection | null,
+  clock: Clock,
+  observe: Observe,
+): { windows: RateWindows; close(): void } {
+  const ofStore: RateWindows = { take: store.takeWindow, look: store.lookWindow }
+  if (!redis) {
+    return { windows: kind === 'sqlite' ? createMemoryRateWindows(clock) : ofStore, close: () => {} }
+  }
+  const first = createRedisRateWindows(redis)
+  const windows = createFallingOverWindows({ first, second: ofStore, ping: redis.ping, clock, observe })
+  return { windows, close: windows.close }
 }

@@ -10,11 +10,17 @@ test('without settings everything has a value', () => {
     baseUrl: 'http://localhost:8787',
     dataFolder: resolve('data'),
     store: { kind: 'sqlite', path: resolve('data/rowport.db') },
+    redisUrl: null,
     logLevel: 'info',
     maxSnapshotBytes: 512 * 1024 * 1024,
     plans: {},
     trustedProxies: [],
     refusalsPerMinute: 600,
+    secret: null,
+    formerSecrets: [],
+    unreadyMs: 0,
+    google: null,
+    signUpPlan: 'free',
   } satisfies Config)
 })
 
@@ -29,7 +35,15 @@ test('every setting is heard', () => {
     ROWPORT_PLANS: '{"team": {"requests_per_minute": 5, "requests_per_month": null, "write_api": true}}',
     ROWPORT_TRUSTED_PROXIES: '10.0.0.0/8, ::1',
     ROWPORT_REFUSALS_PER_MINUTE: '30',
+    ROWPORT_UNREADY_SECONDS: '20',
     ROWPORT_SECRET: 'a secret of some length',
+    ROWPORT_FORMER_SECRETS: 'the one before that, and one from long ago',
+    GOOGLE_CLIENT_ID: 'id.apps.googleusercontent.com',
+    GOOGLE_CLIENT_SECRET: 'short',
+    GOOGLE_ENDPOINT: 'http://localhost:9010/',
+    GOOGLE_SCOPE: 'spreadsheets',
+    ROWPORT_SIGN_UP: 'on',
+    ROWPORT_SIGN_UP_PLAN: 'team',
   })
   const dataFolder = resolve('elsewhere')
   assert.deepEqual(config, {
@@ -38,11 +52,22 @@ test('every setting is heard', () => {
     baseUrl: 'https://sheets.example.com/rowport',
     dataFolder,
     store: { kind: 'sqlite', path: join(dataFolder, 'rowport.db') },
+    redisUrl: null,
     logLevel: 'debug',
     maxSnapshotBytes: 64 * 1024 * 1024,
     plans: { team: { requestsPerMinute: 5, requestsPerMonth: null, writeApi: true } },
     trustedProxies: ['10.0.0.0/8', '::1'],
     refusalsPerMinute: 30,
+    secret: 'a secret of some length',
+    formerSecrets: ['the one before that', 'and one from long ago'],
+    unreadyMs: 20_000,
+    google: {
+      clientId: 'id.apps.googleusercontent.com',
+      clientSecret: 'short',
+      endpoint: 'http://localhost:9010',
+      scope: 'spreadsheets',
+    },
+    signUpPlan: 'team',
   } satisfies Config)
 })
 
@@ -85,10 +110,15 @@ test('every wrong value is a problem, told by the name of its setting', () => {
     ROWPORT_LOG_LEVEL: ['loud', 'INFO'],
     ROWPORT_SNAPSHOT_MB: ['0', '1GB', '-5'],
     ROWPORT_DAT: ['/srv'],
-    DATABASE_URL: ['postgres://localhost/rowport'],
-    REDIS_URL: ['redis://localhost'],
-    ROWPORT_SECRET: ['too short'],
+    REDIS_URL: ['localhost:6379', 'http://localhost'],
+    ROWPORT_SECRET: [
+      'too short',
+      'with a comma, so it can never be a former one',
+      'with a space at the end ',
+    ],
+    ROWPORT_FORMER_SECRETS: ['too short', 'long enough for it,short', 'ends with a comma, as lists do,'],
     ROWPORT_REFUSALS_PER_MINUTE: ['0', 'many'],
+    ROWPORT_UNREADY_SECONDS: ['-1', 'x', '301'],
     ROWPORT_TRUSTED_PROXIES: ['localhost', '10.0.0.0/33', '10.0.0', '::1/129', '10.0.0.1,'],
     ROWPORT_PLANS: [
       'gratis',
@@ -98,9 +128,10 @@ test('every wrong value is a problem, told by the name of its setting', () => {
       '{"FREE!": {"requests_per_minute": 1, "requests_per_month": 1, "write_api": false}}',
       '{"free": {"requests_per_minute": 1, "requests_per_month": 1, "write_api": false, "extra": 1}}',
     ],
-    GOOGLE_CLIENT_ID: ['id'],
-    GOOGLE_CLIENT_SECRET: ['secret'],
+    GOOGLE_CLIENT_ID: ['123-abc'],
+    GOOGLE_CLIENT_SECRET: ['GOCSPX-abc'],
     GOOGLE_ENDPOINT: ['http://localhost:1'],
+    GOOGLE_SCOPE: ['drive.file'],
   }
   for (const [name, values] of Object.entries(wrong)) {
     for (const value of values) {
@@ -113,14 +144,69 @@ test('every wrong value is a problem, told by the name of its setting', () => {
   }
 })
 
+test('Google needs both halves of its client, and then has defaults', () => {
+  const both = { GOOGLE_CLIENT_ID: 'an id', GOOGLE_CLIENT_SECRET: 'a secret' }
+  const defaults = { clientId: 'an id', clientSecret: 'a secret', endpoint: null, scope: 'drive.file' }
+  assert.deepEqual(parsed(both).google, defaults)
+  assert.deepEqual(problemsOf({ ...both, GOOGLE_CLIENT_SECRET: '', GOOGLE_SCOPE: 'spreadsheets' }), [
+    'GOOGLE_CLIENT_ID: needs GOOGLE_CLIENT_SECRET as well; set both, or neither to do without Google',
+  ])
+  assert.deepEqual(problemsOf({ ...both, GOOGLE_CLIENT_ID: '', GOOGLE_ENDPOINT: 'http://h' }), [
+    'GOOGLE_CLIENT_SECRET: needs GOOGLE_CLIENT_ID as well; set both, or neither to do without Google',
+  ])
+  for (const endpoint of ['https://google.example', 'http://127.0.0.1:9010', 'http://[::1]:9010']) {
+    assert.equal(parsed({ ...both, GOOGLE_ENDPOINT: endpoint }).google?.endpoint, endpoint)
+  }
+  for (const wrong of [
+    'localhost:9010',
+    'ftp://h',
+    'http://',
+    'http:h',
+    'http://h/path',
+    'http://h//',
+    'http://h?a=1',
+    'http://h/#top',
+    'http://user@h',
+    'http://h:99999',
+    ' http://h',
+  ]) {
+    assert.deepEqual(problemsOf({ ...both, GOOGLE_ENDPOINT: wrong }), [
+      'GOOGLE_ENDPOINT: must be scheme, host and port alone, such as http://localhost:9010',
+    ])
+  }
+  assert.deepEqual(problemsOf({ ...both, GOOGLE_SCOPE: 'drive' }), [
+    'GOOGLE_SCOPE: must be one of drive.file, spreadsheets',
+  ])
+})
+
+test('PostgreSQL and Redis take the place of what is embedded, and the secret must then be set', () => {
+  const secret = 'the same on every instance'
+  const url = 'postgresql://rowport:pass@db.example.com:5433/rowport?sslmode=require'
+  const { store, redisUrl } = parsed({
+    DATABASE_URL: url,
+    REDIS_URL: 'rediss://cache.example.com:6380/1',
+    ROWPORT_SECRET: secret,
+  })
+  assert.deepEqual(store, { kind: 'postgres', url })
+  assert.equal(redisUrl, 'rediss://cache.example.com:6380/1')
+  for (const wrong of ['mysql://localhost/rowport', 'postgres:rowport', 'rowport']) {
+    assert.deepEqual(problemsOf({ DATABASE_URL: wrong, ROWPORT_SECRET: secret }), [
+      'DATABASE_URL: must be an address such as postgres://user:password@host/database',
+    ])
+  }
+  assert.deepEqual(problemsOf({ DATABASE_URL: url }), [
+    'ROWPORT_SECRET: is needed with DATABASE_URL, the same on every instance',
+  ])
+})
+
 test('all problems are listed at once', () => {
   assert.deepEqual(
-    problemsOf({ PORT: 'x', BASE_URL: 'y', ROWPORT_SNAPSHOT_MB: 'z', REDIS_URL: 'redis://h' }),
+    problemsOf({ PORT: 'x', BASE_URL: 'y', ROWPORT_SNAPSHOT_MB: 'z', REDIS_URL: 'http://h' }),
     [
       'PORT: must be a whole number from 0 to 65535',
       'BASE_URL: must be an address such as https://sheets.example.com',
       'ROWPORT_SNAPSHOT_MB: must be a whole number from 1 to 1000000',
-      'REDIS_URL: Redis is not supported yet; leave it out to use the embedded default',
+      'REDIS_URL: must be an address such as redis://host:6379',
     ],
   )
 })

@@ -9,7 +9,9 @@ export interface Config {
   /** How people reach this server, without a slash at the end. */
   baseUrl: string
   dataFolder: string
-  store: { kind: 'sqlite'; path: string }
+  store: StoreSetting
+  /** Where instances share their state; null = this process is the only one, or the store serves for that too. */
+  redisUrl: string | null
   logLevel: LogLevel
   /** Memory for snapshots of sheets; beyond it the longest unused go. */
   maxSnapshotBytes: number
@@ -19,7 +21,30 @@ export interface Config {
   trustedProxies: string[]
   /** How many requests of a stranger may be refused in a minute before the address must wait. */
   refusalsPerMinute: number
+  /** Seals the credentials of providers; null = made at the first start and kept in the data folder. */
+  secret: string | null
+  /** Sealed once; still open what they sealed. */
+  formerSecrets: string[]
+  /** At the end, /readyz says so for that long before no new connection is taken: a load balancer has to notice. */
+  unreadyMs: number
+  /** null = Google Sheets cannot be connected. */
+  google: GoogleSetting | null
+  /** The plan of those who sign up themselves; null = only the operator makes accounts. */
+  signUpPlan: string | null
 }
+
+export type StoreSetting = { kind: 'sqlite'; path: string } | { kind: 'postgres'; url: string }
+
+export interface GoogleSetting {
+  clientId: string
+  clientSecret: string
+  /** Another root for all of Google's addresses, without a slash at the end; null = Google itself. */
+  endpoint: string | null
+  scope: GoogleScope
+}
+
+export type GoogleScope = (typeof googleScopes)[number]
+const googleScopes = ['drive.file', 'spreadsheets'] as const
 
 /** null = unlimited. */
 export interface PlanSetting {
@@ -84,6 +109,30 @@ function isNetwork(entry: string): boolean {
   return isIP(address) !== 0 && (bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= maxBits))
 }
 
+export const minSecretLength = 16
+
+/** As it can be listed among the former ones when its day is over: there a comma parts, and spaces are cut. */
+function isListableSecret(secret: string): boolean {
+  return secret.length >= minSecretLength && secret.trim() === secret && !secret.includes(',')
+}
+
+/** Scheme, host and port alone; null when there is more, or less. */
+function originOf(text: string): string | null {
+  const url = /^https?:\/\//.test(text) ? URL.parse(text) : null
+  return url && url.href === `${url.origin}/` ? url.origin : null
+}
+
+/** The text itself is never told back: it holds a password. */
+function serverUrl(protocol: RegExp, example: string) {
+  return z
+    .string()
+    .refine((text) => {
+      const url = URL.parse(text)
+      return url !== null && protocol.test(url.protocol) && url.hostname !== ''
+    }, `must be an address such as ${example}`)
+    .optional()
+}
+
 const settings = z.object({
   PORT: wholeNumber(0, 65_535),
   HOST: z.string().min(1).optional(),
@@ -108,23 +157,46 @@ const settings = z.object({
     .refine((entries) => entries.every(isNetwork), 'must be addresses or networks such as 192.0.2.0/24,::1')
     .optional(),
   ROWPORT_REFUSALS_PER_MINUTE: wholeNumber(1, 1_000_000),
-  ROWPORT_SECRET: z.string().min(16, 'must have at least 16 characters').optional(),
-  DATABASE_URL: notYet('PostgreSQL is not supported yet; leave it out to use the embedded default'),
-  REDIS_URL: notYet('Redis is not supported yet; leave it out to use the embedded default'),
-  GOOGLE_CLIENT_ID: notYet('Google Sheets is not supported yet; leave it out'),
-  GOOGLE_CLIENT_SECRET: notYet('Google Sheets is not supported yet; leave it out'),
-  GOOGLE_ENDPOINT: notYet('Google Sheets is not supported yet; leave it out'),
+  ROWPORT_UNREADY_SECONDS: wholeNumber(0, 300),
+  ROWPORT_SECRET: z
+    .string()
+    .refine(
+      isListableSecret,
+      `must have at least ${minSecretLength} characters, no comma, and no space at either end`,
+    )
+    .optional(),
+  ROWPORT_FORMER_SECRETS: z
+    .string()
+    .transform((text) => text.split(',').map((entry) => entry.trim()))
+    .refine(
+      (entries) => entries.every(isListableSecret),
+      `must be secrets of at least ${minSecretLength} characters, parted by commas`,
+    )
+    .optional(),
+  DATABASE_URL: serverUrl(/^postgres(ql)?:$/, 'postgres://user:password@host/database'),
+  REDIS_URL: serverUrl(/^rediss?:$/, 'redis://host:6379'),
+  ROWPORT_SIGN_UP: z.enum(['on', 'off'], { error: 'must be on or off' }).optional(),
+  ROWPORT_SIGN_UP_PLAN: z.string().min(1).optional(),
+  GOOGLE_CLIENT_ID: z.string().optional(),
+  GOOGLE_CLIENT_SECRET: z.string().optional(),
+  GOOGLE_ENDPOINT: z
+    .string()
+    .transform(originOf)
+    .refine((origin) => origin !== null, 'must be scheme, host and port alone, such as http://localhost:9010')
+    .optional(),
+  GOOGLE_SCOPE: z.enum(googleScopes, { error: `must be one of ${googleScopes.join(', ')}` }).optional(),
 })
-
-/** Settings that the product defines but that this version cannot honour stop the start: ignoring them would surprise. */
-function notYet(error: string) {
-  return z.undefined({ error }).optional()
-}
 
 export const defaultDataFolder = 'data'
 const defaultPort = 8787
 const defaultSnapshotMegabytes = 512
 const defaultRefusalsPerMinute = 600
+/** One machine alone has nobody who would take over meanwhile. */
+const unreadySecondsAlone = 0
+const unreadySecondsAmongOthers = 5
+const defaultSignUpPlan = 'free'
+/** Only the files that the owner chooses; `spreadsheets` would be every spreadsheet they have. */
+const defaultGoogleScope: GoogleScope = 'drive.file'
 
 /** `isTerminal`: a person watches, so by default only warnings are logged between the lines that are for them. */
 export function parseConfig(env: NodeJS.ProcessEnv, isTerminal: boolean): Config | ConfigProblems {
@@ -132,7 +204,7 @@ export function parseConfig(env: NodeJS.ProcessEnv, isTerminal: boolean): Config
     Object.entries(env).filter(([, value]) => value !== undefined && value !== ''),
   )
   const parsed = settings.safeParse(given)
-  const problems = misspelt(given)
+  const problems = [...incompleteGoogle(given), ...missingSecret(given), ...misspelt(given)]
   if (!parsed.success) {
     problems.unshift(...parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`))
   }
@@ -141,18 +213,52 @@ export function parseConfig(env: NodeJS.ProcessEnv, isTerminal: boolean): Config
   const dataFolder = resolve(data.ROWPORT_DATA ?? defaultDataFolder)
   const host = data.HOST ?? '127.0.0.1'
   const port = data.PORT ?? defaultPort
+  const unreadySeconds = data.DATABASE_URL ? unreadySecondsAmongOthers : unreadySecondsAlone
   return {
     host,
     port,
     baseUrl: (data.BASE_URL ?? `http://${reachableAt(host)}:${port}`).replace(/\/+$/, ''),
     dataFolder,
-    store: { kind: 'sqlite', path: resolve(dataFolder, 'rowport.db') },
+    store: data.DATABASE_URL
+      ? { kind: 'postgres', url: data.DATABASE_URL }
+      : { kind: 'sqlite', path: resolve(dataFolder, 'rowport.db') },
+    redisUrl: data.REDIS_URL ?? null,
     logLevel: data.ROWPORT_LOG_LEVEL ?? (isTerminal ? 'warn' : 'info'),
     maxSnapshotBytes: (data.ROWPORT_SNAPSHOT_MB ?? defaultSnapshotMegabytes) * 1024 * 1024,
     plans: data.ROWPORT_PLANS ?? {},
     trustedProxies: data.ROWPORT_TRUSTED_PROXIES ?? [],
     refusalsPerMinute: data.ROWPORT_REFUSALS_PER_MINUTE ?? defaultRefusalsPerMinute,
+    secret: data.ROWPORT_SECRET ?? null,
+    formerSecrets: data.ROWPORT_FORMER_SECRETS ?? [],
+    unreadyMs: (data.ROWPORT_UNREADY_SECONDS ?? unreadySeconds) * 1_000,
+    google: googleSetting(data),
+    signUpPlan: data.ROWPORT_SIGN_UP === 'off' ? null : (data.ROWPORT_SIGN_UP_PLAN ?? defaultSignUpPlan),
   }
+}
+
+function googleSetting(data: z.infer<typeof settings>): GoogleSetting | null {
+  const { GOOGLE_CLIENT_ID: clientId, GOOGLE_CLIENT_SECRET: clientSecret } = data
+  if (clientId === undefined || clientSecret === undefined) return null
+  const endpoint = data.GOOGLE_ENDPOINT ?? null
+  return { clientId, clientSecret, endpoint, scope: data.GOOGLE_SCOPE ?? defaultGoogleScope }
+}
+
+/** A secret of each machine's own would open nothing that another one sealed. */
+function missingSecret(given: Record<string, unknown>): string[] {
+  const isMissing = 'DATABASE_URL' in given && !('ROWPORT_SECRET' in given)
+  return isMissing ? ['ROWPORT_SECRET: is needed with DATABASE_URL, the same on every instance'] : []
+}
+
+/** Half a setting would leave Google off without a word. */
+function incompleteGoogle(given: Record<string, unknown>): string[] {
+  const pair = ['GOOGLE_CLIENT_ID', 'GOOGLE_CLIENT_SECRET']
+  const [there, ...others] = pair.filter((name) => name in given)
+  if (others.length > 0) return []
+  const missing = pair.find((name) => name !== there)
+  if (there) return [`${there}: needs ${missing} as well; set both, or neither to do without Google`]
+  return ['GOOGLE_ENDPOINT', 'GOOGLE_SCOPE']
+    .filter((name) => name in given)
+    .map((name) => `${name}: means nothing without ${pair.join(' and ')}`)
 }
 
 /** A server that listens on one address of the machine only is not found under the name `localhost`. */

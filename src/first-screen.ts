@@ -7,15 +7,32 @@ export interface FirstScreen {
   sampleFile: string | null
   /** Only at the very first start: it was made now and is never shown again. */
   apiKey: string | null
+  /** Beside it: opens the dashboard once. */
+  signInUrl: string | null
   /** How the operator's commands begin, so that they find this server's data from another terminal. */
   rowport: string
 }
 
 /** What a person sees in the terminal when the server is up. */
-export function firstScreen({ version, baseUrl, sampleFile, apiKey, rowport }: FirstScreen): string {
+export function firstScreen({
+  version,
+  baseUrl,
+  sampleFile,
+  apiKey,
+  signInUrl,
+  rowport,
+}: FirstScreen): string {
   const sheetUrl = `${baseUrl}/api/sheets/${sampleAccount}/${sampleSheet}`
   const sample = sampleFile ? [`  Sample sheet   ${sheetUrl}`, `                 a file: ${sampleFile}`] : []
-  const lines = ['', `  Rowport ${version} is running.`, '', `  Dashboard      ${baseUrl}/`, ...sample]
+  const signIn = signInUrl ? [`  Sign in        ${signInUrl}`] : []
+  const lines = [
+    '',
+    `  Rowport ${version} is running.`,
+    '',
+    `  Dashboard      ${baseUrl}/`,
+    ...signIn,
+    ...sample,
+  ]
   if (apiKey) {
     lines.push(
       `  API key        ${apiKey}`,

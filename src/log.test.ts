@@ -98,14 +98,28 @@ test('what is logged at which level; requests and reads are counted instead', ()
     return linesOf(text()).map((line) => `${line.level} ${line.event}`)
   }
   const errors = ['error malfunction', 'error decoder_lost']
-  const warnings = ['warn provider_failed']
+  const warnings = [
+    'warn provider_failed',
+    'warn credential_expired',
+    'warn google_rationed',
+    'warn google_rested',
+    'warn google_write_raced',
+    'warn rate_windows_moved',
+    'warn redis_lost',
+  ]
   const infos = [
     'info server_listening',
     'info server_draining',
     'info server_stopped',
     'info migration_applied',
+    'info redis_connected',
   ]
-  const debugs = ['debug request_unreadable', 'debug sheet_fetched', 'debug rows_added']
+  const debugs = [
+    'debug request_unreadable',
+    'debug sheet_fetched',
+    'debug rows_added',
+    'debug google_called',
+  ]
   assert.deepEqual(atLevel('silent'), [])
   assert.deepEqual(atLevel('error').sort(), errors.sort())
   assert.deepEqual(atLevel('warn').sort(), [...errors, ...warnings].sort())
@@ -164,6 +178,9 @@ const each: { [E in Observation['event']]: Extract<Observation, { event: E }> } 
     code: null,
     rowsFrom: 'hit',
     durationMs: 1,
+    accountId: 'acc_1',
+    sheetId: 'sh_1',
+    keyId: null,
   },
   request_unreadable: { event: 'request_unreadable', code: 'bad_request', reason: 'HPE_INVALID_METHOD' },
   malfunction: { event: 'malfunction', reference: 'r', operation: 'none', error: new Error('x') },
@@ -185,8 +202,17 @@ const each: { [E in Observation['event']]: Extract<Observation, { event: E }> } 
     cause: undefined,
   },
   rows_added: { event: 'rows_added', sheetId, rows: 3, durationMs: 1 },
-  snapshots_held: { event: 'snapshots_held', sheets: 1, bytes: 1 },
+  snapshots_held: { event: 'snapshots_held', sheets: 1, bytes: 1, bodyBytes: 1 },
+  snapshot_dropped: { event: 'snapshot_dropped', bytes: 1 },
   decoder_lost: { event: 'decoder_lost', error: new Error('x') },
+  google_called: { event: 'google_called', service: 'sheets', kind: 'read', status: 200, durationMs: 300 },
+  google_rationed: { event: 'google_rationed', kind: 'read', per: 'user', by: 'budget' },
+  google_rested: { event: 'google_rested', credentialId: 'cr_metrics', forMs: 5_000 },
+  google_write_raced: { event: 'google_write_raced', kind: 'update' },
+  credential_expired: { event: 'credential_expired', credentialId: 'cr_metrics', reason: 'withdrawn' },
+  redis_connected: { event: 'redis_connected' },
+  redis_lost: { event: 'redis_lost' },
+  rate_windows_moved: { event: 'rate_windows_moved', to: 'store' },
 }
 const oneOfEach = Object.values(each)
 

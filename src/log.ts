@@ -18,7 +18,16 @@ const levels: Record<Observation['event'], Exclude<LogLevel, 'silent'> | null> =
   provider_failed: 'warn',
   rows_added: 'debug',
   snapshots_held: null,
+  snapshot_dropped: null,
   decoder_lost: 'error',
+  google_called: 'debug',
+  google_rationed: 'warn',
+  google_rested: 'warn',
+  credential_expired: 'warn',
+  redis_connected: 'info',
+  redis_lost: 'warn',
+  rate_windows_moved: 'warn',
+  google_write_raced: 'warn',
 }
 
 /**

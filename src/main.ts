@@ -1,14 +1,17 @@
 import { once } from 'node:events'
 import { relative, resolve } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { destination } from 'pino'
 import packageJson from '../package.json' with { type: 'json' }
-import { openWorkshop, startServer, type Workshop } from './assemble.ts'
+import { openWorkshop, postgresProblem, startServer, type Workshop } from './assemble.ts'
 import { systemClock } from './clock.ts'
 import { type Config, defaultDataFolder, parseConfig } from './config.ts'
 import { StoreFailure } from './errors.ts'
 import { firstScreen } from './first-screen.ts'
 import { createLog } from './log.ts'
-import { createSample, findSampleFile } from './sample.ts'
+import { Problem } from './management/problem.ts'
+import { signInUrl } from './management/sign-in.ts'
+import { createSample, findSampleFile, sampleAccount } from './sample.ts'
 
 /** Requests under way at SIGTERM get so long to finish. */
 const drainMs = 10_000
@@ -35,11 +38,13 @@ async function run(config: Config): Promise<void> {
   const stopSignal = firstSignal()
   const workshop = await openWorkshop(config, systemClock, log)
   try {
-    const server = await startServer(config, workshop, systemClock, log)
+    const server = await startServer(config, workshop, systemClock)
     try {
       log({ event: 'server_listening', host: config.host, port: server.port, version: packageJson.version })
-      process.stdout.write(await screen(config, workshop, server.port))
+      process.stdout.write(await screen(config, workshop))
       log({ event: 'server_draining', signal: await stopSignal })
+      server.announceEnd()
+      await sleep(config.unreadyMs)
     } finally {
       log({ event: 'server_stopped', ...(await server.close(drainMs)) })
     }
@@ -49,16 +54,18 @@ async function run(config: Config): Promise<void> {
 }
 
 /** Makes the sample only now that the server listens: a key made before a start that fails would never be seen. */
-async function screen(config: Config, workshop: Workshop, port: number): Promise<string> {
-  const isFirstStart = (await workshop.store.countAccounts()) === 0
+async function screen(config: Config, workshop: Workshop): Promise<string> {
+  // The sample is a file of this machine: not for a store that others share.
+  const isFirstStart = config.store.kind === 'sqlite' && (await workshop.store.countAccounts()) === 0
   const apiKey = isFirstStart ? await createSample(workshop, config.dataFolder) : null
   const sampleFile = await findSampleFile(workshop)
+  const link = apiKey === null ? null : await workshop.signIn.createLink(sampleAccount)
   return firstScreen({
     version: packageJson.version,
-    // With PORT=0 the system chooses.
-    baseUrl: config.baseUrl.replace(/:0$/, `:${port}`),
+    baseUrl: workshop.baseUrl,
     sampleFile: sampleFile && shortPath(sampleFile),
     apiKey,
+    signInUrl: link === null || link instanceof Problem ? null : signInUrl(workshop.baseUrl, link),
     rowport: rowportCommand(config.dataFolder),
   })
 }
@@ -85,8 +92,11 @@ async function firstSignal(): Promise<string> {
 }
 
 /** Node's and SQLite's own words for the failures that a newcomer meets are not for people. */
-export function inPlainWords(error: unknown, { host, dataFolder }: Config): string {
+export function inPlainWords(error: unknown, { host, dataFolder, store }: Config): string {
   const failure = error instanceof StoreFailure ? error.cause : error
+  if (store.kind === 'postgres' && error instanceof StoreFailure) {
+    return postgresProblem(store.url, error)
+  }
   const { code, port, syscall, path = '', message, errcode = 0 } = failure as StartFailure
   if (code === 'EADDRINUSE') return `port ${port} is taken; choose another with PORT=…`
   if (code === 'EACCES' && port) return `port ${port} needs more rights; choose one above 1023`

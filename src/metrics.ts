@@ -26,7 +26,7 @@ export function createMetrics(): Metrics {
   })
   const rowsFrom = new Counter({
     name: 'rowport_reads_total',
-    help: 'Reads by where their rows came from: memory (hit) or the provider (miss, stale)',
+    help: 'Reads by where their rows came from: memory (hit, or not fresh: rationed, outlasted) or the provider (miss, stale)',
     labelNames: ['source'],
     registers,
   })
@@ -68,8 +68,55 @@ export function createMetrics(): Metrics {
     registers,
   })
   const rowsAdded = new Counter({ name: 'rowport_rows_added_total', help: 'Rows added', registers })
-  const heldBytes = new Gauge({ name: 'rowport_snapshot_bytes', help: 'Memory held by snapshots', registers })
+  const heldBytes = new Gauge({
+    name: 'rowport_snapshot_bytes',
+    help: 'Memory held by snapshots: their rows, and bodies made of them',
+    labelNames: ['kind'],
+    registers,
+  })
+  const dropped = new Counter({
+    name: 'rowport_snapshots_dropped_total',
+    help: 'Snapshots dropped to make room for others',
+    registers,
+  })
   const heldSheets = new Gauge({ name: 'rowport_snapshots', help: 'Sheets held in memory', registers })
+
+  const googleCalls = new Counter({
+    name: 'rowport_google_calls_total',
+    help: 'Calls of Google, by the ration they count against; status 0 when no answer came',
+    labelNames: ['service', 'kind', 'status'],
+    registers,
+  })
+  const googleSeconds = new Histogram({
+    name: 'rowport_google_call_seconds',
+    help: 'Time Google took to answer',
+    labelNames: ['service', 'kind'],
+    buckets: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
+    registers,
+  })
+  const rationed = new Counter({
+    name: 'rowport_google_rationed_total',
+    help: "Times a ration of Google's was used up: by our own count (budget) or by Google's word",
+    labelNames: ['kind', 'per', 'by'],
+    registers,
+  })
+  const expired = new Counter({
+    name: 'rowport_credentials_expired_total',
+    help: 'Connections that Google stopped accepting',
+    registers,
+  })
+
+  const redisConnected = new Gauge({
+    name: 'rowport_redis_connected',
+    help: 'Whether Redis is there: 1 or 0; 0 as well where none is set',
+    registers,
+  })
+  const windowMoves = new Counter({
+    name: 'rowport_rate_windows_moved_total',
+    help: 'Times that requests came to be counted in the store because Redis was away, or in Redis again',
+    labelNames: ['to'],
+    registers,
+  })
 
   let waiting: Observation[] = []
 
@@ -117,8 +164,31 @@ export function createMetrics(): Metrics {
         rowsAdded.inc(seen.rows)
         break
       case 'snapshots_held':
-        heldBytes.set(seen.bytes)
+        heldBytes.set({ kind: 'rows' }, seen.bytes)
+        heldBytes.set({ kind: 'bodies' }, seen.bodyBytes)
         heldSheets.set(seen.sheets)
+        break
+      case 'redis_connected':
+        redisConnected.set(1)
+        break
+      case 'redis_lost':
+        redisConnected.set(0)
+        break
+      case 'rate_windows_moved':
+        windowMoves.inc({ to: seen.to })
+        break
+      case 'snapshot_dropped':
+        dropped.inc()
+        break
+      case 'google_called':
+        googleCalls.inc({ service: seen.service, kind: seen.kind, status: seen.status ?? 0 })
+        googleSeconds.observe({ service: seen.service, kind: seen.kind }, seen.durationMs * secondsPerMs)
+        break
+      case 'google_rationed':
+        rationed.inc({ kind: seen.kind, per: seen.per, by: seen.by })
+        break
+      case 'credential_expired':
+        expired.inc()
         break
     }
   }

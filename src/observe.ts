@@ -16,8 +16,12 @@ export type Observation =
       status: number
       code: string | null
       /** Where the rows came from; null when none were read. */
-      rowsFrom: 'hit' | 'miss' | 'stale' | null
+      rowsFrom: RowsFrom | null
       durationMs: number
+      /** Whose request it was; all null for a stranger's. */
+      accountId: string | null
+      sheetId: string | null
+      keyId: string | null
     }
   | { event: 'request_unreadable'; code: string; reason: string }
   | { event: 'malfunction'; reference: string; operation: Operation; error: unknown }
@@ -39,8 +43,37 @@ export type Observation =
       cause: unknown
     }
   | { event: 'rows_added'; sheetId: string; rows: number; durationMs: number }
-  | { event: 'snapshots_held'; sheets: number; bytes: number }
+  /** `bodyBytes`: what was made of snapshots and is kept beside them, compressed lists above all. */
+  | { event: 'snapshots_held'; sheets: number; bytes: number; bodyBytes: number }
+  /** To make room for others. */
+  | { event: 'snapshot_dropped'; bytes: number }
   | { event: 'decoder_lost'; error: unknown }
+  | {
+      event: 'google_called'
+      service: 'sheets' | 'drive'
+      kind: 'read' | 'write'
+      /** null when no answer came. */
+      status: number | null
+      durationMs: number
+    }
+  /** A ration is used up: by our own count, or by Google's, which others spend from as well. */
+  | { event: 'google_rationed'; kind: 'read' | 'write'; per: 'user' | 'project'; by: 'budget' | 'google' }
+  /** Google failed again and again for one owner and is left alone for a moment. */
+  | { event: 'google_rested'; credentialId: string; forMs: number }
+  | { event: 'redis_connected' }
+  | { event: 'redis_lost' }
+  /** Where requests are counted from now on: the store while Redis is away. */
+  | { event: 'rate_windows_moved'; to: 'store' | 'redis' }
+  | { event: 'credential_expired'; credentialId: string; reason: string }
+  /** A person's edit came between our last look and our write: it may have hit another row than it was meant for. */
+  | { event: 'google_write_raced'; kind: 'add' | 'update' | 'delete' }
+
+/**
+ * `hit`: from memory. `miss`, `stale`: from the provider, because memory had nothing, or nothing fresh enough.
+ * `rationed`, `outlasted`: from memory although no longer fresh, because the provider's ration is scarce or the
+ * provider failed for the moment.
+ */
+export type RowsFrom = 'hit' | 'miss' | 'stale' | 'rationed' | 'outlasted'
 
 export type Operation =
   | 'list_rows'
@@ -49,6 +82,7 @@ export type Operation =
   | 'update_row'
   | 'delete_row'
   | 'list_sheets'
+  | 'describe'
   | 'preflight'
   | 'none'
 

@@ -2,31 +2,16 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { maxBodyBytes } from './api/body.ts'
-import { refusalReply, send } from './api/reply.ts'
 import { readMethods } from './api/routes.ts'
-import { withoutHost } from './api/target.ts'
 import { Refusal } from './errors.ts'
-import type { Metrics } from './metrics.ts'
 import type { Observe } from './observe.ts'
 import { randomBase62 } from './random-base62.ts'
 import { maxHeaderBytes, maxHeaders, problemWithHead } from './request-head.ts'
+import { createRouter, type Drain, type RouterParts, refuse } from './router.ts'
 import { askedBy, createWire, refuseOnSocket } from './wire.ts'
 
-type Handler = (request: IncomingMessage, response: ServerResponse) => unknown
-
-export interface ServerParts {
-  api: Handler
-  dashboard: Handler
-  metrics: Metrics
+export interface ServerParts extends RouterParts {
   observe: Observe
-  isStoreReachable(): Promise<boolean>
-  /** Shared with the doors: what it says ends up in their answers. */
-  drain: Drain
-}
-
-/** Whether the server is on its way out. */
-export interface Drain {
-  isDraining: boolean
 }
 
 export interface RunningServer {
@@ -60,7 +45,7 @@ const maxConnections = 10_000
 /** At the end, for answers whose clients are gone. */
 const lastWritesMs = 2_000
 
-/** Listens and shares requests out: two doors, health and metrics. */
+/** Listens, with limits on what a connection may take. */
 export async function listen(
   parts: ServerParts,
   at: { host: string; port: number },
@@ -146,66 +131,12 @@ function share(server: Server, parts: ServerParts, idleSocketMs: number): UnderW
       response.destroy()
     } finally {
       // Only where something is left to send: a clock for every answer would cost more than most answers do.
-      if (response.socket && response.socket.writableLength > 0) response.socket.setTimeout(idleSocketMs)
+      const isUnsent = !response.writableEnded || (response.socket?.writableLength ?? 0) > 0
+      if (isUnsent) response.socket?.setTimeout(idleSocketMs)
       underWay.count--
       if (underWay.count === 0) underWay.onNone()
     }
   }
-}
-
-function createRouter({ api, dashboard, metrics, isStoreReachable, drain }: ServerParts): Handler {
-  const pages = new Map<string, Handler>([
-    ['/', dashboard],
-    ['/healthz', (request, response) => plainJson(request, response, 200, { status: 'alive' })],
-    ['/readyz', readiness],
-    ['/metrics', exposition],
-  ])
-
-  return (request, response) => {
-    // Also for pages: a probe that keeps its connection would hold up the end.
-    if (drain.isDraining) response.shouldKeepAlive = false
-    const { url = '', method } = request
-    if (url.startsWith('/api/') || url.startsWith('/v1/')) return api(request, response)
-    const page = pages.get(withoutHost(url).split('?', 1)[0] ?? '')
-    if (!page || method === 'OPTIONS') return api(request, response)
-    if (method === 'GET' || method === 'HEAD') return page(request, response)
-    const refusal = new Refusal('method_not_allowed', { allowedMethods: readMethods })
-    return refuse(request, response, refusal, false)
-  }
-
-  async function readiness(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    if (drain.isDraining) return plainJson(request, response, 503, { status: 'draining' })
-    const isReachable = await isStoreReachable()
-    return plainJson(request, response, isReachable ? 200 : 503, {
-      status: isReachable ? 'ready' : 'store unreachable',
-    })
-  }
-
-  async function exposition(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const body = await metrics.expose()
-    send(
-      response,
-      { status: 200, base: ['Content-Type', metrics.contentType], headers: [], body },
-      request.method === 'HEAD',
-      false,
-    )
-  }
-}
-
-const plainHeaders = ['Content-Type', 'application/json; charset=utf-8', 'Cache-Control', 'no-store']
-
-function plainJson(request: IncomingMessage, response: ServerResponse, status: number, body: object): void {
-  send(
-    response,
-    { status, base: plainHeaders, headers: [], body: `${JSON.stringify(body)}\n` },
-    request.method === 'HEAD',
-    false,
-  )
-}
-
-function refuse(request: IncomingMessage, response: ServerResponse, refusal: Refusal, isLast: boolean): void {
-  const { form, isHead } = askedBy(request)
-  send(response, refusalReply(refusal, form), isHead, isLast)
 }
 
 function listening(server: Server, { host, port }: { host: string; port: number }): Promise<void> {

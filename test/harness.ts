@@ -49,6 +49,8 @@ interface ConnectWish {
   account?: string
   tab?: string
   access?: SheetAccess
+  /** Files need none; for tests of what a credential's state does to its sheets. */
+  credentialId?: string
 }
 
 interface KeyWish {
@@ -59,7 +61,9 @@ interface KeyWish {
 }
 
 interface StartWish {
-  /** Of the account `acme`; without a wish it has no limits. */
+  /** What the account is called that there is from the start. */
+  account?: string
+  /** Of that account; without a wish it has no limits. */
   plan?: string
   timeLimits?: Partial<TimeLimits>
   settings?: Partial<Config>
@@ -67,7 +71,7 @@ interface StartWish {
 
 export async function startRowport(
   t: TestContext,
-  { plan = 'enterprise', timeLimits = {}, settings = {} }: StartWish = {},
+  { account = 'acme', plan = 'enterprise', timeLimits = {}, settings = {} }: StartWish = {},
 ): Promise<Rowport> {
   const folder = await mkdtemp(join(tmpdir(), 'rowport-test-'))
   const clock = createMovableClock(startMs)
@@ -79,16 +83,22 @@ export async function startRowport(
     baseUrl: 'http://rowport.test',
     dataFolder: folder,
     store: { kind: 'sqlite', path: join(folder, 'rowport.db') },
+    redisUrl: null,
     logLevel: 'silent',
     maxSnapshotBytes: 64 * 1024 * 1024,
     plans: {},
     trustedProxies: [],
     refusalsPerMinute: 1_000_000,
+    secret: 'the secret of the tests',
+    formerSecrets: [],
+    unreadyMs: 0,
+    google: null,
+    signUpPlan: 'free',
     ...settings,
   }
   const workshop = await openWorkshop(config, clock, observe)
-  const server = await startServer(config, workshop, clock, observe, timeLimits)
-  done(await workshop.accounts.create('acme', plan))
+  const server = await startServer(config, workshop, clock, timeLimits)
+  done(await workshop.accounts.create(account, plan))
   const url = `http://127.0.0.1:${server.port}`
   let isOpen = true
   let stopping: Promise<unknown> | null = null
@@ -112,11 +122,19 @@ export async function startRowport(
     clock,
     workshop,
     seen,
-    async connectFile(slug, fileName, content, { account = 'acme', tab, access = 'private' } = {}) {
+    async connectFile(slug, fileName, content, more = {}) {
+      const { account = 'acme', tab, access = 'private', credentialId = null } = more
       const path = join(folder, fileName)
       await writeFile(path, content)
       const place = locateFile(path, tab ?? null)
-      const asked = { accountSlug: account, sheetSlug: slug, access, provider: 'file', ...place }
+      const asked = {
+        accountSlug: account,
+        sheetSlug: slug,
+        access,
+        provider: 'file',
+        credentialId,
+        ...place,
+      }
       const { id } = done(await workshop.sheets.connect(asked))
       return { path, id, formA: `/api/sheets/${account}/${slug}`, formB: `/v1/sheets/${id}` }
     },

@@ -1,5 +1,6 @@
 import type { OwnLimits } from '../management/accounts.ts'
 import { Problem } from '../management/problem.ts'
+import { signInUrl } from '../management/sign-in.ts'
 import type { AccountRecord } from '../store/store.ts'
 import { type Command, positiveNumber } from './command.ts'
 
@@ -28,6 +29,21 @@ export const accountCommands: readonly Command[] = [
       const account = await accounts.setPlan(slug, plan, own)
       if (account instanceof Problem) return account
       return { json: accountJson(account), text: `Account ${slug} is on plan ${plan} now${ownLimits(own)}.` }
+    },
+  },
+  {
+    words: ['account', 'link'],
+    usage: 'account link <slug>',
+    positionals: ['<slug>'],
+    options: [],
+    async run({ signIn, baseUrl }, [slug = '']) {
+      const link = await signIn.createLink(slug)
+      if (link instanceof Problem) return link
+      const url = signInUrl(baseUrl, link)
+      return {
+        json: { url, expires_at: new Date(link.expiresAtMs).toISOString() },
+        text: `Whoever opens this link first is signed in to ${slug}. It works once, and for 15 minutes:\n\n  ${url}\n`,
+      }
     },
   },
 ]

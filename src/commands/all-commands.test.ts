@@ -18,7 +18,7 @@ test('what was typed wrong is said in a sentence, with how it is typed right', a
     ['frobnicate', /^rowport: there is no command "frobnicate"\n\nrowport: a spreadsheet behind/],
     [
       'account',
-      /^rowport: there is no command "account"\n\nUsage:\n {2}rowport account create .*\n.* plan .*\n$/,
+      /^rowport: there is no command "account"\n\nUsage:\n {2}rowport account create .*\n.* plan .*\n.* link .*\n$/,
     ],
     ['key frob x', /^rowport: there is no command "key frob"\n\nUsage:\n(?: {2}rowport key .*\n){5}$/],
     ['serve now', /^rowport: there is no command "serve now"\n/],
@@ -29,14 +29,17 @@ test('what was typed wrong is said in a sentence, with how it is typed right', a
     ['key create acme --name my laptop', /^rowport: "laptop" is one word too many; words that belong/],
     ['account create acme --plna pro', /^rowport: There is no option --plna here\.\n\nUsage:/],
     ['sheet list acme -x', /^rowport: There is no option -x here\./],
-    ['sheet connect acme/stock --google abc', /^rowport: There is no option --google here\./],
+    [
+      'sheet connect acme/stock --file a.csv --google b',
+      /^rowport: Name the spreadsheet with --file or with/,
+    ],
     ['key create acme', /^rowport: A key needs a --name\./],
     ['key create acme --name', /^rowport: --name needs a value\./],
     ['key create acme --name --json', /^rowport: --name needs a value\./],
     ['key list acme --json=yes', /^rowport: --json takes no value\./],
     ['key create acme --name x --mode prod', /^rowport: --mode is live or test, not "prod"\./],
     ['key create acme --name x --scope write', /^rowport: --scope is read or read-write, not "write"\./],
-    ['sheet connect acme/stock', /^rowport: Name the spreadsheet with --file\./],
+    ['sheet connect acme/stock', /^rowport: Name the spreadsheet with --file or with --google\./],
     ['sheet connect stock --file x.csv', /^rowport: "stock" is not <account>\/<sheet>\./],
     ['sheet resume acme/stock/2', /^rowport: "acme\/stock\/2" is not <account>\/<sheet>\./],
     [
@@ -82,6 +85,15 @@ test('what cannot be done is said in a sentence', async () => {
     ['account plan nobody pro', /^rowport: there is no account "nobody"\n$/],
     ['sheet list nobody', /^rowport: there is no account "nobody"\n$/],
     ['key list nobody', /^rowport: there is no account "nobody"\n$/],
+    ['account link nobody', /^rowport: there is no account "nobody"\n$/],
+    ['google status nobody', /^rowport: there is no account "nobody"\n$/],
+    ['google disconnect nobody', /^rowport: there is no account "nobody"\n$/],
+    ['google disconnect acme', /^rowport: Google is not connected\n$/],
+    [
+      'sheet connect acme/x --google abc',
+      /^rowport: Google is not set up on this server; whoever runs it must/,
+    ],
+    ['sheet connect nobody/x --google abc', /^rowport: there is no account "nobody"\n$/],
     ['key create nobody --name x', /^rowport: there is no account "nobody"\n$/],
     ['key create acme --name x --sheet none', /^rowport: there is no sheet "acme\/none"\n$/],
     ['sheet pause acme/none', /^rowport: there is no sheet "acme\/none"\n$/],
@@ -128,6 +140,15 @@ test('what a person reads', async () => {
   assert.equal(await succeeds(data, 'sheet list acme'), 'No sheets in acme yet.\n')
   assert.equal(await succeeds(data, 'key list acme'), 'No keys in acme yet.\n')
 
+  assert.equal(
+    await succeeds(data, 'google status acme'),
+    'Account acme is not connected to Google. For a link to connect it: rowport account link acme\n',
+  )
+  assert.match(
+    await succeeds(data, 'account link acme'),
+    /^Whoever opens this link first is signed in to acme\. It works once, and for 15 minutes:\n\n {2}http:\/\/localhost:8787\/sign-in-link\?token=[\w-]{43}\n\n$/,
+  )
+
   assert.match(
     await succeeds(data, `sheet connect acme/stock --file ${products}`),
     /^Sheet acme\/stock connected: 2 columns, 2 rows\.\n {2}\/api\/sheets\/acme\/stock\n {2}\/v1\/sheets\/sh_\w{22}\n$/,
@@ -137,7 +158,7 @@ test('what a person reads', async () => {
   const sheets = await succeeds(data, 'sheet list acme')
   assert.match(
     sheets,
-    /^SHEET +STATE +ACCESS +ID +FILE\nstock +live +private +sh_\w+ +\/\S+products\.csv\nwords +paused +public-read +sh_\w+ +\/\S+openpyxl\.xlsx\n$/,
+    /^SHEET +STATE +ACCESS +ID +SPREADSHEET\nstock +live +private +sh_\w+ +\/\S+products\.csv\nwords +paused +public-read +sh_\w+ +\/\S+openpyxl\.xlsx\n$/,
   )
 
   assert.match(
@@ -180,6 +201,11 @@ test('what a program reads with --json: one value, names in one style, a secret 
   const planned = (await json('account plan acme pro --per-minute 5')) as Record<string, unknown>
   assert.deepEqual(planned, { ...account, requests_per_minute: 5 })
 
+  const link = (await json('account link acme')) as { url: string; expires_at: string }
+  assert.match(link.url, /\/sign-in-link\?token=[\w-]{43}$/)
+  assert.ok(Date.parse(link.expires_at) > Date.now())
+  assert.deepEqual(await json('google status acme'), { connected: false, google_account: null })
+
   const sheet = (await json(`sheet connect acme/words --file ${workbook} --tab Wörter`)) as { id: string }
   assert.deepEqual(sheet, {
     id: sheet.id,
@@ -199,7 +225,7 @@ test('what a program reads with --json: one value, names in one style, a secret 
   const back = '--access private --accepts both --cache-seconds 10 --unknown-fields reject'
   assert.deepEqual(await json(`sheet set acme/words ${back}`), sheet)
   assert.deepEqual(await json('sheet pause acme/words'), { ...sheet, paused: true })
-  assert.deepEqual(await json('sheet list acme'), [{ ...sheet, paused: true }])
+  assert.deepEqual(await json('sheet list acme'), [{ ...sheet, paused: true, state: 'paused' }])
 
   const made = (await json('key create acme --name laptop --sheet words')) as Record<string, unknown>
   const { key, ...listed } = made
@@ -251,7 +277,7 @@ test('help: all commands, or the one that was begun', async () => {
 })
 
 test('wrong settings stop a command too, all listed', async () => {
-  const failed = await run({ ...freshData(), PORT: 'x', HOST: '', REDIS_URL: 'redis://h' }, [
+  const failed = await run({ ...freshData(), PORT: 'x', HOST: '', REDIS_URL: 'http://h' }, [
     'key',
     'list',
     'acme',
@@ -261,7 +287,7 @@ test('wrong settings stop a command too, all listed', async () => {
     stdout: '',
     stderr:
       'rowport: these settings are wrong:\n  PORT: must be a whole number from 0 to 65535\n' +
-      '  REDIS_URL: Redis is not supported yet; leave it out to use the embedded default\n',
+      '  REDIS_URL: must be an address such as redis://host:6379\n',
   })
 })
 

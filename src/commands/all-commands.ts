@@ -1,10 +1,18 @@
 import { accountCommands } from './account-commands.ts'
 import type { Command } from './command.ts'
+import { googleCommands } from './google-commands.ts'
 import { keyCommands } from './key-commands.ts'
 import { sheetCommands } from './sheet-commands.ts'
+import { storeCommands } from './store-commands.ts'
 
 /** CONTRACT 6. */
-export const commands: readonly Command[] = [...accountCommands, ...sheetCommands, ...keyCommands]
+export const commands: readonly Command[] = [
+  ...accountCommands,
+  ...sheetCommands,
+  ...keyCommands,
+  ...googleCommands,
+  ...storeCommands,
+]
 
 export const usage = `rowport: a spreadsheet behind a JSON API
 

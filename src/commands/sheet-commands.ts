@@ -1,20 +1,14 @@
-import { existsSync } from 'node:fs'
 import type { Workshop } from '../assemble.ts'
 import { Problem } from '../management/problem.ts'
-import { kindOf, locateFile } from '../sheets/file/file-location.ts'
-import { ProviderFailure } from '../sheets/provider-failure.ts'
+import { summaryOf } from '../management/sheet-summary.ts'
 import type { SheetAccepts, SheetAccess, UnknownFields } from '../store/schema.ts'
 import type { SheetRecord, SheetSettings } from '../store/store.ts'
 import { type Command, type Options, type Outcome, oneOf, table, UsageError } from './command.ts'
+import { connectSheet } from './connect-command.ts'
+import { parsedAddress, sheetJson } from './sheet-address.ts'
 
 export const sheetCommands: readonly Command[] = [
-  {
-    words: ['sheet', 'connect'],
-    usage: 'sheet connect <account>/<sheet> --file <path> [--tab <name>] [--access public-read]',
-    positionals: ['<account>/<sheet>'],
-    options: ['file', 'tab', 'access'],
-    run: connectSheet,
-  },
+  connectSheet,
   pausing('pause', true),
   pausing('resume', false),
   {
@@ -31,51 +25,23 @@ export const sheetCommands: readonly Command[] = [
     usage: 'sheet list <account>',
     positionals: ['<account>'],
     options: [],
-    async run({ sheets }, [account = '']) {
-      const list = await sheets.list(account)
-      if (list instanceof Problem) return list
-      return {
-        json: list.map(sheetJson),
-        text: table(sheetColumns, list.map(sheetLine), `No sheets in ${account} yet.`),
-      }
-    },
+    run: listSheets,
   },
 ]
 
-async function connectSheet(
-  { sheets, providers, decoding }: Workshop,
-  [address = '']: readonly string[],
-  { file, tab, access = 'private' }: Options,
+async function listSheets(
+  { accounts, sheets, google }: Workshop,
+  [slug = '']: readonly string[],
 ): Promise<Outcome | Problem> {
-  const { accountSlug, sheetSlug } = parsedAddress(address)
-  if (file === undefined) throw new UsageError('Name the spreadsheet with --file.')
-  const asked = {
-    accountSlug,
-    sheetSlug,
-    access: oneOf<SheetAccess>('access', access, ['private', 'public-read']),
-  }
-  if (!existsSync(file)) return new Problem(`there is no file "${file}"`)
-  if (!kindOf(file))
-    return new Problem(`"${file}" is neither a CSV file nor an Excel workbook (.csv, .tsv, .xlsx)`)
-  if (tab !== undefined && kindOf(file) === 'csv')
-    return new Problem('a CSV file has no tabs; leave --tab out')
-  const place = locateFile(file, tab ?? null)
-  try {
-    // A sheet that cannot be read now would only fail later, in front of its clients.
-    const fetched = await providers.get('file')?.fetch(place.location, null)
-    if (!fetched || fetched === 'unchanged') throw new Error('The file provider gave no bytes')
-    const { columns, rowNumbers } = await decoding.decode(fetched)
-    if (columns.length === 0) return new Problem('row 1 has no headers; put a name above each column')
-    const sheet = await sheets.connect({ ...asked, provider: 'file', ...place })
-    if (sheet instanceof Problem) return sheet
-    const found = `${count(columns.length, 'column')}, ${count(rowNumbers.length, 'row')}`
-    return {
-      json: sheetJson(sheet),
-      text: `Sheet ${address} connected: ${found}.\n  /api/sheets/${address}\n  /v1/sheets/${sheet.id}`,
-    }
-  } catch (error) {
-    if (error instanceof ProviderFailure) return new Problem(error.message)
-    throw error
+  const account = await accounts.find(slug)
+  if (account instanceof Problem) return account
+  const list = await sheets.list(slug)
+  if (list instanceof Problem) return list
+  const isConnectionOver = (await google.status(account.id))?.state === 'ended'
+  const lines = list.map((sheet) => sheetLine(sheet, isConnectionOver))
+  return {
+    json: list.map((sheet) => ({ ...sheetJson(sheet), state: summaryOf(sheet, isConnectionOver).state })),
+    text: table(sheetColumns, lines, `No sheets in ${slug} yet.`),
   }
 }
 
@@ -127,35 +93,10 @@ function pausing(word: string, paused: boolean): Command {
   }
 }
 
-function parsedAddress(address: string): { accountSlug: string; sheetSlug: string } {
-  const [accountSlug, sheetSlug, ...rest] = address.split('/')
-  if (!accountSlug || !sheetSlug || rest.length > 0)
-    throw new UsageError(`"${address}" is not <account>/<sheet>.`)
-  return { accountSlug, sheetSlug }
-}
+const sheetColumns = ['SHEET', 'STATE', 'ACCESS', 'ID', 'SPREADSHEET']
 
-function sheetJson(sheet: SheetRecord) {
-  return {
-    id: sheet.id,
-    slug: sheet.slug,
-    provider: sheet.provider,
-    access: sheet.access,
-    accepts: sheet.accepts,
-    paused: sheet.paused,
-    cache_seconds: sheet.cacheSeconds,
-    stale_if_error_seconds: sheet.staleIfErrorSeconds,
-    unknown_fields: sheet.unknownFields,
-    location: JSON.parse(sheet.location),
-  }
-}
-
-const sheetColumns = ['SHEET', 'STATE', 'ACCESS', 'ID', 'FILE']
-
-function sheetLine({ id, slug, access, paused, location }: SheetRecord): string[] {
-  const { path } = JSON.parse(location) as { path?: string }
-  return [slug, paused ? 'paused' : 'live', access, id, path ?? '']
-}
-
-function count(number: number, noun: string): string {
-  return `${number} ${noun}${number === 1 ? '' : 's'}`
+function sheetLine(sheet: SheetRecord, isConnectionOver: boolean): string[] {
+  const { slug, state, spreadsheet } = summaryOf(sheet, isConnectionOver)
+  const { path } = JSON.parse(sheet.location) as { path?: string }
+  return [slug, state, sheet.access, sheet.id, path ?? spreadsheet]
 }

@@ -14,7 +14,7 @@ test('every wrong setting is listed at once, and no value of one is repeated', a
       BASE_URL: 'sheets.example.com',
       ROWPORT_LOG_LEVEL: 'loud',
       ROWPORT_DATE: '/srv/rowport',
-      DATABASE_URL: `postgres://rowport:${password}@db.example.com/rowport`,
+      DATABASE_URL: `mysql://rowport:${password}@db.example.com/rowport`,
     },
   }).ended
   assertFailed(failed)
@@ -23,8 +23,9 @@ test('every wrong setting is listed at once, and no value of one is repeated', a
     '  PORT: must be a whole number from 0 to 65535',
     '  BASE_URL: must be an address such as https://sheets.example.com',
     '  ROWPORT_LOG_LEVEL: must be one of debug, info, warn, error, silent',
-    '  DATABASE_URL: PostgreSQL is not supported yet; leave it out to use the embedded default',
-    '  ROWPORT_DATE: there is no such setting; those that begin so are ROWPORT_DATA, ROWPORT_LOG_LEVEL, ROWPORT_SNAPSHOT_MB, ROWPORT_PLANS, ROWPORT_TRUSTED_PROXIES, ROWPORT_REFUSALS_PER_MINUTE, ROWPORT_SECRET',
+    '  DATABASE_URL: must be an address such as postgres://user:password@host/database',
+    '  ROWPORT_SECRET: is needed with DATABASE_URL, the same on every instance',
+    '  ROWPORT_DATE: there is no such setting; those that begin so are ROWPORT_DATA, ROWPORT_LOG_LEVEL, ROWPORT_SNAPSHOT_MB, ROWPORT_PLANS, ROWPORT_TRUSTED_PROXIES, ROWPORT_REFUSALS_PER_MINUTE, ROWPORT_UNREADY_SECONDS, ROWPORT_SECRET, ROWPORT_FORMER_SECRETS, ROWPORT_SIGN_UP, ROWPORT_SIGN_UP_PLAN',
   ])
   assert.ok(!failed.stderr.includes(password))
 })

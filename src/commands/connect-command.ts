@@ -1,0 +1,80 @@
+import { existsSync } from 'node:fs'
+import type { Workshop } from '../assemble.ts'
+import { Problem } from '../management/problem.ts'
+import type { SheetToConnect } from '../management/sheets.ts'
+import { kindOf, locateFile } from '../sheets/file/file-location.ts'
+import type { SheetAccess } from '../store/schema.ts'
+import { type Command, type Options, type Outcome, oneOf, UsageError } from './command.ts'
+import { parsedAddress, sheetJson } from './sheet-address.ts'
+
+export const connectSheet: Command = {
+  words: ['sheet', 'connect'],
+  usage:
+    'sheet connect <account>/<sheet> --file <path> [--tab <name>] [--access public-read]\n' +
+    '  rowport sheet connect <account>/<sheet> --google <spreadsheet id or url> [--tab <name>] [--access …]',
+  positionals: ['<account>/<sheet>'],
+  options: ['file', 'google', 'tab', 'access'],
+  run: connect,
+}
+
+type Spreadsheet = Pick<SheetToConnect, 'provider' | 'source' | 'location' | 'credentialId'>
+
+async function connect(
+  workshop: Workshop,
+  [address = '']: readonly string[],
+  { file, google, tab, access = 'private' }: Options,
+): Promise<Outcome | Problem> {
+  const { accountSlug, sheetSlug } = parsedAddress(address)
+  if ((file === undefined) === (google === undefined)) {
+    throw new UsageError('Name the spreadsheet with --file or with --google.')
+  }
+  const asked = {
+    accountSlug,
+    sheetSlug,
+    access: oneOf<SheetAccess>('access', access, ['private', 'public-read']),
+  }
+  const spreadsheet =
+    google === undefined ? fileAt(file ?? '', tab) : await googleAt(workshop, accountSlug, google, tab)
+  if (spreadsheet instanceof Problem) return spreadsheet
+  const connected = await workshop.connecting.connect({ ...asked, ...spreadsheet })
+  if (connected instanceof Problem) return connected
+  const { sheet, preview } = connected
+  const found = `${count(preview.columns.length, 'column')}, ${count(preview.rowCount, 'row')}`
+  return {
+    json: sheetJson(sheet),
+    text: `Sheet ${address} connected: ${found}.\n  /api/sheets/${address}\n  /v1/sheets/${sheet.id}`,
+  }
+}
+
+function fileAt(file: string, tab: string | undefined): Spreadsheet | Problem {
+  if (!existsSync(file)) return new Problem(`there is no file "${file}"`)
+  if (!kindOf(file))
+    return new Problem(`"${file}" is neither a CSV file nor an Excel workbook (.csv, .tsv, .xlsx)`)
+  if (tab !== undefined && kindOf(file) === 'csv')
+    return new Problem('a CSV file has no tabs; leave --tab out')
+  return { provider: 'file', ...locateFile(file, tab ?? null) }
+}
+
+async function googleAt(
+  { accounts, google, googleSpreadsheets }: Workshop,
+  accountSlug: string,
+  spreadsheet: string,
+  tab: string | undefined,
+): Promise<Spreadsheet | Problem> {
+  const account = await accounts.find(accountSlug)
+  if (account instanceof Problem) return account
+  const status = await google.status(account.id)
+  if (google.isConfigured && status?.state !== 'connected') {
+    const state = status ? 'must connect Google again' : 'is not connected to Google yet'
+    return new Problem(
+      `account "${accountSlug}" ${state}; its owner does that at the dashboard. For a link: rowport account link ${accountSlug}`,
+    )
+  }
+  const located = await googleSpreadsheets.locate(account.id, spreadsheet, tab ?? null)
+  if (located instanceof Problem) return located
+  return { provider: 'google', source: located.source, ...located.place }
+}
+
+function count(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? '' : 's'}`
+}
