@@ -1,12 +1,14 @@
 import { Agent, get } from 'node:http'
 import { hundredThousandRows } from './list-files.ts'
 import { startRowport } from './processes.ts'
-import type { FigureRow } from './row.ts'
+import { type FigureRow, Missed, withEnds } from './row.ts'
 
 const rounds = 60
+const mostP50Ms = 5
+const bounded = 'filter, sort, first page'
 const queries: readonly (readonly [name: string, query: (n: number) => string])[] = [
   ['first page', (n) => `limit=50&offset=${n * 50}`],
-  ['filter, sort, first page', (n) => `city=City%20${n % 50}&sort=-price&limit=50`],
+  [bounded, (n) => `city=City%20${n % 50}&sort=-price&limit=50`],
   ['range, sort by text, first page', (n) => `price%5Bgte%5D=${n * 10}&sort=name&limit=50`],
   ['search, first page', (n) => `q=user${n}77&limit=50`],
 ]
@@ -14,32 +16,37 @@ const queries: readonly (readonly [name: string, query: (n: number) => string])[
 /** What a query over 100,000 × 10 takes from request to the last byte of its answer. */
 export const queriedList: FigureRow = {
   kind: 'figure',
-  name: 'queries over 100,000 × 10, through HTTP (goal: filter, sort and page p50 ≤ 5 ms)',
-  async measure() {
-    const rowport = await startRowport(hundredThousandRows())
-    const agent = new Agent({ keepAlive: true, maxSockets: 1 })
-    const headers = { Authorization: `Bearer ${rowport.apiKey}` }
-    const timed = async (query: string) => {
-      const begunMs = performance.now()
-      const status = await new Promise<number | undefined>((resolve, reject) => {
-        get(`${rowport.url}${rowport.sheetPath}?${query}`, { headers, agent }, (response) => {
-          response.resume().on('end', () => resolve(response.statusCode))
-        }).on('error', reject)
-      })
-      if (status !== 200) throw new Error(`Rowport answered ${status}`)
-      return performance.now() - begunMs
-    }
-    const lines: string[] = []
-    for (const [name, queryOf] of queries) {
-      for (let n = 0; n < 10; n++) await timed(queryOf(n))
-      const figures: number[] = []
-      for (let n = 0; n < rounds; n++) figures.push(await timed(queryOf(n)))
-      figures.sort((one, other) => one - other)
-      const at = (share: number) => (figures[Math.floor(rounds * share)] ?? 0).toFixed(2)
-      lines.push(`${name}: p50 ${at(0.5)} ms, p95 ${at(0.95)} ms`)
-    }
-    agent.destroy()
-    await rowport.stop()
-    return lines.join('\n  ')
-  },
+  name: `queries over 100,000 × 10, through HTTP: ${bounded} at most ${mostP50Ms} ms`,
+  measure: () =>
+    withEnds(async (after) => {
+      const rowport = await startRowport(hundredThousandRows())
+      after(rowport.stop)
+      const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+      after(async () => agent.destroy())
+      const headers = { Authorization: `Bearer ${rowport.apiKey}` }
+      const timed = async (query: string) => {
+        const begunMs = performance.now()
+        const status = await new Promise<number | undefined>((resolve, reject) => {
+          get(`${rowport.url}${rowport.sheetPath}?${query}`, { headers, agent }, (response) => {
+            response.resume().on('end', () => resolve(response.statusCode))
+          }).on('error', reject)
+        })
+        if (status !== 200) throw new Error(`Rowport answered ${status}`)
+        return performance.now() - begunMs
+      }
+      const lines: string[] = []
+      let boundedP50Ms = Number.NaN
+      for (const [name, queryOf] of queries) {
+        for (let n = 0; n < 10; n++) await timed(queryOf(n))
+        const figures: number[] = []
+        for (let n = 0; n < rounds; n++) figures.push(await timed(queryOf(n)))
+        figures.sort((one, other) => one - other)
+        const at = (share: number) => figures[Math.floor(rounds * share)] ?? Number.NaN
+        if (name === bounded) boundedP50Ms = at(0.5)
+        lines.push(`${name}: p50 ${at(0.5).toFixed(2)} ms, p95 ${at(0.95).toFixed(2)} ms`)
+      }
+      const figures = lines.join('\n  ')
+      if (boundedP50Ms > mostP50Ms) throw new Missed(figures)
+      return figures
+    }),
 }

@@ -5,7 +5,7 @@ import { listChunks } from '../src/sheets/query/list-chunks.ts'
 import type { Query } from '../src/sheets/query/query.ts'
 import { runQuery } from '../src/sheets/query/run-query.ts'
 import { buildSnapshot, type Snapshot } from '../src/sheets/snapshot.ts'
-import type { FigureRow } from './row.ts'
+import { type FigureRow, median } from './row.ts'
 
 const rows = 100_000
 const rounds = 101
@@ -40,7 +40,7 @@ const queries: readonly (readonly [title: string, query: Query])[] = [
 /** Filters, sorts and searches over 100,000 × 10 in memory, what the snapshot holds, and how it gets there. */
 export const queryFigures: FigureRow = {
   kind: 'figure',
-  name: 'queries over 100,000 × 10',
+  name: 'queries over 100,000 × 10, without HTTP',
   async measure() {
     const csv = Buffer.from(csvOf(rows))
     const { snapshot, turns } = await decodedInWorker(csv)
@@ -147,10 +147,6 @@ function timed(work: () => void): number {
   const begunMs = performance.now()
   work()
   return performance.now() - begunMs
-}
-
-function median(figures: readonly number[]): number {
-  return figures.toSorted((one, other) => one - other)[Math.floor(figures.length / 2)] ?? Number.NaN
 }
 
 function megabytes(bytes: number): string {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createPlainClient } from '../test/writing/plain-client.ts'
 import { startRowport } from './processes.ts'
-import type { FigureRow } from './row.ts'
+import { type FigureRow, median } from './row.ts'
 
 const clients = 50
 const rows = 10_000
@@ -83,8 +83,4 @@ async function appendAndSync(path: string, forMs: number): Promise<number> {
 function tenThousandRows(): string {
   const lines = Array.from({ length: rows }, (_, n) => `Product number ${n},${n % 1_000},"Some words, ${n}"`)
   return `name,price,note\n${lines.join('\n')}\n`
-}
-
-function median(numbers: readonly number[]): number {
-  return numbers.toSorted((one, other) => one - other)[Math.floor(numbers.length / 2)] ?? Number.NaN
 }

@@ -19,6 +19,7 @@ rateWindowsContract(
     const url = server?.url ?? ''
     const redis = connectRedis(url, () => {})
     const direct = new Redis(url)
+    direct.on('error', () => {})
     t.after(async () => {
       await redis.close()
       direct.disconnect()

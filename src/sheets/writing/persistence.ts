@@ -1,3 +1,4 @@
+import { StoreFailure } from '../../errors.ts'
 import type { Cancel, Timers } from './timers.ts'
 
 /** The server is on its way out: what is open stays in the journal for the next one. */
@@ -16,6 +17,8 @@ export interface Persistence {
 
 const firstPauseMs = 250
 const longestPauseMs = 8_000
+/** It costs our own store little to be asked, and everyone waits for it (RELIABILITY R24: healthy within 5 s). */
+const longestPauseForStoreMs = 1_000
 
 export function createPersistence(timers: Timers): Persistence {
   const pauses = new Set<{ cancel: Cancel; end: () => void }>()
@@ -28,8 +31,9 @@ export function createPersistence(timers: Timers): Persistence {
           return await work()
         } catch (error) {
           onFailure?.(error)
+          const longestMs = error instanceof StoreFailure ? longestPauseForStoreMs : longestPauseMs
+          await pauseUnlessClosing(Math.min(firstPauseMs * 2 ** failures, longestMs))
         }
-        await pauseUnlessClosing(Math.min(firstPauseMs * 2 ** failures, longestPauseMs))
       }
     },
     pause: pauseUnlessClosing,
