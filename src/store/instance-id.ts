@@ -8,16 +8,20 @@ import { newId } from './new-id.ts'
  * was killed need not wait until its silence tells.
  */
 export function newInstanceId(): string {
-  return `${newId('in')}.${thisMachine}.${process.pid}`
+  const id = `${newId('in')}.${thisMachine}.${process.pid}`
+  ofThisProcess.add(id)
+  return id
 }
+
+const ofThisProcess = new Set<string>()
 
 /**
  * Only where it is certain: on this machine since its last boot, in the same space of process numbers, and no process
  * has the number any more (or this one has it now). A number that another program got meanwhile counts as alive.
  */
-export function isSurelyDead(instanceId: string, ownId: string): boolean {
+export function isSurelyDead(instanceId: string): boolean {
   const [, machine, pid] = instanceId.split('.')
-  if (instanceId === ownId || machine !== thisMachine || !/^\d+$/.test(pid ?? '')) return false
+  if (ofThisProcess.has(instanceId) || machine !== thisMachine || !/^\d+$/.test(pid ?? '')) return false
   return Number(pid) === process.pid || !hasProcess(Number(pid))
 }
 

@@ -99,7 +99,7 @@ export function createLeaseQueries(database: SqlDatabase, clock: Clock, instance
         .where('name', 'like', `${instancePrefix}%`)
         .select('holder')
         .execute()
-      const dead = instances.map(({ holder }) => holder).filter((id) => isSurelyDead(id, instanceId))
+      const dead = instances.map(({ holder }) => holder).filter((id) => isSurelyDead(id))
       if (dead.length === 0) return
       await database.passing((db) =>
         db.updateTable('lease').set({ expires_at_ms: 0 }).where('holder', 'in', dead).execute(),
