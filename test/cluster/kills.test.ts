@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { times } from '../soak.ts'
 import { skipCluster } from './cluster.ts'
 import { startProcesses } from './instances.ts'
 import { createRetryingWriter, tally } from './retrying-writer.ts'
@@ -17,7 +18,7 @@ test('an instance is killed in mid-write: the other one settles what it left, an
   const writing = writers.map(async (writer, at) => {
     for (let n = 0; !isOver; n++) await writer.write(`${at}-${n}`)
   })
-  const kills = 8
+  const kills = times(4, 20)
   const settledAfterMs: number[] = []
   const flowingAfterMs: number[] = []
   const acknowledgedNow = () => writers.reduce((sum, writer) => sum + writer.acknowledged.length, 0)

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
+import { times } from '../soak.ts'
 import { skipCluster, startCluster } from './cluster.ts'
 
 /** CONTRACT 3 across instances: one lane for each spreadsheet, keys that count everywhere, reads that see the write. */
@@ -11,7 +12,7 @@ test('R13: what was written on one instance is read on the other, at once', {
   const { connectFile, createKey, ask } = await startCluster(t)
   await connectFile('stock', 'name,count\nfirst,0\n')
   const key = await createKey()
-  const pairs = 1_000
+  const pairs = times(500, 1_000)
   const each = pairs / 4
   const stale: string[] = []
   const sheets = ['stock', 'b', 'c', 'd']
@@ -40,7 +41,7 @@ test('R4: a hundred at once under one key, on two instances, are one row', {
 }, async (t) => {
   const { connectFile, createKey, ask } = await startCluster(t)
   const key = await createKey()
-  const rounds = 50
+  const rounds = times(25, 50)
   const { file } = await connectFile('stock', 'name\nfirst\n')
   const tally = { created: 0, inProgress: 0, reused: 0 }
   for (let round = 0; round < rounds; round++) {

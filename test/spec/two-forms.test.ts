@@ -160,7 +160,7 @@ test('so it is for whatever is asked, whatever happened before', async (t) => {
     if (event) await twins.let(event)
     await twins.compare(ask)
   })
-  await fc.assert(property, { seed, numRuns: 800 })
+  await fc.assert(property, { seed, numRuns: 400 })
   twins.tell()
 })
 
