@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createAdmission } from '../src/admission/admit.ts'
+import { hashApiKey } from '../src/admission/api-key.ts'
 import { createKeyUse } from '../src/admission/key-use.ts'
 import { createQuota } from '../src/admission/quota.ts'
 import { openWorkshop } from '../src/assemble.ts'
@@ -32,7 +33,9 @@ export const admissionAlone: FigureRow = {
     const { admit } = createAdmission({ store, plans, windows, quota, keyUse, clock: systemClock })
     const admitMany = () =>
       Promise.all(
-        Array.from({ length: atOnce }, () => admit({ address: listAddress, apiKey, intent: 'read' })),
+        Array.from({ length: atOnce }, () =>
+          admit({ address: listAddress, keyHash: hashApiKey(apiKey), intent: 'read' }),
+        ),
       )
     const figures: number[] = []
     for (let pass = 0; pass < 5; pass++) {

@@ -63,6 +63,8 @@ export async function listen(
     keepAliveTimeout: keepAliveMs,
     // Node would answer a missing Host with an empty 400; the API answers it in JSON.
     requireHostHeader: false,
+    // No stream for a body that is not there: a tenth of what Node does for a read.
+    optimizeEmptyRequests: true,
   })
   // One more than is allowed, so that too many can be told from just enough.
   server.maxHeadersCount = maxHeaders + 1

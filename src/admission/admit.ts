@@ -3,14 +3,11 @@ import { Refusal } from '../errors.ts'
 import type { RateWindow, RateWindows } from '../shared-state/rate-windows.ts'
 import { type Soon, then } from '../soon.ts'
 import type { AccountFacts, Facts, KeyFacts, SheetRecord, Store } from '../store/store.ts'
-import { hashApiKey } from './api-key.ts'
 import { type Call, isPastAuthentication, judge, type Pass } from './judge.ts'
 import type { KeyUse } from './key-use.ts'
 import { type Plan, type Plans, planUnknown } from './plans.ts'
 import type { Quota, QuotaState, Reservation } from './quota.ts'
 
-/** Not an SHA-256 in hex, so no stored key has it: a misshapen key is looked up like any other and not found. */
-const hashOfNoKey = ''
 const windowMs = 60_000
 
 export interface Admission {
@@ -19,7 +16,7 @@ export interface Admission {
   /** The same question once more, for a write that had to wait for its turn; counts nothing. */
   stillAdmits(call: Call): Promise<Refusal | null>
   /** For what belongs to the account and not to one sheet: the key says which account. */
-  admitToAccount(apiKey: string | null): Promise<Admitted<AccountPass>>
+  admitToAccount(keyHash: string | null): Promise<Admitted<AccountPass>>
 }
 
 export interface Admitted<P> {
@@ -74,7 +71,7 @@ export interface AdmissionParts {
 export function createAdmission({ store, plans, windows, quota, keyUse, clock }: AdmissionParts): Admission {
   return {
     admit(call) {
-      return store.lookUp(call.address, keyHashOf(call)).then((facts) => {
+      return store.lookUp(call.address, call.keyHash).then((facts) => {
         const verdict = judge(call, facts, plans)
         if (verdict instanceof Refusal) return refusedEarly(verdict, facts)
         return withinLimits(verdict, call.intent)
@@ -82,14 +79,14 @@ export function createAdmission({ store, plans, windows, quota, keyUse, clock }:
     },
 
     async stillAdmits(call) {
-      const verdict = judge(call, await store.lookUp(call.address, keyHashOf(call)), plans)
+      const verdict = judge(call, await store.lookUp(call.address, call.keyHash), plans)
       return verdict instanceof Refusal ? verdict : null
     },
 
-    async admitToAccount(apiKey) {
-      const found = apiKey === null ? null : await store.lookUpKey(hashApiKey(apiKey) ?? hashOfNoKey)
+    async admitToAccount(keyHash) {
+      const found = keyHash === null ? null : await store.lookUpKey(keyHash)
       if (!found) {
-        const refusal = new Refusal(apiKey === null ? 'api_key_required' : 'invalid_api_key')
+        const refusal = new Refusal(keyHash === null ? 'api_key_required' : 'invalid_api_key')
         return { ...refused(refusal), isStranger: true }
       }
       const { account, key } = found
@@ -176,10 +173,6 @@ export function createAdmission({ store, plans, windows, quota, keyUse, clock }:
   function usedUp({ resetAtMs }: QuotaState): Refusal {
     return new Refusal('usage_limit_exceeded', { retryAfterSeconds: secondsUntil(resetAtMs, clock.nowMs()) })
   }
-}
-
-function keyHashOf({ apiKey }: Call): string | null {
-  return apiKey === null ? null : (hashApiKey(apiKey) ?? hashOfNoKey)
 }
 
 /** Test keys have a window of their own, so that trying things out never stops what is live. */

@@ -13,7 +13,10 @@ export function generateApiKey(mode: KeyMode): string {
   return body + toBase62(crc32(body), checksumLength)
 }
 
-/** What the store holds of a key; null for a text that no key can be, which saves the look-up nothing but the hash. */
+/** Not an SHA-256 in hex, so no stored key has it: a misshapen key is looked up like any other and not found. */
+export const hashOfNoKey = ''
+
+/** What the store holds of a key; null for a text that no key can be. */
 export function hashApiKey(text: string): string | null {
   return shape.test(text) ? hash('sha256', text, 'hex') : null
 }

@@ -51,7 +51,7 @@ test('every combination of conditions is refused by the first that fails, in CON
                       const call: Call = {
                         address:
                           form === 'a' ? { form, accountSlug: 'x', sheetSlug: 'y' } : { form, sheetId: 'z' },
-                        apiKey: sent === 'none' ? null : 'something',
+                        keyHash: sent === 'none' ? null : 'something',
                         intent,
                       }
                       const isWrite = intent === 'write'

@@ -7,8 +7,8 @@ export type { SheetAddress }
 /** What a caller wants, as far as admission cares. */
 export interface Call {
   address: SheetAddress
-  /** The key as sent, null when none was. A key that was sent is always judged, also where none is needed. */
-  apiKey: string | null
+  /** Of the key as sent, null when none was. A key that was sent is always judged, also where none is needed. */
+  keyHash: string | null
   intent: 'read' | 'write'
 }
 
@@ -41,8 +41,8 @@ export function judge(call: Call, { account, sheet, key }: Facts, plans: Plans):
   if (!account || !sheet) return new Refusal('sheet_not_found')
 
   const isKeyNeeded = call.intent === 'write' || sheet.access === 'private'
-  if (call.apiKey === null && isKeyNeeded) return new Refusal('api_key_required')
-  if (call.apiKey !== null && !key) return new Refusal('invalid_api_key')
+  if (call.keyHash === null && isKeyNeeded) return new Refusal('api_key_required')
+  if (call.keyHash !== null && !key) return new Refusal('invalid_api_key')
   if (key?.mode === 'test' && sheet.accepts === 'live') return new Refusal('invalid_api_key')
 
   if (sheet.paused) return new Refusal('sheet_paused')

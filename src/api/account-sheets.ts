@@ -1,7 +1,7 @@
 import type { Admission } from '../admission/admit.ts'
 import { Refusal } from '../errors.ts'
 import { type Exchange, noted } from './exchange.ts'
-import { presentedKey } from './presented-key.ts'
+import { presentedKeyHash } from './presented-key.ts'
 import { parseParameters, readableParameters } from './query.ts'
 import { type Reply, writeHeaders } from './reply.ts'
 
@@ -9,11 +9,11 @@ import { type Reply, writeHeaders } from './reply.ts'
 export async function listSheets(exchange: Exchange, admission: Admission): Promise<Reply | Refusal> {
   const { request, query } = exchange
   const parameters = parseParameters(query)
-  const apiKey = presentedKey(
-    request.headers,
+  const keyHash = presentedKeyHash(
+    request,
     parameters instanceof Refusal ? readableParameters(query) : parameters,
   )
-  const pass = noted(exchange, await admission.admitToAccount(apiKey))
+  const pass = noted(exchange, await admission.admitToAccount(keyHash))
   if (pass instanceof Refusal) return pass
   if (parameters instanceof Refusal) return parameters
   const data = pass.sheets.map(({ id, slug, access, paused }) => ({

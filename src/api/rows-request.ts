@@ -6,7 +6,7 @@ import type { Observe } from '../observe.ts'
 import type { Reading } from '../sheets/reading.ts'
 import type { Writing } from '../sheets/writing.ts'
 import { type Exchange, noted } from './exchange.ts'
-import { presentedKey } from './presented-key.ts'
+import { presentedKeyHash } from './presented-key.ts'
 import { type Parameters, parseParameters, readableParameters } from './query.ts'
 
 export interface ApiParts {
@@ -32,11 +32,11 @@ export async function admitted(
 ): Promise<(Pass & { parameters: Parameters }) | Refusal> {
   const { request, query } = exchange
   const parameters = parseParameters(query)
-  const apiKey = presentedKey(
-    request.headers,
+  const keyHash = presentedKeyHash(
+    request,
     parameters instanceof Refusal ? readableParameters(query) : parameters,
   )
-  const pass = noted(exchange, await admission.admit({ address, apiKey, intent }))
+  const pass = noted(exchange, await admission.admit({ address, keyHash, intent }))
   if (pass instanceof Refusal) return pass
   return parameters instanceof Refusal ? parameters : { ...pass, parameters }
 }

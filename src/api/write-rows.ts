@@ -3,7 +3,7 @@ import { Refusal } from '../errors.ts'
 import type { WriteOrder } from '../sheets/writing/order.ts'
 import { readBody } from './body.ts'
 import { fingerprintOf, parseIdempotencyKey } from './idempotency-key.ts'
-import { presentedKey } from './presented-key.ts'
+import { presentedKeyHash } from './presented-key.ts'
 import { type Parameters, parseRowNumber } from './query.ts'
 import type { Reply } from './reply.ts'
 import { type ApiParts, admitted, type RowsRequest } from './rows-request.ts'
@@ -91,8 +91,8 @@ async function toOrder(
   const asking = await parseWish(asked, parameters, kind, body)
   if (asking instanceof Refusal) return asking
   if (sheet.needsReconnect) return new Refusal('token_expired')
-  const apiKey = presentedKey(exchange.request.headers, parameters)
-  const call: Call = { address, apiKey, intent: 'write' }
+  const keyHash = presentedKeyHash(exchange.request, parameters)
+  const call: Call = { address, keyHash, intent: 'write' }
   const stillAdmitted = () => admission.stillAdmits(call)
   return { ...asking, sheet, accountId: account.id, claim, stillAdmitted }
 }
