@@ -4,7 +4,7 @@ import { decodeCsv } from '../src/sheets/file/csv/csv.ts'
 import { listChunks } from '../src/sheets/query/list-chunks.ts'
 import type { Query } from '../src/sheets/query/query.ts'
 import { runQuery } from '../src/sheets/query/run-query.ts'
-import { buildSnapshot, type Snapshot } from '../src/sheets/snapshot.ts'
+import { buildSnapshot, type IndexedSnapshot, type Snapshot } from '../src/sheets/snapshot.ts'
 import { type FigureRow, median } from './row.ts'
 
 const rows = 100_000
@@ -57,7 +57,7 @@ export const queryFigures: FigureRow = {
   },
 }
 
-function queryLine(snapshot: Snapshot, title: string, query: Query): string {
+function queryLine(snapshot: IndexedSnapshot, title: string, query: Query): string {
   const { total } = runQuery(snapshot, query)
   const p50Ms = medianOf(rounds, () => {
     const { positions } = runQuery(snapshot, query)
@@ -81,7 +81,8 @@ async function decodedInWorker(csv: Buffer) {
   await decoding.decode({ bytes: Buffer.from('a\n1\n'), version: '0', decoder })
   const turns: Turn[] = []
   for (;;) {
-    const decoded = decoding.decode({ bytes: Uint8Array.from(csv), version: '1', decoder })
+    const bytes = Uint8Array.from(csv)
+    const decoded = decoding.decode({ bytes, version: '1', decoder }).then(({ indexed }) => indexed)
     turns.push(await longestTurn(decoded))
     if (turns.length < 5) continue
     await decoding.close()

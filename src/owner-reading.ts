@@ -11,7 +11,7 @@ import type { OwnerReading } from './dashboard/dashboard-parts.ts'
 import { Refusal } from './errors.ts'
 import { columnTypesOf } from './management/column-types.ts'
 import { CredentialExpired, ProviderFailure } from './sheets/provider-failure.ts'
-import type { Snapshot } from './sheets/snapshot.ts'
+import type { IndexedSnapshot } from './sheets/snapshot.ts'
 import type { SheetRecord } from './store/store.ts'
 
 /** A page of the dashboard shows some of the rows; the rest is for the API. */
@@ -64,10 +64,10 @@ export function createOwnerReading(parts: ApiParts): OwnerReading {
   }
 
   /** null when it cannot be read: why is told elsewhere. */
-  async function snapshotOf(sheet: SheetRecord): Promise<Snapshot | null> {
+  async function snapshotOf(sheet: SheetRecord): Promise<IndexedSnapshot | null> {
     try {
       const wish = { values: 'typed', mustAskProvider: false } as const
-      return (await parts.reading.read(factsOf(sheet), wish)).snapshot
+      return await (await parts.reading.read(factsOf(sheet), wish)).indexed
     } catch (error) {
       if (error instanceof ProviderFailure) return null
       throw error

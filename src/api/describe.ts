@@ -32,7 +32,8 @@ export async function describeSheet(
   const { request } = asked.exchange
   const { values, rowNumbers } = wish
   const sheet = await parts.reading.read(facts, { values, mustAskProvider: asksForNow(request) })
-  const { snapshot, source } = sheet
+  const { source } = sheet
+  const snapshot = await sheet.indexed
   if (snapshot.columns.length === 0) return new Refusal('missing_headers')
 
   const isPublic = facts.access === 'public-read'

@@ -1,7 +1,6 @@
 import { randomBase62 } from '../random-base62.ts'
 import { runQueryInSlices } from '../sheets/query/run-query.ts'
 import type { ReadSheet } from '../sheets/reading.ts'
-import type { Snapshot } from '../sheets/snapshot.ts'
 import { type Soon, then } from '../soon.ts'
 import { acceptedCoding } from './content-coding.ts'
 import { etagOf, variantHeld, variantOf } from './etag.ts'
@@ -41,7 +40,7 @@ export function listReply(
   const { fields, query } = listQuery
   const shape: ListShape = { form: address.form, format, fields, rowNumbers: wish.rowNumbers }
 
-  return then(pageOf(snapshot, listQuery, parts), ({ rows, total }) => {
+  return then(pageOf(sheet, listQuery, parts), ({ rows, total }) => {
     const facts = { total, limit: query.limit, offset: query.offset, asOfMs: sheet.asOfMs }
     const isWhole = rows.positions === null && rows.count === total && fields === null
     const body = sendableBody({
@@ -63,7 +62,7 @@ export function listReply(
 }
 
 function pageOf(
-  snapshot: Snapshot,
+  { snapshot, indexed }: ReadSheet,
   { query }: ListQuery,
   { clock }: ApiParts,
 ): Soon<{ rows: RowChoice; total: number }> {
@@ -71,7 +70,8 @@ function pageOf(
   if (filters.length === 0 && search === null && sort.length === 0) {
     return { rows: stretch(snapshot, offset, limit), total: snapshot.rowNumbers.length }
   }
-  return then(runQueryInSlices(snapshot, query, clock), ({ positions, total }) => ({
+  const ran = then(indexed, (ready) => runQueryInSlices(ready, query, clock))
+  return then(ran, ({ positions, total }) => ({
     rows: { from: 0, count: positions.length, positions },
     total,
   }))

@@ -1,5 +1,5 @@
 import { type CellKind, schemaOf } from '../sheets/query/column-summary.ts'
-import type { Snapshot } from '../sheets/snapshot.ts'
+import type { IndexedSnapshot } from '../sheets/snapshot.ts'
 
 const typeOf: Record<CellKind, string> = {
   number: 'number',
@@ -12,7 +12,7 @@ const typeOf: Record<CellKind, string> = {
 }
 
 /** Of each column, the TypeScript type of the cells that it holds now. */
-export function columnTypesOf(snapshot: Snapshot): string[] {
+export function columnTypesOf(snapshot: IndexedSnapshot): string[] {
   return schemaOf(snapshot).map(({ kinds, hasEmptyCells }) => {
     if (kinds.length === 0) return 'string | number | boolean | null'
     const types = [...new Set(kinds.map((kind) => typeOf[kind]))]

@@ -50,7 +50,7 @@ export function createConnecting(
     const snapshot = await orProblem(async () => {
       const fetched = await providers.get(provider)?.fetch(place, { values: 'typed', knownVersion: null })
       if (!fetched || fetched === 'unchanged') throw new Error(`The provider "${provider}" gave no bytes`)
-      return decoding.decode(fetched)
+      return (await decoding.decode(fetched)).indexed
     })
     if (snapshot instanceof Problem) return snapshot
     const { columns, rowNumbers } = snapshot

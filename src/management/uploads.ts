@@ -94,8 +94,8 @@ export function createUploads(folder: string, decoding: Decoding): Uploads {
   async function tabsOf(bytes: Buffer): Promise<string[]> {
     const module = new URL('./uploaded-tabs.ts', import.meta.url).href
     const decoder = { module, name: 'decodeTabNames', options: {} }
-    const { listJson } = await decoding.decode({ bytes: new Uint8Array(bytes), version: '', decoder })
-    const rows = JSON.parse(Buffer.from(listJson).toString()) as { tab: unknown }[]
+    const { snapshot } = await decoding.decode({ bytes: new Uint8Array(bytes), version: '', decoder })
+    const rows = JSON.parse(Buffer.from(snapshot.listJson).toString()) as { tab: unknown }[]
     return rows.map(({ tab }) => String(tab))
   }
 }

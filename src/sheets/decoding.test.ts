@@ -3,6 +3,7 @@ import { type TestContext, test } from 'node:test'
 import type { Observation } from '../observe.ts'
 import { createDecoding } from './decoding.ts'
 import { ProviderFailure } from './provider-failure.ts'
+import { runQuery } from './query/run-query.ts'
 
 test('a decoder that takes its thread down fails its own file, and the next one is read', async (t) => {
   const { decode, seen } = start(t)
@@ -12,7 +13,7 @@ test('a decoder that takes its thread down fails its own file, and the next one 
     ProviderFailure,
   )
   assert.equal(seen.filter(({ event }) => event === 'decoder_lost').length, 2)
-  assert.equal((await decode("return { rows: [['a'], [1]] }")).rowNumbers.length, 1)
+  assert.equal((await decode("return { rows: [['a'], [1]] }")).snapshot.rowNumbers.length, 1)
 })
 
 test('a failure keeps its words, a bug stays a bug', async (t) => {
@@ -28,12 +29,36 @@ test('many at once all get their own rows', async (t) => {
   const snapshots = await Promise.all(
     Array.from({ length: 20 }, (_, n) => decode(`return { rows: [['n'], [${n}]] }`)),
   )
-  const texts = snapshots.map(({ listJson }) => Buffer.from(listJson).toString())
+  const texts = snapshots.map(({ snapshot }) => Buffer.from(snapshot.listJson).toString())
   assert.deepEqual(
     texts,
     Array.from({ length: 20 }, (_, n) => `[{"n":${n}}]`),
   )
 })
+
+test('the rows of a large sheet are there before its indexes', async (t) => {
+  const { decode } = start(t)
+  const { snapshot, indexed } = await decode(large)
+  assert.equal(snapshot.rowNumbers.length, 30_000)
+  assert.ok(indexed instanceof Promise)
+  const filters = [{ column: 0, operator: 'eq' as const, values: ['777'] }]
+  const query = { filters, search: null, sort: [], limit: null, offset: 0 }
+  assert.deepEqual([...runQuery(await indexed, query).positions], [777])
+})
+
+test('a thread that ends before the indexes are made fails those who wait for them, and nobody else', async (t) => {
+  const { decode, decoding, seen } = start(t)
+  const standing = `const { parentPort } = await import('node:worker_threads')
+    const { postMessage } = parentPort
+    parentPort.postMessage = (...reply) => { postMessage.apply(parentPort, reply); for (;;); }`
+  const { snapshot, indexed } = await decode(`${standing}; ${large}`)
+  await decoding.close()
+  assert.equal(snapshot.rowNumbers.length, 30_000)
+  await assert.rejects(async () => indexed, ProviderFailure)
+  assert.deepEqual(seen, [], 'it was ended on purpose')
+})
+
+const large = `return { rows: [['n'], ...Array.from({ length: 30_000 }, (_, n) => [n])] }`
 
 /** Decoders made of a line of code each. */
 function start(t: TestContext) {
@@ -49,5 +74,5 @@ function start(t: TestContext) {
       decoder: { module, name: 'decode', options: {} },
     })
   }
-  return { seen, decode }
+  return { seen, decode, decoding }
 }

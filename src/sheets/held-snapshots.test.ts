@@ -65,6 +65,31 @@ test('the only snapshot stays, whatever its size', () => {
   assert.deepEqual(names(), ['two'])
 })
 
+test('indexes count from when they are there, and drive out what was longest unused', () => {
+  const { hold, held, names, told } = start(10 * kilobyte)
+  const one = hold('one', 1, false)
+  const two = hold('two', 2, false)
+  assert.equal(told().bytes, 8 * kilobyte)
+  const indexed = { ...buildSnapshot({ rows: [['a'], [1]] }), sizeInBytes: 6 * kilobyte }
+  held.addIndexes('two', two, indexed)
+  assert.deepEqual(told(), { sheets: 2, bytes: 10 * kilobyte, bodyBytes: 0 })
+  held.addIndexes('one', one, indexed)
+  assert.deepEqual(names(), ['one'])
+  assert.deepEqual(told(), { sheets: 1, bytes: 6 * kilobyte, bodyBytes: 0 })
+})
+
+test('what became of a copy whose place another has taken changes nothing', () => {
+  const { hold, held, names, told } = start(10 * kilobyte)
+  const former = hold('one', 1, false)
+  const present = hold('one', 2)
+  held.addIndexes('one', former, { ...buildSnapshot({ rows: [['a'], [1]] }), sizeInBytes: 9 * kilobyte })
+  held.drop('one', former)
+  assert.deepEqual(told(), { sheets: 1, bytes: 4 * kilobyte, bodyBytes: 0 })
+  held.drop('one', present)
+  assert.deepEqual(names(), [])
+  assert.deepEqual(told(), { sheets: 0, bytes: 0, bodyBytes: 0 })
+})
+
 function start(maxBytes: number) {
   const seen: Observation[] = []
   const held = createHeldSnapshots(maxBytes, (observation) => void seen.push(observation))
@@ -72,9 +97,11 @@ function start(maxBytes: number) {
   return {
     held,
     /** One of four kilobytes. */
-    hold(name: string, lastUsedMs: number): HeldSnapshot {
+    hold(name: string, lastUsedMs: number, isIndexed = true): HeldSnapshot {
+      const snapshot = { ...buildSnapshot({ rows: [['a'], [1]] }), sizeInBytes: 4 * kilobyte }
       const read: HeldSnapshot = {
-        snapshot: { ...buildSnapshot({ rows: [['a'], [1]] }), sizeInBytes: 4 * kilobyte },
+        snapshot,
+        indexed: isIndexed ? snapshot : new Promise(() => {}),
         version: '',
         writeSeq: 0,
         checkedAtMs: 0,

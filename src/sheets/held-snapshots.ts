@@ -1,10 +1,13 @@
 import type { Observe } from '../observe.ts'
-import type { Place, Provider } from './provider.ts'
-import type { Snapshot } from './snapshot.ts'
+import type { Soon } from '../soon.ts'
+import type { FetchWish, Place, Provider } from './provider.ts'
+import type { IndexedSnapshot, Snapshot } from './snapshot.ts'
 
 /** What was read of a sheet, and what is known of that. */
 export interface HeldSnapshot {
   snapshot: Snapshot
+  /** What filters and sorts need; a promise until it is made. */
+  indexed: Soon<IndexedSnapshot>
   version: string
   /** The sheet's `write_seq` when the fetch began: it may be served only while that has not moved. */
   writeSeq: number
@@ -18,6 +21,11 @@ export interface HeldSnapshot {
   bodies: KeptBodies
 }
 
+/** A sheet is held once for each way to read its cells. */
+export function nameOf(sheetId: string, values: FetchWish['values']): string {
+  return values === 'typed' ? sheetId : `${sheetId} ${values}`
+}
+
 /** Bodies that were made of a snapshot, so that each is made once. They live no longer than it does. */
 export interface KeptBodies {
   readonly bytes: number
@@ -29,6 +37,10 @@ export interface KeptBodies {
 export interface HeldSnapshots {
   get(name: string): HeldSnapshot | undefined
   hold(name: string, read: HeldSnapshot): void
+  /** Its indexes are there, and count from now on. */
+  addIndexes(name: string, read: HeldSnapshot, indexed: IndexedSnapshot): void
+  /** Unless another has taken its place. */
+  drop(name: string, read: HeldSnapshot): void
   newBodies(): KeptBodies
 }
 
@@ -48,10 +60,23 @@ export function createHeldSnapshots(maxBytes: number, observe: Observe): HeldSna
     hold(name, read) {
       drop(name)
       held.set(name, read)
-      snapshotBytes += read.snapshot.sizeInBytes
+      snapshotBytes += bytesOf(read)
       counted.add(read.bodies)
       bodyBytes += read.bodies.bytes
       makeRoom(name)
+      report()
+    },
+    addIndexes(name, read, indexed) {
+      const beforeBytes = bytesOf(read)
+      read.indexed = indexed
+      if (held.get(name) !== read) return
+      snapshotBytes += bytesOf(read) - beforeBytes
+      makeRoom(name)
+      report()
+    },
+    drop(name, read) {
+      if (held.get(name) !== read) return
+      drop(name)
       report()
     },
     newBodies,
@@ -112,22 +137,22 @@ export function createHeldSnapshots(maxBytes: number, observe: Observe): HeldSna
   /** The one that is needed now stays, whatever its size. */
   function makeRoom(exceptName: string): void {
     while (isOver() && held.size > 1) {
-      const name = longestUnused(exceptName)
-      observe({ event: 'snapshot_dropped', bytes: held.get(name)?.snapshot.sizeInBytes ?? 0 })
+      const [name, read] = longestUnused(exceptName)
+      observe({ event: 'snapshot_dropped', bytes: bytesOf(read) })
       drop(name)
     }
   }
 
-  function longestUnused(exceptName: string): string {
+  function longestUnused(exceptName: string): [name: string, read: HeldSnapshot] {
     const others = [...held].filter(([name]) => name !== exceptName)
-    return others.reduce((one, other) => (other[1].lastUsedMs < one[1].lastUsedMs ? other : one))[0]
+    return others.reduce((one, other) => (other[1].lastUsedMs < one[1].lastUsedMs ? other : one))
   }
 
   function drop(name: string): void {
     const former = held.get(name)
     if (!former) return
     held.delete(name)
-    snapshotBytes -= former.snapshot.sizeInBytes
+    snapshotBytes -= bytesOf(former)
     counted.delete(former.bodies)
     bodyBytes -= former.bodies.bytes
   }
@@ -135,6 +160,10 @@ export function createHeldSnapshots(maxBytes: number, observe: Observe): HeldSna
   function report(): void {
     observe({ event: 'snapshots_held', sheets: held.size, bytes: snapshotBytes, bodyBytes })
   }
+}
+
+function bytesOf({ snapshot, indexed }: HeldSnapshot): number {
+  return (indexed instanceof Promise ? snapshot : indexed).sizeInBytes
 }
 
 function sizeOf(pieces: readonly Uint8Array[]): number {

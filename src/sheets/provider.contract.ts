@@ -268,7 +268,7 @@ async function fetched(provider: Provider, place: Place) {
 async function read(t: TestContext, provider: Provider, place: Place): Promise<Snapshot> {
   const decoding = createDecoding(() => {})
   t.after(() => decoding.close())
-  return decoding.decode(await fetched(provider, place))
+  return (await decoding.decode(await fetched(provider, place))).indexed
 }
 
 function rowsOf({ listJson }: Snapshot): unknown[] {

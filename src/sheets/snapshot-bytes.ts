@@ -1,10 +1,10 @@
 import { promisify } from 'node:util'
 import { constants, zstdCompress, zstdDecompress } from 'node:zlib'
-import type { Snapshot } from './snapshot.ts'
+import type { IndexedSnapshot } from './snapshot.ts'
 
 /** What goes to other instances with a snapshot. */
 export interface SharedRead {
-  snapshot: Snapshot
+  snapshot: IndexedSnapshot
   version: string
   asOfMs: number
   /** Where it was read: a sheet may be connected anew meanwhile. */

@@ -6,7 +6,7 @@ import type { Cell } from './grid.ts'
 import { cellsAt } from './query/row-cells.ts'
 import { runQuery } from './query/run-query.ts'
 import { createRowWriter, writeList } from './row-json.ts'
-import { buffersOf, buildSnapshot, rowJson } from './snapshot.ts'
+import { buildSnapshot, type IndexedSnapshot, indexBuffers, rowBuffers, rowJson } from './snapshot.ts'
 import { columnsOf } from './table.ts'
 
 const seed = 20_261_116
@@ -133,3 +133,7 @@ test('a snapshot holds at most twice its JSON text, also where no cell comes twi
     assert.ok(sizeInBytes <= 2 * listJson.byteLength, `${what}: ${sizeInBytes / listJson.byteLength}`)
   }
 })
+
+function buffersOf(snapshot: IndexedSnapshot): ArrayBufferLike[] {
+  return [...rowBuffers(snapshot), ...indexBuffers(snapshot.indexes)]
+}

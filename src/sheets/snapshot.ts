@@ -24,16 +24,30 @@ export interface Snapshot {
   blankRowJson: string
   /** Names what can be read here: equal rows at equal numbers have the same. */
   contentHash: string
-  /** What filters and sorts look at instead of the text. */
-  indexes: ColumnIndexes
   /** All buffers together. */
   sizeInBytes: number
+}
+
+/** With what filters and sorts look at instead of the text. It takes longer to make than the rows, which do not wait. */
+export interface IndexedSnapshot extends Snapshot {
+  indexes: ColumnIndexes
 }
 
 /** Every row repeats every header, so a small file can make a very large list; buffers know no limit of their own. */
 const maxListBytes = 512 * 1024 * 1024
 
-export function buildSnapshot(grid: Grid, values: 'typed' | 'formatted' = 'typed'): Snapshot {
+type Values = 'typed' | 'formatted'
+
+export function buildSnapshot(grid: Grid, values: Values = 'typed'): IndexedSnapshot {
+  const { snapshot, index } = buildRows(grid, values)
+  return withIndexes(snapshot, index())
+}
+
+/** The rows at once, and their indexes when asked for. */
+export function buildRows(
+  grid: Grid,
+  values: Values,
+): { snapshot: Snapshot; cells: number; index(): ColumnIndexes } {
   const emptyCell = values === 'formatted' ? '' : null
   const columns = columnsOf(grid)
   const lastRowNumber = lastRowWithData(grid)
@@ -44,15 +58,20 @@ export function buildSnapshot(grid: Grid, values: 'typed' | 'formatted' = 'typed
   const rows = Array.from(rowNumbers, (number) => grid.rows[number - 1] ?? [])
   const list = writeList(columns, rows, maxListBytes, emptyCell)
   if (!list) throw tooLarge()
-  const buffers = { ...list, rowNumbers, indexes: indexColumns(columns, rows) }
-  return {
-    ...buffers,
+  const snapshot = {
+    ...list,
+    rowNumbers,
     columns,
     lastRowNumber,
     blankRowJson,
     contentHash: contentHash(columns, list.listJson, rowNumbers),
-    sizeInBytes: buffersOf(buffers).reduce((sum, { byteLength }) => sum + byteLength, 0),
+    sizeInBytes: sizeOf(rowBuffers({ ...list, rowNumbers })),
   }
+  return { snapshot, cells: rows.length * columns.length, index: () => indexColumns(columns, rows) }
+}
+
+export function withIndexes(snapshot: Snapshot, indexes: ColumnIndexes): IndexedSnapshot {
+  return { ...snapshot, indexes, sizeInBytes: snapshot.sizeInBytes + sizeOf(indexBuffers(indexes)) }
 }
 
 function numbersOfFilledRows({ rows }: Grid, lastRowNumber: number): Uint32Array<ArrayBuffer> {
@@ -63,11 +82,19 @@ function numbersOfFilledRows({ rows }: Grid, lastRowNumber: number): Uint32Array
   return numbers.slice(0, count)
 }
 
-type SnapshotBuffers = Pick<Snapshot, 'listJson' | 'rowStarts' | 'rowNumbers' | 'indexes'>
+type RowBuffers = Pick<Snapshot, 'listJson' | 'rowStarts' | 'rowNumbers'>
 
 /** What a thread hands over with a snapshot instead of copying it. */
-export function buffersOf({ listJson, rowStarts, rowNumbers, indexes }: SnapshotBuffers): ArrayBufferLike[] {
-  return [listJson, rowStarts, rowNumbers, indexes.codes, indexes.facts].map(({ buffer }) => buffer)
+export function rowBuffers({ listJson, rowStarts, rowNumbers }: RowBuffers): ArrayBufferLike[] {
+  return [listJson, rowStarts, rowNumbers].map(({ buffer }) => buffer)
+}
+
+export function indexBuffers({ codes, facts }: ColumnIndexes): ArrayBufferLike[] {
+  return [codes, facts].map(({ buffer }) => buffer)
+}
+
+function sizeOf(buffers: readonly ArrayBufferLike[]): number {
+  return buffers.reduce((sum, { byteLength }) => sum + byteLength, 0)
 }
 
 function tooLarge(): ProviderFailure {

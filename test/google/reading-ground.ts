@@ -69,7 +69,7 @@ export async function startReadingGround(
     async rows(place, values = 'typed') {
       const fetched = await google.provider.fetch(place, { values, knownVersion: null })
       assert.ok(fetched !== 'unchanged')
-      return rowsIn(await decoding.decode(fetched))
+      return rowsIn((await decoding.decode(fetched)).snapshot)
     },
     async countCalls() {
       const { calls } = await local.control<{ calls: { service: string }[] }>('GET', 'calls')

@@ -293,8 +293,10 @@ function start({ steps = [], prepareMs = [], onCommit }: Script) {
     const providers = new Map([['faulty', provider]])
     const observe = () => {}
     const decoding = {
-      decode: async ({ bytes }: { bytes: Uint8Array }) =>
-        buildSnapshot({ rows: JSON.parse(Buffer.from(bytes).toString()) as Cell[][] }),
+      async decode({ bytes }: { bytes: Uint8Array }) {
+        const snapshot = buildSnapshot({ rows: JSON.parse(Buffer.from(bytes).toString()) as Cell[][] })
+        return { snapshot, indexed: snapshot }
+      },
       close: async () => {},
     }
     const reading = createReading({ store, providers, decoding, clock: time, observe, maxHeldBytes: 1e6 })

@@ -3,7 +3,7 @@ import type { Cell } from '../../sheets/grid.ts'
 import { cellsAt } from '../../sheets/query/row-cells.ts'
 import { type OrderedJson, orderedJsonText } from '../../sheets/schema/ordered-json.ts'
 import { rowNumberSchema, rowSchema } from '../../sheets/schema/row-schema.ts'
-import type { Snapshot } from '../../sheets/snapshot.ts'
+import type { IndexedSnapshot } from '../../sheets/snapshot.ts'
 import { rowNumberKey } from '../../sheets/table.ts'
 import { pathOf } from '../routes.ts'
 import { cellSchema, componentsOf, security } from './components.ts'
@@ -28,7 +28,7 @@ const exampleCharacters = 100
 /** The description of one sheet, in the form in which it was asked for. */
 export function sheetDocument(
   address: SheetAddress,
-  snapshot: Snapshot,
+  snapshot: IndexedSnapshot,
   facts: { isPublic: boolean; values: 'typed' | 'formatted' },
 ): string {
   const { columns, rowNumbers } = snapshot

@@ -168,8 +168,8 @@ test('a tab of a workbook by its name', async (t) => {
       { values: 'typed', knownVersion: null },
     )
     assert.ok(fetched !== 'unchanged')
-    const { listJson } = await decoding.decode(fetched)
-    assert.equal(Buffer.from(listJson).toString(), `[{"tab":"${expected}"}]`)
+    const { snapshot } = await decoding.decode(fetched)
+    assert.equal(Buffer.from(snapshot.listJson).toString(), `[{"tab":"${expected}"}]`)
   }
 })
 

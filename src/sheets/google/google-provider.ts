@@ -50,6 +50,13 @@ interface TabRead {
   hasNumber: boolean
 }
 
+/** A read with dates as shown, under way. */
+interface TextsRead {
+  /** When it was asked for. */
+  seenAtMs: number
+  landed: Promise<TabRead>
+}
+
 interface Pair {
   serial: TabRead
   texts: TabRead
@@ -92,15 +99,20 @@ export function createGoogleProvider({
   }
 
   async function fetchTyped(place: Place, knownVersion: string | null, deadline: Deadline) {
-    const serial = await read(place, 'serial', deadline)
+    let early: TextsRead | null = null
+    // Whoever knows nothing yet needs both; the second is asked for while the first is still coming.
+    const onNumber = () => {
+      early ??= knownVersion === null ? readTexts(place, deadline) : null
+    }
+    const serial = await read(place, 'serial', deadline, onNumber)
     const [knownValues, knownTexts] = knownVersion?.split('.') ?? []
     const isSame = serial.hash === knownValues
     if (!serial.hasNumber) {
       return isSame ? 'unchanged' : fetched(serial.body, `${serial.hash}.${noTexts}`, 'typed')
     }
     if (isSame && knownVersion !== null && seenLately(place, knownVersion)) return 'unchanged'
-    const seenAtMs = clock.elapsedMs()
-    const texts = await read(place, 'texts', deadline)
+    const { seenAtMs, landed } = early ?? readTexts(place, deadline)
+    const texts = await landed
     if (isSame && knownVersion !== null && texts.hash === knownTexts) {
       remember(place, knownVersion, seenAtMs)
       return 'unchanged'
@@ -109,6 +121,13 @@ export function createGoogleProvider({
     const version = `${pair.serial.hash}.${pair.texts.hash}`
     remember(place, version, seenAtMs)
     return fetched(pair.serial.body, version, 'typed', pair.dates)
+  }
+
+  function readTexts(place: Place, deadline: Deadline): TextsRead {
+    const landed = read(place, 'texts', deadline)
+    // Where the other read fails first, nobody waits for this one.
+    landed.catch(() => {})
+    return { seenAtMs: clock.elapsedMs(), landed }
   }
 
   /**
@@ -134,6 +153,8 @@ export function createGoogleProvider({
   }
 
   async function compared(serial: TabRead, texts: TabRead): Promise<Pair & { fit: string }> {
+    // Not one date: most sheets have none, and comparing would cost more than reading.
+    if (serial.hash === texts.hash) return { fit: 'exact', dates: new Uint32Array(), serial, texts }
     const { fit, dates, serialBody, shownBody } = await comparing.compare({
       serialBody: serial.body,
       shownBody: texts.body,
@@ -150,6 +171,7 @@ export function createGoogleProvider({
     { location, credentialId }: Place,
     render: Render,
     deadline: Deadline,
+    onNumber?: () => void,
   ): Promise<TabRead> {
     const { spreadsheetId, tabId } = parseGoogleLocation(location)
     let inspection = createInspection()
@@ -166,7 +188,7 @@ export function createGoogleProvider({
       },
       deadline,
       onBody() {
-        inspection = createInspection()
+        inspection = createInspection(onNumber)
         return inspection.look
       },
     })

@@ -9,13 +9,16 @@ export interface Inspection {
 
 const hashChars = 22
 
-export function createInspection(): Inspection {
+/** `onNumber`: called at most once, as soon as there is one. */
+export function createInspection(onNumber?: () => void): Inspection {
   const hash = createHash('sha256')
   const scan = createNumberScan()
   return {
     look(piece) {
       hash.update(piece)
+      if (scan.hasNumber()) return
       scan.look(piece)
+      if (scan.hasNumber()) onNumber?.()
     },
     found: () => ({ hash: hash.digest('base64url').slice(0, hashChars), hasNumber: scan.hasNumber() }),
   }

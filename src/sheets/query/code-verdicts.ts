@@ -1,4 +1,4 @@
-import type { Snapshot } from '../snapshot.ts'
+import type { IndexedSnapshot } from '../snapshot.ts'
 import { type Bounds, bounds, ColumnCells, firstWhere } from './column-cells.ts'
 import { type IndexedColumn, seen } from './column-index.ts'
 import type { Filter, FilterOperator } from './query.ts'
@@ -20,7 +20,7 @@ export const fails = 2
 
 /** One for each value that must hold. */
 export function codeVerdicts(
-  snapshot: Snapshot,
+  snapshot: IndexedSnapshot,
   { column: index, operator, values }: Filter,
 ): CodeVerdicts[] {
   const cells = new ColumnCells(snapshot, index)
@@ -130,7 +130,7 @@ function isSortedByTime({ kinds }: IndexedColumn): boolean {
 type TextOperator = Extract<FilterOperator, 'contains' | 'starts' | 'ends'>
 
 function withText(
-  snapshot: Snapshot,
+  snapshot: IndexedSnapshot,
   cells: ColumnCells,
   operator: TextOperator,
   value: string,

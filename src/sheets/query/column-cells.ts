@@ -1,4 +1,4 @@
-import type { Snapshot } from '../snapshot.ts'
+import type { IndexedSnapshot } from '../snapshot.ts'
 import { type IndexedColumn, indexedColumn, seen } from './column-index.ts'
 import { type CellReader, cellReader } from './row-cells.ts'
 import { compareTexts, folded } from './text-order.ts'
@@ -9,7 +9,7 @@ export class ColumnCells {
   readonly #reader: CellReader
   readonly #index: number
 
-  constructor(snapshot: Snapshot, index: number) {
+  constructor(snapshot: IndexedSnapshot, index: number) {
     this.#reader = cellReader(snapshot)
     this.#index = index
     this.column = indexedColumn(snapshot, index)

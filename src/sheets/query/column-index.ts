@@ -1,4 +1,4 @@
-import type { Snapshot } from '../snapshot.ts'
+import type { IndexedSnapshot } from '../snapshot.ts'
 
 /**
  * All columns as codes, in one buffer, so that a worker hands them over in no time however many there are.
@@ -46,7 +46,7 @@ export interface IndexedColumn {
   kinds: number
 }
 
-export function indexedColumn({ indexes, rowNumbers }: Snapshot, column: number): IndexedColumn {
+export function indexedColumn({ indexes, rowNumbers }: IndexedSnapshot, column: number): IndexedColumn {
   const { codes, facts } = indexes
   const fact = (at: number) => facts[column * columnFacts + at] ?? 0
   const kinds = fact(factAt.kinds)

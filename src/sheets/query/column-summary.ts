@@ -1,5 +1,5 @@
 import type { Cell } from '../grid.ts'
-import type { Snapshot } from '../snapshot.ts'
+import type { IndexedSnapshot } from '../snapshot.ts'
 import { indexedColumn, seen } from './column-index.ts'
 import { cellReader } from './row-cells.ts'
 
@@ -17,7 +17,7 @@ export type CellKind = 'number' | 'integer' | 'boolean' | 'string' | 'date' | 'd
 
 const maxExamples = 3
 
-export function schemaOf(snapshot: Snapshot): ColumnSummary[] {
+export function schemaOf(snapshot: IndexedSnapshot): ColumnSummary[] {
   return snapshot.columns.map(({ key }, at) => {
     const { kinds } = indexedColumn(snapshot, at)
     return {
@@ -41,7 +41,7 @@ function kindsIn(bits: number): CellKind[] {
   return kinds
 }
 
-function examplesIn(snapshot: Snapshot, column: number): Exclude<Cell, null>[] {
+function examplesIn(snapshot: IndexedSnapshot, column: number): Exclude<Cell, null>[] {
   const { codes, emptyCode } = indexedColumn(snapshot, column)
   const reader = cellReader(snapshot)
   const found = new Map<number, Exclude<Cell, null>>()

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { createMovableClock } from '../../clock.ts'
 import type { Cell } from '../grid.ts'
-import { buildSnapshot, type Snapshot } from '../snapshot.ts'
+import { buildSnapshot, type IndexedSnapshot } from '../snapshot.ts'
 import { naiveQuery } from './naive-query.ts'
 import { type Filter, type FilterOperator, filterOperators, type Query } from './query.ts'
 import { runQuery, runQueryInSlices, runQuerySteps } from './run-query.ts'
@@ -333,12 +333,12 @@ test('half a surrogate pair is found where it is', () => {
   assert.deepEqual([...found.positions], [0, 1])
 })
 
-function assertSame(snapshot: Snapshot, cells: readonly Cell[][], query: Query): void {
+function assertSame(snapshot: IndexedSnapshot, cells: readonly Cell[][], query: Query): void {
   const { positions, total } = runQuery(snapshot, query)
   assert.deepEqual({ positions: [...positions], total }, naiveQuery(cells, query), JSON.stringify(query))
 }
 
-function cellsIn(snapshot: Snapshot): Cell[][] {
+function cellsIn(snapshot: IndexedSnapshot): Cell[][] {
   const rows = JSON.parse(Buffer.from(snapshot.listJson).toString()) as Record<string, Cell>[]
   return rows.map((row) =>
     snapshot.columns.map(({ key }) => Object.getOwnPropertyDescriptor(row, key)?.value as Cell),

@@ -1,6 +1,6 @@
 import type { Clock } from '../../clock.ts'
 import type { Soon } from '../../soon.ts'
-import type { Snapshot } from '../snapshot.ts'
+import type { IndexedSnapshot } from '../snapshot.ts'
 import { type CodeVerdicts, codeVerdicts, fails, passes, undecided } from './code-verdicts.ts'
 import type { Query } from './query.ts'
 import { createRowSearch } from './search-rows.ts'
@@ -18,7 +18,7 @@ const rowsPerStep = 65_536
 const bytesPerStep = 256 * 1024
 
 /** In one go: for tests, and where nobody waits. */
-export function runQuery(snapshot: Snapshot, query: Query): QueryResult {
+export function runQuery(snapshot: IndexedSnapshot, query: Query): QueryResult {
   const steps = runQuerySteps(snapshot, query)
   for (;;) {
     const step = steps.next()
@@ -31,7 +31,7 @@ export function runQuery(snapshot: Snapshot, query: Query): QueryResult {
  * 1,000,000 rows holds up nobody else.
  */
 export function runQueryInSlices(
-  snapshot: Snapshot,
+  snapshot: IndexedSnapshot,
   query: Query,
   clock: Pick<Clock, 'elapsedMs'>,
   sliceMs = 8,
@@ -58,7 +58,7 @@ export function runQueryInSlices(
 }
 
 /** Filters, the cheapest first, then the search, then the sort: each sees only what the former left. */
-export function* runQuerySteps(snapshot: Snapshot, query: Query): Generator<void, QueryResult> {
+export function* runQuerySteps(snapshot: IndexedSnapshot, query: Query): Generator<void, QueryResult> {
   const rows = snapshot.rowNumbers.length
   const { filters, search, sort, offset } = query
   const limit = query.limit ?? Number.POSITIVE_INFINITY
@@ -82,7 +82,7 @@ function readingLast(one: CodeVerdicts, other: CodeVerdicts): number {
 
 /** Without positions, every row is looked at; with them, what is kept is written over them. */
 function* keepPassing(
-  snapshot: Snapshot,
+  snapshot: IndexedSnapshot,
   positions: Uint32Array | null,
   test: CodeVerdicts,
 ): Generator<void, Uint32Array> {
@@ -105,7 +105,7 @@ function* keepPassing(
 
 /** Reads no cell that no row left has, and none twice. */
 function* decideCodes(
-  snapshot: Snapshot,
+  snapshot: IndexedSnapshot,
   positions: Uint32Array | null,
   { column, verdicts }: CodeVerdicts,
   decide: (code: number) => boolean,
@@ -123,7 +123,7 @@ function* decideCodes(
 }
 
 function* keepFound(
-  snapshot: Snapshot,
+  snapshot: IndexedSnapshot,
   positions: Uint32Array | null,
   search: string,
 ): Generator<void, Uint32Array> {
@@ -141,7 +141,7 @@ function* keepFound(
 }
 
 /** How many rows' texts may be read in a step. */
-function rowsRead({ listJson, rowNumbers }: Snapshot): number {
+function rowsRead({ listJson, rowNumbers }: IndexedSnapshot): number {
   return Math.max(1, Math.floor((bytesPerStep / listJson.byteLength) * rowNumbers.length))
 }
 

@@ -1,4 +1,4 @@
-import type { Snapshot } from '../snapshot.ts'
+import type { IndexedSnapshot } from '../snapshot.ts'
 import { type IndexedColumn, indexedColumn } from './column-index.ts'
 import type { SortKey } from './query.ts'
 
@@ -14,7 +14,7 @@ const fewRows = 8_192
  * The time grows with the rows, not with their logarithm, and no step takes long.
  */
 export function* sortPositions(
-  snapshot: Snapshot,
+  snapshot: IndexedSnapshot,
   positions: Uint32Array,
   sort: readonly SortKey[],
 ): Generator<void, Uint32Array> {

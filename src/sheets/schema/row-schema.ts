@@ -1,5 +1,5 @@
 import { type CellKind, type ColumnSummary, schemaOf } from '../query/column-summary.ts'
-import type { Snapshot } from '../snapshot.ts'
+import type { IndexedSnapshot } from '../snapshot.ts'
 import { rowNumberKey } from '../table.ts'
 import type { OrderedJson } from './ordered-json.ts'
 
@@ -11,7 +11,7 @@ export interface SchemaWish {
 
 /** JSON Schema 2020-12 of the rows, told by the header and by the cells that the sheet holds now. */
 export function rowSchema(
-  snapshot: Snapshot,
+  snapshot: IndexedSnapshot,
   { values, rowNumbers }: SchemaWish,
 ): { [key: string]: OrderedJson } {
   const properties = new Map<string, OrderedJson>()

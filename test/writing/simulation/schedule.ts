@@ -125,8 +125,10 @@ export async function play(seed: number, { clients, writesEach, crashes }: Wishe
     const clock = time
     const observe = () => {}
     const decoding = {
-      decode: async ({ bytes }: { bytes: Uint8Array }) =>
-        buildSnapshot({ rows: JSON.parse(Buffer.from(bytes).toString()) as Cell[][] }),
+      async decode({ bytes }: { bytes: Uint8Array }) {
+        const snapshot = buildSnapshot({ rows: JSON.parse(Buffer.from(bytes).toString()) as Cell[][] })
+        return { snapshot, indexed: snapshot }
+      },
       close: async () => {},
     }
     const reading = createReading({ store, providers, decoding, clock, observe, maxHeldBytes: 1e6 })
