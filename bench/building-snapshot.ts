@@ -20,7 +20,8 @@ export const snapshotBuilding: FigureRow = {
       const build = async () => {
         // What has not changed is not built again.
         await appendFile(rowport.filePath, 'one,more\n')
-        const { status } = await ask(`${list}?limit=1`, headers)
+        // Sorted, so that it waits for the indexes as well.
+        const { status } = await ask(`${list}?limit=1&sort=price`, headers)
         if (status !== 200) throw new Error(`Rowport answered ${status}`)
       }
       const agent = new Agent({ keepAlive: true, maxSockets: 1 })

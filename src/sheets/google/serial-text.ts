@@ -23,17 +23,33 @@ export function serialText(serial: number, kind: SerialKind): string | number {
   const ofDay = ms - day * msPerDay
   if (kind === 'time') return clockText(ofDay)
   if (day < firstDay || day > lastDay) return serial
-  const date = new Date(epochMs + day * msPerDay).toISOString().slice(0, 10)
+  const date = dayText(day)
   return kind === 'date' ? date : `${date}T${clockText(ofDay)}`
+}
+
+const knownDays = new Map<number, string>()
+const mostKnownDays = 10_000
+
+/** A sheet has few days and many rows. */
+function dayText(day: number): string {
+  const known = knownDays.get(day)
+  if (known !== undefined) return known
+  const text = new Date(epochMs + day * msPerDay).toISOString().slice(0, 10)
+  if (knownDays.size >= mostKnownDays) knownDays.clear()
+  knownDays.set(day, text)
+  return text
 }
 
 /** Hours run past 24 for what is elapsed; thousandths are told only where there are any. */
 function clockText(ms: number): string {
+  const hours = Math.floor(ms / msPerHour)
+  const minutes = Math.floor(ms / msPerMinute) % 60
+  const seconds = Math.floor(ms / 1_000) % 60
+  const clock = `${twoDigits(hours)}:${twoDigits(minutes)}:${twoDigits(seconds)}`
   const thousandths = ms % 1_000
-  const clock = [
-    Math.floor(ms / msPerHour),
-    Math.floor(ms / msPerMinute) % 60,
-    Math.floor(ms / 1_000) % 60,
-  ].map((part) => String(part).padStart(2, '0'))
-  return clock.join(':') + (thousandths === 0 ? '' : `.${String(thousandths).padStart(3, '0')}`)
+  return thousandths === 0 ? clock : `${clock}.${String(thousandths).padStart(3, '0')}`
+}
+
+function twoDigits(number: number): string {
+  return number < 10 ? `0${number}` : String(number)
 }

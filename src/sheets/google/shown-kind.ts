@@ -33,7 +33,15 @@ interface Parts {
   totalSeconds: number
 }
 
+/** `2026-11-15`, `15/11/2026 9:30`: how most are written, and told sooner. */
+const numericDate = /^\d{1,4}[-/]\d{1,2}[-/]\d{1,4}(?: (\d{1,2}:\d\d(?::\d\d)?))?$/
+
 export function shownAs(serial: number, text: string): Shown {
+  const numeric = isTimeOfDay(serial) ? null : numericDate.exec(text)
+  if (numeric) {
+    const kind = numeric[1] === undefined ? 'date' : 'date-time'
+    return { kind, isPlausible: isExplained(text, choicesOf(serial)) }
+  }
   // Most dates are written with nothing else, and the expressions for all the others cost ten times as much.
   const isPlain = /^[\d/: -]+$/.test(text)
   const shown = isPlain ? text : withPlainDigits(text)
