@@ -117,7 +117,7 @@ test('what is logged at which level; requests and reads are counted instead', ()
   const debugs = [
     'debug request_unreadable',
     'debug sheet_fetched',
-    'debug rows_added',
+    'debug rows_written',
     'debug google_called',
   ]
   assert.deepEqual(atLevel('silent'), [])
@@ -158,7 +158,14 @@ test('metrics count everything and hold no secret', async () => {
     text,
     /^rowport_requests_total\{operation="list_rows",form="a",method="GET",status="200",code=""\} 1$/m,
   )
-  assert.match(text, /^rowport_rows_added_total 3$/m)
+  for (const line of [
+    'rowport_provider_writes_total{provider="file"} 1',
+    'rowport_rows_written_total{change="added"} 3',
+    'rowport_rows_written_total{change="updated"} 1',
+    'rowport_rows_written_total{change="deleted"} 2',
+  ]) {
+    assert.ok(text.split('\n').includes(line), line)
+  }
   assert.match(text, new RegExp(`^rowport_malfunctions_total ${1 + Object.keys(secrets).length}$`, 'm'))
   assert.doesNotMatch(text, /sh_metrics/, 'no ids as labels: they would grow without end')
 })
@@ -201,7 +208,16 @@ const each: { [E in Observation['event']]: Extract<Observation, { event: E }> } 
     reason: 'gone',
     cause: undefined,
   },
-  rows_added: { event: 'rows_added', sheetId, rows: 3, durationMs: 1 },
+  rows_written: {
+    event: 'rows_written',
+    sheetId,
+    provider: 'file',
+    requests: 5,
+    added: 3,
+    updated: 1,
+    deleted: 2,
+    durationMs: 1,
+  },
   snapshots_held: { event: 'snapshots_held', sheets: 1, bytes: 1, bodyBytes: 1 },
   snapshot_dropped: { event: 'snapshot_dropped', bytes: 1 },
   decoder_lost: { event: 'decoder_lost', error: new Error('x') },

@@ -16,7 +16,7 @@ const levels: Record<Observation['event'], Exclude<LogLevel, 'silent'> | null> =
   malfunction: 'error',
   sheet_fetched: 'debug',
   provider_failed: 'warn',
-  rows_added: 'debug',
+  rows_written: 'debug',
   snapshots_held: null,
   snapshot_dropped: null,
   decoder_lost: 'error',

@@ -67,7 +67,25 @@ export function createMetrics(): Metrics {
     labelNames: ['provider', 'action'],
     registers,
   })
-  const rowsAdded = new Counter({ name: 'rowport_rows_added_total', help: 'Rows added', registers })
+  const writes = new Counter({
+    name: 'rowport_provider_writes_total',
+    help: 'Writes to a spreadsheet at its provider; many requests may share one',
+    labelNames: ['provider'],
+    registers,
+  })
+  const writeSeconds = new Histogram({
+    name: 'rowport_provider_write_seconds',
+    help: 'Time to write to a spreadsheet at its provider',
+    labelNames: ['provider'],
+    buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
+    registers,
+  })
+  const rowsWritten = new Counter({
+    name: 'rowport_rows_written_total',
+    help: 'Rows added, updated and deleted',
+    labelNames: ['change'],
+    registers,
+  })
   const heldBytes = new Gauge({
     name: 'rowport_snapshot_bytes',
     help: 'Memory held by snapshots: their rows, and bodies made of them',
@@ -160,8 +178,11 @@ export function createMetrics(): Metrics {
       case 'provider_failed':
         failures.inc({ provider: seen.provider, action: seen.action })
         break
-      case 'rows_added':
-        rowsAdded.inc(seen.rows)
+      case 'rows_written':
+        writes.inc({ provider: seen.provider })
+        writeSeconds.observe({ provider: seen.provider }, seen.durationMs * secondsPerMs)
+        for (const change of ['added', 'updated', 'deleted'] as const)
+          rowsWritten.inc({ change }, seen[change])
         break
       case 'snapshots_held':
         heldBytes.set({ kind: 'rows' }, seen.bytes)

@@ -42,7 +42,17 @@ export type Observation =
       reason: string
       cause: unknown
     }
-  | { event: 'rows_added'; sheetId: string; rows: number; durationMs: number }
+  /** One write at the provider, and how many rows of how many requests were in it. */
+  | {
+      event: 'rows_written'
+      sheetId: string
+      provider: string
+      requests: number
+      added: number
+      updated: number
+      deleted: number
+      durationMs: number
+    }
   /** `bodyBytes`: what was made of snapshots and is kept beside them, compressed lists above all. */
   | { event: 'snapshots_held'; sheets: number; bytes: number; bodyBytes: number }
   /** To make room for others. */

@@ -85,7 +85,7 @@ export function createUsage(store: Pick<Store, 'addUsage' | 'forgetUsageBefore'>
         tally.countProviderCall(seen.sheetId, atMs)
         tally.noteHealth(seen.sheetId, null, atMs)
         break
-      case 'rows_added':
+      case 'rows_written':
         tally.noteHealth(seen.sheetId, null, atMs)
         break
       case 'provider_failed':
@@ -104,5 +104,5 @@ export function createUsage(store: Pick<Store, 'addUsage' | 'forgetUsageBefore'>
 function isCounted(seen: Observation): boolean {
   const { event } = seen
   if (event === 'request_answered') return seen.accountId !== null
-  return event === 'sheet_fetched' || event === 'provider_failed' || event === 'rows_added'
+  return event === 'sheet_fetched' || event === 'provider_failed' || event === 'rows_written'
 }

@@ -68,7 +68,7 @@ export async function send(group: readonly Judged[], base: Base, parts: SendingP
   mark(group, true)
   try {
     const outcome = await commit(group, base, prepared, parts)
-    if (outcome.kind === 'applied') tellAdded(group, clock.elapsedMs() - begunMs, parts)
+    if (outcome.kind === 'applied') tellWritten(group, clock.elapsedMs() - begunMs, parts)
     mark(group, false)
     return outcome
   } catch (error) {
@@ -158,9 +158,14 @@ async function reporting<T>(
   }
 }
 
-function tellAdded(group: readonly Judged[], durationMs: number, { record, observe }: SendingParts): void {
-  const rows = group.reduce((sum, { change }) => sum + (change.kind === 'add' ? change.rows.length : 0), 0)
-  if (rows > 0) observe({ event: 'rows_added', sheetId: record.id, rows, durationMs })
+function tellWritten(group: readonly Judged[], durationMs: number, { record, observe }: SendingParts): void {
+  const { id: sheetId, provider } = record
+  const rows = { added: 0, updated: 0, deleted: 0 }
+  for (const { change } of group) {
+    if (change.kind === 'add') rows.added += change.rows.length
+    else rows[change.kind === 'update' ? 'updated' : 'deleted']++
+  }
+  observe({ event: 'rows_written', sheetId, provider, requests: group.length, ...rows, durationMs })
 }
 
 function mark(group: readonly Judged[], isSending: boolean): void {
