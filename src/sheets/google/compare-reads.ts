@@ -1,4 +1,5 @@
 import { ProviderFailure } from '../provider-failure.ts'
+import { type OnDifference, walkDifferences } from './differing-cells.ts'
 import type { SerialKind } from './serial-text.ts'
 import { shownAs } from './shown-kind.ts'
 import { cellsIn } from './values-body.ts'
@@ -22,34 +23,56 @@ export interface Comparison {
 }
 
 export function compareReads(serialBody: Uint8Array, shownBody: Uint8Array): Comparison {
-  const serials = cellsIn(serialBody)
-  const texts = cellsIn(shownBody)
+  const walked = createJudging()
+  if (walkDifferences(serialBody, shownBody, walked.judge)) return walked.comparison()
+  const parsed = createJudging()
+  parseDifferences(serialBody, shownBody, parsed.judge)
+  return parsed.comparison()
+}
+
+function createJudging(): { judge: OnDifference; comparison(): Comparison } {
   const dates: number[] = []
   let isDoubtful = false
+  let isTorn = false
+
+  return {
+    judge(row, column, serial, text) {
+      if (typeof serial !== 'number' || typeof text === 'boolean') {
+        isTorn = true
+        return false
+      }
+      if (typeof text === 'number' || text === '') {
+        // RAND() and its kind change by themselves; a format may show nothing at all.
+        isDoubtful = true
+        return true
+      }
+      const shown = shownAs(serial, text)
+      isDoubtful ||= !shown.isPlausible
+      dates.push(row, column, serialKinds.indexOf(shown.kind))
+      return true
+    },
+    comparison() {
+      // A new array each time: its buffer is handed over.
+      if (isTorn) return { fit: 'torn', dates: new Uint32Array() }
+      return { fit: isDoubtful ? 'doubtful' : 'exact', dates: Uint32Array.from(dates) }
+    },
+  }
+}
+
+/** Also where one has more rows or cells than the other: Google leaves out what is empty at the end. */
+function parseDifferences(serialBody: Uint8Array, shownBody: Uint8Array, onDifference: OnDifference): void {
+  const serials = cellsIn(serialBody)
+  const texts = cellsIn(shownBody)
   for (let row = 0; row < Math.max(serials.length, texts.length); row++) {
     const ofSerials = serials[row] ?? []
     const ofTexts = texts[row] ?? []
     for (let column = 0; column < Math.max(ofSerials.length, ofTexts.length); column++) {
       const serial = ofSerials[column] ?? ''
       const text = ofTexts[column] ?? ''
-      if (serial === text) continue
-      if (typeof serial !== 'number') return torn()
-      if (typeof text === 'number' || text === '') {
-        // RAND() and its kind change by themselves; a format may show nothing at all.
-        isDoubtful = true
-        continue
-      }
-      if (typeof text !== 'string') return torn()
-      const shown = shownAs(serial, text)
-      isDoubtful ||= !shown.isPlausible
-      dates.push(row, column, serialKinds.indexOf(shown.kind))
+      if (serial !== text && !onDifference(row, column, serial, text)) return
     }
   }
-  return { fit: isDoubtful ? 'doubtful' : 'exact', dates: Uint32Array.from(dates) }
 }
-
-/** A new one each time: its buffer is handed over. */
-const torn = (): Comparison => ({ fit: 'torn', dates: new Uint32Array() })
 
 /** Someone edits faster than we can read. */
 export function tornRead(): ProviderFailure {

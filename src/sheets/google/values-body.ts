@@ -17,10 +17,12 @@ export function cellsIn(body: Uint8Array): GoogleCell[][] {
 
 function isRow(row: unknown): row is GoogleCell[] {
   if (!Array.isArray(row)) return false
-  for (const cell of row) {
-    if (typeof cell !== 'string' && typeof cell !== 'number' && typeof cell !== 'boolean') return false
-  }
+  for (const cell of row) if (!isCell(cell)) return false
   return true
+}
+
+export function isCell(value: unknown): value is GoogleCell {
+  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
 }
 
 function notValues(): ProviderFailure {
