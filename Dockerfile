@@ -1,20 +1,28 @@
-FROM node:26.10.0-slim AS build
+FROM node:26.10.0-slim AS packages
 WORKDIR /rowport
-COPY . .
-RUN npm ci && node node_modules/vite/bin/vite.js build --config web/vite.config.ts --logLevel error
+COPY package.json package-lock.json .npmrc ./
 # The image has the pinned Node already, so the packages that bring it are left out.
 RUN npm ci --omit=dev --omit=optional
 
+FROM packages AS app
+RUN npm ci
+COPY tsconfig.json ./
+COPY src src
+COPY web web
+RUN node node_modules/vite/bin/vite.js build --config web/vite.config.ts --logLevel error
+
 FROM node:26.10.0-slim
 WORKDIR /rowport
-COPY --from=build /rowport/package.json ./
-COPY --from=build /rowport/node_modules node_modules
-COPY --from=build /rowport/src src
-COPY --from=build /rowport/web/dist web/dist
 RUN printf '#!/bin/sh\nexec node /rowport/src/cli.ts "$@"\n' > /usr/local/bin/rowport \
   && chmod +x /usr/local/bin/rowport && mkdir /data && chown node /data
+COPY --from=packages /rowport/node_modules node_modules
+COPY package.json ./
+COPY src src
+COPY --from=app /rowport/web/dist web/dist
 USER node
-ENV HOST=0.0.0.0 ROWPORT_DATA=/data
+ENV HOST=0.0.0.0 PORT=8787 ROWPORT_DATA=/data
 VOLUME /data
 EXPOSE 8787
+HEALTHCHECK --interval=10s --timeout=3s --start-period=30s \
+  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/healthz`).then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
 CMD ["node", "src/main.ts"]

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
-import { relative, resolve } from 'node:path'
+import { existsSync } from 'node:fs'
+import { join, relative, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { destination } from 'pino'
 import packageJson from '../package.json' with { type: 'json' }
@@ -77,6 +78,8 @@ function shortPath(path: string): string {
 
 /** As it must be typed in another terminal to work on this server's data. */
 function rowportCommand(dataFolder: string): string {
+  // The image brings the command itself, with its settings, and none of the scripts.
+  if (!existsSync(join(import.meta.dirname, '../scripts'))) return 'rowport'
   const command = 'npm run rowport --'
   if (dataFolder === resolve(defaultDataFolder)) return command
   const isPlain = /^[\w./-]+$/.test(dataFolder)

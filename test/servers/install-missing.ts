@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { findChromium } from './chromium.ts'
 import { findProgram } from './find-program.ts'
+import { findNginx } from './nginx.ts'
 import { findPostgres } from './postgres.ts'
 import { findRedis } from './redis.ts'
 
@@ -15,6 +16,7 @@ export interface ForeignProgram {
 export const testServers: readonly ForeignProgram[] = [
   { name: 'PostgreSQL', find: findPostgres, debianPackage: 'postgresql' },
   { name: 'Redis', find: findRedis, debianPackage: 'redis-server' },
+  { name: 'nginx', find: findNginx, debianPackage: 'nginx' },
   { name: 'Chromium', find: findChromium, debianPackage: 'chromium' },
 ]
 

@@ -1,0 +1,169 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { after, type TestContext, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { done } from '../harness.ts'
+import { findNginx } from '../servers/nginx.ts'
+import { skipCluster } from './cluster.ts'
+import {
+  type Asked,
+  type ProxiedInstances,
+  startProxiedInstances,
+  startProxy,
+  startRelay,
+} from './proxied.ts'
+
+/** deploy/nginx.conf as an operator gets it, before two instances. */
+
+const siteFile = join(import.meta.dirname, '../../deploy/nginx.conf')
+const skip = skipCluster || (findNginx() ? false : 'nginx is not on this machine')
+const refusalsPerMinute = 10
+
+const settings = {
+  BASE_URL: 'https://localhost',
+  ROWPORT_TRUSTED_PROXIES: '127.0.0.1',
+  ROWPORT_REFUSALS_PER_MINUTE: `${refusalsPerMinute}`,
+}
+// Nobody asks for it where the tests are skipped.
+const rowport = (skip ? null : await startProxiedInstances({ after }, settings)) as ProxiedInstances
+
+test('requests are shared out, and each is judged by the address that nginx saw', { skip }, async (t) => {
+  const { ask } = await proxy(t)
+  const path = await rowport.connectSheet('shared', ['first'])
+  const before = rowport.instances.map(({ answered }) => answered)
+  for (let n = 0; n < 8; n++) assert.equal((await ask(path)).status, 200)
+  const answered = rowport.instances.map(({ answered }, at) => answered - (before[at] ?? 0))
+  assert.deepEqual(answered, [4, 4])
+
+  const statuses = []
+  for (let n = 0; n < 2 * refusalsPerMinute + 2; n++) {
+    const headers = { Authorization: '', 'X-Forwarded-For': `192.0.2.${n}` }
+    statuses.push((await ask(path, { from: '127.0.0.2', headers })).status)
+  }
+  assert.deepEqual(statuses.slice(-3), [401, 429, 429], 'whoever it says it is')
+  const blaming = { 'X-Forwarded-For': '127.0.0.2' }
+  assert.equal((await ask(path, { from: '127.0.0.3', headers: blaming })).status, 200)
+})
+
+test('a write whose answer is lost goes to the other instance as well, and is done once', {
+  skip,
+}, async (t) => {
+  const way = { losesNextAnswer: false, lostAnswers: 0 }
+  const relays = await Promise.all(rowport.instances.map(({ port }) => startRelay(t, port, way)))
+  const { ask } = await proxy(t, relays)
+  const path = await rowport.connectSheet('lost', ['a', 'b', 'c'])
+
+  async function afterLoss(asked: Asked, row = ''): Promise<{ status: number; names: string[] }> {
+    const lostBefore = way.lostAnswers
+    way.losesNextAnswer = true
+    const { status } = await ask(path + row, asked)
+    assert.equal(way.lostAnswers, lostBefore + 1)
+    const rows = JSON.parse((await ask(path)).text) as { name: string }[]
+    return { status, names: rows.map(({ name }) => name) }
+  }
+
+  assert.deepEqual(await afterLoss({ method: 'DELETE' }, '/2'), { status: 200, names: ['b', 'c'] })
+  const added = { method: 'POST', body: '{"name":"d"}' }
+  assert.deepEqual(await afterLoss(added), { status: 201, names: ['b', 'c', 'd'] })
+  const keyed = { method: 'POST', body: '{"name":"e"}', headers: { 'Idempotency-Key': 'of-the-client' } }
+  assert.deepEqual(await afterLoss(keyed), { status: 201, names: ['b', 'c', 'd', 'e'] })
+  assert.deepEqual((await ask(path, keyed)).headers['idempotent-replayed'], 'true', 'its own key went along')
+  assert.deepEqual(await afterLoss({}), { status: 200, names: ['b', 'c', 'd', 'e'] })
+})
+
+test('every instance is replaced under load, and no request fails', { skip }, async (t) => {
+  const { ask } = await proxy(t)
+  const path = await rowport.connectSheet('replaced', ['first'])
+  const failed: string[] = []
+  let sent = 0
+  let added = 0
+  let isOver = false
+  async function client(): Promise<void> {
+    while (!isOver) {
+      const n = sent++
+      const isWrite = n % 4 === 0
+      const body = JSON.stringify({ name: `row ${n}` })
+      const asked = isWrite ? { method: 'POST', body } : {}
+      const outcome = await ask(path, asked).then(({ status }) => status, String)
+      if (outcome === 201) added++
+      if (outcome !== (isWrite ? 201 : 200)) failed.push(`${asked.method ?? 'GET'}: ${outcome}`)
+      await sleep(5)
+    }
+  }
+  const clients = Array.from({ length: 8 }, client)
+  for (const instance of rowport.instances) {
+    await sleep(100)
+    await instance.restart(200)
+  }
+  isOver = true
+  await Promise.all(clients)
+  assert.ok(sent > 50, `${sent} requests are no load`)
+  assert.deepEqual(failed, [])
+  const total = (await ask(`${path}?limit=1`)).headers['x-total-count']
+  assert.equal(total, `${1 + added}`, 'each row once')
+})
+
+test('sizes: Rowport itself refuses what is too large, and long lists never lie on the disk', {
+  skip,
+}, async (t) => {
+  const { ask, log } = await proxy(t)
+  const names = Array.from({ length: 5_000 }, (_, n) => `${n} ${'x'.repeat(2_000)}`)
+  const path = await rowport.connectSheet('long', names)
+  const list = await ask(path, { readsAfterMs: 300 })
+  assert.equal(list.status, 200)
+  assert.ok(list.text.length > 10_000_000)
+  assert.doesNotMatch(log(), /buffered to a temporary file/)
+
+  const longQuery = await ask(`${path}?limit=1&offset=1&name%5Bne%5D=${'y'.repeat(7_000)}`)
+  assert.equal(longQuery.status, 200)
+  assert.match(String(longQuery.headers.link), /next.*prev/)
+  const [largest, over, farOver] = [2, 2.9, 4].map((mebibytes) => ' '.repeat(mebibytes * 1024 * 1024))
+  const post = (body = '') => ask(path, { method: 'POST', body })
+  assert.equal((await post(largest)).status, 400, 'no JSON, but not too large')
+  for (const body of [over, farOver]) {
+    const { status, text } = await post(body)
+    assert.equal(status, 413)
+    assert.equal((JSON.parse(text) as { code: string }).code, 'payload_too_large')
+  }
+  const upload = await ask('/dashboard/api/files?name=a.csv', { method: 'POST', body: farOver ?? '' })
+  assert.notEqual(upload.status, 413, 'a file may be larger')
+})
+
+test('the dashboard is safe behind TLS that ends at nginx, and metrics stay inside', { skip }, async (t) => {
+  const { ask } = await proxy(t)
+  const page = await ask('/')
+  assert.equal(page.status, 200)
+  assert.match(String(page.headers['content-security-policy']), /default-src 'none'/)
+  assert.match(String(page.headers['strict-transport-security']), /max-age/)
+  const { token } = done(await rowport.instances[0].workshop.signIn.createLink('acme'))
+  const { status, headers } = await ask('/dashboard/api/sign-in-link', {
+    method: 'POST',
+    body: JSON.stringify({ token }),
+    headers: { 'Content-Type': 'application/json', 'X-Rowport-Dashboard': '1', Origin: 'https://localhost' },
+  })
+  assert.equal(status, 200)
+  const cookie = headers['set-cookie']?.[0] ?? ''
+  assert.match(cookie, /^__Host-rowport=.+; Secure/)
+  const session = await ask('/dashboard/api/session', { headers: { Cookie: cookie.split(';', 1)[0] ?? '' } })
+  assert.match(session.text, /"slug":"acme"/, 'on whichever instance')
+  assert.equal((await ask('/metrics')).status, 404)
+})
+
+test('with no instance left, the answer is still JSON', { skip }, async (t) => {
+  const { ask } = await proxy(t, [1, 1])
+  const { status, text, headers } = await ask('/api/sheets/acme/any')
+  assert.equal(status, 502)
+  assert.equal((JSON.parse(text) as { code: string }).code, 'service_unavailable')
+  assert.equal(headers['access-control-allow-origin'], '*')
+})
+
+/** With the key on every request that does not say otherwise. */
+async function proxy(t: TestContext, ports = rowport.instances.map(({ port }) => port)) {
+  const { ask, log } = await startProxy(t, siteFile, ports)
+  const authorized = { Authorization: `Bearer ${rowport.apiKey}` }
+  return {
+    log,
+    ask: (path: string, asked: Asked = {}) =>
+      ask(path, { ...asked, headers: { ...authorized, ...asked.headers } }),
+  }
+}
