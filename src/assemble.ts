@@ -16,7 +16,7 @@ import { createGoogleConnection, type GoogleConnection } from './management/goog
 import { createGoogleSpreadsheets, type GoogleSpreadsheets } from './management/google-spreadsheets.ts'
 import { createKeys, type Keys } from './management/keys.ts'
 import { Problem } from './management/problem.ts'
-import { resealCredentials } from './management/resealing.ts'
+import { keepResealing, resealCredentials } from './management/resealing.ts'
 import { createSheets, type Sheets } from './management/sheets.ts'
 import { createSignIn, type SignIn } from './management/sign-in.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
@@ -24,12 +24,18 @@ import { type Observe, observeAll } from './observe.ts'
 import type { Drain } from './router.ts'
 import { createSealing, type Sealing } from './sealing.ts'
 import { listen, type RunningServer, type TimeLimits } from './server.ts'
+import { createCellValue } from './shared-state/cell-value.ts'
+import { createFallOver } from './shared-state/fall-over.ts'
+import { createFallingOverCells } from './shared-state/falling-over-cells.ts'
 import { createFallingOverWindows } from './shared-state/falling-over-windows.ts'
 import { createMemoryRateWindows } from './shared-state/memory-rate-windows.ts'
 import type { RateWindows } from './shared-state/rate-windows.ts'
-import { connectRedis, type RedisConnection } from './shared-state/redis/redis.ts'
+import { connectRedis } from './shared-state/redis/redis.ts'
+import { createRedisCells } from './shared-state/redis/redis-cells.ts'
 import { createRedisRateWindows } from './shared-state/redis/redis-rate-windows.ts'
 import { createRedisSharedSnapshots } from './shared-state/redis/redis-shared-snapshots.ts'
+import type { SharedCells } from './shared-state/shared-cells.ts'
+import type { ShareValue } from './shared-state/shared-value.ts'
 import { createDecoding, type Decoding } from './sheets/decoding.ts'
 import { createFileProvider } from './sheets/file/file-provider.ts'
 import { createGoogle } from './sheets/google/google.ts'
@@ -66,6 +72,7 @@ export interface Workshop {
   google: GoogleConnection
   googleSpreadsheets: GoogleSpreadsheets
   sealing: Sealing
+  shared: SharedState
   /** How people reach the server, without a slash at the end. With PORT=0 it is known when the server listens. */
   baseUrl: string
   providers: ReadonlyMap<string, Provider>
@@ -87,8 +94,19 @@ export async function openWorkshop(config: Config, clock: Clock, log: Observe): 
   const signIn = createSignIn(store, accounts, clock)
   const sealing = createSealing(await secretOf(config), config.formerSecrets)
   const sharedTokens = createSharedTokens({ store, sealing })
+  const shared = openSharedState(config, store, clock, observe)
+  const { share } = shared
   const atGoogle =
-    config.google && createGoogle({ settings: config.google, store, sealing, clock, observe, sharedTokens })
+    config.google &&
+    createGoogle({
+      settings: config.google,
+      store,
+      sealing,
+      clock,
+      observe,
+      sharedTokens,
+      ...(share && { share }),
+    })
   const providers = new Map<string, Provider>([
     ['file', createFileProvider()],
     ['google', atGoogle?.provider ?? createUnconfiguredProvider('Google Sheets', googleMissing)],
@@ -115,6 +133,7 @@ export async function openWorkshop(config: Config, clock: Clock, log: Observe): 
     google,
     googleSpreadsheets: createGoogleSpreadsheets(google, atGoogle?.files ?? null),
     sealing,
+    shared,
     baseUrl: config.baseUrl,
     providers,
     decoding,
@@ -132,6 +151,7 @@ export async function openWorkshop(config: Config, clock: Clock, log: Observe): 
     async close() {
       await atGoogle?.close()
       await decoding.close()
+      await shared.close()
       await store.close()
     },
   }
@@ -188,19 +208,19 @@ export async function startServer(
   const { store, plans, providers, decoding } = workshop
   await store.endDeadNeighbours()
   await resealCredentials(store, workshop.sealing)
+  const resealing = config.formerSecrets.length > 0 ? keepResealing(store, workshop.sealing, clock) : null
   const { metrics } = workshop
   const usage = createUsage(store, clock)
   const observe = observeAll([workshop.observe, usage.observe])
   const life = await beginInstanceLife(store)
-  const redis = config.redisUrl === null ? null : connectRedis(config.redisUrl, observe)
+  const { windows } = workshop.shared
   // Rows by the megabyte have a connection of their own: nobody's count waits behind them.
   const redisForRows = config.redisUrl === null ? null : connectRedis(config.redisUrl, () => {})
-  await Promise.all([redis?.settled, redisForRows?.settled])
+  await Promise.all([workshop.shared.settled, redisForRows?.settled])
   const maxHeldBytes = config.maxSnapshotBytes
   const sharing = redisForRows && createSnapshotSharing(createRedisSharedSnapshots(redisForRows))
   const reading = createReading({ store, providers, decoding, clock, observe, maxHeldBytes, sharing })
   const writing = createWriting({ store, providers, reading, clock, observe, isShared: true })
-  const { windows, close: closeWindows } = createWindows(config, store, redis, clock, observe)
   const quota = createQuota(store, clock)
   const keyUse = createKeyUse(store, clock)
   const admission = createAdmission({ store, plans, windows, quota, keyUse, clock })
@@ -230,9 +250,8 @@ export async function startServer(
     await keyUse.close()
     await usage.close()
     closeDashboard()
-    closeWindows()
+    resealing?.stop()
     await life.leave()
-    await redis?.close()
     await redisForRows?.close()
   }
   const server = await listen(
@@ -259,19 +278,50 @@ export async function startServer(
   }
 }
 
+/** What instances share beside what they remember. */
+export interface SharedState {
+  windows: RateWindows
+  /** Null where there is nobody to share with. */
+  share: ShareValue | null
+  settled: Promise<void>
+  close(): Promise<void>
+}
+
 /** Of this process alone on the embedded default; else in Redis, and in the store where there is none or it is away. */
-function createWindows(
-  { store: { kind } }: Config,
+function openSharedState(
+  { redisUrl, store: { kind } }: Config,
   store: Store,
-  redis: RedisConnection | null,
   clock: Clock,
   observe: Observe,
-): { windows: RateWindows; close(): void } {
-  const ofStore: RateWindows = { take: store.takeWindow, look: store.lookWindow }
-  if (!redis) {
-    return { windows: kind === 'sqlite' ? createMemoryRateWindows(clock) : ofStore, close: () => {} }
+): SharedState {
+  const windows: RateWindows = { take: store.takeWindow, look: store.lookWindow }
+  const cells: SharedCells = { look: store.lookAtCell, swap: store.swapCell }
+  const shareIn =
+    (place: SharedCells): ShareValue =>
+    (name, form) =>
+      createCellValue({ name, form, cells: place, clock })
+  if (redisUrl === null) {
+    const alone = { windows: createMemoryRateWindows(clock), share: null }
+    const onStore = { windows, share: shareIn(cells) }
+    return { ...(kind === 'sqlite' ? alone : onStore), settled: Promise.resolve(), async close() {} }
   }
-  const first = createRedisRateWindows(redis)
-  const windows = createFallingOverWindows({ first, second: ofStore, ping: redis.ping, clock, observe })
-  return { windows, close: windows.close }
+  const redis = connectRedis(redisUrl, observe)
+  const { settled, ping } = redis
+  const fallOver = createFallOver({ ping, settled, clock, observe })
+  return {
+    windows: createFallingOverWindows({
+      first: createRedisRateWindows(redis),
+      second: windows,
+      fallOver,
+      clock,
+    }),
+    share: shareIn(
+      createFallingOverCells({ first: createRedisCells(redis), second: cells, fallOver, clock }),
+    ),
+    settled,
+    async close() {
+      fallOver.close()
+      await redis.close()
+    },
+  }
 }

@@ -18,7 +18,7 @@ const mayImport: Record<string, readonly string[]> = {
   admission: ['leaf', 'store', 'shared-state'],
   sheets: ['leaf', 'store', 'shared-state'],
   'sheets/file': ['leaf', 'sheets'],
-  'sheets/google': ['leaf', 'sheets', 'store'],
+  'sheets/google': ['leaf', 'sheets', 'store', 'shared-state'],
   // Connecting Google is one of the owner's verbs, and has no meaning for any other provider.
   // So is bringing a file.
   management: [

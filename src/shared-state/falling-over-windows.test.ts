@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { createMovableClock } from '../clock.ts'
 import type { Observation } from '../observe.ts'
-import { createFallingOverWindows, patienceMs } from './falling-over-windows.ts'
+import { createFallOver, patienceMs } from './fall-over.ts'
+import { createFallingOverWindows } from './falling-over-windows.ts'
 import { createMemoryRateWindows } from './memory-rate-windows.ts'
 import type { RateWindow, RateWindows } from './rate-windows.ts'
 
@@ -102,6 +103,11 @@ function setUp(t: TestContext) {
     state.firstAsked++
     return asked(() => first[how](name, most, forMs))
   }
+  const fallOver = createFallOver({
+    ping: () => asked(() => {}),
+    clock,
+    observe: (observation) => seen.push(observation),
+  })
   const windows = createFallingOverWindows({
     first: { take: counted('take'), look: counted('look') },
     second: {
@@ -111,11 +117,10 @@ function setUp(t: TestContext) {
       },
       look: second.look,
     },
-    ping: () => asked(() => {}),
+    fallOver,
     clock,
-    observe: (observation) => seen.push(observation),
   })
-  t.after(() => windows.close())
+  t.after(() => fallOver.close())
 
   async function passMs(ms: number): Promise<void> {
     await othersGoOn()

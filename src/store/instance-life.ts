@@ -1,6 +1,9 @@
 import type { Store } from './store.ts'
 
-type LifeStore = Pick<Store, 'stayAlive' | 'leave' | 'forgetOldLeases' | 'forgetOldWindows'>
+type LifeStore = Pick<
+  Store,
+  'stayAlive' | 'leave' | 'forgetOldLeases' | 'forgetOldWindows' | 'forgetOldCells'
+>
 
 /** Says to all on the same store that this instance lives, and works on what it has begun, until it leaves. */
 export interface InstanceLife {
@@ -22,6 +25,7 @@ export async function beginInstanceLife(store: LifeStore): Promise<InstanceLife>
   const signs = setInterval(() => void store.stayAlive(lifeMs).catch(() => {}), signEveryMs).unref()
   const tidying = setInterval(() => {
     void store.forgetOldWindows().catch(() => {})
+    void store.forgetOldCells().catch(() => {})
     void store.forgetOldLeases(keepLeasesMs).catch(() => {})
   }, tidyEveryMs).unref()
   return {

@@ -129,6 +129,7 @@ export async function passTime(database: SqlDatabase, clock: MovableClock, ms: n
     database.kysely,
   )
   await sql`update rate_window set ends_at_ms = ends_at_ms - ${sql.lit(ms)}`.execute(database.kysely)
+  await sql`update shared_cell set ends_at_ms = ends_at_ms - ${sql.lit(ms)}`.execute(database.kysely)
   await sql`update access_token set expires_at_ms = expires_at_ms - ${sql.lit(ms)}`.execute(database.kysely)
   // What ends exactly now has ended.
   await sleep(2)

@@ -9,6 +9,7 @@ import { up as usageFigures } from './migrations/006-usage-figures.ts'
 import { up as leases } from './migrations/010-leases.ts'
 import { up as rateWindows } from './migrations/011-rate-windows.ts'
 import { up as accessTokens } from './migrations/012-access-tokens.ts'
+import { up as sharedCells } from './migrations/014-shared-cells.ts'
 import type { SqlDatabase } from './sql-database.ts'
 
 interface Migration {
@@ -28,6 +29,7 @@ const migrations: readonly Migration[] = [
   { number: 10, name: 'leases', up: leases },
   { number: 11, name: 'rate-windows', up: rateWindows },
   { number: 12, name: 'access-tokens', up: accessTokens },
+  { number: 14, name: 'shared-cells', up: sharedCells },
 ]
 
 /**

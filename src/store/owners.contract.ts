@@ -168,7 +168,7 @@ export function ownersContract(of: StoreTest): void {
     const before = await rowsPerTable()
     await store.deleteAccount(account.id)
     const after = await rowsPerTable()
-    const shared = new Set(['migration', 'lease', 'rate_window', 'sign_in_attempt'])
+    const shared = new Set(['migration', 'lease', 'rate_window', 'shared_cell', 'sign_in_attempt'])
     for (const [table, count] of Object.entries(before)) {
       if (shared.has(table)) continue
       assert.equal(after[table], count / 2, table)

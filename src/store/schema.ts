@@ -16,6 +16,7 @@ export interface Tables {
   operation: OperationTable
   lease: LeaseTable
   rate_window: RateWindowTable
+  shared_cell: SharedCellTable
   access_token: AccessTokenTable
   owner: OwnerTable
   sign_in_attempt: SignInAttemptTable
@@ -261,6 +262,15 @@ export interface RateWindowTable {
   count: number
   /** Of these, by the last statement. */
   granted: number
+  /** By the store's clock. */
+  ends_at_ms: number
+}
+
+/** A text that instances replace one after the other; what it holds is theirs to know. */
+export interface SharedCellTable {
+  name: string
+  version: string
+  text: string
   /** By the store's clock. */
   ends_at_ms: number
 }

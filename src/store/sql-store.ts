@@ -1,6 +1,7 @@
 import type { Clock } from '../clock.ts'
 import { createAccessTokenQueries } from './access-token-queries.ts'
 import { createAccountQueries } from './account-queries.ts'
+import { createCellQueries } from './cell-queries.ts'
 import { createCredentialQueries } from './credential-queries.ts'
 import { newInstanceId } from './instance-id.ts'
 import { createKeyQueries } from './key-queries.ts'
@@ -33,6 +34,7 @@ export function createSqlStore(database: SqlDatabase, clock: Clock): Store {
     ...createAccessTokenQueries(database, clock),
     ...createLeaseQueries(database, clock, instanceId),
     ...createWindowQueries(database, clock),
+    ...createCellQueries(database, clock),
     async ping() {
       await database.kysely.selectFrom('migration').select('number').limit(1).execute()
     },

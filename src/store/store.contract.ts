@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { createMovableClock, type MovableClock } from '../clock.ts'
 import { accessTokensContract } from './access-tokens.contract.ts'
+import { cellsContract } from './cells.contract.ts'
 import { credentialsContract } from './credentials.contract.ts'
 import { leasesContract } from './leases.contract.ts'
 import { migrate } from './migrate.ts'
@@ -46,6 +47,7 @@ export function storeContract(
   leasesContract(of)
   accessTokensContract(of)
   windowsContract(of)
+  cellsContract(of)
 
   of('an account is found by its slug, which is taken once', async (store) => {
     assert.equal(await store.countAccounts(), 0)

@@ -1,4 +1,5 @@
 import type { AccessTokenStore } from './access-tokens.ts'
+import type { CellStore } from './cells.ts'
 import type { CredentialStore } from './credentials.ts'
 import type { LeaseStore } from './leases.ts'
 import type { OperationStore } from './operations.ts'
@@ -28,6 +29,7 @@ export interface Store
     OperationStore,
     LeaseStore,
     WindowStore,
+    CellStore,
     UsageFigureStore {
   /** The one query of admission (DESIGN): who and what, as of now, never cached. */
   lookUp(address: SheetAddress, keyHash: string | null): Promise<Facts>

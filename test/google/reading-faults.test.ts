@@ -30,7 +30,8 @@ test('whatever goes wrong at Google is a failure in words, soon, and over when G
         return true
       })
       const tookMs = performance.now() - startMs
-      assert.ok(tookMs < 4_000, `${tookMs} ms`)
+      // The limits of this test, not the product's own.
+      assert.ok(tookMs < callLimits.readMs, `${tookMs} ms`)
       assert.equal(ground.credentials.all.get(ground.credentialId)?.state, 'valid')
       await ground.local.control('DELETE', 'faults')
       ground.local.clock.advanceMs(5_000)

@@ -1,9 +1,14 @@
 import type { Clock } from '../../clock.ts'
 import type { Observe } from '../../observe.ts'
+import { createOwnValue } from '../../shared-state/own-value.ts'
+import type { ShareValue } from '../../shared-state/shared-value.ts'
 import { ProviderFailure } from '../provider-failure.ts'
 import type { Deadline } from './deadline.ts'
-import { createRationWindow, type RationWindow, windowMs } from './ration-window.ts'
-import type { Cancel, Timers } from './timers.ts'
+import { rationOf } from './ration-book.ts'
+import { rationBookForm } from './ration-book-form.ts'
+import { createRationQueue } from './ration-queue.ts'
+import { emptyRation, windowMs, windowOf } from './ration-window.ts'
+import type { Timers } from './timers.ts'
 
 export type RationKind = 'read' | 'write'
 
@@ -16,9 +21,10 @@ export interface GoogleBudget {
   /** More than half of the owner's reads of this minute are used: those who can wait, should. */
   isTight(subject: string): boolean
   /** Google refused all the same: somebody else spends from the same ration. */
-  refusedByGoogle(who: { subject: string; kind: RationKind; per: 'user' | 'project' }): void
+  refusedByGoogle(refusal: GoogleRefusal): void
   /** Google took a call: the next refusal counts as a first one. */
   acceptedByGoogle(who: { subject: string; kind: RationKind }): void
+  close(): void
 }
 
 export interface BudgetWish {
@@ -32,7 +38,17 @@ export interface BudgetWish {
 
 export interface BudgetPlace {
   /** To be called once, when the call has ended. A call that was never sent costs nothing. */
-  giveBack(end: 'answered' | 'no_answer' | 'not_sent'): void
+  giveBack(end: CallEnd): void
+}
+
+type CallEnd = 'answered' | 'no_answer' | 'not_sent'
+
+export interface GoogleRefusal {
+  subject: string
+  kind: RationKind
+  per: 'user' | 'project'
+  /** How long Google says to wait; it hardly ever says so. */
+  retryAfterMs?: number
 }
 
 export interface BudgetLimits {
@@ -51,38 +67,28 @@ export interface BudgetParts {
   observe: Observe
   random: () => number
   limits: BudgetLimits
+  /** Where several servers spend from one ration; without it, this process counts for itself. */
+  share?: ShareValue
 }
 
-/** A call that we gave up may still be under way to Google. */
-const straggleMs = 15_000
+/** How long a call counts after its end. One that we gave up may still be under way to Google. */
+const heldMs: Record<CallEnd, number> = {
+  // A little more than a minute: servers agree on the time only as well as they can ask for it.
+  answered: windowMs + 50,
+  no_answer: windowMs + 15_000,
+  not_sent: 0,
+}
 const firstClosureMs = 1_000
 /** Within five seconds after Google gives again, so do we. */
 const maxClosureMs = 4_000
+/** Whatever Google says, its minute is over then. */
+const longestRetryAfterMs = windowMs
 const tightShare = 0.5
 /**
  * Reads come in bursts, when many sheets are opened at once. Writes to one sheet come one after the other, and what
  * comes during a pause goes out together: they are paced early, so that no pause is much longer than a second.
  */
 const atOnceShares: Record<RationKind, number> = { read: 0.5, write: 1 / 6 }
-/** Owners that have not called for a minute are forgotten when there are so many. */
-const sweepAtLines = 1_000
-
-interface Waiter {
-  number: number
-  give(place: BudgetPlace): void
-}
-
-interface Ration {
-  window: RationWindow
-  /** Times that Google refused in a row. */
-  refusals: number
-}
-
-/** The ration of one person, and those who wait for it. */
-interface Line extends Ration {
-  urgent: Waiter[]
-  others: Waiter[]
-}
 
 export function createGoogleBudget(parts: BudgetParts): GoogleBudget {
   const rations = { read: createRation('read', parts), write: createRation('write', parts) }
@@ -90,146 +96,64 @@ export function createGoogleBudget(parts: BudgetParts): GoogleBudget {
     take: (wish) => rations[wish.kind].take(wish),
     opensInMs: ({ subject, kind }) => rations[kind].opensInMs(subject),
     isTight: (subject) => rations.read.usedShare(subject) > tightShare,
-    refusedByGoogle: ({ subject, kind, per }) => rations[kind].close(subject, per),
-    acceptedByGoogle: ({ subject, kind }) => rations[kind].reopen(subject),
+    refusedByGoogle: (refusal) => rations[refusal.kind].refused(refusal),
+    acceptedByGoogle: ({ subject, kind }) => rations[kind].accepted(subject),
+    close() {
+      rations.read.close()
+      rations.write.close()
+    },
   }
 }
 
-function createRation(kind: RationKind, { clock, timers, observe, random, limits }: BudgetParts) {
-  const project: Ration = { window: createRationWindow(limits.perProject[kind]), refusals: 0 }
-  const lines = new Map<string, Line>()
-  const waitingLines = new Set<Line>()
-  let numbers = 0
-  let cancelTimer: Cancel = () => {}
+function createRation(kind: RationKind, { clock, timers, observe, random, limits, share }: BudgetParts) {
+  const queue = createRationQueue({
+    book: share?.(`google ${kind}s`, rationBookForm) ?? createOwnValue(rationBookForm, clock),
+    timers,
+    ownerWindow,
+    projectWindow: (ration) => windowOf(ration, limits.perProject[kind]),
+  })
+  return { take, opensInMs: queue.nextInMs, refused, accepted, usedShare, close: queue.close }
 
-  return { take, opensInMs, close, reopen, usedShare }
-
-  function take({ subject, isUrgent, deadline }: BudgetWish): Promise<BudgetPlace> {
-    const line = lineOf(subject)
-    const queue = isUrgent ? line.urgent : line.others
-    const openingMs = openingOf(line, isUrgent)
-    if (openingMs > deadline.leftMs()) return Promise.reject(usedUp(openingMs))
-
-    const { promise, resolve, reject } = Promise.withResolvers<BudgetPlace>()
-    const giveUp = () => {
-      queue.splice(queue.indexOf(waiter), 1)
-      if (line.urgent.length + line.others.length === 0) waitingLines.delete(line)
-      setTimer()
-      reject(usedUp(openingOf(line, isUrgent)))
-    }
-    const waiter: Waiter = {
-      number: numbers++,
-      give(place) {
-        deadline.signal.removeEventListener('abort', giveUp)
-        resolve(place)
-      },
-    }
-    queue.push(waiter)
-    waitingLines.add(line)
-    deadline.signal.addEventListener('abort', giveUp, { once: true })
-    giveOut()
-    return promise
+  async function take({ subject, isUrgent, deadline }: BudgetWish): Promise<BudgetPlace> {
+    const openingMs = queue.opensInMs({ subject, isUrgent })
+    if (openingMs > deadline.leftMs()) throw usedUp(openingMs)
+    const tooLate = () => usedUp(queue.opensInMs({ subject, isUrgent }))
+    const placeId = await queue.wait({ subject, isUrgent }, deadline, tooLate)
+    return { giveBack: (end) => queue.end(subject, placeId, heldMs[end]) }
   }
 
-  function opensInMs(subject: string): number {
-    const line = lines.get(subject)
-    if (!line) return 0
-    const nowMs = clock.elapsedMs()
-    const atMs = Math.max(line.window.nextAtMs(nowMs), project.window.nextAtMs(nowMs))
-    return Math.max(0, atMs - nowMs)
-  }
-
-  function lineOf(subject: string): Line {
-    const known = lines.get(subject)
-    if (known) return known
-    if (lines.size >= sweepAtLines) sweep()
-    const window = createRationWindow(limits.perUser[kind], atOnceShares[kind])
-    const line = { window, urgent: [], others: [], refusals: 0 }
-    lines.set(subject, line)
-    return line
-  }
-
-  function sweep(): void {
-    const nowMs = clock.elapsedMs()
-    for (const [subject, line] of lines) {
-      if (line.window.isIdle(nowMs) && !waitingLines.has(line)) lines.delete(subject)
-    }
-  }
-
-  /** In how many milliseconds a newcomer can have a place at the earliest. */
-  function openingOf(line: Line, isUrgent: boolean): number {
-    const nowMs = clock.elapsedMs()
-    const ahead = line.urgent.length + (isUrgent ? 0 : line.others.length)
-    const atMs = Math.max(
-      line.window.openingAtMs(ahead + 1, nowMs),
-      project.window.openingAtMs(ahead + 1, nowMs),
-    )
-    return Math.max(0, atMs - nowMs)
-  }
-
-  function giveOut(): void {
-    for (;;) {
-      const nowMs = clock.elapsedMs()
-      const line = project.window.nextAtMs(nowMs) <= nowMs ? firstInTurn(nowMs) : null
-      const waiter = line && (line.urgent.shift() ?? line.others.shift())
-      if (!line || !waiter) break
-      if (line.urgent.length + line.others.length === 0) waitingLines.delete(line)
-      line.window.take(nowMs)
-      project.window.take(nowMs)
-      waiter.give({ giveBack: (end) => giveBack(line, end) })
-    }
-    setTimer()
-  }
-
-  /** Urgent ones first, and then as they came. */
-  function firstInTurn(nowMs: number): Line | null {
-    let first: Line | null = null
-    for (const line of waitingLines) {
-      if (line.window.nextAtMs(nowMs) <= nowMs && (!first || isBefore(line, first))) first = line
-    }
-    return first
-  }
-
-  function setTimer(): void {
-    cancelTimer()
-    const nowMs = clock.elapsedMs()
-    let nextMs = Number.POSITIVE_INFINITY
-    for (const { window } of waitingLines) nextMs = Math.min(nextMs, window.nextAtMs(nowMs))
-    nextMs = Math.max(nextMs, project.window.nextAtMs(nowMs))
-    // A fraction of a millisecond too early would be a turn for nothing.
-    if (Number.isFinite(nextMs)) cancelTimer = timers.after(Math.max(1, Math.ceil(nextMs - nowMs)), giveOut)
-  }
-
-  function giveBack(line: Line, end: Parameters<BudgetPlace['giveBack']>[0]): void {
-    const nowMs = clock.elapsedMs()
-    const heldMs = { answered: windowMs, no_answer: windowMs + straggleMs, not_sent: 0 }[end]
-    line.window.giveBack(nowMs, heldMs)
-    project.window.giveBack(nowMs, heldMs)
-    if (waitingLines.size > 0) giveOut()
-  }
-
-  function close(subject: string, per: 'user' | 'project'): void {
+  function refused({ subject, per, retryAfterMs = 0 }: GoogleRefusal): void {
     observe({ event: 'google_rationed', kind, per, by: 'google' })
-    const ration = per === 'user' ? lineOf(subject) : project
-    const nowMs = clock.elapsedMs()
-    // Those who were under way when it closed say nothing new.
-    if (ration.window.isClosed(nowMs)) return
-    const closedMs = Math.min(maxClosureMs, firstClosureMs * 2 ** ration.refusals) * (0.75 + random() / 4)
-    ration.refusals++
-    ration.window.closeUntil(nowMs + closedMs)
+    const varied = 0.75 + random() / 4
+    queue.write((book, nowMs) => {
+      const ration = per === 'user' ? rationOf(book, subject) : book.project
+      // Those who were under way when it closed say nothing new.
+      if (ration.closedUntilMs > nowMs) return
+      const closureMs = Math.min(maxClosureMs, firstClosureMs * 2 ** ration.refusals) * varied
+      ration.closedUntilMs = nowMs + Math.max(closureMs, Math.min(retryAfterMs, longestRetryAfterMs))
+      ration.refusals++
+      ration.isOnTrial = true
+    })
   }
 
-  function reopen(subject: string): void {
-    for (const ration of [lines.get(subject), project]) {
-      if (!ration || ration.refusals === 0) continue
-      ration.refusals = 0
-      ration.window.reopen()
-      giveOut()
-    }
+  function accepted(subject: string): void {
+    const { book } = queue.known()
+    if ((book.owners.get(subject)?.refusals ?? 0) + book.project.refusals === 0) return
+    queue.write((newest) => {
+      for (const ration of [rationOf(newest, subject), newest.project]) {
+        ration.refusals = 0
+        ration.isOnTrial = false
+      }
+    })
   }
 
   function usedShare(subject: string): number {
-    return lines.get(subject)?.window.usedShare(clock.elapsedMs()) ?? 0
+    const { book, nowMs } = queue.known()
+    return ownerWindow(book.owners.get(subject) ?? emptyRation()).usedShare(nowMs)
+  }
+
+  function ownerWindow(ration: Parameters<typeof windowOf>[0]) {
+    return windowOf(ration, limits.perUser[kind], atOnceShares[kind])
   }
 
   function usedUp(openingMs: number): ProviderFailure {
@@ -243,14 +167,4 @@ function createRation(kind: RationKind, { clock, timers, observe, random, limits
       }.`,
     })
   }
-}
-
-function isBefore(one: Line, other: Line): boolean {
-  const isUrgent = one.urgent.length > 0
-  if (isUrgent !== other.urgent.length > 0) return isUrgent
-  return headOf(one) < headOf(other)
-}
-
-function headOf({ urgent, others }: Line): number {
-  return (urgent[0] ?? others[0])?.number ?? Number.POSITIVE_INFINITY
 }

@@ -10,6 +10,7 @@ import { callLimits, createGoogleCalls, type GoogleCall } from './google-call.ts
 import { createGoogleTokens } from './google-tokens.ts'
 import { type Answer, ExchangeLost, type ExchangeWish } from './google-transport.ts'
 import { createRetryCredit } from './retry-credit.ts'
+import type { SharedTokens } from './shared-tokens.ts'
 
 type Script = (wish: ExchangeWish, number: number) => Answer | ExchangeLost | Promise<Answer>
 
@@ -35,7 +36,7 @@ function failure(code: number, status = '', reason = ''): Answer {
   }
 }
 
-function start(script: Script, latencyMs = 0) {
+function start(script: Script, latencyMs = 0, shared?: SharedTokens) {
   const time = createVirtualTime()
   const { clock, timers } = time
   const store = createMemoryCredentials()
@@ -50,6 +51,7 @@ function start(script: Script, latencyMs = 0) {
     clock,
     observe,
     oauth: { refresh: async () => ({ accessToken: `token-${++refreshes}`, expiresInSeconds: 3_600 }) },
+    ...(shared && { shared }),
   })
   const random = () => 0.5
   const calls = createGoogleCalls({
@@ -223,6 +225,23 @@ test('two access tokens refused in a row, or a scope withdrawn, need the owner',
   }
 })
 
+test('a token that another instance left and Google has ended since says nothing of the credential', async () => {
+  const left = ['left-1', 'left-2']
+  const shared: SharedTokens = {
+    async tokenOf(_credential, _former, refresh) {
+      const accessToken = left.shift()
+      return accessToken === undefined ? refresh() : { accessToken, expiresInSeconds: 3_600 }
+    },
+  }
+  const script: Script = ({ headers }) =>
+    headers.Authorization === 'Bearer token-1' ? good : failure(401, 'UNAUTHENTICATED')
+  const { calls, call, settled, bearers, store, credentialId } = start(script, 0, shared)
+  const { value } = await settled(calls.callRead(call))
+  assert.equal(String(value), '{"good":true}')
+  assert.deepEqual(bearers, ['Bearer left-1', 'Bearer left-2', 'Bearer token-1'])
+  assert.equal(store.all.get(credentialId)?.state, 'valid')
+})
+
 test('a 401 that is not Google’s, and a scope that only Drive wants, expire nothing', async () => {
   const proxy: Answer = { status: 401, headers: { 'content-type': 'text/html' }, body: own('<html>') }
   const scope = failure(403, 'PERMISSION_DENIED', 'ACCESS_TOKEN_SCOPE_INSUFFICIENT')
@@ -266,6 +285,16 @@ test('a write that was refused or never left was surely not done', async () => {
     assert.ok(error instanceof ProviderFailure && !(error instanceof OutcomeUnknown), String(error))
     assert.equal(sentAtMs.length, 1)
   }
+})
+
+test('when Google says how long to wait, nobody asks before that', async () => {
+  const refusal = failure(429, 'RESOURCE_EXHAUSTED')
+  const patient = { ...refusal, headers: { ...refusal.headers, 'retry-after': '9' } }
+  const { calls, call, sentAtMs, settled } = start((_, number) => (number === 1 ? patient : good))
+  const { value } = await settled(calls.callRead(call))
+  assert.equal(String(value), '{"good":true}')
+  const [first = 0, second = 0] = sentAtMs
+  assert.ok(second - first >= 9_000 && second - first < 10_000, `${second - first} ms`)
 })
 
 test('a write that is taken gives back what Google said', async () => {

@@ -60,6 +60,9 @@ export interface CallLimits {
   maxBackoffMs: number
 }
 
+/** Of one that was known, one that was found, one that was made. */
+const mostRefusals = 2
+
 export const callLimits: CallLimits = {
   readMs: 15_000,
   writeMs: 25_000,
@@ -149,7 +152,10 @@ export function createGoogleCalls(parts: CallParts): GoogleCalls {
     return !deadline.signal.aborted
   }
 
-  /** An access token may have been ended early; a second one that is refused as well is no accident. */
+  /**
+   * An access token may have been ended early, and so may the next, where another instance got that before; but one that
+   * was made after a refusal and is refused as well is no accident.
+   */
   async function authorised(kind: Kind, call: GoogleCall, deadline: Deadline): Promise<Answer> {
     for (let refusals = 0; ; refusals++) {
       const access = await tokens.accessToken(call.credentialId, deadline)
@@ -160,7 +166,9 @@ export function createGoogleCalls(parts: CallParts): GoogleCalls {
         throw await tokens.expire(access, 'the owner withdrew the access to spreadsheets')
       }
       if (!isUnauthenticated(answer.status, error)) return answer
-      if (refusals > 0) throw await tokens.expire(access, 'Google refuses the access token')
+      const isNew = refusals > 0 && !access.isFound
+      if (isNew || refusals >= mostRefusals)
+        throw await tokens.expire(access, 'Google refuses the access token')
       tokens.forget(access)
     }
   }
@@ -204,13 +212,14 @@ export function createGoogleCalls(parts: CallParts): GoogleCalls {
   }
 
   function noteRation(kind: Kind, { service }: GoogleCall, subject: string, answer: Answer): boolean {
-    const { status, body } = answer
+    const { status, headers, body } = answer
     if (isGood(status)) {
       if (service === 'sheets') budget.acceptedByGoogle({ subject, kind })
       return false
     }
     const per = rationExceeded(status, readGoogleError(body))
-    if (per && service === 'sheets') budget.refusedByGoogle({ subject, kind, per })
+    const retryAfterMs = Number(headers['retry-after'] ?? 0) * 1_000 || 0
+    if (per && service === 'sheets') budget.refusedByGoogle({ subject, kind, per, retryAfterMs })
     return per !== null
   }
 

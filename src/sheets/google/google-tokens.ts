@@ -28,6 +28,8 @@ export interface Access {
   subject: string
   /** What the owner allowed, separated by spaces. */
   scopes: string
+  /** Another instance got it, some time ago. */
+  isFound: boolean
 }
 
 export interface TokensParts {
@@ -55,6 +57,7 @@ interface Remembered {
   version: number
   subject: string
   token: string | null
+  isFound: boolean
   /** Refused by Google though its time was not over. */
   refusedToken: string | null
   expiresAtMs: number
@@ -80,7 +83,8 @@ export function createGoogleTokens(parts: TokensParts): GoogleTokens {
       }
       if (known.token === null) throw tooLate()
       const { id, version, subject, scopes } = credential
-      return { token: known.token, credentialId: id, version, subject, scopes }
+      const { token, isFound } = known
+      return { token, isFound, credentialId: id, version, subject, scopes }
     },
 
     subjectOf: (credentialId) => remembered.get(credentialId)?.subject ?? null,
@@ -102,6 +106,7 @@ export function createGoogleTokens(parts: TokensParts): GoogleTokens {
       version,
       subject,
       token: null,
+      isFound: false,
       refusedToken: null,
       expiresAtMs: 0,
       refreshing: null,
@@ -136,10 +141,15 @@ export function createGoogleTokens(parts: TokensParts): GoogleTokens {
       observe({ event: 'credential_expired', credentialId, reason: 'sealed under another secret' })
       throw new CredentialExpired(reconnect)
     }
-    const ask = () => askTwice(refreshToken)
+    let isFound = true
+    const ask = () => {
+      isFound = false
+      return askTwice(refreshToken)
+    }
     const given = await (shared?.tokenOf(credential, [known.token, known.refusedToken], ask) ?? ask())
     if ('dead' in given) throw await expire({ credentialId, version }, given.dead)
     known.token = given.accessToken
+    known.isFound = isFound
     known.expiresAtMs = clock.nowMs() + given.expiresInSeconds * 1_000
     known.failure = null
   }

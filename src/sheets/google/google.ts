@@ -1,6 +1,7 @@
 import type { Clock } from '../../clock.ts'
 import type { Observe } from '../../observe.ts'
 import type { Sealing } from '../../sealing.ts'
+import type { ShareValue } from '../../shared-state/shared-value.ts'
 import type { Store } from '../../store/store.ts'
 import type { Provider } from '../provider.ts'
 import { createGoogleBreaker } from './google-breaker.ts'
@@ -44,6 +45,8 @@ export interface GoogleParts {
   clock: Clock
   observe: Observe
   sharedTokens?: SharedTokens
+  /** Where several servers spend from the same rations. */
+  share?: ShareValue
   /** For tests; without them, as Google and the design want it. */
   timers?: Timers
   random?: () => number
@@ -72,6 +75,7 @@ export function createGoogle(parts: GoogleParts): Google {
     observe,
     random,
     limits: parts.rations ?? settings.rations ?? googleRations,
+    ...(parts.share && { share: parts.share }),
   })
   const breaker = createGoogleBreaker({ clock, observe, random })
   const retryCredit = createRetryCredit(clock)
@@ -100,6 +104,7 @@ export function createGoogle(parts: GoogleParts): Google {
     calls,
     consentOrigin: new URL(endpoints.consentPage).origin,
     async close() {
+      budget.close()
       await comparing.close()
       transport.close()
     },

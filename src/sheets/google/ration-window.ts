@@ -1,3 +1,24 @@
+/** A call that Google may count, from when it may be sent until it counts no more. */
+export interface RationPlace {
+  id: string
+  /** While the call runs: for a server that was killed and will never say that it has ended. */
+  freeAtMs: number
+}
+
+/** What is known of one ration: plain data, to be shared by several servers. */
+export interface Ration {
+  /** Places of calls that have not ended yet. */
+  running: RationPlace[]
+  /** Of those that have, by when they come free. */
+  ended: RationPlace[]
+  lastGivenMs: number
+  closedUntilMs: number
+  /** After a refusal: one place at a time, until Google has taken a call. */
+  isOnTrial: boolean
+  /** Times that Google refused in a row. */
+  refusals: number
+}
+
 /**
  * The places of one ration: at most `limit` calls may arrive at Google in any minute. When a call arrives is not
  * known, only that it was between its start and its end; so it holds its place from its start until a minute after
@@ -8,80 +29,76 @@ export interface RationWindow {
   nextAtMs(nowMs: number): number
   /** When the nth call from now can start at the earliest, if none of those that run takes long. */
   openingAtMs(nth: number, nowMs: number): number
-  take(nowMs: number): void
-  /** `heldMs`: how long its place stays taken after the end of the call. */
-  giveBack(nowMs: number, heldMs: number): void
-  /** Nothing is given out until then, and after that one place at a time, until `reopen`. */
-  closeUntil(atMs: number): void
-  reopen(): void
-  isClosed(nowMs: number): boolean
+  /** Places are scarce: they are given out one by one. */
+  isPaced(nowMs: number): boolean
   /** From 0 to 1. */
   usedShare(nowMs: number): number
-  isIdle(nowMs: number): boolean
 }
 
 export const windowMs = 60_000
+/** No call lasts so long, with all that is done for it before it is sent, and a minute and its stragglers after it. */
+export const runningMs = 120_000
+/** A call on trial that has not ended by then never will. */
+const trialMs = 30_000
+
+export function emptyRation(): Ration {
+  return { running: [], ended: [], lastGivenMs: 0, closedUntilMs: 0, isOnTrial: false, refusals: 0 }
+}
 
 /** `atOnceShare`: so much of it is given out as fast as it is asked for, the rest evenly. */
-export function createRationWindow(limit: number, atOnceShare = 0.5): RationWindow {
-  let running = 0
-  /** When places come free again, ascending. */
-  let freeAtMs: number[] = []
-  let lastGivenMs = Number.NEGATIVE_INFINITY
-  let closedUntilMs = Number.NEGATIVE_INFINITY
-  let isOnTrial = false
+export function windowOf(ration: Ration, limit: number, atOnceShare = 0.5): RationWindow {
+  const { running, ended, lastGivenMs, closedUntilMs } = ration
 
   return {
     nextAtMs(nowMs) {
+      const isTrying = ration.isOnTrial && running.some((place) => isOnTrialNow(place, nowMs))
+      if (isTrying) return Number.POSITIVE_INFINITY
       const used = usedAt(nowMs)
-      if (isOnTrial && running > 0) return Number.POSITIVE_INFINITY
-      if (used >= limit) return Math.max(closedUntilMs, freeAtMs[0] ?? Number.POSITIVE_INFINITY)
+      if (used >= limit) {
+        return Math.max(closedUntilMs, ended[freeBy(nowMs)]?.freeAtMs ?? Number.POSITIVE_INFINITY)
+      }
       const isPaced = used > limit * atOnceShare
-      return Math.max(closedUntilMs, isPaced ? lastGivenMs + spacingMs(limit - used) : nowMs)
+      return Math.max(closedUntilMs, isPaced ? lastGivenMs + spacingMs(limit - used, nowMs) : nowMs)
     },
     openingAtMs(nth, nowMs) {
       const free = limit - usedAt(nowMs)
-      const openMs = nth <= free ? nowMs : (freeAtMs[nth - free - 1] ?? nowMs + windowMs)
-      return Math.max(closedUntilMs, openMs)
+      const comesFree = ended[freeBy(nowMs) + nth - free - 1]
+      return Math.max(closedUntilMs, nth <= free ? nowMs : (comesFree?.freeAtMs ?? nowMs + windowMs))
     },
-    take(nowMs) {
-      running++
-      lastGivenMs = nowMs
-    },
-    giveBack(nowMs, heldMs) {
-      running--
-      if (heldMs === 0) return
-      const atMs = nowMs + heldMs
-      const before = freeAtMs.findLastIndex((otherMs) => otherMs <= atMs)
-      freeAtMs.splice(before + 1, 0, atMs)
-    },
-    closeUntil(atMs) {
-      closedUntilMs = Math.max(closedUntilMs, atMs)
-      isOnTrial = true
-    },
-    reopen() {
-      isOnTrial = false
-    },
-    isClosed: (nowMs) => closedUntilMs > nowMs,
+    isPaced: (nowMs) => usedAt(nowMs) > limit * atOnceShare,
     usedShare: (nowMs) => usedAt(nowMs) / limit,
-    isIdle: (nowMs) => usedAt(nowMs) === 0 && !isOnTrial,
   }
 
   function usedAt(nowMs: number): number {
-    const stillHeld = freeAtMs.findIndex((atMs) => atMs > nowMs)
-    if (stillHeld !== 0) freeAtMs = stillHeld < 0 ? [] : freeAtMs.slice(stillHeld)
-    return running + freeAtMs.length
+    return runningAt(nowMs) + ended.length - freeBy(nowMs)
+  }
+
+  function runningAt(nowMs: number): number {
+    return running.reduce((held, { freeAtMs }) => held + (freeAtMs > nowMs ? 1 : 0), 0)
+  }
+
+  /** How many of those that have ended count no more: the first ones. */
+  function freeBy(nowMs: number): number {
+    const held = ended.findIndex(({ freeAtMs }) => freeAtMs > nowMs)
+    return held < 0 ? ended.length : held
   }
 
   /**
    * The shortest even spacing that never runs dry: with one call every `s` since the last, the call after the `free`
    * ones and the first j that come back must not be due before the jth is back.
    */
-  function spacingMs(free: number): number {
+  function spacingMs(free: number, nowMs: number): number {
+    const first = freeBy(nowMs)
     let spacing = 0
-    freeAtMs.forEach((atMs, at) => {
-      spacing = Math.max(spacing, (atMs - lastGivenMs) / (free + at + 1))
-    })
-    return running > 0 ? Math.max(spacing, windowMs / (free + freeAtMs.length + 1)) : spacing
+    for (let at = first; at < ended.length; at++) {
+      const backInMs = (ended[at]?.freeAtMs ?? 0) - lastGivenMs
+      spacing = Math.max(spacing, backInMs / (free + at - first + 1))
+    }
+    const isAnyRunning = runningAt(nowMs) > 0
+    return isAnyRunning ? Math.max(spacing, windowMs / (free + ended.length - first + 1)) : spacing
   }
+}
+
+function isOnTrialNow({ freeAtMs }: RationPlace, nowMs: number): boolean {
+  return freeAtMs > nowMs + runningMs - trialMs
 }

@@ -1,0 +1,76 @@
+import { emptyRation, type Ration, type RationPlace, runningMs, windowMs } from './ration-window.ts'
+
+/** The rations of one kind, of every owner and of the project: what all servers together have taken, and who waits. */
+export interface RationBook {
+  /** With the places of all owners. */
+  project: Ration
+  owners: Map<string, Ration>
+  waiting: WaitingNote[]
+}
+
+/** The first in turn at one server for one owner's ration, so that others do not push in. */
+export interface WaitingNote {
+  server: string
+  subject: string
+  isUrgent: boolean
+  sinceMs: number
+  /** Of one that was killed it is not believed for long. */
+  untilMs: number
+}
+
+export function rationOf(book: RationBook, subject: string): Ration {
+  const known = book.owners.get(subject)
+  if (known) return known
+  const ration = emptyRation()
+  book.owners.set(subject, ration)
+  return ration
+}
+
+export function takePlace(book: RationBook, subject: string, id: string, nowMs: number): void {
+  for (const ration of [rationOf(book, subject), book.project]) {
+    ration.running.push({ id, freeAtMs: Math.ceil(nowMs + runningMs) })
+    ration.lastGivenMs = Math.floor(nowMs)
+  }
+}
+
+/** Also of a place that was lost meanwhile: its call has been made. `heldMs`: how long it still counts. */
+export function endPlace(
+  book: RationBook,
+  subject: string,
+  id: string,
+  { heldMs, nowMs }: { heldMs: number; nowMs: number },
+): void {
+  for (const ration of [rationOf(book, subject), book.project]) {
+    ration.running = ration.running.filter((place) => place.id !== id)
+    if (heldMs > 0) addEnded(ration, { id, freeAtMs: Math.ceil(nowMs + heldMs) })
+  }
+}
+
+export function addEnded({ ended }: Ration, place: RationPlace): void {
+  const before = ended.findLastIndex(({ freeAtMs }) => freeAtMs <= place.freeAtMs)
+  ended.splice(before + 1, 0, place)
+}
+
+/** Forgets what matters no more. */
+export function tidy(book: RationBook, nowMs: number): void {
+  dropFree(book.project, nowMs)
+  for (const [subject, ration] of book.owners) {
+    dropFree(ration, nowMs)
+    if (isIdle(ration, nowMs)) book.owners.delete(subject)
+  }
+  book.waiting = book.waiting.filter(({ untilMs }) => untilMs > nowMs)
+}
+
+function dropFree(ration: Ration, nowMs: number): void {
+  const isHeld = ({ freeAtMs }: RationPlace) => freeAtMs > nowMs
+  const [first] = ration.ended
+  if (first && !isHeld(first)) ration.ended = ration.ended.filter(isHeld)
+  if (!ration.running.every(isHeld)) ration.running = ration.running.filter(isHeld)
+}
+
+export function isIdle({ running, ended, closedUntilMs, isOnTrial }: Ration, nowMs: number): boolean {
+  // A minute after Google refused, its ration is another one.
+  const mattersUntilMs = closedUntilMs + (isOnTrial ? windowMs : 0)
+  const isHeld = ({ freeAtMs }: RationPlace) => freeAtMs > nowMs
+  return mattersUntilMs <= nowMs && !running.some(isHeld) && !ended.some(isHeld)
+}

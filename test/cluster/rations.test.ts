@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, type TestContext, test } from 'node:test'
+import { systemClock } from '../../src/clock.ts'
+import { createCellValue } from '../../src/shared-state/cell-value.ts'
+import { namesForm, sharedValueContract } from '../../src/shared-state/shared-value.contract.ts'
+import { locateGoogleTab } from '../../src/sheets/google/google-location.ts'
+import { migrate } from '../../src/store/migrate.ts'
+import { openPostgres } from '../../src/store/postgres/postgres-database.ts'
+import type { SqlDatabase } from '../../src/store/sql-database.ts'
+import { createSqlStore } from '../../src/store/sql-store.ts'
+import { openSqlite } from '../../src/store/sqlite/sqlite-database.ts'
+import { type LocalGoogle, spreadsheetsScope, startLocalGoogle } from '../emulator/harness.ts'
+import { done } from '../harness.ts'
+import { findPostgres, startPostgres } from '../servers/postgres.ts'
+import { connectOwner, googleClient, owner } from '../writing/google-ground.ts'
+import { type Cluster, skipCluster, startCluster } from './cluster.ts'
+
+/** What instances count together for Google; at full demand and with time to pass in `shared-rations.test.ts`. */
+
+const skip = findPostgres() ? false : 'PostgreSQL is not on this machine'
+let server: Awaited<ReturnType<typeof startPostgres>> | null = null
+let tests = 0
+
+before(async () => {
+  if (!skip) server = await startPostgres({ fsync: false })
+})
+after(() => server?.stop())
+
+sharedValueContract(
+  "PostgreSQL's cells",
+  (t, names) => valuesOn(t, names, () => openPostgres(server?.url ?? '', 2)),
+  skip,
+)
+
+sharedValueContract(
+  "SQLite's cells",
+  async (t, names) => {
+    const folder = await mkdtemp(join(tmpdir(), 'rowport-cells-'))
+    t.after(() => rm(folder, { recursive: true, force: true }))
+    return valuesOn(t, names, () => openSqlite(join(folder, 'rowport.db')))
+  },
+  false,
+)
+
+test('three instances spend one ration, and Redis is killed meanwhile: no refusal of Google, no failed request', {
+  skip: skipCluster,
+}, async (t) => {
+  const { cluster, local, ask } = await startWithSheets(t, 3, 80)
+  const first = await Promise.all(Array.from({ length: 31 }, (_, n) => ask(n)))
+  assert.deepEqual(new Set(first), new Set([200]), 'half of the ration is there at once, for all together')
+  await cluster.redis.kill()
+  const givenUpMs = 4_000
+  const then = await Promise.all(Array.from({ length: 45 }, (_, n) => ask(31 + n, givenUpMs)))
+  const answered = then.filter((status) => status !== null)
+  const statuses = (await readsOf(local)).map(({ status }) => status)
+  process.stdout.write(
+    `rations: 31 + 45 reads at once on 3 instances, Redis killed between: Google counted ${statuses.length}, ` +
+      `${statuses.filter((status) => status === 429).length} × 429; ${answered.length} of the 45 had their turn in ` +
+      `${givenUpMs / 1_000} s, the others were still waiting\n`,
+  )
+  assert.deepEqual(new Set(statuses), new Set([200]))
+  assert.deepEqual(new Set(answered), new Set([200]))
+  // One every two seconds is what is left of the minute; none in the moment in which all bring what they know.
+  assert.ok(answered.length >= 1 && answered.length <= 6, `${answered.length} had their turn`)
+})
+
+async function valuesOn(t: TestContext, names: readonly string[], open: () => SqlDatabase) {
+  const prefix = `test ${++tests}`
+  const values = []
+  for (const name of names) {
+    const database = open()
+    await migrate(database, 0, () => {})
+    const store = createSqlStore(database, systemClock)
+    const cells = { look: store.lookAtCell, swap: store.swapCell }
+    const value = createCellValue({ name: `${prefix} ${name}`, form: namesForm, cells, clock: systemClock })
+    t.after(async () => {
+      value.close()
+      await store.close()
+    })
+    values.push(value)
+  }
+  return values
+}
+
+/** Sheets of one owner, each of which costs one read at a Google that holds everyone to its rations. */
+async function startWithSheets(t: TestContext, instances: number, sheets: number) {
+  const local = await startLocalGoogle(t)
+  const cluster: Cluster = await startCluster(t, {
+    instances,
+    google: { ...googleClient, endpoint: local.url },
+  })
+  const { workshop } = cluster
+  const { refresh_token } = await local.tokens(owner, [spreadsheetsScope])
+  const account = done(await workshop.accounts.find('acme'))
+  const credentialId = await connectOwner(workshop.store, workshop.sealing, account.id, refresh_token)
+  const key = await cluster.createKey()
+  const tabs = [{ title: 'Items', values: [['name'], ['first']] }]
+  const { spreadsheetId } = await local.control('POST', 'spreadsheets', { title: 'Shop', owner, tabs })
+  const place = locateGoogleTab({ spreadsheetId: String(spreadsheetId), tabId: 0 })
+  const asked = {
+    accountSlug: 'acme',
+    access: 'private',
+    provider: 'google',
+    credentialId,
+    ...place,
+  } as const
+  const slugs = Array.from({ length: sheets }, (_, n) => `sheet-${n}`)
+  await Promise.all(
+    slugs.map(async (sheetSlug) => done(await workshop.sheets.connect({ ...asked, sheetSlug }))),
+  )
+  await local.control('POST', 'settings', { quotas: true })
+
+  /** Its status; null when there was none after so long. */
+  async function ask(sheet: number, patienceMs = 20_000): Promise<number | null> {
+    const url = `${cluster.instances[sheet % instances]?.url}/api/sheets/acme/sheet-${sheet}`
+    const wish = { headers: { Authorization: `Bearer ${key}` }, signal: AbortSignal.timeout(patienceMs) }
+    try {
+      const answer = await fetch(url, wish)
+      await answer.arrayBuffer()
+      return answer.status
+    } catch {
+      return null
+    }
+  }
+  return { cluster, local, ask }
+}
+
+async function readsOf(local: LocalGoogle): Promise<{ kind: string; status: number }[]> {
+  const { calls } = await local.control<{ calls: { kind: string; status: number }[] }>('GET', 'calls')
+  return calls.filter(({ kind }) => kind === 'read')
+}

@@ -1,0 +1,167 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { openWorkshop, startServer, type Workshop } from '../../src/assemble.ts'
+import { systemClock } from '../../src/clock.ts'
+import { parseConfig } from '../../src/config.ts'
+import { createSealing } from '../../src/sealing.ts'
+import { locateGoogleTab } from '../../src/sheets/google/google-location.ts'
+import { spreadsheetsScope, startLocalGoogle } from '../emulator/harness.ts'
+import { plenty } from '../google/writing-ground.ts'
+import { done } from '../harness.ts'
+import { findPostgres, startPostgres } from '../servers/postgres.ts'
+import { connectOwner, googleClient, owner } from '../writing/google-ground.ts'
+
+const before = 'the secret of yesterday'
+const since = 'the secret of tomorrow'
+const skip = findPostgres() ? false : 'PostgreSQL is not on this machine'
+
+interface Instance {
+  url: string
+  workshop: Workshop
+  close(): Promise<void>
+}
+
+type Secrets = { ROWPORT_SECRET: string; ROWPORT_FORMER_SECRETS?: string }
+
+/** docs/operating.md, "Changing the secret": step by step, each instance replaced while the other one serves. */
+test('the secret is changed on two instances without an outage, and afterwards the old one opens nothing', {
+  skip,
+}, async (t) => {
+  const { start, connect, refresh } = await setUp(t)
+  const live = [await start({ ROWPORT_SECRET: before }), await start({ ROWPORT_SECRET: before })]
+  await connect(instanceOf(live), 'early')
+  const known = ['early']
+  const statuses = new Map<string, number>()
+  let isOver = false
+  const loading = (async () => {
+    while (!isOver) {
+      for (const slug of known) {
+        // Each time their tokens were just taken away: only who can open the credential gets another one.
+        await refresh()
+        for (const status of await Promise.all(live.map((instance) => statusOf(instance, slug)))) {
+          statuses.set(`${slug} ${status}`, (statuses.get(`${slug} ${status}`) ?? 0) + 1)
+        }
+      }
+      await sleep(50)
+    }
+  })()
+  t.after(() => {
+    isOver = true
+    return loading
+  })
+
+  await replaceAll({ ROWPORT_SECRET: before, ROWPORT_FORMER_SECRETS: since })
+  await replaceAll({ ROWPORT_SECRET: since, ROWPORT_FORMER_SECRETS: before }, async (old, at) => {
+    // Owners connect at this very moment, where the old secret is still the one that seals.
+    await connect(old, `during-${at}`)
+    known.push(`during-${at}`)
+  })
+  const { store } = instanceOf(live).workshop
+  const { keyId } = createSealing(since, [])
+  const begunMs = performance.now()
+  while ((await store.credentialsNotUnderKey(keyId)).length > 0) {
+    await sleep(50)
+    assert.ok(performance.now() - begunMs < 20_000, 'something is still sealed under the old secret')
+  }
+  const resealedMs = performance.now() - begunMs
+  await replaceAll({ ROWPORT_SECRET: since })
+  isOver = true
+  await loading
+  for (const slug of known) {
+    await refresh()
+    const last = await Promise.all(live.map((instance) => statusOf(instance, slug)))
+    assert.deepEqual(last, [200, 200], slug)
+  }
+
+  process.stdout.write(
+    `secret: changed on 2 instances under load, 3 owners: ${[...statuses].map(([what, count]) => `${count} × ${what}`).join(', ')}; ` +
+      `all sealed anew ${(resealedMs / 1_000).toFixed(1)} s after the last old instance had ended\n`,
+  )
+  assert.deepEqual(
+    [...statuses.keys()].filter((what) => !what.endsWith(' 200')),
+    [],
+  )
+  assert.deepEqual([...statuses.keys()].length, 3)
+
+  /** As a deployment does: the new one is there before the old one goes. */
+  async function replaceAll(secrets: Secrets, atTheLast?: (old: Instance, at: number) => Promise<void>) {
+    for (const at of [0, 1]) {
+      const old = live[at]
+      assert.ok(old)
+      live[at] = await start(secrets)
+      await atTheLast?.(old, at)
+      await sleep(50)
+      await old.close()
+    }
+  }
+})
+
+async function setUp(t: TestContext) {
+  const folder = await mkdtemp(join(tmpdir(), 'rowport-secret-'))
+  const postgres = await startPostgres({ fsync: false })
+  const local = await startLocalGoogle(t)
+  const instances: Instance[] = []
+  t.after(async () => {
+    await Promise.all(instances.map((instance) => instance.close()))
+    await postgres.stop()
+    await rm(folder, { recursive: true, force: true })
+  })
+  return {
+    async start(secrets: Secrets): Promise<Instance> {
+      const env = { PORT: '0', BASE_URL: 'http://rowport.test', ROWPORT_DATA: folder, ...secrets }
+      const config = parseConfig({ ...env, DATABASE_URL: postgres.url }, false)
+      if ('problems' in config) throw new Error(config.problems.join('; '))
+      const google = { ...googleClient, endpoint: local.url, rations: plenty }
+      const workshop = await openWorkshop({ ...config, google }, systemClock, () => {})
+      const server = await startServer({ ...config, google }, workshop, systemClock)
+      let isOpen = true
+      const instance = {
+        url: `http://127.0.0.1:${server.port}`,
+        workshop,
+        async close() {
+          if (!isOpen) return
+          isOpen = false
+          await server.close(10_000)
+          await workshop.close()
+        },
+      }
+      instances.push(instance)
+      return instance
+    },
+    /** An account of that name, connected to Google through this instance, with one public sheet. */
+    async connect({ workshop }: Instance, slug: string): Promise<void> {
+      const account = done(await workshop.accounts.create(slug, 'enterprise'))
+      const { refresh_token } = await local.tokens(owner, [spreadsheetsScope])
+      const credentialId = await connectOwner(workshop.store, workshop.sealing, account.id, refresh_token)
+      const tabs = [{ title: 'Items', values: [['name'], ['first']] }]
+      const { spreadsheetId } = await local.control('POST', 'spreadsheets', { title: slug, owner, tabs })
+      const place = locateGoogleTab({ spreadsheetId: String(spreadsheetId), tabId: 0 })
+      const asked = {
+        accountSlug: slug,
+        sheetSlug: 'stock',
+        access: 'public-read',
+        provider: 'google',
+      } as const
+      done(await workshop.sheets.connect({ ...asked, credentialId, ...place }))
+    },
+    async refresh(): Promise<void> {
+      await local.control('POST', `grants/${owner}/expire`)
+    },
+  }
+}
+
+async function statusOf({ url }: Instance, slug: string): Promise<number> {
+  const headers = { 'Cache-Control': 'no-cache' }
+  const answer = await fetch(`${url}/api/sheets/${slug}/stock`, { headers }).catch(() => null)
+  await answer?.arrayBuffer()
+  return answer?.status ?? 0
+}
+
+function instanceOf([first]: readonly Instance[]): Instance {
+  assert.ok(first)
+  return first
+}
