@@ -244,22 +244,22 @@ export async function startServer(
     api: apiParts,
     trustedProxies,
   })
-  const closeParts = async () => {
-    await writing.close()
-    await quota.close()
-    await keyUse.close()
-    await usage.close()
-    closeDashboard()
-    resealing?.stop()
-    await life.leave()
-    await redisForRows?.close()
-  }
+  const closeParts = () =>
+    closeInOrder([
+      () => writing.close(),
+      () => quota.close(),
+      () => keyUse.close(),
+      () => usage.close(),
+      closeDashboard,
+      () => resealing?.stop(),
+      () => life.leave(),
+      () => redisForRows?.close(),
+    ])
   const server = await listen(
     { api, dashboard, metrics, observe, isStoreReachable, drain },
     config,
     timeLimits,
   ).catch(async (error: unknown) => {
-    // A connection that is left open would keep the process from ending.
     await closeParts()
     throw error
   })
@@ -276,6 +276,19 @@ export async function startServer(
       return ended
     },
   }
+}
+
+/** Also what comes after one that fails: a connection that is left open would keep the process from ending. */
+async function closeInOrder(closings: readonly (() => unknown)[]): Promise<void> {
+  const failures: unknown[] = []
+  for (const close of closings) {
+    try {
+      await close()
+    } catch (error) {
+      failures.push(error)
+    }
+  }
+  if (failures.length > 0) throw failures[0]
 }
 
 /** What instances share beside what they remember. */

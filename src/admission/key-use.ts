@@ -20,7 +20,7 @@ export function createKeyUse(store: Pick<Store, 'noteKeysUsed'>, clock: Clock): 
     },
     async close() {
       clearInterval(timer)
-      await flush()
+      await flush().catch(() => {})
     },
   }
 

@@ -73,8 +73,10 @@ export function createKeyQueries({ kysely }: SqlDatabase, clock: Clock): KeyQuer
       })
     },
     async noteKeysUsed(lastUsedMs) {
+      // Always in the same order: two instances that take the same keys in another one would wait for each other.
+      const ascending = [...lastUsedMs].sort(([one], [other]) => (one < other ? -1 : 1))
       await kysely.transaction().execute(async (transaction) => {
-        for (const [keyId, usedAtMs] of lastUsedMs) {
+        for (const [keyId, usedAtMs] of ascending) {
           await transaction
             .updateTable('api_key')
             .set({ last_used_at_ms: usedAtMs })

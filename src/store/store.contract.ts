@@ -313,6 +313,20 @@ export function storeContract(
     }
   })
 
+  of('any number of instances note the same keys at once, in whatever order', async (store) => {
+    const { account } = await accountWithSheet(store)
+    const keys = await Promise.all(
+      Array.from({ length: 20 }, (_, n) => store.createKey(newKey(account.id, null, `h${n}`))),
+    )
+    await Promise.all(
+      Array.from({ length: 16 }, (_, at) => {
+        const ordered = at % 2 === 0 ? keys : keys.toReversed()
+        return store.noteKeysUsed(new Map(ordered.map(({ id }) => [id, 1_000 + at])))
+      }),
+    )
+    for (const { id } of keys) assert.equal((await store.findKey(id))?.lastUsedAtMs, 1_015)
+  })
+
   of('migrations run once, and a store from the future is refused', async (store, _clock, database) => {
     const applied: number[] = []
     await migrate(database, 0, (seen) => seen.event === 'migration_applied' && applied.push(seen.number))
