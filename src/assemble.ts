@@ -30,7 +30,7 @@ import { createFallingOverCells } from './shared-state/falling-over-cells.ts'
 import { createFallingOverWindows } from './shared-state/falling-over-windows.ts'
 import { createMemoryRateWindows } from './shared-state/memory-rate-windows.ts'
 import type { RateWindows } from './shared-state/rate-windows.ts'
-import { connectRedis } from './shared-state/redis/redis.ts'
+import type { RedisConnection } from './shared-state/redis/redis.ts'
 import { createRedisCells } from './shared-state/redis/redis-cells.ts'
 import { createRedisRateWindows } from './shared-state/redis/redis-rate-windows.ts'
 import { createRedisSharedSnapshots } from './shared-state/redis/redis-shared-snapshots.ts'
@@ -47,7 +47,6 @@ import { createWriting } from './sheets/writing.ts'
 import { type CopiedTable, type CopyRefusal, copyStore } from './store/copy-store.ts'
 import { beginInstanceLife } from './store/instance-life.ts'
 import { migrate } from './store/migrate.ts'
-import { openPostgres } from './store/postgres/postgres-database.ts'
 import type { SqlDatabase } from './store/sql-database.ts'
 import { createSqlStore } from './store/sql-store.ts'
 import { openSqlite } from './store/sqlite/sqlite-database.ts'
@@ -94,7 +93,7 @@ export async function openWorkshop(config: Config, clock: Clock, log: Observe): 
   const signIn = createSignIn(store, accounts, clock)
   const sealing = createSealing(await secretOf(config), config.formerSecrets)
   const sharedTokens = createSharedTokens({ store, sealing })
-  const shared = openSharedState(config, store, clock, observe)
+  const shared = await openSharedState(config, store, clock, observe)
   const { share } = shared
   const atGoogle =
     config.google &&
@@ -163,8 +162,7 @@ const maxConnections = 10
 
 /** Brought to the newest make. */
 async function openDatabase(setting: StoreSetting, clock: Clock, observe: Observe): Promise<SqlDatabase> {
-  const database =
-    setting.kind === 'sqlite' ? openSqlite(setting.path) : openPostgres(setting.url, maxConnections)
+  const database = setting.kind === 'sqlite' ? openSqlite(setting.path) : await openPostgres(setting.url)
   try {
     await migrate(database, clock.nowMs(), observe)
     return database
@@ -172,6 +170,17 @@ async function openDatabase(setting: StoreSetting, clock: Clock, observe: Observ
     await database.close()
     throw error
   }
+}
+
+// What the embedded default has no use for is not loaded there.
+async function openPostgres(url: string): Promise<SqlDatabase> {
+  const postgres = await import('./store/postgres/postgres-database.ts')
+  return postgres.openPostgres(url, maxConnections)
+}
+
+async function connectRedis(url: string, observe: Observe): Promise<RedisConnection> {
+  const redis = await import('./shared-state/redis/redis.ts')
+  return redis.connectRedis(url, observe)
 }
 
 /** Without the user and the password. */
@@ -215,7 +224,7 @@ export async function startServer(
   const life = await beginInstanceLife(store)
   const { windows } = workshop.shared
   // Rows by the megabyte have a connection of their own: nobody's count waits behind them.
-  const redisForRows = config.redisUrl === null ? null : connectRedis(config.redisUrl, () => {})
+  const redisForRows = config.redisUrl === null ? null : await connectRedis(config.redisUrl, () => {})
   await Promise.all([workshop.shared.settled, redisForRows?.settled])
   const maxHeldBytes = config.maxSnapshotBytes
   const sharing = redisForRows && createSnapshotSharing(createRedisSharedSnapshots(redisForRows))
@@ -301,12 +310,12 @@ export interface SharedState {
 }
 
 /** Of this process alone on the embedded default; else in Redis, and in the store where there is none or it is away. */
-function openSharedState(
+async function openSharedState(
   { redisUrl, store: { kind } }: Config,
   store: Store,
   clock: Clock,
   observe: Observe,
-): SharedState {
+): Promise<SharedState> {
   const windows: RateWindows = { take: store.takeWindow, look: store.lookWindow }
   const cells: SharedCells = { look: store.lookAtCell, swap: store.swapCell }
   const shareIn =
@@ -318,7 +327,7 @@ function openSharedState(
     const onStore = { windows, share: shareIn(cells) }
     return { ...(kind === 'sqlite' ? alone : onStore), settled: Promise.resolve(), async close() {} }
   }
-  const redis = connectRedis(redisUrl, observe)
+  const redis = await connectRedis(redisUrl, observe)
   const { settled, ping } = redis
   const fallOver = createFallOver({ ping, settled, clock, observe })
   return {
