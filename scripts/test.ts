@@ -3,8 +3,11 @@
 import { spawn } from 'node:child_process'
 import { globSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
+import { run } from 'node:test'
 import { installMissing, testServers } from '../test/servers/install-missing.ts'
+import { inOrder } from './test-order.ts'
+import report from './test-reporter.ts'
 
 const perTestLimitMs = 60_000
 // A test file that leaves something open never ends; when the runner is stopped, it names the file.
@@ -15,12 +18,16 @@ const given = process.argv.slice(2)
 const words = given.filter((argument) => !argument.startsWith('-'))
 const flags = given.filter((argument) => argument.startsWith('-') && argument !== '--no-install')
 
-const files = globSync('{src,test,scripts,bench,emulator}/**/*.test.ts', {
-  cwd: root,
-  exclude: ['**/node_modules/**'],
-})
-  .filter((file) => words.length === 0 || words.some((word) => file.includes(word)))
-  .sort()
+const files = inOrder(
+  globSync('{src,test,scripts,bench,emulator}/**/*.test.ts', {
+    cwd: root,
+    exclude: ['**/node_modules/**'],
+  }).filter((file) => words.length === 0 || words.some((word) => file.includes(word))),
+)
+// One more than the cores: many of them wait for servers, windows and leases most of the time.
+const concurrency = availableParallelism() + 1
+// Every test file loads much of the source, and stripping its types each time is a third of their work.
+process.env.NODE_COMPILE_CACHE ??= join(root, 'node_modules/.cache/rowport-compiled')
 
 if (files.length === 0) {
   process.stderr.write(`No test file's path contains ${words.join(' or ')}.\n`)
@@ -31,16 +38,43 @@ if (files.length === 0) {
     install: !given.includes('--no-install'),
     say: (line) => process.stderr.write(`rowport: ${line}\n`),
   })
-  runTests()
+  if (flags.length === 0) await runInOrder()
+  else runWithFlags()
 }
 
-function runTests(): void {
-  const args = [
-    '--test',
-    // One more than the cores: many of them wait for servers, windows and leases most of the time.
-    `--test-concurrency=${availableParallelism() + 1}`,
-    `--test-timeout=${perTestLimitMs}`,
-  ]
+/** `node --test` sorts its files by name, so this is what it does, with ours. */
+async function runInOrder(): Promise<void> {
+  const stopping = new AbortController()
+  const underWay = new Set<string>()
+  const stop = (reason: string, code: number) => {
+    const names = [...underWay].map((file) => relative(root, file)).join(', ')
+    process.stderr.write(`rowport: the tests were stopped ${reason}, at ${names}\n`)
+    process.exitCode = code
+    stopping.abort()
+  }
+  const runLimit = setTimeout(() => stop(`after ${runLimitMs / 1000} s`, 1), runLimitMs)
+  process.once('SIGINT', () => stop('by hand', 130))
+  process.once('SIGTERM', () => stop('by SIGTERM', 143))
+  process.once('SIGHUP', () => stop('by SIGHUP', 143))
+  const events = run({
+    files: files.map((file) => join(root, file)),
+    cwd: root,
+    concurrency,
+    timeout: perTestLimitMs,
+    signal: stopping.signal,
+  })
+  // The runner reports a file as it reports a test.
+  events.on('test:dequeue', ({ name, file }) => name === file && underWay.add(name))
+  events.on('test:complete', ({ name, file }) => name === file && underWay.delete(name))
+  events.on('test:summary', ({ success, file }) => {
+    if (file === undefined && !success) process.exitCode ||= 1
+  })
+  for await (const text of report(events)) process.stdout.write(text)
+  clearTimeout(runLimit)
+}
+
+function runWithFlags(): void {
+  const args = ['--test', `--test-concurrency=${concurrency}`, `--test-timeout=${perTestLimitMs}`]
   if (!flags.some((flag) => flag.startsWith('--test-reporter'))) {
     args.push(`--test-reporter=${join(import.meta.dirname, 'test-reporter.ts')}`)
     args.push('--test-reporter-destination=stdout')
@@ -48,8 +82,6 @@ function runTests(): void {
   const runner = spawn(process.execPath, [...args, ...flags, ...files], {
     cwd: root,
     stdio: 'inherit',
-    // Every test file loads much of the source, and stripping its types each time is a third of their work.
-    env: { ...process.env, NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/rowport-compiled') },
   })
   const runLimit = setTimeout(() => {
     process.stderr.write(`rowport: the tests were stopped after ${runLimitMs / 1000} s\n`)

@@ -12,10 +12,13 @@ import type { KeyScope } from '../src/store/schema.ts'
 import { done, startRowport } from './harness.ts'
 import { createLoadClient, type LoadClient } from './load-clients.ts'
 import { type Finished, freshPlace, type Place } from './process/running.ts'
+import { patienceMs, times } from './soak.ts'
 
 /** CONTRACT 4: what was changed holds for every request that starts after the change returned. */
 
-test('50 clients, 220 changes by commands and by the owner: nothing is answered by the old rule', async (t) => {
+test('changes by commands and by the owner, under load: nothing is answered by the old rule', {
+  timeout: patienceMs,
+}, async (t) => {
   const place = await freshPlace(t)
   const server = await place.start({ env: { ROWPORT_REFUSALS_PER_MINUTE: '1000000' } })
   const config = parseConfig({ ROWPORT_DATA: place.dataFolder }, false)
@@ -24,7 +27,12 @@ test('50 clients, 220 changes by commands and by the owner: nothing is answered 
   try {
     const { port } = server
     const target = { port, folder: place.folder, workshop, place }
-    await loadAndChange(t, target, { groups: 5, clients: 50, changes: 220, requests: 50_000 })
+    await loadAndChange(t, target, {
+      groups: 5,
+      clients: 50,
+      changes: times(110, 220),
+      requests: times(15_000, 50_000),
+    })
   } finally {
     await workshop.close()
   }
@@ -51,6 +59,9 @@ interface Size {
   changes: number
   requests: number
 }
+
+/** As soon as even a crowded machine has the next request on its way. */
+const soonMs = 250
 
 /** A rule and the change that made it, in the order of the changes. */
 type History<T> = { value: T; begunMs: number; returnedMs: number }[]
@@ -134,14 +145,14 @@ async function loadAndChange(t: TestContext, target: Target, size: Size): Promis
   process.stdout.write(
     `exactness: ${made.length} changes (${kinds.join(', ')}; by ${ways.join(', ')}), ` +
       `${requests.length} requests of ${size.clients} clients in ${seconds.toFixed(1)} s, ` +
-      `${judged} judged after a change, ${soon} of them begun within 50 ms of it, ` +
+      `${judged} judged after a change, ${soon} of them begun within ${soonMs} ms of it, ` +
       `${violations.length} violations\n` +
       `answers: ${tally(requests.map(({ outcome }) => outcome))}\n`,
   )
   assert.deepEqual(violations.slice(0, 5), [])
   assert.equal(load.unanswered, 0)
   assert.ok(requests.length >= size.requests && made.length >= size.changes)
-  if (target.place) assert.ok(count({ by: 'process' }) >= 12)
+  if (target.place) assert.ok(count({ by: 'process' }) >= made.length / 20)
   // A test that looks away finds nothing either.
   assert.ok(judged > requests.length / 2 && soon > made.length)
 
@@ -330,7 +341,7 @@ function judgeAll(requests: readonly AnsweredRequest[]) {
     // While a change is under way, the old rule and the new one are both right.
     if (rights.length * isPaused.length * plan.length === 1 && lastChangeMs > 0) {
       judged++
-      if (begunMs - lastChangeMs < 50) soon++
+      if (begunMs - lastChangeMs < soonMs) soon++
     }
     if (allowed.has(outcome)) continue
     violations.push(

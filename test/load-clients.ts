@@ -11,8 +11,10 @@ export interface AskedRequest {
   port: number
   path: string
   apiKey: string
-  /** Makes it a POST. */
+  /** Makes it a POST, unless the method is given. */
   body?: string
+  method?: string
+  headers?: Record<string, string>
 }
 
 interface Timed {
@@ -25,6 +27,7 @@ export interface Answered extends Timed {
   status: number
   /** Of the error; null for a success. */
   code: string | null
+  text: string
 }
 
 /** The connection ended before the whole answer was there, or could not be made. */
@@ -47,16 +50,17 @@ export function createLoadClient(): LoadClient {
   let kept: Connection | null = null
 
   return {
-    async ask({ port, path, apiKey, body }) {
+    async ask({ port, path, apiKey, body, method = body === undefined ? 'GET' : 'POST', headers = {} }) {
       const connection = kept?.isOpen && kept.port === port ? kept : await opened(port)
       if (!connection) {
         const nowMs = performance.now()
         return { status: null, isSent: false, begunMs: nowMs, endedMs: nowMs }
       }
       kept = connection
-      const head = `${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${apiKey}\r\n`
+      const more = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
+      const head = `${method} ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${apiKey}\r\n${more.join('')}`
       const bytes =
-        body === undefined ? `GET ${head}\r\n` : `POST ${head}Content-Length: ${body.length}\r\n\r\n${body}`
+        body === undefined ? `${head}\r\n` : `${head}Content-Length: ${body.length}\r\n\r\n${body}`
       const answered = new Promise<{ status: number; body: string } | null>((resolve) => {
         connection.settle = resolve
       })
@@ -67,7 +71,7 @@ export function createLoadClient(): LoadClient {
       if (!answer) return { status: null, isSent: true, begunMs, endedMs }
       const { status } = answer
       const code = status < 300 ? null : (/"code":"(\w+)"/.exec(answer.body)?.[1] ?? null)
-      return { status, code, begunMs, endedMs }
+      return { status, code, text: answer.body, begunMs, endedMs }
     },
     close: () => kept?.socket.destroy(),
   }

@@ -11,6 +11,7 @@ import { locateFile } from '../src/sheets/file/file-location.ts'
 import { done } from './harness.ts'
 import { createLoadClient } from './load-clients.ts'
 import { freshPlace, type RunningServer } from './process/running.ts'
+import { times } from './soak.ts'
 
 const quota = 1_000
 const clients = 16
@@ -31,12 +32,12 @@ test('16 clients are served the quota exactly', async (t) => {
 
 test('a server that is killed again and again never serves more than the quota', async (t) => {
   const { place, startLoad, charged } = await start(t)
-  const kills = 6
+  const kills = times(3, 6)
   let server: RunningServer | null = await place.start()
   const load = startLoad(() => server)
   let inFlightAtKills = 0
   for (let kill = 1; kill <= kills; kill++) {
-    await load.until(() => load.delivered >= kill * 120)
+    await load.until(() => load.delivered >= (kill * 720) / kills)
     const victim: RunningServer | null = server
     inFlightAtKills += load.inFlight
     server = null

@@ -3,6 +3,7 @@ import { IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { processorMs } from '../../test/processor-time.ts'
 import { Refusal } from '../errors.ts'
 import { ClientGone, maxBodyBytes, parseRows, readBody } from './body.ts'
 
@@ -77,7 +78,7 @@ test('rows of scalars come back as JSON has them, and nothing ever throws', () =
   fc.assert(fc.property(fc.uint8Array(), (bytes) => void parseRows(Buffer.from(bytes), undefined)))
 })
 
-test('the hardest 2 MB are judged while the client waits, not the whole server', () => {
+test('the hardest 2 MB are judged while the client waits, not the whole server', async () => {
   const numbers = Array.from(
     { length: 1_000 },
     () => `{${Array.from({ length: 100 }, (_, at) => `"n${at}":1.5e3`).join()}}`,
@@ -90,9 +91,8 @@ test('the hardest 2 MB are judged while the client waits, not the whole server',
     backslashes: `{"a":"${'\\\\'.repeat(20_000)}","b":1e5}`,
   }
   for (const [title, text] of Object.entries(cases)) {
-    const begunMs = performance.now()
-    parseRows(Buffer.from(text), undefined)
-    assert.ok(performance.now() - begunMs < 10_000, `${title} took ${performance.now() - begunMs} ms`)
+    const workMs = await processorMs(() => parseRows(Buffer.from(text), undefined))
+    assert.ok(workMs < 10_000, `${title} took ${workMs} ms`)
   }
 })
 

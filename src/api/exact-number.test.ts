@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { processorMs } from '../../test/processor-time.ts'
 import { isExactNumber } from './exact-number.ts'
 
 test('a number that prints as the same decimal again is exact, however it is written', () => {
@@ -56,7 +57,7 @@ test('every number that JavaScript prints is exact, in all its notations', () =>
   )
 })
 
-test('a million digits are judged at once, wherever the zeros are', () => {
+test('a million digits are judged at once, wherever the zeros are', async () => {
   const zeros = '0'.repeat(1_000_000)
   for (const source of [
     `0.1${zeros}1`,
@@ -65,11 +66,7 @@ test('a million digits are judged at once, wherever the zeros are', () => {
     `0.5${zeros}`,
     `0.${'1'.repeat(1_000_000)}`,
   ]) {
-    const begunMs = performance.now()
-    isExactNumber(source, Number(source))
-    assert.ok(
-      performance.now() - begunMs < 5_000,
-      `${source.slice(0, 5)}… took ${performance.now() - begunMs} ms`,
-    )
+    const workMs = await processorMs(() => isExactNumber(source, Number(source)))
+    assert.ok(workMs < 5_000, `${source.slice(0, 5)}… took ${workMs} ms`)
   }
 })

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { processorMs } from '../../test/processor-time.ts'
 import { nearestName } from './nearest-name.ts'
 
 const names = ['City', 'price', 'x', 'Delivery date']
@@ -20,9 +21,8 @@ test('the name that was probably meant', () => {
   assert.equal(nearestName('a', []), null)
 })
 
-test('a hostile name among thousands of columns is judged in no time', () => {
+test('a hostile name among thousands of columns is judged in no time', async () => {
   const many = Array.from({ length: 16_000 }, (_, n) => `${'x'.repeat(1_000)}${n}`)
-  const begunMs = performance.now()
-  nearestName('y'.repeat(10_000), many)
-  assert.ok(performance.now() - begunMs < 500)
+  const workMs = await processorMs(() => nearestName('y'.repeat(10_000), many))
+  assert.ok(workMs < 500, `${workMs} ms`)
 })

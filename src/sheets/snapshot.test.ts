@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { MessageChannel, receiveMessageOnPort } from 'node:worker_threads'
 import fc from 'fast-check'
+import { anyCodePoint } from '../../test/any-code-point.ts'
 import type { Cell } from './grid.ts'
 import { cellsAt } from './query/row-cells.ts'
 import { runQuery } from './query/run-query.ts'
@@ -44,7 +45,7 @@ const header = fc.constantFrom(
 const cell: fc.Arbitrary<Cell> = fc.oneof(
   trap,
   fc.array(trap, { maxLength: 4 }).map((parts) => parts.join('')),
-  fc.string({ unit: 'binary', maxLength: 5 }),
+  fc.string({ unit: anyCodePoint, maxLength: 5 }),
   fc.double({ noNaN: true, noDefaultInfinity: true }),
   fc.boolean(),
   fc.constant(null),

@@ -60,7 +60,7 @@ async function fill(place: Place, env: Record<string, string>, server: RunningSe
   const file = join(place.folder, 'stock.csv')
   await writeFile(file, 'name\nfirst\n')
   const rowport = async (...words: string[]) => {
-    const { code, stdout, stderr } = await place.rowport([...words, '--json'], { env })
+    const { code, stdout, stderr } = await place.rowportHere([...words, '--json'], { env })
     assert.equal(code, 0, stderr)
     return JSON.parse(stdout) as Record<string, string>
   }

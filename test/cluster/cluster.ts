@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { TestContext } from 'node:test'
+import { after, before } from 'node:test'
 import { openWorkshop, startServer, type Workshop } from '../../src/assemble.ts'
 import { systemClock } from '../../src/clock.ts'
 import { type Config, type GoogleSetting, parseConfig } from '../../src/config.ts'
@@ -52,17 +52,35 @@ interface ClusterWish {
 
 export const clusterSecret = 'the secret of the cluster'
 
+/** One for all tests of a file, each with sheets of its own: starting takes longer than most of them. */
+export function clusterOfThisFile(): () => Cluster {
+  let cluster: Cluster | null = null
+  const endings: (() => Promise<void>)[] = []
+  before(async () => {
+    if (!skipCluster) cluster = await startCluster({ after: (end) => void endings.push(end) })
+  })
+  after(async () => {
+    for (const end of endings) await end()
+  })
+  return () => {
+    if (!cluster) throw new Error('It is there when the tests begin')
+    return cluster
+  }
+}
+
 export async function startCluster(
-  t: TestContext,
+  t: { after(work: () => Promise<void>): void },
   { instances: count = 2, plan = 'enterprise', fsync = false, google }: ClusterWish = {},
 ): Promise<Cluster> {
   const folder = await mkdtemp(join(tmpdir(), 'rowport-cluster-'))
   const [postgres, redis] = await Promise.all([startPostgres({ fsync }), startRedis()])
   const instances: Instance[] = []
   t.after(async () => {
-    await Promise.all(instances.map((instance) => instance.close()))
+    // One that fails to close must not leave the others running: the test's process would never end.
+    const closed = await Promise.allSettled(instances.map((instance) => instance.close()))
     await Promise.all([postgres.stop(), redis.stop()])
     await rm(folder, { recursive: true, force: true })
+    for (const end of closed) if (end.status === 'rejected') throw end.reason
   })
 
   async function startAnother(): Promise<Instance> {
@@ -146,8 +164,7 @@ async function startInstance(config: Config): Promise<Instance> {
     async close() {
       if (!isOpen) return
       isOpen = false
-      await server.close(1_000)
-      await workshop.close()
+      await server.close(1_000).finally(() => workshop.close())
     },
   }
 }

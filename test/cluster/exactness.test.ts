@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { done } from '../harness.ts'
 import { createLoadClient } from '../load-clients.ts'
+import { patienceMs } from '../soak.ts'
 import { skipCluster, startCluster } from './cluster.ts'
 
 /** RELIABILITY R5: 0 requests that began after a change returned are answered by the old rule, on any instance. */
@@ -30,6 +31,7 @@ interface Subject {
 
 test('R5: revoke, regenerate, pause and a plan change on one instance hold on the other at once', {
   skip: skipCluster,
+  timeout: patienceMs,
 }, async (t) => {
   const { instances, connectFile, createKey } = await startCluster(t)
   const [first, second] = instances
@@ -52,6 +54,9 @@ test('R5: revoke, regenerate, pause and a plan change on one instance hold on th
   }
 
   let isOver = false
+  t.after(() => {
+    isOver = true
+  })
   const asked = () => subjects.reduce((sum, subject) => sum + subject.asked.length, 0)
   const loading = subjects.flatMap((subject) =>
     [first, second].map(async ({ port }) => {
@@ -70,13 +75,13 @@ test('R5: revoke, regenerate, pause and a plan change on one instance hold on th
   await Promise.all(
     subjects.map(async (subject, at) => {
       for (let n = 0; n < wanted.changes / wanted.subjects; n++) {
-        while (asked() < (wanted.requests * n * wanted.subjects) / wanted.changes) await sleep(5)
+        while (asked() < (wanted.requests * n * wanted.subjects) / wanted.changes && !isOver) await sleep(5)
         await change(subject, n, instances[(n + at) % 2] ?? first)
         made++
       }
     }),
   )
-  while (asked() < wanted.requests) await sleep(5)
+  while (asked() < wanted.requests && !isOver) await sleep(5)
   isOver = true
   await Promise.all(loading)
 

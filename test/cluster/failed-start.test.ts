@@ -22,7 +22,7 @@ test('a start that fails ends at once and says why, also with connections to bot
   const failed = await place.launch({ env: { ...env, PORT: String(port) } }).ended
   assert.equal(failed.code, 1)
   assert.match(failed.stderr, new RegExp(`port ${port} is taken`))
-  assert.ok(performance.now() - begunMs < 10_000)
+  assert.ok(performance.now() - begunMs < 20_000, 'and does not wait for connections that stay open')
 
   const away = Object.assign(new URL(postgres.url), { port: String(await freePort()), password: 'hunter22' })
   const unreachable = await place.launch({ env: { ...env, DATABASE_URL: away.href } }).ended

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { RunningServer } from '../process/running.ts'
 import { times } from '../soak.ts'
 import { skipCluster } from './cluster.ts'
 import { startProcesses } from './instances.ts'
@@ -13,19 +14,24 @@ test('an instance is killed in mid-write: the other one settles what it left, an
   const { start, apiKey, path, file, workshop } = await startProcesses(t)
   const instances = await Promise.all([start(), start()])
   const urls = () => instances.map(({ url }) => url)
-  const writers = Array.from({ length: 8 }, () => createRetryingWriter(urls, path, apiKey))
+  const writers = Array.from({ length: 8 }, () => createRetryingWriter(t, urls, path, apiKey))
   let isOver = false
+  t.after(() => {
+    isOver = true
+  })
   const writing = writers.map(async (writer, at) => {
     for (let n = 0; !isOver; n++) await writer.write(`${at}-${n}`)
   })
-  const kills = times(4, 20)
+  const kills = times(2, 20)
   const settledAfterMs: number[] = []
   const flowingAfterMs: number[] = []
   const acknowledgedNow = () => writers.reduce((sum, writer) => sum + writer.acknowledged.length, 0)
   let openAtKills = 0
   for (let kill = 0; kill < kills; kill++) {
-    await sleep(700 + 130 * kill)
+    const enough = acknowledgedNow() + 5 * writers.length
+    while (acknowledgedNow() < enough) await sleep(5)
     const at = kill % 2
+    await stopWhileSending(instances[at])
     instances[at]?.child.kill('SIGKILL')
     const killedMs = performance.now()
     await instances[at]?.ended
@@ -51,7 +57,21 @@ test('an instance is killed in mid-write: the other one settles what it left, an
   )
   assert.deepEqual(lost, [])
   assert.equal(rows.length, new Set(rows).size)
+  assert.ok(openAtKills > 0, 'the kills hit writes under way')
   assert.ok(Math.max(...settledAfterMs, ...flowingAfterMs) < 9_000)
+
+  /** Stopped, it cannot move on: what stays open for longer than a write takes is what the kill will leave. */
+  async function stopWhileSending(instance: RunningServer | undefined): Promise<void> {
+    for (;;) {
+      while ((await openIds()).length === 0) await sleep(1)
+      instance?.child.kill('SIGSTOP')
+      const [open] = await openIds()
+      await sleep(150)
+      if (open !== undefined && (await openIds()).includes(open)) return
+      instance?.child.kill('SIGCONT')
+      await sleep(7)
+    }
+  }
 
   async function openIds(): Promise<string[]> {
     const source = (await workshop.store.sheetsOf((await workshop.store.findAccount('acme'))?.id ?? ''))[0]

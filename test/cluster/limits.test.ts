@@ -4,9 +4,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import { done } from '../harness.ts'
 import { createLoadClient } from '../load-clients.ts'
-import { type Cluster, skipCluster, startCluster } from './cluster.ts'
+import { patienceMs } from '../soak.ts'
+import { type Cluster, clusterOfThisFile, skipCluster } from './cluster.ts'
 
 /** CONTRACT 4 across instances: windows and quota are the account's, whichever instance is asked. */
+
+const clusterHere = clusterOfThisFile()
 
 interface LimitedAccount {
   slug: string
@@ -16,19 +19,32 @@ interface LimitedAccount {
 test('R6: exactly N pass in a window under a fourfold load on two instances; whoever waits as told is let in', {
   skip: skipCluster,
 }, async (t) => {
-  const cluster = await startCluster(t)
+  const cluster = clusterHere()
   const direct = new Redis(cluster.redis.url)
   direct.on('error', () => {})
   t.after(() => direct.disconnect())
   const sizes = [...Array(12).fill(10), ...Array(6).fill(60), ...Array(2).fill(600)] as number[]
   const admitted: string[] = []
   let refusedAfterWaiting = 0
-  for (const [at, limit] of sizes.entries()) {
-    const account = await limitedAccount(cluster, `window-${at}`, {
+  const mayBeRepeated = 10
+  let repeated = 0
+  for (let at = 0; at < sizes.length; at++) {
+    const limit = sizes[at] ?? 0
+    const movedBefore = movesIn(cluster)
+    const account = await limitedAccount(cluster, `window-${at}-${repeated}`, {
       requestsPerMinute: limit,
       requestsPerMonth: null,
     })
     const answers = await overload(cluster, account, limit * 4)
+    // On a crowded machine Redis may be too slow to be waited for: then this is R7, not R6.
+    if (movesIn(cluster) > movedBefore && ++repeated <= mayBeRepeated) {
+      while (movesOf(cluster).some(([, last]) => last !== 'redis')) {
+        await overload(cluster, account, 4)
+        await sleep(100)
+      }
+      at--
+      continue
+    }
     const passed = answers.filter(({ status }) => status === 200).length
     admitted.push(`${passed}/${limit}`)
     assert.equal(passed, limit)
@@ -53,8 +69,9 @@ test('R6: exactly N pass in a window under a fourfold load on two instances; who
 
 test('R7: Redis is killed and comes back; nobody gets a 5xx, and at most 2N pass in that minute', {
   skip: skipCluster,
-}, async (t) => {
-  const cluster = await startCluster(t)
+  timeout: patienceMs,
+}, async () => {
+  const cluster = clusterHere()
   const limit = 40
   const rounds = 5
   const worst = { passed: 0, status5xx: 0, backMs: 0 }
@@ -99,24 +116,28 @@ test('R7: Redis is killed and comes back; nobody gets a 5xx, and at most 2N pass
 
 test('R8: of a month of 1,000 exactly 1,000 are served, by 16 clients on two instances', {
   skip: skipCluster,
-}, async (t) => {
-  const cluster = await startCluster(t)
+}, async () => {
+  const cluster = clusterHere()
   const quota = 1_000
   const account = await limitedAccount(cluster, 'quota', { requestsPerMinute: null, requestsPerMonth: quota })
   const path = `/api/sheets/${account.slug}/stock`
   let served = 0
+  let refusedSince = 0
   const statuses = new Set<number | null>()
   await Promise.all(
     Array.from({ length: 16 }, async (_, at) => {
       const client = createLoadClient()
-      // One may be refused while another instance holds a reservation that it then gives back.
-      for (let refusedInARow = 0; refusedInARow < 8; ) {
+      // Some are refused while another instance holds a reservation that it then gives back. When all is served,
+      // each still asks twice in vain.
+      while (served < quota || refusedSince < 2 * 16) {
         const port = cluster.instances[at % 2]?.port ?? 0
         const { status } = await client.ask({ port, path, apiKey: account.key })
         statuses.add(status)
         if (status === 200) served++
-        refusedInARow = status === 200 ? 0 : refusedInARow + 1
-        if (status !== 200) await sleep(300)
+        else {
+          if (served >= quota) refusedSince++
+          await sleep(100)
+        }
       }
       client.close()
     }),
@@ -151,6 +172,13 @@ async function overload({ instances }: Cluster, { slug, key }: LimitedAccount, r
     }),
   )
   return answers
+}
+
+function movesIn({ instances }: Cluster): number {
+  return instances.reduce(
+    (sum, { seen }) => sum + seen.filter(({ event }) => event === 'rate_windows_moved').length,
+    0,
+  )
 }
 
 /** Where each instance counts, by what it said last. */

@@ -11,20 +11,30 @@ export interface RetryingWriter {
   write(name: string): Promise<void>
 }
 
-/** `urls`: of the instances, asked in turn; a retry goes to the next one. */
+const comeAgainMs = 150
+
+/**
+ * `t`: the test that it is for; what is not acknowledged when that ends, for whatever reason, is given up. `urls`: of the
+ * instances, asked in turn; a retry goes to the next one.
+ */
 export function createRetryingWriter(
+  t: { after(work: () => void): void },
   urls: () => readonly string[],
   path: string,
   apiKey: string,
 ): RetryingWriter {
   let next = 0
+  let isGivenUp = false
+  t.after(() => {
+    isGivenUp = true
+  })
   const writer: RetryingWriter = {
     acknowledged: [],
     retries: 0,
     statuses: new Map(),
     async write(name) {
       const key = randomUUID()
-      for (;;) {
+      while (!isGivenUp) {
         const now = urls()
         const status = await post(now[next++ % now.length] ?? '', key, name)
         writer.statuses.set(status, (writer.statuses.get(status) ?? 0) + 1)
@@ -33,7 +43,7 @@ export function createRetryingWriter(
           return
         }
         writer.retries++
-        await sleep(50)
+        await sleep(comeAgainMs)
       }
     },
   }

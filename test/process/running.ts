@@ -3,7 +3,6 @@ import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
-import { cli } from '../../src/cli.ts'
 
 export const projectFolder = join(import.meta.dirname, '..', '..')
 
@@ -18,7 +17,7 @@ export interface Place {
   /** `node src/cli.ts …`, to its end. */
   rowport(words: readonly string[], wish?: ProcessWish): Promise<Finished>
   /** The same command in this process: another process than the server's, without the cost of one more. */
-  rowportHere(words: readonly string[]): Promise<Finished>
+  rowportHere(words: readonly string[], wish?: Pick<ProcessWish, 'env'>): Promise<Finished>
   /** `bash -c …`, as a person would paste it into another terminal: none of the server's settings are there. */
   bash(line: string, wish?: ProcessWish): Promise<Finished>
 }
@@ -103,11 +102,13 @@ export async function freshPlace(t: { after(work: () => Promise<void>): void }):
       return { ...server, screen, port, url: `http://127.0.0.1:${port}` }
     },
     rowport: (words, wish) => launch({ ...wish, words }).ended,
-    async rowportHere(words) {
+    async rowportHere(words, { env } = {}) {
+      // Most tests that start processes need nothing of it in their own.
+      const { cli } = await import('../../src/cli.ts')
       const stdout: string[] = []
       const stderr: string[] = []
       const code = await cli(words, {
-        env: settings,
+        env: { ...settings, ...env },
         stdout: { write: (text) => stdout.push(text) },
         stderr: { write: (text) => stderr.push(text) },
       })

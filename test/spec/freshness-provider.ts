@@ -1,4 +1,4 @@
-import type { Cell, Grid } from '../../src/sheets/grid.ts'
+import type { Cell } from '../../src/sheets/grid.ts'
 import type { Provider } from '../../src/sheets/provider.ts'
 import { done, type Rowport } from '../harness.ts'
 
@@ -36,19 +36,17 @@ export function createMoodyProvider(): MoodyProvider {
       await held
       if (provider.failure) throw provider.failure
       const bytes = new TextEncoder().encode(JSON.stringify(provider.cells.get(location) ?? []))
-      const decoder = { module: import.meta.url, name: 'decodeCells', options: { values } }
+      const decoder = {
+        module: import.meta.resolve('./decode-cells.ts'),
+        name: 'decodeCells',
+        options: { values },
+      }
       return { bytes, version: `${provider.order.length}`, decoder }
     },
     prepare: () => Promise.reject(new Error('Nobody writes here')),
     settle: () => Promise.reject(new Error('Nobody writes here')),
   }
   return provider
-}
-
-export function decodeCells(bytes: Uint8Array, { values }: { values: string }): Grid {
-  const rows = JSON.parse(new TextDecoder().decode(bytes)) as Cell[][]
-  const shown = (cell: Cell) => (cell === null || values === 'typed' ? cell : `${cell}`)
-  return { rows: rows.map((row) => row.map(shown)) }
 }
 
 /** Connects `acme/<slug>` at the provider, with a location of the same name. */

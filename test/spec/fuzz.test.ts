@@ -3,6 +3,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import fc from 'fast-check'
+import { anyCodePoint } from '../any-code-point.ts'
 import { freshPlace, logged, type RunningServer } from '../process/running.ts'
 import { assertNothingFromInside, type RawTalk, talk } from './raw-client.ts'
 
@@ -270,7 +271,7 @@ const targetText = fc.oneof(
 )
 
 const cell = fc.oneof(
-  fc.string({ unit: 'binary' }),
+  fc.string({ unit: anyCodePoint }),
   fc.double(),
   fc.boolean(),
   fc.constant(null),

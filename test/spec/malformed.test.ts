@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { bearer } from '../harness.ts'
+import { processorMs } from '../processor-time.ts'
 import {
   assertNothingFromInside,
   assertRefusal,
@@ -340,16 +341,17 @@ test('JSON that cannot become rows is 400 invalid_body', async (t) => {
   for (const [title, body] of Object.entries(cases)) {
     for (const path of [wired.sheet.formA, wired.sheet.formB]) {
       const form = path === wired.sheet.formA ? 'flat' : 'nested'
-      const begunMs = performance.now()
-      const answer = await wired.post(path, body)
-      const text = await answer.text()
-      assertRefusal(
-        { status: answer.status, headers: new Map(answer.headers), body: text },
-        400,
-        'invalid_body',
-        form,
-      )
-      assert.ok(performance.now() - begunMs < 10_000, `${title} took ${performance.now() - begunMs} ms`)
+      const workMs = await processorMs(async () => {
+        const answer = await wired.post(path, body)
+        const text = await answer.text()
+        assertRefusal(
+          { status: answer.status, headers: new Map(answer.headers), body: text },
+          400,
+          'invalid_body',
+          form,
+        )
+      })
+      assert.ok(workMs < 5_000, `${title} took ${workMs} ms`)
     }
   }
   assert.equal(({} as { polluted?: boolean }).polluted, undefined)
@@ -447,7 +449,7 @@ test('a client that never stops sending after a refusal is cut off', async (t) =
   const sending = setInterval(() => socket.write('x'.repeat(10_000)), 10)
   await new Promise((resolve) => socket.once('close', resolve))
   clearInterval(sending)
-  assert.ok(performance.now() - begunMs < 8_000, 'about two seconds later')
+  assert.ok(performance.now() - begunMs < 20_000, 'about two seconds later, and not at the end of the body')
   await wired.assertUnharmed()
 })
 

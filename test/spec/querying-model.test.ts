@@ -5,6 +5,7 @@ import type { Cell } from '../../src/sheets/grid.ts'
 import { naiveQuery } from '../../src/sheets/query/naive-query.ts'
 import { type Filter, filterOperators, type Query } from '../../src/sheets/query/query.ts'
 import { startRowport } from '../harness.ts'
+import { times } from '../soak.ts'
 import { connectMoody, createMoodyProvider } from './freshness-provider.ts'
 
 /*
@@ -125,7 +126,7 @@ test('random tables and queries give what the rules give', async (t) => {
         asked++
       }
     }),
-    { seed, numRuns: 100 },
+    { seed, numRuns: times(50, 1_000) },
   )
   t.diagnostic(`${asked} queries in both forms`)
 })

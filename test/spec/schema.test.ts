@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { writeFile } from 'node:fs/promises'
 import { type TestContext, test } from 'node:test'
 import { bearer, done, startRowport } from '../harness.ts'
+import { processorMs } from '../processor-time.ts'
 import { type Json, problemsWith } from './schema-validator.ts'
 
 const products = [
@@ -114,9 +115,10 @@ test('a schema counts as a request, and a description of many columns stays quic
     `${Array.from({ length: 5_000 }, (_, n) => `column ${n}`).join(',')}\n${'1,'.repeat(4_999)}1\n`,
   )
   await (await get(wide.formA)).text()
-  const begunMs = performance.now()
-  assert.equal((await get(`${wide.formA}/openapi.json`)).status, 200)
-  assert.ok(performance.now() - begunMs < 2_000)
+  const workMs = await processorMs(async () =>
+    assert.equal((await get(`${wide.formA}/openapi.json`)).status, 200),
+  )
+  assert.ok(workMs < 2_000, `${workMs} ms`)
 })
 
 async function auth(rowport: { createKey(): Promise<{ value: string }> }) {

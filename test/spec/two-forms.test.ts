@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { rename } from 'node:fs/promises'
 import { type TestContext, test } from 'node:test'
 import fc from 'fast-check'
+import { anyCodePoint } from '../any-code-point.ts'
 import { done, startRowport } from '../harness.ts'
 
 /*
@@ -199,7 +200,7 @@ const path = fc.oneof(
   },
 )
 const cell = fc.oneof(
-  fc.string({ unit: 'binary', maxLength: 6 }),
+  fc.string({ unit: anyCodePoint, maxLength: 6 }),
   fc.double(),
   fc.boolean(),
   fc.constantFrom(null, [], 0.1),

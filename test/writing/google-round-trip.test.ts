@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import type { Cell } from '../../src/sheets/grid.ts'
+import { anyCodePoint } from '../any-code-point.ts'
 import { times } from '../soak.ts'
 import { startGoogleGround } from './google-ground.ts'
 
@@ -46,7 +47,7 @@ const formats = [
 const text = fc.oneof(
   fc.constantFrom(...temptations),
   fc.string({ unit: 'grapheme', maxLength: 20 }),
-  fc.string({ unit: 'binary', maxLength: 8 }).filter((one) => one.isWellFormed()),
+  fc.string({ unit: anyCodePoint, maxLength: 8 }).filter((one) => one.isWellFormed()),
 )
 const number = fc.oneof(
   fc.integer({ min: -50_000, max: 100_000 }),

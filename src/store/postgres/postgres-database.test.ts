@@ -7,6 +7,7 @@ import { findPostgres, startPostgres } from '../../../test/servers/postgres.ts'
 import { systemClock } from '../../clock.ts'
 import { StoreFailure } from '../../errors.ts'
 import { migrate } from '../migrate.ts'
+import type { SqlDatabase } from '../sql-database.ts'
 import { createSqlStore } from '../sql-store.ts'
 import { storeContract } from '../store.contract.ts'
 import { accountWithSheet, newKey } from '../test-records.ts'
@@ -14,32 +15,67 @@ import { openPostgres } from './postgres-database.ts'
 
 const skip = findPostgres() ? false : 'PostgreSQL is not on this machine'
 let server: Awaited<ReturnType<typeof startPostgres>> | null = null
-let databases = 0
+let schemas = 0
 
 before(async () => {
   if (!skip) server = await startPostgres({ fsync: false })
 })
 after(() => server?.stop())
 
+/** A schema is as empty as a database of its own, and does not have to be copied from a template. */
 async function newDatabase(): Promise<string> {
   assert.ok(server)
-  const name = `store_${++databases}`
+  const name = `store_${++schemas}`
   const admin = new pg.Client({ connectionString: server.url })
   await admin.connect()
-  await admin.query(`create database ${name}`)
+  await admin.query(`create schema ${name}`)
   await admin.end()
-  return Object.assign(new URL(server.url), { pathname: name }).href
+  const url = new URL(server.url)
+  url.searchParams.set('options', `-c search_path=${name}`)
+  return url.href
 }
+
+let emptied: SqlDatabase | null = null
+let columnsAtFirst = ''
+after(() => emptied?.close())
 
 storeContract(
   'PostgreSQL',
-  async (t) => {
-    const database = openPostgres(await newDatabase(), 4)
-    t.after(() => database.close())
-    return database
+  async () => {
+    if (emptied && (await columnsOf(emptied)) === columnsAtFirst) {
+      await empty(emptied)
+      return emptied
+    }
+    await emptied?.close()
+    emptied = openPostgres(await newDatabase(), 4)
+    await migrate(emptied, 0, () => {})
+    columnsAtFirst = await columnsOf(emptied)
+    return emptied
   },
   skip,
 )
+
+/** A test that takes a column away, to see what a failure leaves, is the last one in its schema. */
+async function columnsOf({ kysely }: SqlDatabase): Promise<string> {
+  const { rows } = await sql<{ name: string }>`
+    select table_name || '.' || column_name as name from information_schema.columns
+    where table_schema = current_schema() order by 1
+  `.execute(kysely)
+  return rows.map(({ name }) => name).join()
+}
+
+/** Cheaper than tables that are made anew for each test. */
+async function empty({ kysely }: SqlDatabase): Promise<void> {
+  const { rows } = await sql<{ name: string }>`
+    select tablename as name from pg_tables where schemaname = current_schema() and tablename <> 'migration'
+  `.execute(kysely)
+  await kysely.connection().execute(async (connection) => {
+    // In any order, whichever refers to which.
+    await sql`set session_replication_role = replica`.execute(connection)
+    for (const { name } of rows) await sql`delete from ${sql.table(name)}`.execute(connection)
+    await sql`set session_replication_role = default`.execute(connection)
+  })
+}
 
 test('look-ups of one turn go together, and each gets its own answer', { skip }, async (t) => {
   const database = openPostgres(await newDatabase(), 2)
@@ -98,7 +134,7 @@ test('a server that is away is a failure of the store, at once, and forgotten on
   const begunMs = performance.now()
   await assert.rejects(ask, StoreFailure)
   await assert.rejects(ask, StoreFailure)
-  assert.ok(performance.now() - begunMs < 2_000)
+  assert.ok(performance.now() - begunMs < 8_000, 'long before anybody loses patience')
   await own.restart()
   await ask().catch(() => ask())
 })

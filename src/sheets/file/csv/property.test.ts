@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { anyCodePoint } from '../../../../test/any-code-point.ts'
 import type { Cell } from '../../grid.ts'
 import { ProviderFailure } from '../../provider-failure.ts'
 import { isRepresentableInCsv } from './cell.ts'
@@ -9,7 +10,7 @@ import { appendCsvRows, decodeCsv } from './csv.ts'
 const seed = 4180
 
 const anyText = fc.oneof(
-  fc.string({ unit: 'binary' }),
+  fc.string({ unit: anyCodePoint }),
   fc.string({ unit: fc.constantFrom('a', '"', ',', ';', '\t', '\r', '\n', ' ', '1', '.', '-', '\uFEFF') }),
   fc.constantFrom('TRUE', 'FALSE', '12', '-1.5', '007', '=1+1'),
 )

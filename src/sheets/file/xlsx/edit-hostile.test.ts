@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
+import { times } from '../../../../test/soak.ts'
 import type { Change } from '../../change.ts'
 import { ProviderFailure } from '../../provider-failure.ts'
 import { editXlsx } from './edit.ts'
@@ -190,7 +191,7 @@ test('whatever happens to the bytes of a workbook, it is edited or refused in wo
       }
       await assertEditedOrRefused(bytes)
     }),
-    { seed, numRuns: 200 },
+    { seed, numRuns: times(60, 2_000) },
   )
 })
 
@@ -207,7 +208,7 @@ test('whatever happens to the text of its parts, it is edited or refused in word
       const mangled = parts.map((part, other) => (other === index ? { ...part, data: text } : part))
       if (await assertEditedOrRefused(zip(mangled))) made++
     }),
-    { seed, numRuns: 300 },
+    { seed, numRuns: times(100, 3_000) },
   )
-  assert.ok(made > 30, `only ${made} were edited`)
+  assert.ok(made > 5, `only ${made} were edited`)
 })

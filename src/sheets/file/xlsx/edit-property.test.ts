@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { type CellStyle, type CellValue, readXlsx, type Sheet, writeXlsx } from 'hucre/xlsx'
+import { times } from '../../../../test/soak.ts'
 import type { Change, ChangeResult } from '../../change.ts'
 import type { Cell } from '../../grid.ts'
 import { editXlsx } from './edit.ts'
@@ -131,7 +132,7 @@ test('any changes equal the same changes to an array of rows, for two readers, a
         assert.equal(now.namedRanges?.[0]?.range, `Data!$A$1:$D$${RULES_END - model.deletions()}`)
       },
     ),
-    { seed, numRuns: 100 },
+    { seed, numRuns: times(35, 1_000) },
   )
 })
 
