@@ -46,6 +46,36 @@ test('the rows of a large sheet are there before its indexes', async (t) => {
   assert.deepEqual([...runQuery(await indexed, query).positions], [777])
 })
 
+test('indexes that cannot be made fail their own sheet, and every other one gets its own rows', async (t) => {
+  const { decode } = start(t)
+  // The first Map that is made after the rows were sent.
+  const failing = `const { parentPort } = await import('node:worker_threads')
+    const { postMessage } = parentPort
+    const { Map } = globalThis
+    parentPort.postMessage = (...reply) => {
+      postMessage.apply(parentPort, reply)
+      parentPort.postMessage = postMessage
+      globalThis.Map = class { constructor() { globalThis.Map = Map; throw new RangeError('too large') } }
+    }`
+  const broken = await decode(`${failing}; ${large}`)
+  await assert.rejects(async () => broken.indexed, /too large/)
+  for (let n = 0; n < 6; n++) {
+    const { snapshot } = await decode(`return { rows: [['n'], [${n}]] }`)
+    assert.equal(Buffer.from(snapshot.listJson).toString(), `[{"n":${n}}]`)
+  }
+})
+
+test('while one thread makes indexes, the other is asked', async (t) => {
+  const { decode, decoding } = start(t)
+  const standing = `const { parentPort } = await import('node:worker_threads')
+    const { postMessage } = parentPort
+    parentPort.postMessage = (...reply) => { postMessage.apply(parentPort, reply); for (;;); }`
+  const first = await decode(`${standing}; ${large}`)
+  assert.ok(first.indexed instanceof Promise)
+  for (let n = 0; n < 3; n++) assert.equal((await (await decode(large)).indexed).rowNumbers.length, 30_000)
+  await decoding.close()
+})
+
 test('a thread that ends before the indexes are made fails those who wait for them, and nobody else', async (t) => {
   const { decode, decoding, seen } = start(t)
   const standing = `const { parentPort } = await import('node:worker_threads')

@@ -1,10 +1,8 @@
-import { MessagePort } from 'node:worker_threads'
 import type { Observe } from '../observe.ts'
 import type { Soon } from '../soon.ts'
 import type { DecodeReply, ToDecode } from './decoding-worker.ts'
 import type { Fetched, FetchWish } from './provider.ts'
 import { ProviderFailure } from './provider-failure.ts'
-import type { ColumnIndexes } from './query/column-index.ts'
 import { type IndexedSnapshot, type Snapshot, withIndexes } from './snapshot.ts'
 import { createThreads, ThreadLost } from './threads.ts'
 
@@ -23,28 +21,17 @@ export interface Decoded {
   indexed: Soon<IndexedSnapshot>
 }
 
-const maxIndexingMs = 30_000
-
 export function createDecoding(observe: Observe): Decoding {
-  let isClosing = false
   const threads = createThreads<ToDecode, DecodeReply>(new URL('./decoding-worker.ts', import.meta.url))
+  let isClosing = false
 
   return {
     async decode(fetched, values = 'typed') {
-      const reply = await threads.run({ ...fetched, values }).catch((error: unknown) => {
-        if (error instanceof ThreadLost) throw lost(error.cause)
-        throw error
-      })
-      if ('failure' in reply) throw new ProviderFailure(reply.failure, { cause: reply.cause })
-      if ('malfunction' in reply) {
-        throw new Error(`Decoding failed: ${reply.malfunction}`, { cause: reply.stack })
-      }
-      const { snapshot, indexes } = reply
-      if (!(indexes instanceof MessagePort)) return { snapshot, indexed: withIndexes(snapshot, indexes) }
-      const indexed = arrived(indexes).then((made) => {
-        if (!made) throw lost(new Error('The thread ended before the indexes were made'))
-        return withIndexes(snapshot, made)
-      })
+      const { reply, rest } = await threads.run({ ...fetched, values }).catch(retold)
+      const { snapshot } = reply
+      if (!snapshot) throw new Error('A thread sent no rows')
+      if (!rest) return { snapshot, indexed: indexedBy(snapshot, reply) }
+      const indexed = rest.then((later) => indexedBy(snapshot, later), retold)
       // Whoever asks for it hears of a failure; that nobody does is no failure of its own.
       indexed.catch(() => {})
       return { snapshot, indexed }
@@ -55,20 +42,15 @@ export function createDecoding(observe: Observe): Decoding {
     },
   }
 
-  function lost(cause: unknown): ProviderFailure {
+  function retold(error: unknown): never {
+    if (!(error instanceof ThreadLost)) throw error
+    const { cause } = error
     if (!isClosing) observe({ event: 'decoder_lost', error: cause })
-    return new ProviderFailure('the spreadsheet is too large or too complex to read', { cause })
+    throw new ProviderFailure('the spreadsheet is too large or too complex to read', { cause })
   }
 }
 
-/** null when they take too long, or the port closes before: with its thread, whatever ended that. */
-function arrived(port: MessagePort): Promise<ColumnIndexes | null> {
-  const { promise, resolve } = Promise.withResolvers<ColumnIndexes | null>()
-  const timer = setTimeout(() => resolve(null), maxIndexingMs)
-  port.once('message', resolve)
-  port.once('close', () => resolve(null))
-  return promise.finally(() => {
-    clearTimeout(timer)
-    port.close()
-  })
+function indexedBy(snapshot: Snapshot, { indexes }: DecodeReply): IndexedSnapshot {
+  if (!indexes) throw new Error('A thread sent no indexes')
+  return withIndexes(snapshot, indexes)
 }

@@ -15,6 +15,8 @@ type Values = FetchWish['values']
 /** From the provider, or from another instance that has just been there, into memory. */
 export interface Fetching {
   fetch(sheetId: string, values: Values, wish: FlightWish): Promise<HeldSnapshot>
+  /** Waits for the indexes of what was fetched. Why it had to be dropped without them, or null. */
+  settleIndexes(sheetId: string, values: Values, read: HeldSnapshot): Promise<{ error: unknown } | null>
   /** All that additions need, where the provider offers it for less than the whole tab; else null. */
   fetchHeader(sheetId: string): Promise<{ columns: Column[]; version: string } | null>
 }
@@ -45,6 +47,19 @@ export function createFetching(parts: FetchingParts): Fetching {
       } catch (error) {
         if (error instanceof ProviderFailure) reportFailure(error, record)
         throw error
+      }
+    },
+    async settleIndexes(sheetId, values, read) {
+      if (!(read.indexed instanceof Promise)) return null
+      const name = nameOf(sheetId, values)
+      try {
+        held.addIndexes(name, read, await read.indexed)
+        return null
+      } catch (error) {
+        if (!held.drop(name, read)) return null
+        const provider = read.origin.providerName
+        if (error instanceof ProviderFailure) reportFailure(error, { id: sheetId, provider })
+        return { error }
       }
     },
     async fetchHeader(sheetId) {
@@ -139,7 +154,7 @@ export function createFetching(parts: FetchingParts): Fetching {
   function toHold(
     read: Read,
     provider: Provider,
-    { id, location, credentialId }: SheetRecord,
+    { id, provider: providerName, location, credentialId }: SheetRecord,
     values: Values,
   ): HeldSnapshot {
     const known = held.get(nameOf(id, values))
@@ -151,14 +166,16 @@ export function createFetching(parts: FetchingParts): Fetching {
       indexed,
       asOfMs: same?.asOfMs ?? read.asOfMs,
       lastUsedMs: clock.nowMs(),
-      origin: { provider, place: { location, credentialId } },
+      origin: { provider, providerName, place: { location, credentialId } },
       isWithdrawn: false,
       bodies: same?.bodies ?? held.newBodies(),
     }
   }
 
-  function reportFailure(failure: ProviderFailure, record: SheetRecord): void {
-    const { id: sheetId, provider } = record
+  function reportFailure(
+    failure: ProviderFailure,
+    { id: sheetId, provider }: Pick<SheetRecord, 'id' | 'provider'>,
+  ): void {
     const { message: reason, cause } = failure
     observe({ event: 'provider_failed', sheetId, provider, action: 'read', reason, cause })
     if (failure.facts.isPassing === true) return

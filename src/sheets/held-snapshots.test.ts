@@ -107,7 +107,7 @@ function start(maxBytes: number) {
         checkedAtMs: 0,
         asOfMs: 0,
         lastUsedMs,
-        origin: { provider: {} as never, place: { location: '', credentialId: null } },
+        origin: { provider: {} as never, providerName: 'file', place: { location: '', credentialId: null } },
         isWithdrawn: false,
         bodies: held.newBodies(),
       }

@@ -15,7 +15,7 @@ export interface HeldSnapshot {
   asOfMs: number
   lastUsedMs: number
   /** Where it came from, to ask how tight things are there. */
-  origin: { provider: Provider; place: Place }
+  origin: { provider: Provider; providerName: string; place: Place }
   /** The provider has since refused access, or lost the sheet: not to be shown in its place any more. */
   isWithdrawn: boolean
   bodies: KeptBodies
@@ -39,8 +39,8 @@ export interface HeldSnapshots {
   hold(name: string, read: HeldSnapshot): void
   /** Its indexes are there, and count from now on. */
   addIndexes(name: string, read: HeldSnapshot, indexed: IndexedSnapshot): void
-  /** Unless another has taken its place. */
-  drop(name: string, read: HeldSnapshot): void
+  /** False where another has taken its place. */
+  drop(name: string, read: HeldSnapshot): boolean
   newBodies(): KeptBodies
 }
 
@@ -75,9 +75,10 @@ export function createHeldSnapshots(maxBytes: number, observe: Observe): HeldSna
       report()
     },
     drop(name, read) {
-      if (held.get(name) !== read) return
+      if (held.get(name) !== read) return false
       drop(name)
       report()
+      return true
     },
     newBodies,
   }

@@ -130,7 +130,7 @@ export function createReading({ maxHeldBytes, sharing = null, ...parts }: Readin
     try {
       const read = await fetching.fetch(sheetId, values, wish)
       failures.forget(name)
-      void awaitIndexes(name, read)
+      void settleIndexes(name, sheetId, values, read)
       return read
     } catch (error) {
       failures.note(name, writeSeq, error, clock.nowMs())
@@ -139,14 +139,14 @@ export function createReading({ maxHeldBytes, sharing = null, ...parts }: Readin
   }
 
   /** Without indexes a copy answers no query, and would go on doing so while nothing changes. */
-  async function awaitIndexes(name: string, read: HeldSnapshot): Promise<void> {
-    if (!(read.indexed instanceof Promise)) return
-    try {
-      held.addIndexes(name, read, await read.indexed)
-    } catch (error) {
-      held.drop(name, read)
-      failures.note(name, read.writeSeq, error, clock.nowMs())
-    }
+  async function settleIndexes(
+    name: string,
+    sheetId: string,
+    values: Values,
+    read: HeldSnapshot,
+  ): Promise<void> {
+    const broken = await fetching.settleIndexes(sheetId, values, read)
+    if (broken) failures.note(name, read.writeSeq, broken.error, clock.nowMs())
   }
 }
 

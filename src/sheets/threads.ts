@@ -1,13 +1,24 @@
 import { Worker } from 'node:worker_threads'
+import { ProviderFailure } from './provider-failure.ts'
+import type { FailedJob, ThreadMessage } from './thread-jobs.ts'
 
 /**
  * Threads of their own for work on bytes that would block the server, or that a hostile file could take down. They
- * run one script, which answers each message with one message.
+ * run one script, which answers with `answerJobs`.
  */
 export interface Threads<Job, Reply> {
-  /** `bytes` are handed over: whoever calls must not look at them again. Throws `ThreadLost`. */
-  run(job: Job & { bytes: Uint8Array }): Promise<Reply>
+  /**
+   * `bytes` are handed over: whoever calls must not look at them again. Throws `ThreadLost`, and what the job threw: a
+   * `ProviderFailure` with its words, anything else as a bug.
+   */
+  run(job: Job & { bytes: Uint8Array }): Promise<Answered<Reply>>
   close(): Promise<void>
+}
+
+export interface Answered<Reply> {
+  reply: Reply
+  /** The rest, where `reply` was a part that is there sooner. */
+  rest: Promise<Reply> | null
 }
 
 /** The thread ended, ran out of memory or took too long; the next job gets a new one. */
@@ -17,7 +28,8 @@ export class ThreadLost extends Error {
 
 /** Two, so that one file that takes its time does not hold up all the others. */
 const threads = 2
-const maxJobMs = 30_000
+/** For each part of an answer. */
+const maxPartMs = 30_000
 /** A thread that outgrows this is ended by the runtime, and the file is called too large. */
 const resourceLimits = { maxOldGenerationSizeMb: 2_048 }
 
@@ -25,42 +37,55 @@ const resourceLimits = { maxOldGenerationSizeMb: 2_048 }
 interface Lane {
   worker: Worker | null
   waiting: number
+  /** The newest job that was answered, or its first part. */
+  answered: Promise<unknown>
+  /** The newest job that is over. */
   last: Promise<unknown>
 }
 
 export function createThreads<Job, Reply>(script: URL): Threads<Job, Reply> {
   const lanes = Array.from(
     { length: threads },
-    (): Lane => ({ worker: null, waiting: 0, last: Promise.resolve() }),
+    (): Lane => ({ worker: null, waiting: 0, answered: Promise.resolve(), last: Promise.resolve() }),
   )
+  let jobs = 0
 
   return {
     run(job) {
       const lane = lanes.reduce((one, other) => (other.waiting < one.waiting ? other : one))
       lane.waiting++
-      const turn = lane.last.then(() => runIn(lane, job)).finally(() => lane.waiting--)
-      lane.last = turn.catch(() => {})
-      return turn
+      const answering = createAnswering<Reply>()
+      // The lane is free when the whole answer is there, not with its first part.
+      lane.last = lane.last.then(() => runIn(lane, job, answering)).finally(() => lane.waiting--)
+      lane.answered = answering.answered.catch(() => {})
+      return answering.answered
     },
     async close() {
       await Promise.all(
         lanes.map(async (lane) => {
-          await lane.last
+          // The rest of an answer is not waited for.
+          await lane.answered
           await lane.worker?.terminate()
+          await lane.last
         }),
       )
     },
   }
 
-  async function runIn(lane: Lane, job: Job & { bytes: Uint8Array }): Promise<Reply> {
+  /** Never throws: who asked is told by `answering`. */
+  async function runIn(
+    lane: Lane,
+    job: Job & { bytes: Uint8Array },
+    { take, fail }: Answering<Reply>,
+  ): Promise<void> {
     const worker = lane.worker ?? started(lane, script)
     lane.worker = worker
     try {
-      return await oneReply<Reply>(worker, job)
+      await exchange<Reply>(worker, { ...job, jobId: ++jobs }, take)
     } catch (cause) {
       lane.worker = null
       await worker.terminate()
-      throw new ThreadLost('The thread was lost', { cause })
+      fail(new ThreadLost('The thread was lost', { cause }))
     }
   }
 }
@@ -75,11 +100,27 @@ function started(lane: Lane, script: URL): Worker {
   return worker
 }
 
-function oneReply<Reply>(worker: Worker, job: { bytes: Uint8Array }): Promise<Reply> {
-  const { promise, resolve, reject } = Promise.withResolvers<Reply>()
-  const timer = setTimeout(() => reject(new Error(`No answer in ${maxJobMs} ms`)), maxJobMs)
+/** Resolves with the last message. */
+function exchange<Reply>(
+  worker: Worker,
+  job: { jobId: number; bytes: Uint8Array },
+  take: (message: ThreadMessage<Reply>) => void,
+): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  let timer = setTimeout(tooLong, maxPartMs)
+  function tooLong(): void {
+    reject(new Error(`No answer in ${maxPartMs} ms`))
+  }
+  const onMessage = (message: ThreadMessage<Reply>) => {
+    // Rows would be told of another's sheet: such a thread is not to be trusted any more.
+    if (message.jobId !== job.jobId) return reject(new Error('An answer to another job'))
+    clearTimeout(timer)
+    take(message)
+    if (message.hasMore) timer = setTimeout(tooLong, maxPartMs)
+    else resolve()
+  }
   const onExit = (code: number) => reject(new Error(`Thread ended with code ${code}`))
-  worker.once('message', resolve)
+  worker.on('message', onMessage)
   worker.once('error', reject)
   worker.once('exit', onExit)
   const bytes = ownBuffer(job.bytes)
@@ -87,12 +128,53 @@ function oneReply<Reply>(worker: Worker, job: { bytes: Uint8Array }): Promise<Re
   worker.postMessage({ ...job, bytes }, [bytes.buffer])
   return promise.finally(() => {
     clearTimeout(timer)
-    worker.off('message', resolve)
+    worker.off('message', onMessage)
     worker.off('error', reject)
     worker.off('exit', onExit)
     // An idle thread must not keep the process alive.
     worker.unref()
   })
+}
+
+interface Answering<Reply> {
+  answered: Promise<Answered<Reply>>
+  take(message: ThreadMessage<Reply>): void
+  fail(error: unknown): void
+}
+
+/** An answer that comes whole, or in a part that is there sooner and the rest. */
+function createAnswering<Reply>(): Answering<Reply> {
+  const whole = Promise.withResolvers<Answered<Reply>>()
+  const rest = Promise.withResolvers<Reply>()
+  // Nobody may be waiting for it.
+  rest.promise.catch(() => {})
+  let isPartThere = false
+
+  return {
+    answered: whole.promise,
+    take({ reply, hasMore }) {
+      if (isFailed(reply)) fail(errorOf(reply))
+      else if (isPartThere) rest.resolve(reply)
+      else whole.resolve({ reply, rest: hasMore ? rest.promise : null })
+      isPartThere ||= hasMore
+    },
+    fail,
+  }
+
+  function fail(error: unknown): void {
+    whole.reject(error)
+    rest.reject(error)
+  }
+}
+
+function isFailed<Reply>(reply: Reply | FailedJob): reply is FailedJob {
+  const fields = Object(reply) as object
+  return 'failure' in fields || 'malfunction' in fields
+}
+
+function errorOf(failed: FailedJob): Error {
+  if ('failure' in failed) return new ProviderFailure(failed.failure, { cause: failed.cause })
+  return new Error(`A thread failed: ${failed.malfunction}`, { cause: failed.stack })
 }
 
 /** Small buffers share one pool in Node, and handing that over would take their neighbours along. */

@@ -1,7 +1,6 @@
 import type { Edited, Unfit } from '../change.ts'
 import { ProviderFailure } from '../provider-failure.ts'
 import { createThreads, ThreadLost } from '../threads.ts'
-import type { EditReply } from './editing-worker.ts'
 
 /** A function `(bytes, …more) → Edited | Unfit` by name, so that a thread can load it. */
 export interface Editor {
@@ -22,17 +21,15 @@ export interface Editing {
 
 /** Its threads are started when first needed, and end with the process. */
 export function createEditing(): Editing {
-  const threads = createThreads<EditJob, EditReply>(new URL('./editing-worker.ts', import.meta.url))
+  const threads = createThreads<EditJob, Edited | Unfit>(new URL('./editing-worker.ts', import.meta.url))
 
   return {
     async edit(bytes, editor) {
-      const reply = await threads.run({ bytes, editor }).catch((cause: unknown) => {
+      const { reply } = await threads.run({ bytes, editor }).catch((cause: unknown) => {
         if (!(cause instanceof ThreadLost)) throw cause
         throw new ProviderFailure('the spreadsheet is too large or too complex to write to', { cause })
       })
-      if ('outcome' in reply) return reply.outcome
-      if ('failure' in reply) throw new ProviderFailure(reply.failure, { cause: reply.cause })
-      throw new Error(`Editing failed: ${reply.malfunction}`, { cause: reply.stack })
+      return reply
     },
   }
 }

@@ -2,6 +2,7 @@ import type { Clock } from '../../clock.ts'
 import type { Fetched, Place, Provider } from '../provider.ts'
 import { tornRead } from './compare-reads.ts'
 import { createDeadline, type Deadline } from './deadline.ts'
+import { createEarlyTexts, type EarlyTexts } from './early-texts.ts'
 import type { GoogleBudget } from './google-budget.ts'
 import { type CallLimits, callLimits, type GoogleCalls } from './google-call.ts'
 import type { GoogleComparing } from './google-comparing.ts'
@@ -99,19 +100,20 @@ export function createGoogleProvider({
   }
 
   async function fetchTyped(place: Place, knownVersion: string | null, deadline: Deadline) {
-    let early: TextsRead | null = null
-    // Whoever knows nothing yet needs both; the second is asked for while the first is still coming.
-    const onNumber = () => {
-      early ??= knownVersion === null ? readTexts(place, deadline) : null
-    }
-    const serial = await read(place, 'serial', deadline, onNumber)
+    // Whoever knows nothing yet needs both.
+    const early =
+      knownVersion === null ? createEarlyTexts(deadline, (until) => readTexts(place, until)) : null
+    const serial = await read(place, 'serial', deadline, early).catch((error: unknown) => {
+      early?.drop()
+      throw error
+    })
     const [knownValues, knownTexts] = knownVersion?.split('.') ?? []
     const isSame = serial.hash === knownValues
     if (!serial.hasNumber) {
       return isSame ? 'unchanged' : fetched(serial.body, `${serial.hash}.${noTexts}`, 'typed')
     }
     if (isSame && knownVersion !== null && seenLately(place, knownVersion)) return 'unchanged'
-    const { seenAtMs, landed } = early ?? readTexts(place, deadline)
+    const { seenAtMs, landed } = early?.begun() ?? readTexts(place, deadline)
     const texts = await landed
     if (isSame && knownVersion !== null && texts.hash === knownTexts) {
       remember(place, knownVersion, seenAtMs)
@@ -125,7 +127,7 @@ export function createGoogleProvider({
 
   function readTexts(place: Place, deadline: Deadline): TextsRead {
     const landed = read(place, 'texts', deadline)
-    // Where the other read fails first, nobody waits for this one.
+    // Where the other read fails, nobody waits for this one.
     landed.catch(() => {})
     return { seenAtMs: clock.elapsedMs(), landed }
   }
@@ -171,7 +173,7 @@ export function createGoogleProvider({
     { location, credentialId }: Place,
     render: Render,
     deadline: Deadline,
-    onNumber?: () => void,
+    early?: EarlyTexts<TextsRead> | null,
   ): Promise<TabRead> {
     const { spreadsheetId, tabId } = parseGoogleLocation(location)
     let inspection = createInspection()
@@ -188,7 +190,8 @@ export function createGoogleProvider({
       },
       deadline,
       onBody() {
-        inspection = createInspection(onNumber)
+        early?.drop()
+        inspection = createInspection(early?.begin)
         return inspection.look
       },
     })

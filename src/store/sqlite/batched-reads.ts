@@ -75,8 +75,7 @@ export function createBatchedReads(connection: DatabaseSync): PrepareRead {
   }
 
   function rowFor({ statement, known }: Read, parameters: readonly string[]): ColumnValues | null {
-    // Two lists with a NUL inside may share a name; no row has one, so neither finds anything.
-    const name = parameters.join('\0')
+    const name = JSON.stringify(parameters)
     const before = known.get(name)
     if (before !== undefined) return before
     const row = (statement.get(...parameters) as unknown as ColumnValues | undefined) ?? null
