@@ -3,7 +3,7 @@ import { type SpawnSyncReturns, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { hostname, tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 
 test('says nothing and calls nobody when everything is installed', (t) => {
@@ -157,6 +157,83 @@ test("a pinned Node that cannot run here makes way for the machine's own", (t) =
   assert.equal(existsSync(join(project.root, 'node_modules/.bin/node')), false)
 })
 
+test('the dashboard is built when it is not there, and again when its sources or packages have changed', (t) => {
+  const project = makeProject(t)
+  project.installByHand()
+  project.addWeb()
+  const first = project.setUp({ npm_lifecycle_event: 'start' })
+  assert.deepEqual([first.status, first.stdout], [0, ''])
+  assert.match(first.stderr, /building the dashboard \(for the first time\)/)
+  assert.equal(project.builds(), 1)
+  assert.equal(project.setUp({ npm_lifecycle_event: 'start' }).stderr, '', 'there is nothing to do')
+  assert.equal(project.setUp({ npm_lifecycle_event: 'test' }).stderr, '')
+  for (const change of [
+    () => project.write('web/src/main.tsx', 'edited'),
+    () => project.write('web/src/pages/new-page.tsx', ''),
+    () => rmSync(join(project.root, 'web/src/pages/new-page.tsx')),
+    () => project.write('package-lock.json', `${readFileSync(join(project.root, 'package-lock.json'))} `),
+  ]) {
+    change()
+    assert.match(project.setUp({ npm_lifecycle_event: 'dev' }).stderr, /its sources have changed/)
+  }
+  assert.equal(project.builds(), 5)
+  rmSync(join(project.root, 'web/dist/.sources'))
+  assert.match(project.setUp({ npm_lifecycle_event: 'start' }).stderr, /its sources may have changed/)
+  assert.equal(existsSync(join(project.root, '.set-up.lock')), false)
+})
+
+test('commands that show no dashboard do not build it, and an image without the builder starts all the same', (t) => {
+  const project = makeProject(t)
+  project.installByHand()
+  project.addWeb()
+  assert.equal(project.setUp({ npm_lifecycle_event: 'rowport' }).stderr, '')
+  assert.equal(project.builds(), 0)
+  rmSync(join(project.root, 'node_modules/vite'), { recursive: true })
+  const { status, stderr } = project.setUp({ npm_lifecycle_event: 'start' })
+  assert.equal(status, 0)
+  assert.match(stderr, /the dashboard is not built.*the API works without it/)
+})
+
+test('a build that fails says so, leaves no stamp, and is tried again at the next start', (t) => {
+  const project = makeProject(t)
+  project.installByHand()
+  project.addWeb()
+  const failed = project.setUp({ npm_lifecycle_event: 'start', FAKE_VITE: 'fails' })
+  assert.equal(failed.status, 1)
+  assert.match(failed.stderr, /no such import.*the dashboard could not be built \(vite ended with 3\)/s)
+  assert.equal(existsSync(join(project.root, '.set-up.lock')), false)
+  assert.equal(project.setUp({ npm_lifecycle_event: 'start' }).status, 0)
+  assert.equal(project.builds(), 1)
+})
+
+test('two at once build once', async (t) => {
+  const project = makeProject(t)
+  project.installByHand()
+  project.addWeb()
+  const both = [1, 2].map(() =>
+    spawn(process.execPath, [project.script], {
+      env: project.env({ npm_lifecycle_event: 'start', FAKE_VITE: 'slow' }),
+    }),
+  )
+  const codes = await Promise.all(both.map(async (child) => (await once(child, 'exit'))[0]))
+  assert.deepEqual(codes, [0, 0])
+  assert.equal(project.builds(), 1)
+})
+
+// Stands for Vite: notes the call, and makes what a build makes.
+const fakeVite = `
+const { appendFileSync, mkdirSync, writeFileSync } = require('node:fs')
+if (process.env.FAKE_VITE === 'fails') {
+  console.error('no such import')
+  process.exit(3)
+}
+setTimeout(() => {
+  mkdirSync('web/dist', { recursive: true })
+  writeFileSync('web/dist/index.html', '')
+  appendFileSync('builds', process.argv.slice(2).join(' ') + '\\n')
+}, process.env.FAKE_VITE === 'slow' ? 400 : 0)
+`
+
 // Stands for `npm ci`: notes the call and installs one package as npm would record it.
 const fakeNpm = `#!/bin/sh
 echo "$@" >> npm-calls
@@ -196,6 +273,20 @@ function makeProject(t: TestContext) {
     installByHand() {
       spawnSync(path('bin/npm'), ['install'], { cwd: root })
       rmSync(path('npm-calls'))
+    },
+    write(file: string, text: string) {
+      mkdirSync(dirname(path(file)), { recursive: true })
+      writeFileSync(path(file), text)
+    },
+    addWeb() {
+      project.write('web/vite.config.ts', '')
+      project.write('web/src/main.tsx', '')
+      project.write('node_modules/vite/bin/vite.js', fakeVite)
+    },
+    builds(): number {
+      return existsSync(path('builds'))
+        ? (readFileSync(path('builds'), 'utf8').match(/^build /gm)?.length ?? 0)
+        : 0
     },
     pinNode(script: string) {
       mkdirSync(path('node_modules/.bin'))

@@ -48,7 +48,7 @@ export function assembleDashboard(needs: DashboardNeeds): { dashboard: Dashboard
     version: packageJson.version,
     clock,
     observe,
-    owners: createOwners({ store, passwords: createPasswords(), signIn, throttle, signUpPlan }),
+    owners: createOwners({ store, passwords: createPasswords(), signIn, throttle, signUpPlan, clock }),
     googleSignIn: createGoogleSignIn({ store, signIn, throttle, clock, identity, signUpPlan, baseUrl }),
     planBook: createPlanBook(plans),
     uploads,

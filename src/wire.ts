@@ -2,6 +2,7 @@ import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:ht
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { errorFormOf } from './api/routes.ts'
+import { isAtItsOwnPace } from './dashboard/own-pace.ts'
 import { type ErrorForm, errorBody, Refusal } from './errors.ts'
 import type { Observe } from './observe.ts'
 import { badRequest, headersTooLarge } from './request-head.ts'
@@ -10,6 +11,7 @@ import { badRequest, headersTooLarge } from './request-head.ts'
 const lingerMs = 2_000
 /** The same for one whose time was already up. */
 const lateLingerMs = 500
+const timedOut = 'ERR_HTTP_REQUEST_TIMEOUT'
 
 /** The last request that was read on a connection, and its answer. */
 interface Exchange {
@@ -56,6 +58,8 @@ export function createWire(observe: Observe): Wire {
     },
 
     answerUnreadable(error, socket) {
+      // Node tells of each request once, so from now on only its own limit holds.
+      if (error.code === timedOut && isAtItsOwnPace(latest.get(socket)?.request)) return
       if (parting.has(socket)) return
       parting.add(socket)
       // A connection that broke has nobody at its end.
@@ -143,7 +147,7 @@ function askedIn(packet: Buffer | undefined): Asked {
 }
 
 function isAboutTheRequest({ code = '' }: ParseError): boolean {
-  return code.startsWith('HPE_') || code === 'ERR_HTTP_REQUEST_TIMEOUT'
+  return code.startsWith('HPE_') || code === timedOut
 }
 
 function isOver(response: ServerResponse): boolean {
@@ -153,6 +157,6 @@ function isOver(response: ServerResponse): boolean {
 function refusalFor({ code }: ParseError): Refusal {
   if (code === 'HPE_HEADER_OVERFLOW') return headersTooLarge()
   if (code === 'HPE_CHUNK_EXTENSIONS_OVERFLOW') return new Refusal('payload_too_large')
-  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return new Refusal('request_timeout')
+  if (code === timedOut) return new Refusal('request_timeout')
   return badRequest('This is not a valid HTTP/1.1 request.')
 }

@@ -3,16 +3,25 @@
  * import this file alone. Times are Unix milliseconds. Every path begins with `/dashboard/api`.
  *
  * A refusal is `{ error: { code, message, field? } }` with status 400 (the input), 401 (not signed in), 403 (another
- * site asked), 404, 409 (taken), 429 (too often, `Retry-After`), 502 (Google) or 503 (the store).
+ * site asked, or see RecentSignInRequired), 404, 409 (taken), 429 (too often, `Retry-After`), 502 (Google) or 503 (the store).
  */
 export interface ApiRefusal {
   error: { code: string; message: string; field?: string }
 }
 
+/**
+ * The `code` of a 403 to what ends something for good (a key, a sheet, the way to Google, the account) or sets the first
+ * password, when the sign-in is older than 15 minutes. POST /confirm { password }, or sign in again in any other way; then
+ * ask again. Changing a password needs the current one, which is as good.
+ */
+export type RecentSignInRequired = 'recent_sign_in_required'
+
 /** GET /session (401 when nobody is signed in; 200 also tells what this server offers) */
 export interface SessionView {
   account: AccountView
-  owner: { email: string | null; hasPassword: boolean }
+  /** `hasGoogle`: "Continue with Google" opens this account. */
+  owner: { email: string | null; hasPassword: boolean; hasGoogle: boolean }
+  signedInAtMs: number
   server: ServerView
 }
 
@@ -41,7 +50,7 @@ export interface PlanView {
   writeApi: boolean
 }
 
-/** POST /sign-up, POST /sign-in, POST /sign-in-link {token}, POST /sign-out, POST /sign-out-everywhere, POST /password */
+/** POST /sign-up, POST /sign-in, POST /confirm, POST /sign-in-link {token}: SessionView. POST /sign-out, POST /sign-out-everywhere, POST /password */
 export interface SignUpInput {
   email: string
   password: string
@@ -49,6 +58,9 @@ export interface SignUpInput {
 }
 export interface SignInInput {
   email: string
+  password: string
+}
+export interface ConfirmInput {
   password: string
 }
 export interface PasswordInput {
@@ -245,6 +257,8 @@ export interface ErrorDoc {
   code: string
   status: number
   message: string
+  /** What it means, in a sentence. */
+  when: string
 }
 
 /** PATCH /account { slug } · GET /export (a JSON file) · POST /account/delete { confirmSlug } */

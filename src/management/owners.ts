@@ -1,8 +1,9 @@
+import type { Clock } from '../clock.ts'
 import type { OwnerRecord } from '../store/owners.ts'
 import type { Store } from '../store/store.ts'
 import { maxPasswordBytes, minPasswordCharacters, type Passwords } from './passwords.ts'
 import { Problem } from './problem.ts'
-import { randomSecret, type Session, type SignIn, secretHash } from './sign-in.ts'
+import { isRecent, randomSecret, type Session, type SignIn, secretHash } from './sign-in.ts'
 import { problemWithSlug } from './slug.ts'
 import { perAddress, perOwner, signUpsPerAddress, type Throttle } from './throttle.ts'
 import { networkOf } from './visitor-network.ts'
@@ -15,6 +16,8 @@ export interface Owners {
   signUp(wish: SignUpWish, visitor: Visitor): Promise<string | Problem>
   /** The id of a new session. */
   signIn(wish: SignInWish, visitor: Visitor): Promise<string | Problem>
+  /** Shows once more that it is they, by the password: the id of a new session, which takes the place of this one. */
+  confirm(session: Session, password: string, visitor: Visitor): Promise<string | Problem>
   /** Other sessions end. An account without an owner gets one by it. */
   setPassword(session: Session, wish: PasswordWish, visitor: Visitor): Promise<Problem | null>
 }
@@ -50,9 +53,11 @@ export interface OwnersParts {
   throttle: Throttle
   /** The plan of those who sign up; null = nobody can. */
   signUpPlan: string | null
+  clock: Clock
 }
 
-export function createOwners({ store, passwords, signIn, throttle, signUpPlan }: OwnersParts): Owners {
+export function createOwners(parts: OwnersParts): Owners {
+  const { store, passwords, signIn, throttle, signUpPlan, clock } = parts
   return {
     canSignUp: signUpPlan !== null,
     of: (accountId) => store.ownerOf(accountId),
@@ -80,39 +85,33 @@ export function createOwners({ store, passwords, signIn, throttle, signUpPlan }:
       return sessionId
     },
     async signIn({ email, password }, { address, formerSessionId }) {
-      const wait = await throttle.attempt([
-        { name: `sign-in ${secretHash(foldEmail(email))}`, steps: perOwner },
-        { name: `sign-in ${networkOf(address)}`, steps: perAddress },
-      ])
+      const wait = await throttled(email, address)
       if (wait) return wait
-      if (Buffer.byteLength(password) > maxPasswordBytes) return wrongPair
       const owner = await store.ownerByEmail(foldEmail(email))
-      const check = await passwords.check(password, owner?.passwordHash ?? null)
-      if (check === 'busy') return busy
-      if (!owner || !check.isRight) return wrongPair
-      if (check.isOutdated) {
-        const renewed = await passwords.hash(password)
-        if (renewed !== 'busy') await store.setPassword(owner.id, renewed)
-      }
+      const problem = await problemWithGuess(owner, password, wrongPair)
+      if (problem || !owner) return problem ?? wrongPair
       return signIn.begin(owner.accountId, formerSessionId)
     },
-    async setPassword({ account, idHash }, { current, next, email }, { address }) {
+    async confirm({ account }, password, { address, formerSessionId }) {
+      const owner = await store.ownerOf(account.id)
+      if (!owner?.passwordHash) return noPassword
+      const problem =
+        (await throttled(owner.email, address)) ?? (await problemWithGuess(owner, password, wrongPassword))
+      return problem ?? signIn.begin(account.id, formerSessionId)
+    },
+    async setPassword(session, { current, next, email }, { address }) {
+      const { account, idHash } = session
       const weak = problemWithPassword(next, 'next')
       if (weak) return weak
       const owner = await store.ownerOf(account.id)
       if (!owner && email === null)
         return new Problem('Give an e-mail address to sign in with.', { field: 'email' })
       if (owner?.passwordHash) {
-        const wait = await throttle.attempt([
-          { name: `password ${account.id}`, steps: perOwner },
-          { name: `sign-in ${networkOf(address)}`, steps: perAddress },
-        ])
-        if (wait) return wait
-        if (current === null || Buffer.byteLength(current) > maxPasswordBytes) return wrongCurrent
-        const check = await passwords.check(current, owner.passwordHash)
-        if (check === 'busy') return busy
-        if (!check.isRight) return wrongCurrent
-      }
+        if (current === null) return wrongCurrent
+        const problem =
+          (await throttled(owner.email, address)) ?? (await problemWithGuess(owner, current, wrongCurrent))
+        if (problem) return problem
+      } else if (!isRecent(session, clock.nowMs())) return signInAgain
       const passwordHash = await passwords.hash(next)
       if (passwordHash === 'busy') return busy
       if (owner) await store.setPassword(owner.id, passwordHash)
@@ -129,6 +128,30 @@ export function createOwners({ store, passwords, signIn, throttle, signUpPlan }:
       await store.endSessionsOf(account.id, idHash)
       return null
     },
+  }
+
+  /** One count for all the doors at which somebody's password can be guessed. */
+  function throttled(email: string, address: string): Promise<Problem | null> {
+    return throttle.attempt([
+      { name: `sign-in ${secretHash(foldEmail(email))}`, steps: perOwner },
+      { name: `sign-in ${networkOf(address)}`, steps: perAddress },
+    ])
+  }
+
+  async function problemWithGuess(
+    owner: OwnerRecord | null,
+    password: string,
+    wrong: Problem,
+  ): Promise<Problem | null> {
+    if (Buffer.byteLength(password) > maxPasswordBytes) return wrong
+    const check = await passwords.check(password, owner?.passwordHash ?? null)
+    if (check === 'busy') return busy
+    if (!owner || !check.isRight) return wrong
+    if (check.isOutdated) {
+      const renewed = await passwords.hash(password)
+      if (renewed !== 'busy') await store.setPassword(owner.id, renewed)
+    }
+    return null
   }
 }
 
@@ -163,6 +186,13 @@ const notWithThese = new Problem(
   { kind: 'taken' },
 )
 const wrongPair = new Problem('The e-mail address or the password is wrong.', { kind: 'unknown_person' })
+const wrongPassword = new Problem('This is not your password.', { field: 'password' })
+const noPassword = new Problem('This account has no password yet. Sign in again to go on.', {
+  kind: 'not_allowed',
+})
+export const signInAgain = new Problem('Show that it is you, then go on: your sign-in is a while ago.', {
+  kind: 'recent_sign_in_required',
+})
 const wrongCurrent = new Problem('This is not your current password.', { field: 'current' })
 const busy = new Problem('Many people are signing in right now. Try again in a moment.', {
   kind: 'busy',

@@ -18,12 +18,14 @@ export interface ProblemFacts {
 }
 
 /**
- * `invalid`: the input. `unknown_person`: who they are could not be shown. `not_allowed`: not here, or not to them.
+ * `invalid`: the input. `unknown_person`: who they are could not be shown. `recent_sign_in_required`: it was shown too
+ * long ago for what they want. `not_allowed`: not here, or not to them.
  * `not_found`, `taken`: the thing. `too_often`, `busy`: later. `provider`: Google, or a file.
  */
 export type ProblemKind =
   | 'invalid'
   | 'unknown_person'
+  | 'recent_sign_in_required'
   | 'not_allowed'
   | 'not_found'
   | 'taken'

@@ -30,6 +30,7 @@ export interface Session {
   /** What the store knows the session by. */
   idHash: string
   account: AccountRecord
+  signedInAtMs: number
 }
 
 const minuteMs = 60_000
@@ -37,6 +38,13 @@ const hourMs = 60 * minuteMs
 const linkLifeMs = 15 * minuteMs
 /** RELIABILITY 4.1: idle 12 h, absolute 14 d. */
 export const sessionLimits = { idleMs: 12 * hourMs, maxAgeMs: 14 * 24 * hourMs }
+
+/** What cannot be undone asks for a sign-in that is not older (RELIABILITY 4.1, CSRF). */
+const recentMs = 15 * minuteMs
+
+export function isRecent({ signedInAtMs }: Session, nowMs: number): boolean {
+  return nowMs - signedInAtMs <= recentMs
+}
 
 /** 256 random bits; whatever else is sent in its place need not be looked for. */
 const secretShape = /^[\w-]{43}$/
@@ -67,7 +75,7 @@ export function createSignIn(
       if (!secretShape.test(sessionId)) return null
       const idHash = secretHash(sessionId)
       const living = await store.findSession(idHash, sessionLimits)
-      return living && { idHash, account: living.account }
+      return living && { idHash, account: living.account, signedInAtMs: living.createdAtMs }
     },
     end,
     endAll: (accountId) => store.endSessionsOf(accountId),

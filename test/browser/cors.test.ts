@@ -55,31 +55,6 @@ test('a page of any origin reads and writes with a key, and sees headers and err
   }
 })
 
-test('a stranger at / is asked to sign in, in light and in dark, wide and narrow', { skip }, async (t) => {
-  const rowport = await startRowport(t)
-  const browser = await launchChromium()
-  try {
-    for (const [colorScheme, width] of [
-      ['light', 1440],
-      ['dark', 380],
-    ] as const) {
-      const page = await browser.newPage({ colorScheme, viewport: { width, height: 900 } })
-      const errors: string[] = []
-      page.on('console', (message) => message.type() === 'error' && errors.push(message.text()))
-      await page.goto(`${rowport.url}/`)
-      await page.getByRole('heading', { name: 'Sign in' }).waitFor()
-      assert.match(await page.title(), /Rowport/)
-      const overflow = await page.evaluate<number>('document.documentElement.scrollWidth - window.innerWidth')
-      assert.ok(overflow <= 0, `nothing sticks out at ${width} px`)
-      await page.screenshot({ path: `test-artifacts/welcome-${colorScheme}-${width}.png` })
-      // That nobody is signed in is told with 401, which the browser calls an error.
-      assert.match(errors.join(), /^[^,]*401[^,]*$/)
-    }
-  } finally {
-    await browser.close()
-  }
-})
-
 test('a preflight is answered alike everywhere, known address or not', async (t) => {
   const rowport = await startRowport(t)
   const sheet = await rowport.connectFile('s', 's.csv', 'a\n1\n')

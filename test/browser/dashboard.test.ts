@@ -1,20 +1,36 @@
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { ada, items, startTogether } from '../connect/with-google.ts'
 import { done } from '../harness.ts'
-import { findChromium, launchChromium } from '../servers/chromium.ts'
+import { patienceMs } from '../soak.ts'
+import { createLooks, type Looks, newProfile, skip, tabTo } from './looks.ts'
+import { addPastUsage } from './past-usage.ts'
+// In the same process and browser, whose start costs as much as a test.
+import './states.ts'
 
-const skip = findChromium() ? false : 'Chromium is not on this machine'
-const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 const maxFirstLoadBytes = 200 * 1024
+
+/** Every page, and what is on it once it is all there. */
+const pagesWithRows: readonly [path: string, isThere: string | RegExp][] = [
+  ['/', 'First request seen'],
+  ['/sheets', 'Lamp shop'],
+  ['/connect', 'Lamp shop'],
+  ['/sheets/lamps', 'Use it'],
+  ['/sheets/lamps/console', 'Send a request to see'],
+  ['/sheets/lamps/rows', 'Floor lamp'],
+  ['/sheets/lamps/requests', 'Website'],
+  ['/sheets/lamps/settings', 'Danger zone'],
+  ['/keys', 'Website'],
+  ['/usage', 'Refused by the rate limit'],
+  ['/settings', ada],
+  ['/docs', 'token_expired'],
+]
 
 test('an owner in a real browser: from signing up to rows, a write, a pause, a revoked key, and back after access has ended', {
   skip,
   // Half a minute when the machine is free: most of it goes into pictures, and it grows with whatever else runs.
-  timeout: 150_000,
+  timeout: patienceMs,
 }, async (t) => {
   const { rowport, google, createSpreadsheet } = await startTogether(t, { signUpPlan: 'pro' })
   await createSpreadsheet('Lamp shop', {
@@ -23,27 +39,19 @@ test('an owner in a real browser: from signing up to rows, a write, a pause, a r
       { title: 'Orders', values: [['number'], [1001]] },
     ],
   })
-  const browser = await launchChromium()
-  t.after(() => browser.close())
-  const page = await browser.newPage()
-  page.setDefaultTimeout(10_000)
+  const { page, look, load, complaints } = await createLooks(t)
   const { baseUrl } = rowport.workshop
-  const complaints: string[] = []
-  page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()))
-  page.on('pageerror', (error) => complaints.push(String(error)))
   let scriptBytes = 0
   page.on('response', (response) => {
     if (/\.js$/.test(new URL(response.url()).pathname))
       scriptBytes += Number(response.headers()['content-length'] ?? 0)
   })
-  const look = createLooks(page)
   const button = (name: string | RegExp) =>
     page.getByRole('button', { name, exact: typeof name === 'string' })
   const link = (name: string) => page.getByRole('link', { name, exact: true })
 
-  await page.goto(`${baseUrl}/keys`)
-  await page.waitForURL('**/sign-in?next=%2Fkeys')
-  await button('Sign in').waitFor()
+  await load(`${baseUrl}/keys`, 'Forgot your password?')
+  assert.equal(new URL(page.url()).search, '?next=%2Fkeys')
   assert.ok(
     scriptBytes > 0 && scriptBytes <= maxFirstLoadBytes,
     `${scriptBytes} bytes of JavaScript at first`,
@@ -69,11 +77,13 @@ test('an owner in a real browser: from signing up to rows, a write, a pause, a r
   await page.getByText(ada, { exact: true }).click()
   await page.getByRole('button', { name: 'Continue' }).click()
   await page.waitForURL('**/connect?google=connected*')
+  await button(/Lamp shop/).waitFor()
+  await look('23-spreadsheets', 'state')
   await button(/Lamp shop/).click()
-  await look('05-tabs')
+  await look('05-tabs', 'state')
   await button(/Products/).click()
   await page.getByText('Oak table').waitFor()
-  await look('06-preview')
+  await look('06-preview', 'state')
   await page.getByLabel('Address').fill('Lamps!')
   await page.getByText('cannot stand in an address').waitFor()
   await page.getByLabel('Address').fill('lamps')
@@ -84,7 +94,7 @@ test('an owner in a real browser: from signing up to rows, a write, a pause, a r
 
   await link('API keys').click()
   await button('Create key').waitFor()
-  await look('08-no-keys')
+  await look('08-no-keys', 'state')
   const apiKey = await makeKeyByKeyboard(page, look)
   const address = `${rowport.url}/api/sheets/owner/lamps`
   const ask = (method = 'GET', body?: string) =>
@@ -97,7 +107,7 @@ test('an owner in a real browser: from signing up to rows, a write, a pause, a r
   assert.equal(read.status, 200)
   assert.equal(((await read.json()) as { name: string }[])[0]?.name, 'Oak table')
   assert.equal((await ask('POST', '{"name":"Floor lamp","price":89}')).status, 201)
-  await look('10-keys')
+  await addPastUsage(rowport, 'owner', 'lamps')
 
   await link('Sheets').click()
   await link('lamps').click()
@@ -118,6 +128,7 @@ test('an owner in a real browser: from signing up to rows, a write, a pause, a r
   await look('14-paused')
   await page.getByRole('switch').click()
   await page.getByText('Serving requests').waitFor()
+  await button('Dismiss').click()
   assert.equal((await ask()).status, 200)
 
   await link('Usage').click()
@@ -127,6 +138,17 @@ test('an owner in a real browser: from signing up to rows, a write, a pause, a r
   await page.getByText('invalid_api_key').first().waitFor()
   await page.getByText('/api/sheets/owner/lamps').first().waitFor()
   await look('16-docs')
+  await link('API keys').click()
+  await page.getByText('Website').first().waitFor()
+  await look('10-keys')
+  await link('Start').click()
+  await page.getByText('First request seen').waitFor()
+  await look('22-all-done', 'state')
+
+  // Narrow, where everything lies below everything else and would be pushed down.
+  await page.setViewportSize({ width: 380, height: 900 })
+  for (const [path, isThere] of pagesWithRows) await load(baseUrl + path, isThere)
+  await page.setViewportSize({ width: 1440, height: 900 })
 
   await google.control('POST', `grants/${ada}/revoke`, {})
   assert.equal((await ask()).status, 503)
@@ -144,80 +166,61 @@ test('an owner in a real browser: from signing up to rows, a write, a pause, a r
   assert.equal((await ask()).status, 200, 'the same address, the same key')
 
   await page.getByRole('navigation', { name: 'Pages' }).getByText('API keys').click()
-  await button(/^Revoke/).click()
-  await look('19-revoke')
-  await button('Revoke key').click()
-  await page.getByText('It is refused from now on').waitFor()
+  rowport.clock.advanceMs(16 * 60_000)
+  await revokeByKeyboard(page, look)
+  // The sign-in that was too old, and the wrong password.
+  assert.match(complaints.splice(0).join(), /^[^,]*403[^,]*,[^,]*400[^,]*$/)
   assert.equal((await ask()).status, 403)
   await button('Sign out').click()
   await page.waitForURL('**/sign-in')
   assert.deepEqual(complaints, [], 'no violation of the content policy, and nothing else')
 })
 
-/** Without a mouse: Tab, Enter, arrows and typing. */
-async function makeKeyByKeyboard(page: Page, look: (name: string) => Promise<void>): Promise<string> {
-  const focused = () =>
-    page.evaluate<string>(
-      "(document.activeElement?.textContent || document.activeElement?.getAttribute('name') || '').trim()",
-    )
-  const tabTo = async (wanted: RegExp) => {
-    for (let presses = 0; presses < 40; presses++) {
-      if (wanted.test(await focused())) return
-      await page.keyboard.press('Tab')
-    }
-    assert.fail(`${wanted} cannot be reached by Tab`)
-  }
-  await tabTo(/^Create key$/)
+/** Tab, Enter, arrows and typing. */
+async function makeKeyByKeyboard(page: Page, look: Looks['look']): Promise<string> {
+  await tabTo(page, /^Create key$/)
   await page.keyboard.press('Enter')
   await page.getByRole('dialog').waitFor()
-  await page.getByLabel('Name').focus()
   await page.keyboard.type('Website')
-  await tabTo(/^scope$/)
+  await tabTo(page, /^scope$/)
   await page.keyboard.press('ArrowDown')
-  await tabTo(/^Create key$/)
+  await look('20-create-key', 'state')
+  await tabTo(page, /^Create key$/)
   await page.keyboard.press('Enter')
   const shown = page.getByTestId('key-value')
   await shown.waitFor()
   const value = await shown.innerText()
   assert.match(value, /^sk_live_\w{32}$/)
-  await look('09-new-key')
-  await tabTo(/^I have copied it$/)
+  await look('09-new-key', 'state')
+  await tabTo(page, /^I have copied it$/)
   await page.keyboard.press('Enter')
   await shown.waitFor({ state: 'hidden' })
   return value
 }
 
-/** Pictures of the page in every look, for people; for the machine, that nothing sticks out and axe finds nothing. */
-function createLooks(page: Page): (name: string) => Promise<void> {
-  return async (name) => {
-    for (const colorScheme of ['light', 'dark'] as const) {
-      for (const width of [380, 1440]) {
-        await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
-        await page.setViewportSize({ width, height: 900 })
-        const overflow = await page.evaluate<number>(
-          'document.documentElement.scrollWidth - window.innerWidth',
-        )
-        assert.ok(overflow <= 0, `${name}: nothing sticks out at ${width} px`)
-        const path = `test-artifacts/dashboard-${name}-${colorScheme}-${width}.png`
-        await page.screenshot({ path, fullPage: true })
-      }
-      await page.evaluate(`${axeSource}; undefined`)
-      const found = await page.evaluate<{ id: string; nodes: { html: string }[] }[]>(
-        'axe.run().then(({ violations }) => violations)',
-      )
-      const told = found.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)
-      assert.deepEqual(told, [], `${name}, ${colorScheme}`)
-    }
-    await page.emulateMedia({ colorScheme: 'light' })
-  }
+/** The sign-in is a while ago: the password is asked for in between, and then it is done without asking again. */
+async function revokeByKeyboard(page: Page, look: Looks['look']): Promise<void> {
+  await tabTo(page, /^Revoke Website$/)
+  await page.keyboard.press('Enter')
+  await look('19-revoke', 'state')
+  await tabTo(page, /^Revoke key$/)
+  await page.keyboard.press('Enter')
+  const password = page.getByLabel('Password of owner@example.com')
+  await password.waitFor()
+  await page.keyboard.type('not my password')
+  await page.keyboard.press('Enter')
+  await page.getByText('This is not your password.').waitFor()
+  await look('21-confirm', 'state')
+  await password.fill('')
+  await page.keyboard.type('correct horse battery')
+  await page.keyboard.press('Enter')
+  await page.getByText('It is refused from now on').waitFor()
 }
 
 test('a page of another site can do nothing in an owner’s name', { skip }, async (t) => {
   const { rowport } = await startTogether(t)
   const { baseUrl } = rowport.workshop
-  const browser = await launchChromium()
-  t.after(() => browser.close())
-  const page = await browser.newPage()
+  const page = await (await newProfile(t)).newPage()
   const { token } = done(await rowport.workshop.signIn.createLink('acme'))
   await page.goto(`${baseUrl}/sign-in-link?token=${token}`)
   await page.getByRole('button', { name: 'Sign in' }).click()

@@ -2,16 +2,20 @@ import assert from 'node:assert/strict'
 import { existsSync, readdirSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { Readable } from 'node:stream'
 import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { writeXlsx } from 'hucre/xlsx'
 import type {
   FileChoice,
   KeyView,
+  PreviewView,
   RecentRequest,
   SheetView,
   StartView,
   UsageView,
 } from '../../src/dashboard/contract.ts'
-import { refusalIn, signedIn, type Visitor } from '../connect/visitor.ts'
+import { ownPage, refusalIn, signedIn, type Visitor } from '../connect/visitor.ts'
 import { startTogether } from '../connect/with-google.ts'
 import { bearer, done, type Rowport, startRowport } from '../harness.ts'
 
@@ -189,6 +193,67 @@ test('files: kept apart for each account, with safe names, never too long, and n
     const answer = await owner.call('POST', '/preview', { provider: 'file', path, tab: null })
     assert.equal(answer.status, 404, path)
   }
+})
+
+test('a workbook is uploaded with its tabs, one of them becomes a sheet, and clients read and write it', async (t) => {
+  const rowport = await startRowport(t)
+  const owner = await signedIn(rowport)
+  const sheets = [
+    { name: 'Notes', rows: [['text'], ['hello']] },
+    {
+      name: 'Prices 2026',
+      rows: [['name', 'price'], ...Array.from({ length: 30 }, (_, n) => [`Lamp ${n}`, n])],
+    },
+  ]
+  const saved = await upload(rowport, owner, 'Shop.xlsx', await writeXlsx({ sheets }))
+  assert.equal(saved.status, 201)
+  const { bytes, ...choice } = saved.json
+  assert.deepEqual(choice, { name: 'Shop.xlsx', path: 'Shop.xlsx', tabs: ['Notes', 'Prices 2026'] })
+  assert.deepEqual((await owner.call('GET', '/files')).json, [saved.json])
+  const source = { provider: 'file', path: 'Shop.xlsx', tab: 'Prices 2026' }
+  const preview = await owner.call<PreviewView>('POST', '/preview', source)
+  assert.deepEqual([preview.json.rowCount, preview.json.rows[1]], [30, { name: 'Lamp 1', price: 1 }])
+  const wish = { slug: 'prices', access: 'private', source }
+  assert.equal((await owner.call('POST', '/sheets', wish)).status, 201)
+  const key = await rowport.createKey()
+  const path = '/api/sheets/acme/prices'
+  const add = await fetch(rowport.url + path, {
+    method: 'POST',
+    headers: bearer(key),
+    body: '{"name":"New"}',
+  })
+  assert.equal(add.status, 201)
+  assert.deepEqual(await (await rowport.get(`${path}/32`, bearer(key))).json(), { name: 'New', price: null })
+  assert.equal((await owner.call('POST', '/preview', { ...source, tab: 'Nothing' })).status, 502)
+})
+
+test('an upload that keeps coming outlasts the time limit of other requests', async (t) => {
+  const timeLimits = { headersMs: 200, requestMs: 300, checkEveryMs: 20 }
+  const rowport = await startRowport(t, { timeLimits })
+  const owner = await signedIn(rowport)
+  const send = (path: string, type: string) => {
+    const headers = { ...ownPage, Cookie: owner.cookie, 'Content-Type': type }
+    const slow = Readable.from(
+      (async function* () {
+        for (let n = 0; n < 10; n++) {
+          yield n === 0 ? 'a\n' : `${n}\n`
+          await sleep(80)
+        }
+      })(),
+    )
+    const init = { method: 'POST', body: slow, headers, duplex: 'half' }
+    return fetch(`${rowport.url}/dashboard/api${path}`, init as RequestInit).then(
+      ({ status }) => status,
+      () => 'cut off',
+    )
+  }
+  const [upload, other] = await Promise.all([
+    send('/files?name=slow.csv', 'text/csv'),
+    send('/preview', 'application/json'),
+  ])
+  assert.equal(upload, 201)
+  assert.ok(other === 408 || other === 'cut off', `${other}`)
+  assert.equal((await owner.call<FileChoice[]>('GET', '/files')).json[0]?.bytes, 20)
 })
 
 test('all of an account’s data can be taken along, without a secret in it', async (t) => {

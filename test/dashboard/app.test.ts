@@ -46,7 +46,7 @@ async function serve(t: TestContext, baseUrl: string, isBuilt = true) {
 
 test('every page of the app is its index; files with a hash in their name are kept for ever', async (t) => {
   const { get } = await serve(t, 'http://localhost:8787')
-  for (const path of ['/', '/sheets', '/sheets/a-b/console', '/sign-in-link', '/docs']) {
+  for (const path of ['/', '/sheets', '/sheets/a-b/console', '/sign-in-link', '/confirmed', '/docs']) {
     const answer = await get(path)
     assert.equal(answer.status, 200)
     assert.equal(answer.headers.get('cache-control'), 'no-store')

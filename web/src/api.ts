@@ -1,4 +1,4 @@
-import type { ApiRefusal } from '../../src/dashboard/contract.ts'
+import type { ApiRefusal, RecentSignInRequired } from '../../src/dashboard/contract.ts'
 import { basePath } from './base-path.ts'
 
 /** The owner's API said no; `field` names the input it is about. */
@@ -18,33 +18,63 @@ export class Refused extends Error {
 const unreachable: ApiRefusal = {
   error: { code: 'unreachable', message: 'Rowport cannot be reached. Check your connection and try again.' },
 }
+const recentSignInRequired: RecentSignInRequired = 'recent_sign_in_required'
+
+/** Asks the owner to show that it is they; false when they would rather not. */
+type Confirm = () => Promise<boolean>
+let confirm: Confirm = async () => false
+
+export function confirmWith(ask: Confirm): void {
+  confirm = ask
+}
 
 export function get<Answer>(path: string, signal?: AbortSignal): Promise<Answer> {
   return call<Answer>('GET', path, undefined, signal)
 }
 
-export function send<Answer>(
+/** What needs a recent sign-in asks for one and goes on, so that no page has to think of it. */
+export async function send<Answer>(
   method: 'POST' | 'PATCH' | 'DELETE',
   path: string,
   input?: unknown,
 ): Promise<Answer> {
-  return call<Answer>(method, path, input === undefined ? undefined : JSON.stringify(input))
+  const attempt = () => call<Answer>(method, path, input === undefined ? undefined : JSON.stringify(input))
+  try {
+    return await attempt()
+  } catch (error) {
+    if (!(error instanceof Refused) || error.code !== recentSignInRequired) throw error
+    if (!(await confirm())) throw error
+    return attempt()
+  }
 }
 
-/** A file goes as its bytes. */
-export function upload<Answer>(path: string, file: File): Promise<Answer> {
-  return call<Answer>('POST', path, file)
+/** A file goes as its bytes. `fetch` cannot tell how far it is, so this is the older way. */
+export function upload<Answer>(path: string, file: File, onSent: (share: number) => void): Promise<Answer> {
+  const { promise, resolve, reject } = Promise.withResolvers<Answer>()
+  const request = new XMLHttpRequest()
+  request.open('POST', addressOf(path))
+  request.setRequestHeader('X-Rowport-Dashboard', '1')
+  request.responseType = 'json'
+  request.upload.onprogress = ({ loaded, total }) => onSent(total === 0 ? 0 : loaded / total)
+  request.onerror = () => reject(new Refused(0, unreachable))
+  request.onload = () => {
+    const { status, response } = request
+    if (status >= 200 && status < 300) resolve(response as Answer)
+    else reject(refusalOf(status, response))
+  }
+  request.send(file)
+  return promise
 }
 
 async function call<Answer>(
   method: string,
   path: string,
-  body: BodyInit | undefined,
+  body: string | undefined,
   signal?: AbortSignal,
 ): Promise<Answer> {
   const headers = new Headers(method === 'GET' ? {} : { 'X-Rowport-Dashboard': '1' })
-  if (typeof body === 'string') headers.set('Content-Type', 'application/json')
-  const response = await fetch(`${basePath}/dashboard/api${path}`, {
+  if (body !== undefined) headers.set('Content-Type', 'application/json')
+  const response = await fetch(addressOf(path), {
     method,
     headers,
     ...(body === undefined ? {} : { body }),
@@ -55,9 +85,14 @@ async function call<Answer>(
   })
   const answer: unknown = await response.json().catch(() => null)
   if (response.ok) return answer as Answer
-  throw new Refused(response.status, isRefusal(answer) ? answer : unreachable)
+  throw refusalOf(response.status, answer)
 }
 
-function isRefusal(answer: unknown): answer is ApiRefusal {
-  return typeof answer === 'object' && answer !== null && 'error' in answer
+function addressOf(path: string): string {
+  return `${basePath}/dashboard/api${path}`
+}
+
+function refusalOf(status: number, answer: unknown): Refused {
+  const isRefusal = typeof answer === 'object' && answer !== null && 'error' in answer
+  return new Refused(status, isRefusal ? (answer as ApiRefusal) : unreachable)
 }

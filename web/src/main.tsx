@@ -1,16 +1,25 @@
-import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
+import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { RouterProvider } from '@tanstack/react-router'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { Refused } from './api.ts'
 import { createRoutes } from './routes.tsx'
+import { sessionQuery } from './session.ts'
 import './theme.css'
 import { ToastProvider } from './ui/toast.tsx'
 
 /** What others change shows up by itself: on coming back to the page, and every few seconds while it is watched. */
 const refetchMs = 8_000
 
-const queryClient = new QueryClient({
+/** Whoever is signed out elsewhere is shown the way in again, not an error. */
+function onError(error: Error): void {
+  if (error instanceof Refused && error.code === 'not_signed_in')
+    void queryClient.invalidateQueries({ queryKey: sessionQuery.queryKey })
+}
+
+const queryClient: QueryClient = new QueryClient({
+  queryCache: new QueryCache({ onError }),
+  mutationCache: new MutationCache({ onError }),
   defaultOptions: {
     queries: {
       staleTime: 2_000,

@@ -8,6 +8,7 @@ import {
   redirect,
 } from '@tanstack/react-router'
 import { basePath } from './base-path.ts'
+import { ConfirmedPage } from './pages/sign-in/confirmed-page.tsx'
 import { SignInLinkPage } from './pages/sign-in/sign-in-link-page.tsx'
 import { SignInPage } from './pages/sign-in/sign-in-page.tsx'
 import { SignUpPage } from './pages/sign-in/sign-up-page.tsx'
@@ -29,6 +30,7 @@ export function createRoutes(queryClient: QueryClient) {
     component: SignInPage,
   })
   const signUp = createRoute({ getParentRoute: () => root, path: '/sign-up', component: SignUpPage })
+  const confirmed = createRoute({ getParentRoute: () => root, path: '/confirmed', component: ConfirmedPage })
   const signInLink = createRoute({
     getParentRoute: () => root,
     path: '/sign-in-link',
@@ -127,6 +129,7 @@ export function createRoutes(queryClient: QueryClient) {
       signIn,
       signUp,
       signInLink,
+      confirmed,
       owners.addChildren([
         start,
         sheets,

@@ -1,8 +1,9 @@
 import { z } from 'zod'
-import { errorTable } from '../../errors.ts'
+import { type ErrorCode, errorTable } from '../../errors.ts'
 import { exported } from '../../management/account-export.ts'
 import { Problem } from '../../management/problem.ts'
 import type { ErrorDoc, UsageView } from '../contract.ts'
+import { errorMeanings } from '../error-meanings.ts'
 import { endedCookie } from '../session-cookie.ts'
 import { RawJson, type Route, withInput } from './route.ts'
 import { sessionView } from './session-verbs.ts'
@@ -27,6 +28,7 @@ export const accountRoutes: readonly Route[] = [
   {
     method: 'POST',
     path: '/account/delete',
+    needsRecentSignIn: true,
     ...withInput(deleteInput, async ({ site, session }, { confirmSlug }, { endAccount }) => {
       const problem = await endAccount(session.account, confirmSlug)
       return problem ?? { json: null, cookie: endedCookie(site) }
@@ -89,7 +91,12 @@ export const accountRoutes: readonly Route[] = [
     path: '/errors',
     async owner() {
       const docs = Object.entries(errorTable).map(
-        ([code, { status, message }]): ErrorDoc => ({ code, status, message }),
+        ([code, { status, message }]): ErrorDoc => ({
+          code,
+          status,
+          message,
+          when: errorMeanings[code as ErrorCode],
+        }),
       )
       return { json: docs }
     },

@@ -14,6 +14,7 @@ export interface Wire {
 const statuses: Record<ProblemKind, number> = {
   invalid: 400,
   unknown_person: 401,
+  recent_sign_in_required: 403,
   not_allowed: 403,
   not_found: 404,
   taken: 409,

@@ -1,4 +1,6 @@
+import { Readable } from 'node:stream'
 import { z } from 'zod'
+import { Refusal } from '../../errors.ts'
 import { sentence } from '../../management/owners.ts'
 import { Problem } from '../../management/problem.ts'
 import type { SheetToConnect } from '../../management/sheets.ts'
@@ -7,6 +9,7 @@ import type { FileChoice, PreviewView } from '../contract.ts'
 import type { DashboardParts } from '../dashboard-parts.ts'
 import { type OwnerCall, RawJson, type Route, withInput } from './route.ts'
 import { sheetView } from './sheet-verbs.ts'
+import { bodyAtItsPace, TooSlow } from './upload-pace.ts'
 
 const sourceInput = z.discriminatedUnion('provider', [
   z.strictObject({
@@ -52,8 +55,14 @@ export const connectRoutes: readonly Route[] = [
     isUpload: true,
     async owner({ session, query, request }, { uploads }) {
       if (!uploads) return noFiles
-      const saved = await uploads.save(session.account.id, query.get('name') ?? '', request)
-      if (saved instanceof Problem) return saved
+      const bytes = Readable.from(bodyAtItsPace(request), { objectMode: false })
+      const saved = await uploads
+        .save(session.account.id, query.get('name') ?? '', bytes)
+        .catch((error: unknown) => {
+          if (error instanceof TooSlow) return new Refusal('request_timeout')
+          throw error
+        })
+      if (saved instanceof Problem || saved instanceof Refusal) return saved
       const choice: FileChoice = { ...saved, path: saved.name }
       return { json: choice, status: 201 }
     },

@@ -38,6 +38,7 @@ export const googleRoutes: readonly Route[] = [
   {
     method: 'POST',
     path: '/google/disconnect',
+    needsRecentSignIn: true,
     async owner({ session }, { google }) {
       const outcome = await google.disconnect(session.account.id)
       if (outcome instanceof Problem) return outcome

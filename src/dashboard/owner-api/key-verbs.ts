@@ -41,6 +41,7 @@ export const keyRoutes: readonly Route[] = [
   {
     method: 'POST',
     path: '/keys/{id}/revoke',
+    needsRecentSignIn: true,
     async owner(call, parts) {
       const key = await keyIn(call, parts)
       if (key instanceof Problem) return key
@@ -51,6 +52,7 @@ export const keyRoutes: readonly Route[] = [
   {
     method: 'POST',
     path: '/keys/{id}/regenerate',
+    needsRecentSignIn: true,
     async owner(call, parts) {
       const key = await keyIn(call, parts)
       return key instanceof Problem ? key : fresh(call, await parts.keys.regenerate(key.id), parts)

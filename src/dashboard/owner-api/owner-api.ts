@@ -1,5 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { StoreFailure } from '../../errors.ts'
+import { signInAgain } from '../../management/owners.ts'
+import { isRecent } from '../../management/sign-in.ts'
 import { randomBase62 } from '../../random-base62.ts'
 import type { DashboardParts } from '../dashboard-parts.ts'
 import { isFromOurPages } from '../our-pages.ts'
@@ -47,7 +49,7 @@ export function createOwnerApi(parts: DashboardParts): OwnerApi {
     },
   }
 
-  /** Who asks → is it one of our own pages → with what → the verb. */
+  /** Who asks → is it one of our own pages → with what → is it still they → the verb. */
   async function wireFor(request: IncomingMessage, target: string, site: Site): Promise<Wire> {
     const [path = '', search = ''] = splitAt(target, '?')
     const method = request.method === 'HEAD' ? 'GET' : request.method
@@ -64,7 +66,9 @@ export function createOwnerApi(parts: DashboardParts): OwnerApi {
     const session = sessionId === null ? null : await parts.signIn.find(sessionId)
     if (!session) return refused(401, 'not_signed_in', 'Please sign in.')
     const refusal = await readBody(route, call)
-    return refusal ?? onTheWire(await route.owner({ ...call, session }, parts))
+    if (refusal) return refusal
+    if (route.needsRecentSignIn && !isRecent(session, parts.clock.nowMs())) return onTheWire(signInAgain)
+    return onTheWire(await route.owner({ ...call, session }, parts))
   }
 
   async function readBody(route: Route, call: Call): Promise<Wire | null> {

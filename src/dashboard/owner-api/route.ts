@@ -28,6 +28,8 @@ export interface OpenRoute extends RouteBase {
 
 /** For those who are signed in. */
 export interface OwnerRoute extends RouteBase {
+  /** It ends something for good, so a session that was left open must not do for it. */
+  needsRecentSignIn?: true
   owner(call: OwnerCall, parts: DashboardParts): Promise<Outcome>
 }
 

@@ -12,6 +12,7 @@ const password = z.string('Type a password.').max(4_096, 'This password is too l
 
 const signUpInput = z.strictObject({ email, password, slug: z.string('Choose an address.').max(100) })
 const signInInput = z.strictObject({ email: z.string().max(254), password })
+const confirmInput = z.strictObject({ password })
 const linkInput = z.strictObject({ token: z.string().max(100) })
 const passwordInput = z.strictObject({
   current: password.nullable(),
@@ -66,6 +67,13 @@ export const sessionRoutes: readonly Route[] = [
   },
   {
     method: 'POST',
+    path: '/confirm',
+    ...withInput(confirmInput, async (call, { password: given }, parts) =>
+      entered(call, await parts.owners.confirm(call.session, given, visitorOf(call, parts)), parts),
+    ),
+  },
+  {
+    method: 'POST',
     path: '/password',
     ...withInput(passwordInput, async (call, { current, next, email: address }, parts) => {
       const wish: PasswordWish = { current, next, email: address ?? null }
@@ -75,13 +83,21 @@ export const sessionRoutes: readonly Route[] = [
   },
 ]
 
-export async function sessionView({ account }: Session, parts: DashboardParts): Promise<SessionView> {
+export async function sessionView(
+  { account, signedInAtMs }: Session,
+  parts: DashboardParts,
+): Promise<SessionView> {
   const owner = await parts.owners.of(account.id)
   const { id, slug, createdAtMs } = account
   const { planBook } = parts
   return {
     account: { id, slug, createdAtMs, plan: planBook.of(account), allPlans: planBook.all },
-    owner: { email: owner?.email ?? null, hasPassword: owner?.passwordHash != null },
+    owner: {
+      email: owner?.email ?? null,
+      hasPassword: owner?.passwordHash != null,
+      hasGoogle: owner?.googleSubject != null,
+    },
+    signedInAtMs,
     server: serverView(parts),
   }
 }

@@ -55,6 +55,7 @@ export const sheetRoutes: readonly Route[] = [
   {
     method: 'DELETE',
     path: '/sheets/{slug}',
+    needsRecentSignIn: true,
     async owner({ session, names: [slug = ''] }, { sheets }) {
       const removed = await sheets.remove(session.account.slug, slug)
       return removed instanceof Problem ? removed : { json: null }

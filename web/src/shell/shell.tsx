@@ -1,6 +1,8 @@
-import { Link, Outlet, useRouterState } from '@tanstack/react-router'
-import { useEffect, useState } from 'react'
-import { useSession } from '../session.ts'
+import { useQuery } from '@tanstack/react-query'
+import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router'
+import { useEffect, useRef, useState } from 'react'
+import { sessionQuery, useSession } from '../session.ts'
+import { ConfirmItIsYou } from './confirm-it-is-you.tsx'
 import { Logo } from './logo.tsx'
 import { SignOut } from './sign-out.tsx'
 import { ThemeSwitch } from './theme-switch.tsx'
@@ -20,6 +22,20 @@ export function Shell() {
   const path = useRouterState({ select: (state) => state.location.pathname })
   // biome-ignore lint/correctness/useExhaustiveDependencies: another page closes the menu
   useEffect(() => setIsOpen(false), [path])
+  const { data: session } = useQuery(sessionQuery)
+  const navigate = useNavigate()
+  const latestPath = useRef(path)
+  useEffect(() => {
+    if (session !== null) latestPath.current = path
+  }, [session, path])
+  const isOver = session === null
+  useEffect(() => {
+    if (!isOver) return
+    const next = latestPath.current
+    void navigate({ to: '/sign-in', search: next === '/' ? {} : { next }, replace: true })
+  }, [isOver, navigate])
+  // It ended meanwhile: in another tab, elsewhere, or by itself.
+  if (isOver) return null
   return (
     <div className="md:grid md:min-h-dvh md:grid-cols-[14rem_1fr]">
       <a
@@ -29,44 +45,44 @@ export function Shell() {
         Skip to the page
       </a>
       <header className="border-line bg-raised max-md:sticky max-md:top-0 max-md:z-40 max-md:border-b md:border-r">
-        <div className="flex items-center justify-between px-4 py-3 md:px-5 md:py-5">
-          <Link to="/" aria-label="Rowport, start" className="rounded-md">
-            <Logo />
-          </Link>
-          <button
-            type="button"
-            aria-expanded={isOpen}
-            aria-controls="navigation"
-            onClick={() => setIsOpen(!isOpen)}
-            className="rounded-md border border-line-strong px-3 py-1 text-sm md:hidden"
-          >
-            Menu
-          </button>
-        </div>
-        <div
-          id="navigation"
-          className={`${isOpen ? 'block' : 'hidden'} px-3 pb-4 md:sticky md:top-0 md:block`}
-        >
-          <nav aria-label="Pages">
-            <ul className="space-y-0.5">
-              {pages.map(({ to, label }) => (
-                <li key={to}>
-                  <Link
-                    to={to}
-                    activeOptions={{ exact: to === '/' }}
-                    className="block rounded-md px-2.5 py-1.5 text-sm text-soft hover:bg-sunken hover:text-ink"
-                    activeProps={{
-                      className: 'bg-accent-wash text-accent! font-medium',
-                      'aria-current': 'page',
-                    }}
-                  >
-                    {label}
-                  </Link>
-                </li>
-              ))}
-            </ul>
-          </nav>
-          <Who />
+        <div className="md:sticky md:top-0">
+          <div className="flex items-center justify-between px-4 py-3 md:px-5 md:py-5">
+            <Link to="/" aria-label="Rowport, start" className="rounded-md">
+              <Logo />
+            </Link>
+            <button
+              type="button"
+              aria-expanded={isOpen}
+              aria-controls="navigation"
+              onClick={() => setIsOpen(!isOpen)}
+              className="rounded-md border border-line-strong px-3 py-1 text-sm md:hidden"
+            >
+              Menu
+            </button>
+          </div>
+          <div id="navigation" className={`${isOpen ? 'block' : 'hidden'} px-3 pb-4 md:block`}>
+            <nav aria-label="Pages">
+              <ul className="space-y-0.5">
+                {pages.map(({ to, label }) => (
+                  <li key={to}>
+                    <Link
+                      to={to}
+                      activeOptions={{ exact: to === '/' }}
+                      className="block rounded-md px-2.5 py-1.5 text-sm"
+                      activeProps={{
+                        className: 'bg-accent-wash text-accent font-medium',
+                        'aria-current': 'page',
+                      }}
+                      inactiveProps={{ className: 'text-soft hover:bg-sunken hover:text-ink' }}
+                    >
+                      {label}
+                    </Link>
+                  </li>
+                ))}
+              </ul>
+            </nav>
+            <Who />
+          </div>
         </div>
       </header>
       <main id="page" tabIndex={-1} className="min-w-0 px-4 py-6 outline-none sm:px-8 md:py-10">
@@ -74,6 +90,7 @@ export function Shell() {
           <Outlet />
         </div>
       </main>
+      <ConfirmItIsYou />
     </div>
   )
 }

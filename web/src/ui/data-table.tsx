@@ -7,6 +7,8 @@ interface Column<Row> {
   isNumber?: boolean
   /** Left out on a narrow screen, where the rest must still be read. */
   isOptional?: boolean
+  /** Buttons: at the right edge, under a title that only screen readers need. */
+  isActions?: boolean
 }
 
 export function DataTable<Row>({
@@ -20,8 +22,9 @@ export function DataTable<Row>({
   rows: readonly Row[]
   keyOf(row: Row): string
 }) {
-  const look = ({ isNumber, isOptional }: Column<Row>) =>
-    `${isNumber ? 'text-right tabular-nums' : 'text-left'} ${isOptional ? 'max-md:hidden' : ''} px-4 py-3`
+  const look = ({ isNumber, isOptional, isActions }: Column<Row>) =>
+    `${isNumber ? 'text-right tabular-nums whitespace-nowrap' : isActions ? 'text-right' : 'text-left'} ` +
+    `${isOptional ? 'max-md:hidden' : ''} px-2 py-3 first:pl-4 last:pr-4 sm:px-4`
   return (
     <ScrollBox label={caption} className="rounded-xl border border-line bg-raised">
       <table className="w-full text-sm">
@@ -30,12 +33,19 @@ export function DataTable<Row>({
           <tr className="border-b border-line text-[13px] text-soft">
             {columns.map((column) => (
               <th key={column.title} scope="col" className={`${look(column)} font-medium`}>
-                {column.title}
+                <span className={column.isActions ? 'sr-only' : ''}>{column.title}</span>
               </th>
             ))}
           </tr>
         </thead>
         <tbody>
+          {rows.length === 0 && (
+            <tr>
+              <td colSpan={columns.length} className="px-4 py-3 text-soft">
+                Nothing yet.
+              </td>
+            </tr>
+          )}
           {rows.map((row) => (
             <tr key={keyOf(row)} className="border-b border-line last:border-0 hover:bg-sunken/60">
               {columns.map((column) => (

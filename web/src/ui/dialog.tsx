@@ -1,5 +1,6 @@
 import { type ReactNode, useEffect, useId, useRef } from 'react'
 import { Button } from './button.tsx'
+import { FormError } from './field.tsx'
 
 /** The browser's own modal: it keeps the focus, closes on Escape and makes the rest inert. */
 export function Dialog({
@@ -25,7 +26,7 @@ export function Dialog({
       ref={dialog}
       aria-labelledby={titleId}
       onClose={onClose}
-      className="m-auto w-full max-w-lg rounded-xl border border-line bg-raised p-0 shadow-2xl max-sm:mx-3 max-sm:w-auto"
+      className="m-auto w-[calc(100%-1.5rem)] max-w-lg rounded-xl border border-line bg-raised p-0 shadow-2xl"
     >
       {isOpen && (
         <div className="p-5 sm:p-6">
@@ -62,10 +63,8 @@ export function ConfirmDialog({
   return (
     <Dialog title={title} isOpen={isOpen} onClose={onClose}>
       <div className="text-sm text-soft [&_strong]:font-medium [&_strong]:text-ink">{children}</div>
-      <p role="alert" className="min-h-6 pt-2 text-[13px] text-bad">
-        {error}
-      </p>
-      <div className="flex justify-end gap-2">
+      <FormError>{error}</FormError>
+      <div className="mt-5 flex justify-end gap-2">
         <Button onClick={onClose}>Cancel</Button>
         <Button look="danger" isBusy={isBusy} onClick={onConfirm}>
           {confirm}

@@ -24,7 +24,7 @@ export function TextField({
         id={id}
         {...input}
         aria-invalid={error ? true : undefined}
-        aria-describedby={`${id}-about`}
+        aria-describedby={hasMessages({ hint, error }) ? `${id}-about` : undefined}
         className={`${control} ${className}`}
       />
     </Labelled>
@@ -41,30 +41,51 @@ export function SelectField({
   const id = useId()
   return (
     <Labelled id={id} label={label} hint={hint} error={error}>
-      <select id={id} {...select} aria-describedby={`${id}-about`} className={`${control} pr-8`}>
+      <select
+        id={id}
+        {...select}
+        aria-describedby={hasMessages({ hint, error }) ? `${id}-about` : undefined}
+        className={`${control} pr-8`}
+      >
         {children}
       </select>
     </Labelled>
   )
 }
 
-/** The place for hint or error is always there, so that a message moves nothing. */
-function Labelled({ id, label, hint, error, children }: Around & { id: string; children: ReactNode }) {
+/** What went wrong with the whole form. It takes no room until there is something to say. */
+export function FormError({ children }: { children: string | null | undefined }) {
   return (
-    <div>
+    <p role="alert" className="my-2 text-[13px] text-bad empty:hidden">
+      {children}
+    </p>
+  )
+}
+
+/** Where there may be a hint or an error, its place is always there, so that a message moves nothing. */
+function Labelled({ id, label, hint, error, children }: Around & { id: string; children: ReactNode }) {
+  const keepsPlace = hasMessages({ hint, error })
+  return (
+    <div className={keepsPlace ? 'pb-2.5' : 'pb-4'}>
       <label htmlFor={id} className="mb-1 block text-sm font-medium">
         {label}
       </label>
       {children}
-      <p
-        id={`${id}-about`}
-        aria-live="polite"
-        className={`mt-1 min-h-5 text-[13px] ${error ? 'text-bad' : 'text-soft'}`}
-      >
-        {error ?? hint}
-      </p>
+      {keepsPlace && (
+        <p
+          id={`${id}-about`}
+          aria-live="polite"
+          className={`mt-1 min-h-4.5 text-[13px]/4.5 wrap-anywhere ${error ? 'text-bad' : 'text-soft'}`}
+        >
+          {error ?? hint}
+        </p>
+      )}
     </div>
   )
+}
+
+function hasMessages({ hint, error }: Pick<Around, 'hint' | 'error'>): boolean {
+  return hint !== undefined || error !== undefined
 }
 
 interface Choice<Value extends string> {
@@ -89,18 +110,18 @@ export function Choices<Value extends string>({
   onChange(value: Value): void
 }) {
   return (
-    <fieldset>
-      <legend className="mb-1 text-sm font-medium">{legend}</legend>
-      <div className="grid gap-2 sm:grid-cols-2">
+    <fieldset className="@container min-w-0">
+      <legend className="mb-1.5 text-sm font-medium">{legend}</legend>
+      <div className="grid grid-cols-1 gap-2 @md:grid-cols-2">
         {choices.map((choice) => (
           <label
             key={choice.value}
-            className="flex gap-2.5 rounded-md border border-line-strong bg-raised p-3 has-checked:border-accent has-checked:bg-accent-wash has-disabled:opacity-55"
+            className="flex items-start gap-2.5 rounded-md border border-line-strong bg-raised p-3 has-focus-visible:outline-2 has-focus-visible:outline-offset-2 has-focus-visible:outline-accent has-checked:border-accent has-checked:bg-accent-wash has-disabled:opacity-55"
           >
             <input
               type="radio"
               name={name}
-              className="mt-1 accent-accent"
+              className="mt-1 shrink-0 accent-accent focus-visible:outline-none"
               checked={choice.value === value}
               disabled={choice.disabled}
               onChange={() => onChange(choice.value)}

@@ -11,7 +11,7 @@ export function Segmented<Value extends string>({
   onChange(value: Value): void
 }) {
   return (
-    <fieldset className="inline-flex max-w-full flex-wrap rounded-lg border border-line-strong bg-raised p-0.5">
+    <fieldset className="inline-flex max-w-full rounded-lg border border-line-strong bg-raised p-0.5">
       <legend className="sr-only">{label}</legend>
       {choices.map((choice) => (
         <button
@@ -19,7 +19,7 @@ export function Segmented<Value extends string>({
           type="button"
           aria-pressed={choice.value === value}
           onClick={() => onChange(choice.value)}
-          className="rounded-md px-3 py-1 text-sm text-soft hover:text-ink aria-pressed:bg-accent-wash aria-pressed:font-medium aria-pressed:text-accent"
+          className="rounded-md px-2 py-1 text-sm whitespace-nowrap sm:px-3 text-soft hover:text-ink aria-pressed:bg-accent-wash aria-pressed:font-medium aria-pressed:text-accent"
         >
           {choice.title}
         </button>

@@ -9,6 +9,7 @@ export function Skeleton({ lines = 3, label = 'Loading' }: { lines?: number; lab
       {Array.from({ length: lines }, (_, at) => `line ${at}`).map((key, at) => (
         <div key={key} className={`h-5 rounded bg-line ${at % 3 === 2 ? 'w-2/3' : 'w-full'}`} />
       ))}
+      {label !== 'Loading' && <p className="text-[13px] text-soft">{label}…</p>}
     </div>
   )
 }
@@ -24,8 +25,8 @@ export function EmptyState({
 }) {
   return (
     <div className="rounded-xl border border-dashed border-line-strong px-6 py-12 text-center">
-      <h2 className="text-base font-semibold">{title}</h2>
-      <p className="mx-auto mt-1 mb-5 max-w-md text-sm text-soft">{children}</p>
+      <h2 className="text-base font-semibold wrap-anywhere">{title}</h2>
+      <p className="mx-auto mt-1 max-w-md text-sm text-balance text-soft not-last:mb-5">{children}</p>
       {action}
     </div>
   )
@@ -97,7 +98,7 @@ const tones = {
 export function Badge({ tone, children }: { tone: keyof typeof tones; children: ReactNode }) {
   return (
     <span
-      className={`inline-flex items-center rounded-full px-2.5 py-0.5 text-xs font-medium whitespace-nowrap ${tones[tone]}`}
+      className={`inline-flex items-center rounded-full px-2.5 py-0.5 text-xs font-medium whitespace-nowrap ring-1 ring-current/15 ring-inset ${tones[tone]}`}
     >
       {children}
     </span>

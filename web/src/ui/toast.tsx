@@ -1,11 +1,6 @@
-import { createContext, type ReactNode, useCallback, useContext, useMemo, useState } from 'react'
+import { createContext, type ReactNode, useCallback, useContext, useEffect, useState } from 'react'
 
-interface Toast {
-  id: number
-  text: string
-}
-
-const shownMs = 4_000
+const shownMs = 5_000
 const Toasts = createContext<(text: string) => void>(() => {})
 
 /** Says that something is done, for a moment; read out by screen readers. */
@@ -13,27 +8,37 @@ export function useToast(): (text: string) => void {
   return useContext(Toasts)
 }
 
+/** One at a time: the next takes the place of the last, so that they never pile up over the page. */
 export function ToastProvider({ children }: { children: ReactNode }) {
-  const [toasts, setToasts] = useState<Toast[]>([])
-  const show = useCallback((text: string) => {
-    const id = Date.now() + Math.random()
-    setToasts((shown) => [...shown.slice(-2), { id, text }])
-    setTimeout(() => setToasts((shown) => shown.filter((toast) => toast.id !== id)), shownMs)
-  }, [])
-  const value = useMemo(() => show, [show])
+  const [toast, setToast] = useState<{ text: string } | null>(null)
+  const show = useCallback((text: string) => setToast({ text }), [])
+  const hide = useCallback(() => setToast(null), [])
+  useEffect(() => {
+    if (!toast) return
+    const timer = setTimeout(hide, shownMs)
+    return () => clearTimeout(timer)
+  }, [toast, hide])
   return (
-    <Toasts value={value}>
+    <Toasts value={show}>
       {children}
       <div
         role="status"
         aria-live="polite"
-        className="pointer-events-none fixed inset-x-0 bottom-4 z-50 flex flex-col items-center gap-2 px-4"
+        className="pointer-events-none fixed inset-x-4 bottom-4 z-50 flex justify-end max-sm:justify-center"
       >
-        {toasts.map(({ id, text }) => (
-          <p key={id} className="rounded-lg bg-ink px-4 py-2 text-sm text-paper shadow-lg">
-            {text}
+        {toast && (
+          <p className="pointer-events-auto flex items-center gap-3 rounded-lg bg-ink py-2 pr-2 pl-4 text-sm text-paper shadow-lg">
+            {toast.text}
+            <button
+              type="button"
+              aria-label="Dismiss"
+              onClick={hide}
+              className="rounded-md px-2 leading-6 opacity-70 hover:opacity-100"
+            >
+              ×
+            </button>
           </p>
-        ))}
+        )}
       </div>
     </Toasts>
   )

@@ -1,20 +1,25 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { useId, useRef } from 'react'
+import { useId, useRef, useState } from 'react'
 import type { FileChoice, SheetSource } from '../../../../src/dashboard/contract.ts'
 import { get, upload } from '../../api.ts'
 import { Button } from '../../ui/button.tsx'
+import { FormError } from '../../ui/field.tsx'
+import { ProgressBar } from '../../ui/progress-bar.tsx'
 import { Card, ErrorState, Skeleton } from '../../ui/states.tsx'
 
 export function ChooseFile({ onChosen }: { onChosen(source: SheetSource): void }) {
   const queryClient = useQueryClient()
   const input = useRef<HTMLInputElement>(null)
   const inputId = useId()
+  const [sentShare, setSentShare] = useState(0)
   const files = useQuery({
     queryKey: ['files'],
     queryFn: ({ signal }) => get<FileChoice[]>('/files', signal),
   })
   const send = useMutation({
-    mutationFn: (file: File) => upload<FileChoice>(`/files?name=${encodeURIComponent(file.name)}`, file),
+    mutationFn: (file: File) =>
+      upload<FileChoice>(`/files?name=${encodeURIComponent(file.name)}`, file, setSentShare),
+    onMutate: () => setSentShare(0),
     onSuccess: (choice) => {
       void queryClient.invalidateQueries({ queryKey: ['files'] })
       if (!choice.tabs || choice.tabs.length < 2)
@@ -37,14 +42,17 @@ export function ChooseFile({ onChosen }: { onChosen(source: SheetSource): void }
           accept=".csv,.tsv,.txt,.xlsx"
           className="sr-only"
           tabIndex={-1}
-          onChange={({ target }) => target.files?.[0] && send.mutate(target.files[0])}
+          onChange={({ target }) => {
+            if (target.files?.[0]) send.mutate(target.files[0])
+            // So that the same file can be chosen again after it was mended.
+            target.value = ''
+          }}
         />
         <Button look="primary" isBusy={send.isPending} onClick={() => input.current?.click()}>
-          {send.isPending ? 'Uploading…' : 'Choose a file'}
+          Choose a file
         </Button>
-        <p role="alert" className="min-h-5 pt-2 text-[13px] text-bad">
-          {send.error?.message}
-        </p>
+        {send.isPending && <Sending name={send.variables.name} share={sentShare} />}
+        <FormError>{send.error?.message}</FormError>
       </Card>
       {files.isPending && <Skeleton lines={3} />}
       {files.error && <ErrorState error={files.error} onRetry={() => files.refetch()} />}
@@ -69,6 +77,18 @@ export function ChooseFile({ onChosen }: { onChosen(source: SheetSource): void }
           </ul>
         </section>
       )}
+    </div>
+  )
+}
+
+/** Once all is sent, the server still looks into the file. */
+function Sending({ name, share }: { name: string; share: number }) {
+  return (
+    <div role="status" className="mt-4">
+      <p className="mb-1 text-sm wrap-anywhere">
+        {share < 1 ? `Uploading ${name}: ${Math.floor(share * 100)} %` : `Looking into ${name}…`}
+      </p>
+      <ProgressBar label={`Upload of ${name}`} share={share} />
     </div>
   )
 }

@@ -104,7 +104,7 @@ export function ChooseSpreadsheet({
           ))}
         </ul>
       )}
-      {!canSeeAll && <ChooseAtGoogle className="mt-5" />}
+      {!canSeeAll && !list.isPending && <ChooseAtGoogle className="mt-5" />}
     </div>
   )
 }

@@ -2,6 +2,7 @@ import { useMutation } from '@tanstack/react-query'
 import type { GoogleView } from '../../../../src/dashboard/contract.ts'
 import { send } from '../../api.ts'
 import { Button } from '../../ui/button.tsx'
+import { FormError } from '../../ui/field.tsx'
 import { Card } from '../../ui/states.tsx'
 
 export function ConnectGoogle({ view, returnTo }: { view: GoogleView; returnTo: '/connect' | '/settings' }) {
@@ -36,9 +37,7 @@ export function GoToGoogle({
       <Button look={look} isBusy={begin.isPending || begin.isSuccess} onClick={() => begin.mutate()}>
         {label}
       </Button>
-      <p role="alert" className="min-h-5 pt-1 text-[13px] text-bad">
-        {begin.error?.message}
-      </p>
+      <FormError>{begin.error?.message}</FormError>
     </>
   )
 }

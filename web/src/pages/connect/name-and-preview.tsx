@@ -5,7 +5,7 @@ import type { ConnectInput, PreviewView, SheetSource, SheetView } from '../../..
 import { get, send } from '../../api.ts'
 import { useSession } from '../../session.ts'
 import { Button } from '../../ui/button.tsx'
-import { Choices, TextField } from '../../ui/field.tsx'
+import { Choices, FormError, TextField } from '../../ui/field.tsx'
 import { ScrollBox } from '../../ui/scroll-box.tsx'
 import { Card, ErrorState, Skeleton } from '../../ui/states.tsx'
 import { useToast } from '../../ui/toast.tsx'
@@ -47,7 +47,7 @@ function Form({ source, preview }: { source: SheetSource; preview: PreviewView }
     },
   })
   return (
-    <div className="grid gap-6 lg:grid-cols-[minmax(0,22rem)_minmax(0,1fr)]">
+    <div className="grid grid-cols-1 items-start gap-6 lg:grid-cols-[minmax(0,22rem)_minmax(0,1fr)]">
       <Card title="Address and access">
         <form
           className="space-y-3"
@@ -62,7 +62,7 @@ function Form({ source, preview }: { source: SheetSource; preview: PreviewView }
             autoComplete="off"
             spellCheck={false}
             value={slug}
-            error={check.data?.problem}
+            error={check.data?.problem ?? null}
             hint={`${server.baseUrl}/api/sheets/${account.slug}/${slug}`}
             onChange={({ target }) => setSlug(target.value)}
           />
@@ -80,13 +80,11 @@ function Form({ source, preview }: { source: SheetSource; preview: PreviewView }
               },
             ]}
           />
-          <p role="alert" className="min-h-5 text-[13px] text-bad">
-            {connect.error?.message}
-          </p>
+          <FormError>{connect.error?.message}</FormError>
           <Button
             type="submit"
             look="primary"
-            className="w-full"
+            className="mt-2 w-full"
             disabled={Boolean(check.data?.problem)}
             isBusy={connect.isPending}
           >

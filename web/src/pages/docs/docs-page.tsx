@@ -1,11 +1,10 @@
-import { useQuery } from '@tanstack/react-query'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { ErrorDoc, SheetSummary } from '../../../../src/dashboard/contract.ts'
 import { get } from '../../api.ts'
 import { useSession } from '../../session.ts'
 import { useTitle } from '../../shell/use-title.ts'
 import { CodeBlock } from '../../ui/copy.tsx'
-import { DataTable } from '../../ui/data-table.tsx'
 import { SelectField } from '../../ui/field.tsx'
 import { ErrorState, PageHeader, Skeleton } from '../../ui/states.tsx'
 import { type OpenApi, operationsOf } from './open-api.ts'
@@ -14,7 +13,6 @@ import { OperationDoc } from './operation-doc.tsx'
 /** The reference, made from the API's own description, with the owner's addresses filled in. */
 export function DocsPage() {
   useTitle('Docs')
-  const { server } = useSession()
   const [chosen, setChosen] = useState('')
   const sheets = useQuery({
     queryKey: ['sheets'],
@@ -26,28 +24,48 @@ export function DocsPage() {
     queryFn: ({ signal }) => get<OpenApi>(`/openapi.json?sheet=${encodeURIComponent(sheet)}`, signal),
     enabled: sheets.isSuccess,
     refetchInterval: false,
+    placeholderData: keepPreviousData,
   })
   const errors = useQuery({
     queryKey: ['errors'],
     queryFn: ({ signal }) => get<ErrorDoc[]>('/errors', signal),
     refetchInterval: false,
   })
+  const failed = [sheets, description, errors].find(({ error, data }) => error && !data)
   return (
     <>
       <PageHeader title="Docs">Everything a client developer needs, with your own addresses.</PageHeader>
-      {sheets.data && sheets.data.length > 1 && (
-        <div className="max-w-64">
-          <SelectField
-            label="Sheet in the examples"
-            value={sheet}
-            onChange={({ target }) => setChosen(target.value)}
-          >
-            {sheets.data.map(({ slug }) => (
-              <option key={slug}>{slug}</option>
-            ))}
-          </SelectField>
-        </div>
+      {failed ? (
+        <ErrorState error={failed.error} onRetry={() => failed.refetch()} />
+      ) : sheets.data && description.data && errors.data ? (
+        <>
+          {sheets.data.length > 1 && (
+            <div className="max-w-64">
+              <SelectField
+                label="Sheet in the examples"
+                value={sheet}
+                onChange={({ target }) => setChosen(target.value)}
+              >
+                {sheets.data.map(({ slug }) => (
+                  <option key={slug}>{slug}</option>
+                ))}
+              </SelectField>
+            </div>
+          )}
+          <Reference description={description.data} errors={errors.data} />
+        </>
+      ) : (
+        // All at once: one part that comes later would push the others down.
+        <Skeleton lines={14} />
       )}
+    </>
+  )
+}
+
+function Reference({ description, errors }: { description: OpenApi; errors: readonly ErrorDoc[] }) {
+  const { server } = useSession()
+  return (
+    <>
       <section className="mb-8">
         <h2 className="mb-2 text-lg font-semibold tracking-tight">The key</h2>
         <p className="mb-3 text-sm text-soft">
@@ -56,37 +74,39 @@ export function DocsPage() {
         </p>
         <CodeBlock label="How to send the key" code="Authorization: Bearer YOUR_API_KEY" />
       </section>
-      {description.isPending && <Skeleton lines={10} />}
-      {description.error && <ErrorState error={description.error} onRetry={() => description.refetch()} />}
-      {description.data && (
-        <section className="mb-8 space-y-4">
-          <h2 className="text-lg font-semibold tracking-tight">Requests</h2>
-          {operationsOf(description.data).map((operation) => (
-            <OperationDoc
-              key={`${operation.method} ${operation.path}`}
-              operation={operation}
-              baseUrl={server.baseUrl}
-            />
-          ))}
-        </section>
-      )}
+      <section className="mb-8 space-y-2">
+        <h2 className="text-lg font-semibold tracking-tight">Requests</h2>
+        {operationsOf(description).map((operation) => (
+          <OperationDoc
+            key={`${operation.method} ${operation.path}`}
+            operation={operation}
+            baseUrl={server.baseUrl}
+          />
+        ))}
+      </section>
       <section>
         <h2 className="mb-3 text-lg font-semibold tracking-tight">Errors</h2>
-        {errors.isPending && <Skeleton lines={8} />}
-        {errors.error && <ErrorState error={errors.error} onRetry={() => errors.refetch()} />}
-        {errors.data && (
-          <DataTable
-            caption="Every error code"
-            rows={errors.data}
-            keyOf={({ code }) => code}
-            columns={[
-              { title: 'Code', cell: ({ code }) => <code className="font-mono text-[13px]">{code}</code> },
-              { title: 'Status', isNumber: true, cell: ({ status }) => status },
-              { title: 'Message', cell: ({ message }) => message },
-            ]}
-          />
-        )}
+        <ErrorList errors={errors} />
       </section>
     </>
+  )
+}
+
+function ErrorList({ errors }: { errors: readonly ErrorDoc[] }) {
+  return (
+    <dl className="divide-y divide-line overflow-hidden rounded-xl border border-line bg-raised text-sm">
+      {errors.map(({ code, status, message, when }) => (
+        <div key={code} className="grid gap-x-6 gap-y-1 px-4 py-3 md:grid-cols-[16rem_minmax(0,1fr)]">
+          <dt className="flex items-baseline gap-3">
+            <span className="text-soft tabular-nums">{status}</span>
+            <code className="font-mono text-[13px] font-medium wrap-anywhere">{code}</code>
+          </dt>
+          <dd>
+            {message}
+            <span className="block text-soft">{when}</span>
+          </dd>
+        </div>
+      ))}
+    </dl>
   )
 }

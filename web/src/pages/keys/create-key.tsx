@@ -5,7 +5,7 @@ import { get, Refused, send } from '../../api.ts'
 import { useSession } from '../../session.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
-import { Choices, SelectField, TextField } from '../../ui/field.tsx'
+import { Choices, FormError, SelectField, TextField } from '../../ui/field.tsx'
 
 const blank: KeyInput = { name: '', mode: 'live', scope: 'read', sheetSlug: null }
 
@@ -43,7 +43,7 @@ export function CreateKey({
   return (
     <Dialog title="Create an API key" isOpen={isOpen} onClose={onClose}>
       <form
-        className="space-y-3"
+        className="space-y-4"
         onSubmit={(event) => {
           event.preventDefault()
           create.mutate()
@@ -97,9 +97,7 @@ export function CreateKey({
             </option>
           ))}
         </SelectField>
-        <p role="alert" className="min-h-5 text-[13px] text-bad">
-          {create.error && refusal?.field !== 'name' ? create.error.message : ''}
-        </p>
+        <FormError>{refusal?.field === 'name' ? null : create.error?.message}</FormError>
         <div className="flex justify-end gap-2">
           <Button onClick={onClose}>Cancel</Button>
           <Button type="submit" look="primary" isBusy={create.isPending}>

@@ -44,14 +44,19 @@ export function KeysPage() {
           rows={active}
           keyOf={({ id }) => id}
           columns={[
-            { title: 'Name', cell: (key) => <KeyName of={key} /> },
-            { title: 'Key', cell: (key) => <ShownKey of={key} />, isOptional: true },
+            { title: 'Key', cell: (key) => <KeyName of={key} /> },
             { title: 'Opens', cell: ({ sheetSlug }) => sheetSlug ?? 'all sheets', isOptional: true },
-            { title: 'Last used', cell: ({ lastUsedAtMs }) => <Ago atMs={lastUsedAtMs} /> },
+            { title: 'Created', cell: ({ createdAtMs }) => dateOf(createdAtMs), isOptional: true },
+            {
+              title: 'Last used',
+              cell: ({ lastUsedAtMs }) => <Ago atMs={lastUsedAtMs} />,
+              isOptional: true,
+            },
             {
               title: 'Actions',
+              isActions: true,
               cell: (key) => (
-                <div className="flex flex-wrap gap-1">
+                <div className="-mr-3 flex flex-col items-end md:flex-row md:justify-end">
                   <Button look="quiet" onClick={() => setEnding({ key, how: 'regenerate' })}>
                     Regenerate<span className="sr-only"> {key.name}</span>
                   </Button>
@@ -101,13 +106,24 @@ export function KeysPage() {
   )
 }
 
-function KeyName({ of: { name, mode, scope } }: { of: KeyView }) {
+function KeyName({ of: key }: { of: KeyView }) {
+  const { name, mode, scope, sheetSlug, createdAtMs, lastUsedAtMs } = key
   return (
-    <span className="flex flex-wrap items-center gap-2">
-      <span className="font-medium">{name}</span>
-      <Badge tone={mode === 'live' ? 'good' : 'plain'}>{mode}</Badge>
-      <Badge tone="plain">{scope === 'read' ? 'read' : 'read and write'}</Badge>
-    </span>
+    <>
+      <span className="flex flex-wrap items-center gap-x-2 gap-y-1">
+        <span className="font-medium wrap-anywhere">{name}</span>
+        <Badge tone={mode === 'live' ? 'good' : 'plain'}>{mode}</Badge>
+        <Badge tone="plain">{scope === 'read' ? 'read' : 'read and write'}</Badge>
+      </span>
+      <span className="text-soft">
+        <ShownKey of={key} />
+      </span>
+      {/* What the columns say where there is room for them. */}
+      <span className="block text-[13px] text-soft md:hidden">
+        Opens {sheetSlug ?? 'all sheets'}. Created {dateOf(createdAtMs)}, last used{' '}
+        <Ago atMs={lastUsedAtMs} />.
+      </span>
+    </>
   )
 }
 

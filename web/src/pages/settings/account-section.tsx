@@ -6,7 +6,7 @@ import { sessionQuery, useSession } from '../../session.ts'
 import { Button } from '../../ui/button.tsx'
 import { ConfirmDialog } from '../../ui/dialog.tsx'
 import { TextField } from '../../ui/field.tsx'
-import { Card } from '../../ui/states.tsx'
+import { Section } from '../../ui/section.tsx'
 import { useToast } from '../../ui/toast.tsx'
 
 export function AccountSection() {
@@ -25,7 +25,7 @@ export function AccountSection() {
     },
   })
   return (
-    <Card title="Account address">
+    <Section title="Account address" about="The first part of every address by name.">
       <form
         onSubmit={(event) => {
           event.preventDefault()
@@ -41,7 +41,7 @@ export function AccountSection() {
           hint={`${server.baseUrl}/api/sheets/${slug}/…`}
           onChange={({ target }) => setSlug(target.value)}
         />
-        <Button type="submit" className="mt-2" disabled={slug === account.slug || slug === ''}>
+        <Button type="submit" disabled={slug === account.slug || slug === ''}>
           Change
         </Button>
       </form>
@@ -59,6 +59,6 @@ export function AccountSection() {
           working at once. Addresses by id (/v1/sheets/…) and keys go on.
         </p>
       </ConfirmDialog>
-    </Card>
+    </Section>
   )
 }

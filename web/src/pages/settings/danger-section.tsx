@@ -2,11 +2,11 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { send } from '../../api.ts'
-import { basePath } from '../../base-path.ts'
 import { sessionQuery, useSession } from '../../session.ts'
 import { Button } from '../../ui/button.tsx'
 import { ConfirmDialog } from '../../ui/dialog.tsx'
 import { TextField } from '../../ui/field.tsx'
+import { Section } from '../../ui/section.tsx'
 
 export function DangerSection() {
   const { account } = useSession()
@@ -23,19 +23,7 @@ export function DangerSection() {
     },
   })
   return (
-    <section className="rounded-xl border border-bad/40 p-5">
-      <h2 className="mb-1 text-base font-semibold">Your data</h2>
-      <p className="mb-4 text-sm text-soft">
-        Sheets, settings, keys (without their values) and usage, as one JSON file.
-      </p>
-      <a
-        href={`${basePath}/dashboard/api/export`}
-        download
-        className="inline-flex h-9 items-center rounded-md border border-line-strong bg-raised px-3.5 text-sm font-medium hover:bg-sunken"
-      >
-        Export everything
-      </a>
-      <h2 className="mt-6 mb-1 text-base font-semibold">Delete this account</h2>
+    <Section title="Delete this account" about="There is no way back from here." isDangerous>
       <p className="mb-4 text-sm text-soft">
         Your spreadsheets are not touched. Everything that Rowport keeps about them is deleted.
       </p>
@@ -61,6 +49,6 @@ export function DangerSection() {
           onChange={({ target }) => setTyped(target.value)}
         />
       </ConfirmDialog>
-    </section>
+    </Section>
   )
 }

@@ -4,7 +4,8 @@ import type { GoogleView } from '../../../../src/dashboard/contract.ts'
 import { get, send } from '../../api.ts'
 import { Button } from '../../ui/button.tsx'
 import { ConfirmDialog } from '../../ui/dialog.tsx'
-import { Badge, Card, ErrorState, Skeleton } from '../../ui/states.tsx'
+import { Section } from '../../ui/section.tsx'
+import { Badge, ErrorState, Skeleton } from '../../ui/states.tsx'
 import { dateOf } from '../../ui/time.tsx'
 import { useToast } from '../../ui/toast.tsx'
 import { GoToGoogle } from '../connect/connect-google.tsx'
@@ -15,8 +16,8 @@ export function GoogleSection() {
     queryFn: ({ signal }) => get<GoogleView>('/google', signal),
   })
   return (
-    <Card title="Google">
-      {google.isPending && <Skeleton lines={2} />}
+    <Section title="Google" about="Whose spreadsheets Rowport reads and writes.">
+      {google.isPending && <Skeleton lines={4} />}
       {google.error && !google.data && <ErrorState error={google.error} onRetry={() => google.refetch()} />}
       {google.data && !google.data.isConfigured && (
         <p className="text-sm text-soft">
@@ -30,7 +31,7 @@ export function GoogleSection() {
         </>
       )}
       {google.data?.connection && <Connection of={google.data.connection} />}
-    </Card>
+    </Section>
   )
 }
 

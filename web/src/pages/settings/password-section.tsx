@@ -4,8 +4,8 @@ import type { PasswordInput } from '../../../../src/dashboard/contract.ts'
 import { Refused, send } from '../../api.ts'
 import { sessionQuery, useSession } from '../../session.ts'
 import { Button } from '../../ui/button.tsx'
-import { TextField } from '../../ui/field.tsx'
-import { Card } from '../../ui/states.tsx'
+import { FormError, TextField } from '../../ui/field.tsx'
+import { Section } from '../../ui/section.tsx'
 import { useToast } from '../../ui/toast.tsx'
 
 export function PasswordSection() {
@@ -32,7 +32,14 @@ export function PasswordSection() {
   const refusal = change.error instanceof Refused ? change.error : null
   const errorOf = (field: string) => (refusal?.field === field ? refusal.message : null)
   return (
-    <Card title={owner.hasPassword ? 'Change password' : 'Set a password'}>
+    <Section
+      title={owner.hasPassword ? 'Change password' : 'Set a password'}
+      about={
+        owner.hasPassword
+          ? 'Other browsers that are signed in have to sign in again.'
+          : 'To sign in without a link, and to confirm what cannot be undone.'
+      }
+    >
       <form
         onSubmit={(event) => {
           event.preventDefault()
@@ -73,13 +80,11 @@ export function PasswordSection() {
           error={errorOf('next')}
           onChange={({ target }) => setNext(target.value)}
         />
-        <p role="alert" className="min-h-5 text-[13px] text-bad">
-          {refusal && !refusal.field ? refusal.message : ''}
-        </p>
+        <FormError>{refusal?.field ? null : change.error?.message}</FormError>
         <Button type="submit" isBusy={change.isPending}>
           {owner.hasPassword ? 'Change password' : 'Set password'}
         </Button>
       </form>
-    </Card>
+    </Section>
   )
 }

@@ -5,7 +5,7 @@ import { send } from '../../api.ts'
 import { basePath } from '../../base-path.ts'
 import { useSession } from '../../session.ts'
 import { Button } from '../../ui/button.tsx'
-import { SelectField, TextField } from '../../ui/field.tsx'
+import { FormError, SelectField, TextField } from '../../ui/field.tsx'
 import { ScrollBox } from '../../ui/scroll-box.tsx'
 import { Badge, Card } from '../../ui/states.tsx'
 import { useSheet } from './sheet-query.ts'
@@ -68,7 +68,7 @@ export function Console() {
     },
   })
   return (
-    <div className="grid gap-6 lg:grid-cols-2">
+    <div className="grid grid-cols-1 items-start gap-6 lg:grid-cols-2">
       <Card title="Request">
         <form
           onSubmit={(event) => {
@@ -124,15 +124,13 @@ export function Console() {
                 : 'Your plan is for reading, so the answer will be 403 write_api_not_enabled.'}
             </p>
           )}
-          <p className="mb-3 truncate font-mono text-[13px] text-soft" title={path}>
+          <p className="mb-3 font-mono text-[13px] break-all text-soft">
             {asked.method} {path}
           </p>
           <Button type="submit" look="primary" isBusy={request.isPending}>
             Send
           </Button>
-          <p role="alert" className="min-h-5 pt-1 text-[13px] text-bad">
-            {request.error?.message}
-          </p>
+          <FormError>{request.error?.message}</FormError>
         </form>
       </Card>
       <Card title="Answer">

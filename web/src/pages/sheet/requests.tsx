@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import type { RecentRequest } from '../../../../src/dashboard/contract.ts'
 import { get } from '../../api.ts'
+import { ButtonLink } from '../../ui/button.tsx'
 import { DataTable } from '../../ui/data-table.tsx'
 import { Badge, EmptyState, ErrorState, Skeleton } from '../../ui/states.tsx'
 import { Ago } from '../../ui/time.tsx'
@@ -8,6 +9,8 @@ import { useSheet } from './sheet-query.ts'
 
 const watchMs = 3_000
 const cacheWords = { hit: 'from memory', miss: 'read anew', stale: 'read anew' }
+
+/** As they come in. */
 
 export function Requests() {
   const { slug } = useSheet()
@@ -20,7 +23,18 @@ export function Requests() {
   if (requests.error && !requests.data)
     return <ErrorState error={requests.error} onRetry={() => requests.refetch()} />
   if (!requests.data || requests.data.length === 0)
-    return <EmptyState title="No requests yet">The last hundred appear here as they come in.</EmptyState>
+    return (
+      <EmptyState
+        title="No requests yet"
+        action={
+          <ButtonLink to="/sheets/$slug/console" params={{ slug }}>
+            Send one from the console
+          </ButtonLink>
+        }
+      >
+        The last hundred appear here as they come in.
+      </EmptyState>
+    )
   return (
     <DataTable
       caption="Recent requests, newest first"
@@ -30,9 +44,12 @@ export function Requests() {
         { title: 'When', cell: ({ atMs }) => <Ago atMs={atMs} /> },
         {
           title: 'Request',
-          cell: ({ method, operation }) => (
+          cell: ({ method, operation, keyName, cache }) => (
             <>
-              {method} <span className="text-soft">{operation.replaceAll('_', ' ')}</span>
+              {method} <span className="text-soft max-md:hidden">{operation.replaceAll('_', ' ')}</span>
+              <span className="block text-[13px] text-soft md:hidden">
+                {[keyName ?? 'no key', cache && cacheWords[cache]].filter(Boolean).join(', ')}
+              </span>
             </>
           ),
         },
@@ -42,7 +59,7 @@ export function Requests() {
           isNumber: true,
           cell: ({ durationMs }) => `${durationMs < 10 ? durationMs.toFixed(1) : Math.round(durationMs)} ms`,
         },
-        { title: 'Rows', cell: ({ cache }) => (cache ? cacheWords[cache] : ''), isOptional: true },
+        { title: 'Cache', cell: ({ cache }) => (cache ? cacheWords[cache] : ''), isOptional: true },
         {
           title: 'Key',
           cell: ({ keyName }) => keyName ?? <span className="text-soft">none</span>,

@@ -5,6 +5,7 @@ import { Button } from '../../ui/button.tsx'
 import { SelectField, TextField } from '../../ui/field.tsx'
 import { ScrollBox } from '../../ui/scroll-box.tsx'
 import { ErrorState, Skeleton } from '../../ui/states.tsx'
+import { type RowFilter, RowFilters } from './row-filters.tsx'
 import { useSheet } from './sheet-query.ts'
 
 type Cell = string | number | boolean | null
@@ -20,20 +21,23 @@ export function Rows() {
   const sheet = useSheet()
   const [search, setSearch] = useState('')
   const [sort, setSort] = useState('')
+  const [filters, setFilters] = useState<readonly RowFilter[]>([])
   const [offset, setOffset] = useState(0)
   const parameters = new URLSearchParams({ limit: String(pageRows), offset: String(offset) })
   if (search) parameters.set('q', search)
   if (sort) parameters.set('sort', sort)
+  for (const { column, operator, value } of filters) parameters.append(`${column}[${operator}]`, value)
   const page = useQuery({
     queryKey: ['sheets', sheet.slug, 'rows', String(parameters)],
     queryFn: ({ signal }) => get<Page>(`/sheets/${sheet.slug}/rows?${parameters}`, signal),
     placeholderData: keepPreviousData,
   })
+  const columns = page.data?.meta.columns ?? sheet.columns.map(({ name }) => name)
   const from = page.data?.meta.total === 0 ? 0 : offset + 1
   const to = offset + (page.data?.data.length ?? 0)
   return (
     <>
-      <div className="grid gap-x-4 sm:grid-cols-[1fr_14rem]">
+      <div className="grid grid-cols-1 gap-x-4 sm:grid-cols-[minmax(0,1fr)_14rem]">
         <TextField
           label="Search"
           type="search"
@@ -53,14 +57,27 @@ export function Rows() {
           }}
         >
           <option value="">As in the sheet</option>
-          {sheet.columns.flatMap(({ name }) => [
+          {columns.flatMap((name) => [
             <option key={name} value={name}>{`${name}, ascending`}</option>,
             <option key={`-${name}`} value={`-${name}`}>{`${name}, descending`}</option>,
           ])}
         </SelectField>
       </div>
+      <RowFilters
+        columns={columns}
+        filters={filters}
+        onChange={(changed) => {
+          setFilters(changed)
+          setOffset(0)
+        }}
+      />
       {page.isPending && <Skeleton lines={10} label="Reading the rows" />}
-      {page.error && <ErrorState error={page.error} onRetry={() => page.refetch()} />}
+      {page.error && !page.data && <ErrorState error={page.error} onRetry={() => page.refetch()} />}
+      {page.error && page.data && (
+        <p role="alert" className="mb-3 text-sm text-bad">
+          {page.error.message} Below are the rows as they were last read.
+        </p>
+      )}
       {page.data && (
         <>
           <RowTable page={page.data} />
@@ -88,7 +105,7 @@ function RowTable({ page: { data, meta } }: { page: Page }) {
   if (data.length === 0)
     return (
       <p className="rounded-xl border border-dashed border-line-strong py-10 text-center text-sm text-soft">
-        No rows here.
+        No rows match.
       </p>
     )
   return (

@@ -1,8 +1,9 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link, Outlet, useParams } from '@tanstack/react-router'
+import { Refused } from '../../api.ts'
 import { useTitle } from '../../shell/use-title.ts'
 import { ButtonLink } from '../../ui/button.tsx'
-import { ErrorState, PageHeader, Skeleton } from '../../ui/states.tsx'
+import { EmptyState, ErrorState, PageHeader, Skeleton } from '../../ui/states.tsx'
 import { SheetStateBadge } from '../sheets/sheet-state.tsx'
 import { sheetQuery } from './sheet-query.ts'
 
@@ -18,6 +19,7 @@ export function SheetPage() {
   const { slug } = useParams({ from: '/owners/sheets/$slug' })
   useTitle(slug)
   const sheet = useQuery(sheetQuery(slug))
+  if (sheet.error instanceof Refused && sheet.error.status === 404) return <NoSuchSheet slug={slug} />
   return (
     <>
       <PageHeader title={slug} action={sheet.data && <SheetStateBadge state={sheet.data.state} />}>
@@ -42,15 +44,18 @@ export function SheetPage() {
           This sheet cannot be read at the moment: {sheet.data.stateReason}
         </p>
       )}
-      <nav aria-label="Parts of this sheet" className="mb-6 overflow-x-auto border-b border-line">
-        <ul className="flex gap-1">
+      <nav
+        aria-label="Parts of this sheet"
+        className="mb-6 [scrollbar-width:none] overflow-x-auto border-b border-line"
+      >
+        <ul className="flex sm:gap-1">
           {tabs.map(({ to, label }) => (
             <li key={to}>
               <Link
                 to={to}
                 params={{ slug }}
                 activeOptions={{ exact: to === '/sheets/$slug' }}
-                className="block border-b-2 border-transparent px-3 py-2 text-sm text-soft hover:text-ink"
+                className="block border-b-2 border-transparent px-2 py-2 text-sm text-soft hover:text-ink sm:px-3"
                 activeProps={{ className: 'border-accent! text-ink! font-medium', 'aria-current': 'page' }}
               >
                 {label}
@@ -62,6 +67,24 @@ export function SheetPage() {
       {sheet.isPending && <Skeleton lines={7} />}
       {sheet.error && !sheet.data && <ErrorState error={sheet.error} onRetry={() => sheet.refetch()} />}
       {sheet.data && <Outlet />}
+    </>
+  )
+}
+
+function NoSuchSheet({ slug }: { slug: string }) {
+  return (
+    <>
+      <PageHeader title={slug} />
+      <EmptyState
+        title="There is no sheet at this address"
+        action={
+          <ButtonLink look="primary" to="/sheets">
+            See your sheets
+          </ButtonLink>
+        }
+      >
+        It may have been disconnected, or have another address by now.
+      </EmptyState>
     </>
   )
 }

@@ -5,8 +5,8 @@ import type { SheetChange, SheetView } from '../../../../src/dashboard/contract.
 import { send } from '../../api.ts'
 import { Button } from '../../ui/button.tsx'
 import { ConfirmDialog } from '../../ui/dialog.tsx'
-import { Choices, Switch, TextField } from '../../ui/field.tsx'
-import { Card } from '../../ui/states.tsx'
+import { Choices, FormError, Switch, TextField } from '../../ui/field.tsx'
+import { Section } from '../../ui/section.tsx'
 import { useToast } from '../../ui/toast.tsx'
 import { useSheet } from './sheet-query.ts'
 
@@ -24,8 +24,8 @@ export function SheetSettings() {
   })
   const { settings } = sheet
   return (
-    <div className="max-w-2xl space-y-6">
-      <Card>
+    <div>
+      <Section title="Serving" about="A paused sheet keeps its address, its keys and its settings.">
         <Switch
           label={settings.paused ? 'Paused' : 'Serving requests'}
           description="Paused, every request is answered with 503 sheet_paused, at once and everywhere."
@@ -33,9 +33,10 @@ export function SheetSettings() {
           disabled={change.isPending}
           onChange={(isServing) => change.mutate({ paused: !isServing })}
         />
-      </Card>
-      <Card title="Access">
-        <div className="space-y-4">
+        <FormError>{change.error?.message}</FormError>
+      </Section>
+      <Section title="Access" about="A change holds from the next request on.">
+        <div className="space-y-5">
           <Choices
             legend="Who may read"
             name="access"
@@ -75,16 +76,13 @@ export function SheetSettings() {
             ]}
           />
         </div>
-      </Card>
+      </Section>
       <Freshness
         key={`${settings.cacheSeconds} ${settings.staleIfErrorSeconds}`}
         sheet={sheet}
         isBusy={change.isPending}
         onSave={change.mutate}
       />
-      <p role="alert" className="min-h-5 text-[13px] text-bad">
-        {change.error?.message}
-      </p>
       <Danger sheet={sheet} />
     </div>
   )
@@ -102,9 +100,12 @@ function Freshness({
   const [cacheSeconds, setCacheSeconds] = useState(String(sheet.settings.cacheSeconds))
   const [staleSeconds, setStaleSeconds] = useState(String(sheet.settings.staleIfErrorSeconds))
   return (
-    <Card title="Freshness">
+    <Section
+      title="Freshness"
+      about="How long rows are served from memory before the spreadsheet is asked again."
+    >
       <form
-        className="grid gap-x-4 sm:grid-cols-2"
+        className="grid grid-cols-1 gap-x-4 sm:grid-cols-2"
         onSubmit={(event) => {
           event.preventDefault()
           onSave({ cacheSeconds: Number(cacheSeconds), staleIfErrorSeconds: Number(staleSeconds) })
@@ -130,13 +131,13 @@ function Freshness({
           value={staleSeconds}
           onChange={({ target }) => setStaleSeconds(target.value)}
         />
-        <div className="mt-2">
+        <div>
           <Button type="submit" isBusy={isBusy}>
             Save
           </Button>
         </div>
       </form>
-    </Card>
+    </Section>
   )
 }
 
@@ -155,8 +156,7 @@ function Danger({ sheet }: { sheet: SheetView }) {
     },
   })
   return (
-    <section className="rounded-xl border border-bad/40 p-5">
-      <h2 className="mb-1 text-base font-semibold">Danger zone</h2>
+    <Section title="Danger zone" about="There is no way back from here." isDangerous>
       <p className="mb-4 text-sm text-soft">The spreadsheet itself is not touched; only its API ends.</p>
       <Button look="danger" onClick={() => setIsAsking(true)}>
         Disconnect this sheet
@@ -175,6 +175,6 @@ function Danger({ sheet }: { sheet: SheetView }) {
           from now on. Connecting it again gives it a new id. Keys made for this sheet alone are revoked.
         </p>
       </ConfirmDialog>
-    </section>
+    </Section>
   )
 }

@@ -10,7 +10,7 @@ export function snippetsFor(sheet: SheetView, baseUrl: string): { name: string; 
       code: `curl -H 'Authorization: Bearer YOUR_API_KEY' \\\n  '${url}?limit=10'`,
     },
     {
-      name: 'JavaScript',
+      name: 'fetch',
       code: `const response = await fetch('${url}?limit=10', {
   headers: { Authorization: \`Bearer \${process.env.ROWPORT_KEY}\` },
 })
@@ -30,7 +30,7 @@ response.raise_for_status()
 rows = response.json()`,
     },
     {
-      name: 'TypeScript type',
+      name: 'TypeScript',
       code: `interface ${type} {\n${sheet.columns.map(({ name, type: cell }) => `  ${propertyName(name)}: ${cell}`).join('\n')}\n}`,
     },
   ]

@@ -3,7 +3,7 @@ import { Badge } from '../../ui/states.tsx'
 
 const looks: Record<SheetState, { tone: 'good' | 'warn' | 'bad' | 'plain'; text: string }> = {
   live: { tone: 'good', text: 'Live' },
-  paused: { tone: 'plain', text: 'Paused' },
+  paused: { tone: 'warn', text: 'Paused' },
   needs_reconnect: { tone: 'warn', text: 'Needs reconnect' },
   broken: { tone: 'bad', text: 'Cannot be read' },
 }

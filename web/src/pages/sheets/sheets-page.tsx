@@ -22,7 +22,7 @@ export function SheetsPage() {
   )
   return (
     <>
-      <PageHeader title="Sheets" action={connect}>
+      <PageHeader title="Sheets" action={sheets.data?.length !== 0 && connect}>
         Each connected sheet is an API of its own.
       </PageHeader>
       {sheets.isPending && <Skeleton lines={6} />}
@@ -58,7 +58,8 @@ export function SheetsPage() {
   )
 }
 
-function Name({ of: { slug, title, provider } }: { of: SheetSummary }) {
+function Name({ of: sheet }: { of: SheetSummary }) {
+  const { slug, title, provider, lastRequestAtMs, requestsThisMonth } = sheet
   return (
     <>
       <Link
@@ -68,9 +69,13 @@ function Name({ of: { slug, title, provider } }: { of: SheetSummary }) {
       >
         {slug}
       </Link>
-      <span className="block max-w-40 truncate text-[13px] text-soft sm:max-w-72">
+      <span className="block max-w-38 truncate text-[13px] text-soft sm:max-w-72">
         {provider === 'google' ? 'Google · ' : 'File · '}
         {title}
+      </span>
+      {/* What the columns say where there is room for them. */}
+      <span className="block max-w-38 text-[13px] text-soft md:hidden">
+        {requestsThisMonth.toLocaleString('en')} this month, last <Ago atMs={lastRequestAtMs} />
       </span>
     </>
   )

@@ -1,6 +1,10 @@
-import type { ReactNode } from 'react'
-import { basePath } from '../../base-path.ts'
+import { useQuery } from '@tanstack/react-query'
+import type { FormEvent, ReactNode } from 'react'
+import { serverQuery } from '../../session.ts'
 import { Logo } from '../../shell/logo.tsx'
+import { Button } from '../../ui/button.tsx'
+import { FormError } from '../../ui/field.tsx'
+import { GoogleLink } from '../../ui/google-link.tsx'
 
 /** The frame of the pages before signing in. */
 export function Entrance({
@@ -19,43 +23,56 @@ export function Entrance({
       </div>
       <h1 className="mb-5 text-2xl font-semibold tracking-tight">{title}</h1>
       {children}
-      {below && <p className="mt-6 text-sm text-soft">{below}</p>}
+      {below && <div className="mt-6 space-y-2 text-sm text-soft">{below}</div>}
     </main>
   )
 }
 
-export function GoogleEntrance({ next }: { next: string }) {
+/** Google where this server has it, else or besides the fields; shown at once, when it is known which. */
+export function EntranceForm({
+  next,
+  submit,
+  isBusy,
+  error,
+  onSubmit,
+  children,
+}: {
+  next: string
+  submit: string
+  isBusy: boolean
+  /** Of no field in particular. */
+  error?: string | null | undefined
+  onSubmit(): void
+  children: ReactNode
+}) {
+  const server = useQuery(serverQuery)
+  if (server.isPending) return <div className="h-80" />
   return (
     <>
-      <a
-        href={`${basePath}/dashboard/google/sign-in?next=${encodeURIComponent(next)}`}
-        className="flex h-10 items-center justify-center gap-2.5 rounded-md border border-line-strong bg-raised text-sm font-medium hover:bg-sunken"
+      {server.data?.hasGoogle && (
+        <>
+          <GoogleLink next={next} />
+          <div className="my-5 flex items-center gap-3 text-[13px] text-soft">
+            <span className="h-px flex-1 bg-line" />
+            or
+            <span className="h-px flex-1 bg-line" />
+          </div>
+        </>
+      )}
+      <form
+        onSubmit={(event: FormEvent) => {
+          event.preventDefault()
+          onSubmit()
+        }}
       >
-        <GoogleMark />
-        Continue with Google
-      </a>
-      <div className="my-5 flex items-center gap-3 text-[13px] text-soft">
-        <span className="h-px flex-1 bg-line" />
-        or
-        <span className="h-px flex-1 bg-line" />
-      </div>
+        {children}
+        <FormError>{error}</FormError>
+        <Button type="submit" look="primary" className="mt-1 h-10 w-full" isBusy={isBusy}>
+          {submit}
+        </Button>
+      </form>
     </>
   )
 }
 
-function GoogleMark() {
-  return (
-    <svg viewBox="0 0 18 18" className="size-[18px]" aria-hidden="true">
-      <path
-        fill="#4285f4"
-        d="M17.6 9.2c0-.6-.1-1.2-.2-1.7H9v3.4h4.8a4.1 4.1 0 0 1-1.8 2.7v2.2h2.9c1.7-1.6 2.7-3.9 2.7-6.6Z"
-      />
-      <path
-        fill="#34a853"
-        d="M9 18c2.4 0 4.5-.8 6-2.2l-2.9-2.2a5.4 5.4 0 0 1-8.1-2.9H1v2.3A9 9 0 0 0 9 18Z"
-      />
-      <path fill="#fbbc05" d="M4 10.7a5.4 5.4 0 0 1 0-3.4V5H1a9 9 0 0 0 0 8l3-2.3Z" />
-      <path fill="#ea4335" d="M9 3.6c1.3 0 2.5.5 3.4 1.3L15 2.3A9 9 0 0 0 1 5l3 2.3A5.4 5.4 0 0 1 9 3.6Z" />
-    </svg>
-  )
-}
+export const linkLook = 'rounded-sm text-accent underline underline-offset-2'

@@ -1,6 +1,7 @@
 import { useSearch } from '@tanstack/react-router'
 import { useTitle } from '../../shell/use-title.ts'
 import { Button } from '../../ui/button.tsx'
+import { FormError } from '../../ui/field.tsx'
 import { Entrance } from './entrance.tsx'
 import { useEntering } from './use-entering.ts'
 
@@ -12,7 +13,9 @@ export function SignInLinkPage() {
   return (
     <Entrance
       title="Welcome to Rowport"
-      below="The link works once. Afterwards you can set a password in Settings."
+      below={
+        <p>The link works once. Set a password in Settings afterwards, and you need no link the next time.</p>
+      }
     >
       <Button
         look="primary"
@@ -22,9 +25,7 @@ export function SignInLinkPage() {
       >
         Sign in
       </Button>
-      <p role="alert" className="min-h-6 pt-2 text-[13px] text-bad">
-        {entering.error?.message}
-      </p>
+      <FormError>{entering.error?.message}</FormError>
     </Entrance>
   )
 }

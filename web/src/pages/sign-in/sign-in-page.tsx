@@ -4,9 +4,8 @@ import { useState } from 'react'
 import type { SignInInput } from '../../../../src/dashboard/contract.ts'
 import { serverQuery } from '../../session.ts'
 import { useTitle } from '../../shell/use-title.ts'
-import { Button } from '../../ui/button.tsx'
 import { TextField } from '../../ui/field.tsx'
-import { Entrance, GoogleEntrance } from './entrance.tsx'
+import { Entrance, EntranceForm, linkLook } from './entrance.tsx'
 import { useEntering } from './use-entering.ts'
 
 const problems: Record<string, string> = {
@@ -28,12 +27,17 @@ export function SignInPage() {
     <Entrance
       title="Sign in"
       below={
-        server?.canSignUp && (
+        server && (
           <>
-            No account yet?{' '}
-            <Link to="/sign-up" className="text-accent underline underline-offset-2">
-              Sign up
-            </Link>
+            {server.canSignUp && (
+              <p>
+                No account yet?{' '}
+                <Link to="/sign-up" className={linkLook}>
+                  Sign up
+                </Link>
+              </p>
+            )}
+            <p>Forgot your password? Ask whoever runs this Rowport for a sign-in link.</p>
           </>
         )
       }
@@ -43,12 +47,11 @@ export function SignInPage() {
           {problems[problem] ?? 'Please sign in again.'}
         </p>
       )}
-      {server?.hasGoogle && <GoogleEntrance next={next} />}
-      <form
-        onSubmit={(event) => {
-          event.preventDefault()
-          entering.mutate(input)
-        }}
+      <EntranceForm
+        next={next}
+        submit="Sign in"
+        isBusy={entering.isPending}
+        onSubmit={() => entering.mutate(input)}
       >
         <TextField
           label="E-mail"
@@ -64,13 +67,10 @@ export function SignInPage() {
           autoComplete="current-password"
           required
           value={input.password}
-          error={entering.error?.message}
+          error={entering.error?.message ?? null}
           onChange={({ target }) => setInput({ ...input, password: target.value })}
         />
-        <Button type="submit" look="primary" className="mt-1 h-10 w-full" isBusy={entering.isPending}>
-          Sign in
-        </Button>
-      </form>
+      </EntranceForm>
     </Entrance>
   )
 }

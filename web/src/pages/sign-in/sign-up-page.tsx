@@ -1,18 +1,14 @@
-import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { SignUpInput } from '../../../../src/dashboard/contract.ts'
 import { Refused } from '../../api.ts'
-import { serverQuery } from '../../session.ts'
 import { useTitle } from '../../shell/use-title.ts'
-import { Button } from '../../ui/button.tsx'
 import { TextField } from '../../ui/field.tsx'
-import { Entrance, GoogleEntrance } from './entrance.tsx'
+import { Entrance, EntranceForm, linkLook } from './entrance.tsx'
 import { useEntering } from './use-entering.ts'
 
 export function SignUpPage() {
   useTitle('Sign up')
-  const { data: server } = useQuery(serverQuery)
   const [input, setInput] = useState<SignUpInput>({ email: '', password: '', slug: '' })
   const [isSlugOwn, setIsSlugOwn] = useState(false)
   const entering = useEntering<SignUpInput>('/sign-up', '/')
@@ -23,20 +19,20 @@ export function SignUpPage() {
     <Entrance
       title="Create your account"
       below={
-        <>
+        <p>
           Have one already?{' '}
-          <Link to="/sign-in" className="text-accent underline underline-offset-2">
+          <Link to="/sign-in" className={linkLook}>
             Sign in
           </Link>
-        </>
+        </p>
       }
     >
-      {server?.hasGoogle && <GoogleEntrance next="/" />}
-      <form
-        onSubmit={(event) => {
-          event.preventDefault()
-          entering.mutate(input)
-        }}
+      <EntranceForm
+        next="/"
+        submit="Create account"
+        isBusy={entering.isPending}
+        error={isElsewhere ? entering.error?.message : null}
+        onSubmit={() => entering.mutate(input)}
       >
         <TextField
           label="E-mail"
@@ -73,13 +69,7 @@ export function SignUpPage() {
             setInput({ ...input, slug: target.value })
           }}
         />
-        <p role="alert" className="min-h-5 text-[13px] text-bad">
-          {isElsewhere ? entering.error?.message : ''}
-        </p>
-        <Button type="submit" look="primary" className="mt-1 h-10 w-full" isBusy={entering.isPending}>
-          Create account
-        </Button>
-      </form>
+      </EntranceForm>
     </Entrance>
   )
 }

@@ -46,71 +46,83 @@ function Checklist({
   const steps = [hasSource, view.sheets > 0, view.keys > 0, view.firstRequestAtMs !== null]
   const current = steps.indexOf(false)
   return (
-    <ol className="overflow-hidden rounded-xl border border-line bg-raised">
-      <Step
-        number={1}
-        isDone={hasSource}
-        isCurrent={current === 0}
-        title={canUseGoogle ? 'Connect Google, or take a file' : 'Choose a file'}
-        action={
-          <ButtonLink look="primary" to="/connect">
-            {canUseGoogle ? 'Connect Google' : 'Choose a file'}
-          </ButtonLink>
-        }
-      >
-        Your spreadsheet stays where it is, and everybody goes on editing it there.
-      </Step>
-      <Step
-        number={2}
-        isDone={view.sheets > 0}
-        isCurrent={current === 1}
-        title="Connect a sheet"
-        action={
-          <ButtonLink look="primary" to="/connect">
-            Connect a sheet
-          </ButtonLink>
-        }
-      >
-        {view.sheets > 0
-          ? `${view.sheets} connected.`
-          : 'Row 1 gives the names of the fields; every row below is a record.'}
-      </Step>
-      <Step
-        number={3}
-        isDone={view.keys > 0}
-        isCurrent={current === 2}
-        title="Make an API key"
-        action={
-          <ButtonLink look="primary" to="/keys">
-            Make a key
-          </ButtonLink>
-        }
-      >
-        {view.keys > 0
-          ? `${view.keys} active.`
-          : 'Who holds the key may read your sheets, and write if you allow it.'}
-      </Step>
-      <Step
-        number={4}
-        isDone={view.firstRequestAtMs !== null}
-        isCurrent={current === 3}
-        title={view.firstRequestAtMs === null ? 'Send the first request' : 'First request seen'}
-      >
-        {view.firstRequestAtMs === null ? (
-          'This step ticks itself off as soon as the request arrives.'
-        ) : (
-          <Ago atMs={view.firstRequestAtMs} />
-        )}
-        {view.tryPath && view.firstRequestAtMs === null && (
-          <div className="mt-3">
-            <CodeBlock
-              label="The first request, for a terminal"
-              code={`curl -H 'Authorization: Bearer YOUR_API_KEY' \\\n  ${baseUrl}${view.tryPath}`}
-            />
-          </div>
-        )}
-      </Step>
-    </ol>
+    <>
+      <ol className="overflow-hidden rounded-xl border border-line bg-raised">
+        <Step
+          number={1}
+          isDone={hasSource}
+          isCurrent={current === 0}
+          title={canUseGoogle ? 'Connect Google, or take a file' : 'Choose a file'}
+          action={
+            <ButtonLink look="primary" to="/connect">
+              {canUseGoogle ? 'Connect Google' : 'Choose a file'}
+            </ButtonLink>
+          }
+        >
+          Your spreadsheet stays where it is, and everybody goes on editing it there.
+        </Step>
+        <Step
+          number={2}
+          isDone={view.sheets > 0}
+          isCurrent={current === 1}
+          title="Connect a sheet"
+          action={
+            <ButtonLink look="primary" to="/connect">
+              Connect a sheet
+            </ButtonLink>
+          }
+        >
+          {view.sheets > 0
+            ? `${view.sheets} connected.`
+            : 'Row 1 gives the names of the fields; every row below is a record.'}
+        </Step>
+        <Step
+          number={3}
+          isDone={view.keys > 0}
+          isCurrent={current === 2}
+          title="Make an API key"
+          action={
+            <ButtonLink look="primary" to="/keys">
+              Make a key
+            </ButtonLink>
+          }
+        >
+          {view.keys > 0
+            ? `${view.keys} active.`
+            : 'Who holds the key may read your sheets, and write if you allow it.'}
+        </Step>
+        <Step
+          number={4}
+          isDone={view.firstRequestAtMs !== null}
+          isCurrent={current === 3}
+          title={view.firstRequestAtMs === null ? 'Send the first request' : 'First request seen'}
+        >
+          {view.firstRequestAtMs === null ? (
+            'This step ticks itself off as soon as the request arrives.'
+          ) : (
+            <Ago atMs={view.firstRequestAtMs} />
+          )}
+          {view.tryPath && view.firstRequestAtMs === null && (
+            <div className="mt-3">
+              <CodeBlock
+                label="The first request, for a terminal"
+                code={`curl -H 'Authorization: Bearer YOUR_API_KEY' \\\n  ${baseUrl}${view.tryPath}`}
+              />
+            </div>
+          )}
+        </Step>
+      </ol>
+      {current === -1 && (
+        <div className="mt-5 flex flex-wrap items-center gap-x-4 gap-y-3 text-sm text-soft">
+          All done. From here:
+          <span className="flex flex-wrap gap-2">
+            <ButtonLink to="/sheets">Your sheets</ButtonLink>
+            <ButtonLink to="/usage">What is asked for</ButtonLink>
+            <ButtonLink to="/docs">The reference</ButtonLink>
+          </span>
+        </div>
+      )}
+    </>
   )
 }
 

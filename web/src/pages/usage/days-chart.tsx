@@ -12,13 +12,14 @@ const gap = 0.22
 
 /** One bar a day, stacked by outcome. The same figures stand in a table for those who cannot see it. */
 export function DaysChart({ days }: { days: readonly UsageDay[] }) {
-  const most = Math.max(1, ...days.map(totalOf))
+  const busiest = Math.max(0, ...days.map(totalOf))
+  const most = Math.max(1, busiest)
   return (
     <figure className="relative">
       <svg
         viewBox={`0 0 ${days.length} ${height}`}
         preserveAspectRatio="none"
-        className="h-40 w-full"
+        className="h-40 w-full border-b border-line-strong"
         aria-hidden="true"
       >
         {days.map((day, at) => (
@@ -29,9 +30,14 @@ export function DaysChart({ days }: { days: readonly UsageDay[] }) {
           </g>
         ))}
       </svg>
+      {busiest === 0 && (
+        <p className="absolute inset-x-0 top-0 flex h-40 items-center justify-center text-sm text-soft">
+          No requests in these days.
+        </p>
+      )}
       <div className="mt-1 flex justify-between text-xs text-soft tabular-nums" aria-hidden="true">
         <span>{days[0]?.day}</span>
-        <span>most a day: {most.toLocaleString('en')}</span>
+        <span>most a day: {busiest.toLocaleString('en')}</span>
         <span>{days.at(-1)?.day}</span>
       </div>
       <figcaption className="mt-3 flex flex-wrap gap-x-4 gap-y-1 text-[13px] text-soft">

@@ -5,6 +5,7 @@ import { get } from '../../api.ts'
 import { useTitle } from '../../shell/use-title.ts'
 import { DataTable } from '../../ui/data-table.tsx'
 import { SelectField } from '../../ui/field.tsx'
+import { ProgressBar } from '../../ui/progress-bar.tsx'
 import { Card, ErrorState, PageHeader, Skeleton } from '../../ui/states.tsx'
 import { dateOf } from '../../ui/time.tsx'
 import { DaysChart } from './days-chart.tsx'
@@ -25,7 +26,7 @@ export function UsagePage() {
   return (
     <>
       <PageHeader title="Usage">What clients asked for, and how they were served.</PageHeader>
-      <div className="grid gap-x-4 sm:grid-cols-3">
+      <div className="grid grid-cols-1 gap-x-4 sm:grid-cols-3">
         <SelectField
           label="Time"
           value={filter.days}
@@ -58,7 +59,7 @@ export function UsagePage() {
           ))}
         </SelectField>
       </div>
-      {usage.isPending && <Skeleton lines={12} />}
+      {usage.isPending && <Skeleton lines={24} />}
       {usage.error && !usage.data && <ErrorState error={usage.error} onRetry={() => usage.refetch()} />}
       {usage.data && <Figures usage={usage.data} />}
     </>
@@ -81,11 +82,11 @@ function Figures({ usage }: { usage: UsageView }) {
           {usage.providerCallsSaved.toLocaleString('en')} / {usage.providerCalls.toLocaleString('en')}
         </Fact>
         <Fact name="Refused by the rate limit">{usage.rateLimited.toLocaleString('en')}</Fact>
-        <Fact name="Time to answer, p50 / p95 / p99">
-          {latencyMs ? [latencyMs.p50, latencyMs.p95, latencyMs.p99].map(inMs).join(' / ') : '–'}
+        <Fact name="Answered in, p50 / p95 / p99">
+          {latencyMs ? `${[latencyMs.p50, latencyMs.p95, latencyMs.p99].map(rounded).join(' / ')} ms` : '–'}
         </Fact>
       </dl>
-      <div className="grid gap-6 lg:grid-cols-2">
+      <div className="grid grid-cols-1 items-start gap-6 lg:grid-cols-2">
         <DataTable
           caption="By sheet"
           rows={usage.bySheet}
@@ -124,14 +125,7 @@ function Quota({ month }: { month: UsageView['month'] }) {
           · begins anew {dateOf(month.resetsAtMs)}
         </span>
       </p>
-      {month.limit !== null && (
-        <progress
-          value={share}
-          max={1}
-          aria-label="Share of the month's requests used"
-          className="h-2 w-full appearance-none overflow-hidden rounded-full [&::-moz-progress-bar]:bg-accent [&::-webkit-progress-bar]:bg-sunken [&::-webkit-progress-value]:bg-accent"
-        />
-      )}
+      {month.limit !== null && <ProgressBar label="Share of the month's requests used" share={share} />}
     </Card>
   )
 }
@@ -145,6 +139,6 @@ function Fact({ name, children }: { name: string; children: React.ReactNode }) {
   )
 }
 
-function inMs(durationMs: number): string {
-  return `${durationMs < 10 ? durationMs.toFixed(1) : Math.round(durationMs)} ms`
+function rounded(durationMs: number): string {
+  return durationMs < 10 ? durationMs.toFixed(1) : String(Math.round(durationMs))
 }

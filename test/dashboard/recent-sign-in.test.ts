@@ -1,0 +1,159 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { KeyView, RecentSignInRequired, SessionView } from '../../src/dashboard/contract.ts'
+import { allRoutes } from '../../src/dashboard/owner-api/routes.ts'
+import { createVisitor, signedIn, type Visitor } from '../connect/visitor.ts'
+import { startTogether } from '../connect/with-google.ts'
+import { bearer, type Rowport, startRowport } from '../harness.ts'
+
+const minuteMs = 60_000
+const recentMs = 15 * minuteMs
+const password = 'correct horse battery'
+const ada = { email: 'ada@rowport.test', password, slug: 'ada' }
+const required: RecentSignInRequired = 'recent_sign_in_required'
+
+async function signUp(rowport: Rowport): Promise<Visitor> {
+  const visitor = createVisitor(rowport)
+  assert.equal((await visitor.call('POST', '/sign-up', ada)).status, 200)
+  return visitor
+}
+
+async function refused(visitor: Visitor, method: string, path: string, body?: unknown): Promise<void> {
+  const answer = await visitor.call<{ error: { code: string; message: string } }>(method, path, body)
+  assert.equal(answer.status, 403, `${method} ${path}: ${answer.text}`)
+  assert.equal(answer.json.error.code, required)
+  assert.deepEqual(answer.setCookies, [])
+}
+
+test('what ends something for good needs a sign-in of the last 15 minutes; nothing happens without', async (t) => {
+  const { rowport, connect } = await startTogether(t)
+  const sheet = await rowport.connectFile('s', 's.csv', 'a\n1\n')
+  const key = await rowport.createKey()
+  const owner = await signedIn(rowport)
+  await connect(owner)
+  const verbs: [method: string, path: string, body?: unknown][] = [
+    ['POST', `/keys/${key.id}/revoke`],
+    ['POST', `/keys/${key.id}/regenerate`],
+    ['POST', '/google/disconnect'],
+    ['DELETE', '/sheets/s'],
+    ['POST', '/account/delete', { confirmSlug: 'acme' }],
+  ]
+  const marked = allRoutes.filter((route) => 'needsRecentSignIn' in route)
+  assert.deepEqual(
+    marked.map(({ method, path }) => `${method} ${path}`).sort(),
+    verbs
+      .map(([method, path]) =>
+        `${method} ${path}`.replace(key.id, '{id}').replace('/sheets/s', '/sheets/{slug}'),
+      )
+      .sort(),
+  )
+  rowport.clock.advanceMs(recentMs + 1)
+  for (const verb of verbs) await refused(owner, ...verb)
+  await refused(owner, 'POST', '/password', { current: null, next: password, email: ada.email })
+  assert.equal((await rowport.get(sheet.formA, bearer(key))).status, 200)
+  const google = await owner.call<{ connection: { state: string } }>('GET', '/google')
+  assert.equal(google.json.connection.state, 'valid')
+  // Everything else goes on as before: reading, making, pausing.
+  assert.equal((await owner.call('PATCH', '/sheets/s', { paused: true })).status, 200)
+  const wish = { name: 'k', mode: 'live', scope: 'read', sheetSlug: null }
+  assert.equal((await owner.call('POST', '/keys', wish)).status, 201)
+  assert.equal((await owner.call<SessionView>('GET', '/session')).json.owner.email, null)
+
+  const again = await signedIn(rowport)
+  rowport.clock.advanceMs(recentMs)
+  for (const [method, path, body] of verbs.toSpliced(1, 1)) {
+    const answer = await again.call(method, path, body)
+    assert.equal(answer.status, 200, `${method} ${path}: ${answer.text}`)
+  }
+})
+
+test('the password confirms: for this browser alone, under a new id, and for 15 minutes', async (t) => {
+  const rowport = await startRowport(t)
+  const owner = await signUp(rowport)
+  const elsewhere = createVisitor(rowport)
+  await elsewhere.call('POST', '/sign-in', { email: ada.email, password })
+  const wish = { name: 'k', mode: 'live', scope: 'read', sheetSlug: null }
+  const made = await owner.call<{ key: KeyView }>('POST', '/keys', wish)
+  const revoke = `/keys/${made.json.key.id}/revoke`
+  rowport.clock.advanceMs(60 * minuteMs)
+  await refused(owner, 'POST', revoke)
+
+  const wrong = await owner.call<{ error: { field?: string } }>('POST', '/confirm', { password: 'a guess' })
+  assert.deepEqual([wrong.status, wrong.json.error.field], [400, 'password'])
+  await refused(owner, 'POST', revoke)
+  const former = owner.cookie
+  const right = await owner.call<SessionView>('POST', '/confirm', { password })
+  assert.equal(right.status, 200, right.text)
+  assert.equal(right.json.signedInAtMs, rowport.clock.nowMs())
+  assert.notEqual(owner.cookie, former)
+  const thief = createVisitor(rowport)
+  thief.cookie = former
+  assert.equal(
+    (await thief.call('GET', '/session')).status,
+    401,
+    'a copy of the former cookie is worth nothing',
+  )
+  await refused(elsewhere, 'POST', revoke)
+  assert.equal((await elsewhere.call('GET', '/session')).status, 200, 'the other session goes on')
+  assert.equal((await owner.call('POST', revoke)).status, 200)
+  rowport.clock.advanceMs(recentMs + 1)
+  await refused(owner, 'POST', revoke)
+  const stranger = await createVisitor(rowport).call('POST', '/confirm', { password })
+  assert.equal(stranger.status, 401)
+})
+
+test('a current password is as good as a sign-in when it is changed', async (t) => {
+  const rowport = await startRowport(t)
+  const owner = await signUp(rowport)
+  rowport.clock.advanceMs(60 * minuteMs)
+  const change = await owner.call('POST', '/password', { current: password, next: 'another password' })
+  assert.equal(change.status, 200, change.text)
+})
+
+test('guessing is slowed down by one count, whether at the sign-in, the confirmation or the change', async (t) => {
+  const rowport = await startRowport(t)
+  const owner = await signUp(rowport)
+  const statuses: number[] = []
+  for (let n = 0; n < 3; n++) {
+    const guess = { password: `guess number ${n}` }
+    statuses.push((await owner.call('POST', '/confirm', guess)).status)
+    statuses.push(
+      (await createVisitor(rowport).call('POST', '/sign-in', { ...guess, email: ada.email })).status,
+    )
+    statuses.push((await owner.call('POST', '/password', { current: guess.password, next: password })).status)
+  }
+  assert.deepEqual(statuses, [400, 401, 400, 400, 401, 400, 429, 429, 429])
+  const wait = await owner.call('POST', '/confirm', { password })
+  assert.deepEqual([wait.status, wait.headers['retry-after']], [429, '30'])
+  rowport.clock.advanceMs(30_000)
+  assert.equal((await owner.call('POST', '/confirm', { password })).status, 200)
+})
+
+test('without a password another sign-in confirms: a new link, or Google', async (t) => {
+  const { rowport, google } = await startTogether(t)
+  const owner = await signedIn(rowport)
+  rowport.clock.advanceMs(recentMs + 1)
+  const first = { current: null, next: password, email: 'acme@rowport.test' }
+  await refused(owner, 'POST', '/password', first)
+  const none = await owner.call<{ error: { code: string } }>('POST', '/confirm', { password: '' })
+  assert.deepEqual([none.status, none.json.error.code], [403, 'not_allowed'])
+  const { token } = (await rowport.workshop.signIn.createLink('acme')) as { token: string }
+  assert.equal((await owner.call('POST', '/sign-in-link', { token })).status, 200)
+  assert.equal((await owner.call('POST', '/password', first)).status, 200)
+
+  await google.control('POST', 'settings', { autoConsent: { user: 'grace@example.com' } })
+  const grace = createVisitor(rowport)
+  const throughGoogle = async () => {
+    const away = await grace.get('/dashboard/google/sign-in?next=/confirmed')
+    const back = new URL((await fetch(away.location, { redirect: 'manual' })).headers.get('location') ?? '')
+    return (await grace.get(back.pathname + back.search)).location
+  }
+  assert.equal(await throughGoogle(), '/confirmed')
+  const session = await grace.call<SessionView>('GET', '/session')
+  assert.deepEqual(session.json.owner, { email: 'grace@example.com', hasPassword: false, hasGoogle: true })
+  rowport.clock.advanceMs(recentMs + 1)
+  const end = { confirmSlug: session.json.account.slug }
+  await refused(grace, 'POST', '/account/delete', end)
+  await throughGoogle()
+  assert.equal((await grace.call('POST', '/account/delete', end)).status, 200)
+})

@@ -1,0 +1,19 @@
+import { basePath } from '../../base-path.ts'
+import { Section } from '../../ui/section.tsx'
+
+export function DataSection() {
+  return (
+    <Section title="Your data" about="Everything that Rowport keeps about you, as one file.">
+      <p className="mb-4 text-sm text-soft">
+        Sheets, settings, keys (without their values) and usage, as JSON.
+      </p>
+      <a
+        href={`${basePath}/dashboard/api/export`}
+        download
+        className="inline-flex h-9 items-center rounded-md border border-line-strong bg-raised px-3.5 text-sm font-medium hover:bg-sunken"
+      >
+        Export everything
+      </a>
+    </Section>
+  )
+}

@@ -1,0 +1,153 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useEffect, useRef, useState } from 'react'
+import type { ConfirmInput, SessionView } from '../../../src/dashboard/contract.ts'
+import { confirmWith, send } from '../api.ts'
+import { basePath } from '../base-path.ts'
+import { sessionQuery, useSession } from '../session.ts'
+import { Button } from '../ui/button.tsx'
+import { CodeBlock } from '../ui/copy.tsx'
+import { Dialog } from '../ui/dialog.tsx'
+import { TextField } from '../ui/field.tsx'
+import { GoogleLink } from '../ui/google-link.tsx'
+
+const watchMs = 1_500
+
+/**
+ * Before something ends for good, where the sign-in is a while ago. It opens over whatever asked for it; what was typed
+ * there stays, and what was asked is done as soon as it is clear who asks.
+ */
+export function ConfirmItIsYou() {
+  const [asked, setAsked] = useState<{ atMs: number; answer(isConfirmed: boolean): void } | null>(null)
+  const { signedInAtMs } = useSession()
+  const latest = useRef(signedInAtMs)
+  latest.current = signedInAtMs
+  useEffect(
+    () =>
+      confirmWith(() => {
+        const { promise, resolve } = Promise.withResolvers<boolean>()
+        setAsked({ atMs: latest.current, answer: resolve })
+        return promise
+      }),
+    [],
+  )
+  const isConfirmed = asked !== null && signedInAtMs > asked.atMs
+  useEffect(() => {
+    if (!isConfirmed) return
+    asked.answer(true)
+    setAsked(null)
+  }, [isConfirmed, asked])
+  function cancel() {
+    asked?.answer(false)
+    setAsked(null)
+  }
+  return (
+    <Dialog title="Is it still you?" isOpen={asked !== null} onClose={cancel}>
+      <Ways onCancel={cancel} />
+    </Dialog>
+  )
+}
+
+/** Each of them ends in a newer session, which is all that the dialog waits for. */
+function Ways({ onCancel }: { onCancel(): void }) {
+  const { owner, server } = useSession()
+  const canUseGoogle = server.hasGoogle && owner.hasGoogle
+  return (
+    <>
+      <p className="mb-4 text-sm text-soft">
+        You signed in a while ago, and this cannot be undone. Show that it is you; then it goes on.
+      </p>
+      {canUseGoogle && <ByGoogle />}
+      {owner.hasPassword && canUseGoogle && <p className="my-3 text-center text-[13px] text-soft">or</p>}
+      {owner.hasPassword ? (
+        <ByPassword email={owner.email ?? ''} onCancel={onCancel} />
+      ) : (
+        <>
+          {!canUseGoogle && <ByLink />}
+          <div className="mt-4 flex justify-end">
+            <Button onClick={onCancel}>Cancel</Button>
+          </div>
+        </>
+      )}
+    </>
+  )
+}
+
+function ByPassword({ email, onCancel }: { email: string; onCancel(): void }) {
+  const queryClient = useQueryClient()
+  const [password, setPassword] = useState('')
+  const confirm = useMutation({
+    mutationFn: (input: ConfirmInput) => send<SessionView>('POST', '/confirm', input),
+    onSuccess: (session) => queryClient.setQueryData(sessionQuery.queryKey, session),
+  })
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault()
+        confirm.mutate({ password })
+      }}
+    >
+      {/* For password managers: whose password it is. */}
+      <input type="hidden" name="username" autoComplete="username" value={email} readOnly />
+      <TextField
+        label={`Password of ${email}`}
+        autoFocus
+        type="password"
+        autoComplete="current-password"
+        required
+        value={password}
+        error={confirm.error?.message ?? null}
+        onChange={({ target }) => setPassword(target.value)}
+      />
+      <div className="mt-2 flex justify-end gap-2">
+        <Button onClick={onCancel}>Cancel</Button>
+        <Button type="submit" look="primary" isBusy={confirm.isPending}>
+          Confirm
+        </Button>
+      </div>
+    </form>
+  )
+}
+
+/** In a tab of its own, so that nothing is lost in this one. */
+function ByGoogle() {
+  const isWatching = useWatchedSession()
+  return (
+    <>
+      <GoogleLink next="/confirmed" isNewTab />
+      <p role="status" className="mt-2 text-[13px] text-soft">
+        {isWatching && 'It opens in a new tab. Come back here when it is done.'}
+      </p>
+    </>
+  )
+}
+
+function ByLink() {
+  const { account } = useSession()
+  useWatchedSession()
+  return (
+    <>
+      <p className="mb-2 text-sm">
+        You came by a sign-in link. Make a new one where Rowport runs, and open it in this browser:
+      </p>
+      <CodeBlock label="For a new link" code={`npm run rowport -- account link ${account.slug}`} />
+      <p className="mt-3 text-[13px] text-soft">
+        This page notices by itself. With a password, which you can set in Settings, no link is needed.
+      </p>
+    </>
+  )
+}
+
+/** Looks whether somebody has signed in anew meanwhile; with another account, this page is not theirs. */
+function useWatchedSession(): boolean {
+  const { account } = useSession()
+  const first = useRef(account.id)
+  const { isSuccess } = useQuery({
+    ...sessionQuery,
+    refetchInterval: watchMs,
+    refetchOnWindowFocus: 'always',
+  })
+  useEffect(() => {
+    if (account.id !== first.current) window.location.assign(`${basePath}/`)
+  }, [account.id])
+  return isSuccess
+}
