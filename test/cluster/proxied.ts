@@ -8,6 +8,7 @@ import { systemClock } from '../../src/clock.ts'
 import { type Config, parseConfig } from '../../src/config.ts'
 import { locateFile } from '../../src/sheets/file/file-location.ts'
 import { done } from '../harness.ts'
+import { freshPlace, type RunningServer } from '../process/running.ts'
 import { freePort } from '../servers/free-port.ts'
 import { startNginx } from '../servers/nginx.ts'
 import { startPostgres } from '../servers/postgres.ts'
@@ -19,6 +20,10 @@ export interface ProxiedInstances {
   apiKey: string
   /** A sheet of one column, `name`; answers with its path. */
   connectSheet(slug: string, names: readonly string[]): Promise<string>
+  /** One more, as a process of its own that can be killed. */
+  startProcess(t: Test): Promise<RunningServer>
+  /** How many writes to this sheet the journal holds as sent and not settled. */
+  sendingTo(slug: string): Promise<number>
 }
 
 export interface Instance {
@@ -66,6 +71,14 @@ export async function startProxiedInstances(
       const asked = { accountSlug: 'acme', sheetSlug, access: 'private', provider: 'file' } as const
       done(await instances[0].workshop.sheets.connect({ ...asked, ...locateFile(file, null) }))
       return `/api/sheets/acme/${sheetSlug}`
+    },
+    startProcess: async (ofTest) => (await freshPlace(ofTest)).start({ env }),
+    async sendingTo(slug) {
+      const { store } = instances[0].workshop
+      const sheets = await store.sheetsOf((await store.findAccount('acme'))?.id ?? '')
+      const source = sheets.find((sheet) => sheet.slug === slug)?.source
+      if (source === undefined) throw new Error(`There is no sheet ${slug}`)
+      return (await store.sendingOperations(source)).length
     },
   }
 }
@@ -158,8 +171,8 @@ export async function startProxy(t: Test, siteFile: string, ports: readonly numb
 
 /** What happens on the way between nginx and the instances. */
 export interface Way {
-  /** The next answer reaches nobody. */
-  losesNextAnswer: boolean
+  /** So many of the next answers reach nobody. */
+  answersToLose: number
   lostAnswers: number
 }
 
@@ -179,8 +192,8 @@ export async function startRelay(t: Test, port: number, way: Way): Promise<numbe
     }
     near.pipe(far)
     far.on('data', (answer) => {
-      if (!way.losesNextAnswer) return void near.write(answer)
-      way.losesNextAnswer = false
+      if (way.answersToLose === 0) return void near.write(answer)
+      way.answersToLose--
       way.lostAnswers++
       near.destroy()
     })

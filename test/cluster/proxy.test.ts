@@ -2,10 +2,12 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { after, type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { ErrorForm } from '../../src/errors.ts'
 import { done } from '../harness.ts'
 import { findNginx } from '../servers/nginx.ts'
 import { skipCluster } from './cluster.ts'
 import {
+  type Answer,
   type Asked,
   type ProxiedInstances,
   startProxiedInstances,
@@ -48,14 +50,14 @@ test('requests are shared out, and each is judged by the address that nginx saw'
 test('a write whose answer is lost goes to the other instance as well, and is done once', {
   skip,
 }, async (t) => {
-  const way = { losesNextAnswer: false, lostAnswers: 0 }
+  const way = { answersToLose: 0, lostAnswers: 0 }
   const relays = await Promise.all(rowport.instances.map(({ port }) => startRelay(t, port, way)))
   const { ask } = await proxy(t, relays)
   const path = await rowport.connectSheet('lost', ['a', 'b', 'c'])
 
   async function afterLoss(asked: Asked, row = ''): Promise<{ status: number; names: string[] }> {
     const lostBefore = way.lostAnswers
-    way.losesNextAnswer = true
+    way.answersToLose = 1
     const { status } = await ask(path + row, asked)
     assert.equal(way.lostAnswers, lostBefore + 1)
     const rows = JSON.parse((await ask(path)).text) as { name: string }[]
@@ -69,6 +71,80 @@ test('a write whose answer is lost goes to the other instance as well, and is do
   assert.deepEqual(await afterLoss(keyed), { status: 201, names: ['b', 'c', 'd', 'e'] })
   assert.deepEqual((await ask(path, keyed)).headers['idempotent-replayed'], 'true', 'its own key went along')
   assert.deepEqual(await afterLoss({}), { status: 200, names: ['b', 'c', 'd', 'e'] })
+})
+
+test('a write whose answer is lost for good: nobody says that it was not done', { skip }, async (t) => {
+  const way = { answersToLose: 0, lostAnswers: 0 }
+  const relays = await Promise.all(rowport.instances.map(({ port }) => startRelay(t, port, way)))
+  const { ask } = await proxy(t, relays)
+  const path = await rowport.connectSheet('lost-for-good', ['a'])
+  const keyed = { method: 'POST', body: '{"name":"b"}', headers: { 'Idempotency-Key': 'lost-for-good' } }
+  way.answersToLose = 2
+  assertGatewayError(await ask(path, keyed), 'flat')
+  assert.equal(way.lostAnswers, 2, 'both instances were asked')
+  assert.match((await ask(path)).text, /"b"/, 'it was done')
+  const again = await ask(path, keyed)
+  assert.deepEqual([again.status, again.headers['idempotent-replayed']], [201, 'true'])
+  assert.equal((await ask(path)).headers['x-total-count'], '2', 'as the answer advised')
+})
+
+test('an instance is killed over a write: the other one settles it, and the row is there once or not at all', {
+  skip,
+}, async (t) => {
+  const victim = await rowport.startProcess(t)
+  const { ask } = await proxy(t, [victim.port, rowport.instances[0].port])
+  const slug = 'killed'
+  const path = await rowport.connectSheet(slug, ['first'])
+  const names = async () => (JSON.parse((await ask(path)).text) as { name: string }[]).map(({ name }) => name)
+  const add = (name: string) => ask(path, { method: 'POST', body: JSON.stringify({ name }) })
+
+  const { written, open, answer } = await killedOverWrite()
+  assert.equal(answer.status, 409, answer.text)
+  assert.equal((JSON.parse(answer.text) as { code: string }).code, 'idempotency_in_progress')
+  assert.equal(answer.headers['retry-after'], '1')
+  const deadlineMs = performance.now() + 15_000
+  while ((await rowport.sendingTo(slug)) > 0) {
+    assert.ok(performance.now() < deadlineMs, 'nobody settles it')
+    await sleep(50)
+  }
+  const found = await names()
+  assert.deepEqual(
+    found.filter((name) => name !== open),
+    written,
+  )
+  assert.ok(found.length <= written.length + 1, 'done twice')
+  // docs/operating.md: look, and repeat what is not there.
+  if (!found.includes(open)) assert.equal((await add(open)).status, 201)
+  assert.deepEqual(await names(), [...written, open])
+
+  async function killedOverWrite() {
+    const written = ['first']
+    for (let n = 0; ; n++) {
+      const open = `row ${n}`
+      let isAnswered = false
+      const answering = add(open).finally(() => {
+        isAnswered = true
+      })
+      if (await wasStoppedWhileSending(() => isAnswered)) {
+        victim.child.kill('SIGKILL')
+        return { written, open, answer: await answering }
+      }
+      assert.equal((await answering).status, 201)
+      written.push(open)
+      // nginx takes turns: this is the other one's, and the next write the victim's again.
+      assert.equal((await ask(path)).status, 200)
+    }
+  }
+
+  /** Stopped, it cannot move on: what is still open a while later is what the kill will leave. */
+  async function wasStoppedWhileSending(isAnswered: () => boolean): Promise<boolean> {
+    while ((await rowport.sendingTo(slug)) === 0) if (isAnswered()) return false
+    victim.child.kill('SIGSTOP')
+    await sleep(100)
+    if ((await rowport.sendingTo(slug)) > 0) return true
+    victim.child.kill('SIGCONT')
+    return false
+  }
 })
 
 test('every instance is replaced under load, and no request fails', { skip }, async (t) => {
@@ -125,6 +201,29 @@ test('sizes: Rowport itself refuses what is too large, and long lists never lie 
     assert.equal(status, 413)
     assert.equal((JSON.parse(text) as { code: string }).code, 'payload_too_large')
   }
+  const [manyLines, oneLine] = [
+    Object.fromEntries(Array.from({ length: 3 }, (_, n) => [`X-Long-${n}`, 'y'.repeat(7_000)])),
+    { 'X-Long': 'y'.repeat(17_000) },
+  ]
+  const tooLong = [
+    await ask(path, { headers: manyLines }),
+    await ask(path, { headers: oneLine }),
+    await ask(`${path}?q=${'y'.repeat(17_000)}`),
+  ]
+  for (const { status, text, headers } of tooLong) {
+    assert.equal(status, 431, text)
+    const { error, code } = JSON.parse(text) as { error: string; code: string }
+    assert.deepEqual([error, code], ['The request line and headers are too large.', 'headers_too_large'])
+    assert.equal(headers['retry-after'], undefined, 'it would be too long again')
+  }
+  for (const [address, body] of [
+    ['/api/%zz', { error: 'The request could not be understood.', code: 'bad_request' }],
+    ['/v1/%zz', { error: { message: 'The request could not be understood.', code: 'bad_request' } }],
+  ] as const) {
+    const { status, text } = await ask(address)
+    assert.equal(status, 400)
+    assert.deepEqual(JSON.parse(text), body)
+  }
   const upload = await ask('/dashboard/api/files?name=a.csv', { method: 'POST', body: farOver ?? '' })
   assert.notEqual(upload.status, 413, 'a file may be larger')
 })
@@ -149,13 +248,26 @@ test('the dashboard is safe behind TLS that ends at nginx, and metrics stay insi
   assert.equal((await ask('/metrics')).status, 404)
 })
 
-test('with no instance left, the answer is still JSON', { skip }, async (t) => {
+test('with no instance left, the answer is still JSON, nested where those of Rowport are', {
+  skip,
+}, async (t) => {
   const { ask } = await proxy(t, [1, 1])
-  const { status, text, headers } = await ask('/api/sheets/acme/any')
-  assert.equal(status, 502)
-  assert.equal((JSON.parse(text) as { code: string }).code, 'service_unavailable')
-  assert.equal(headers['access-control-allow-origin'], '*')
+  assertGatewayError(await ask('/api/sheets/acme/any'), 'flat')
+  for (const path of ['/v1/sheets', '/v1?limit=1', '/dashboard/api/session']) {
+    assertGatewayError(await ask(path), 'nested')
+  }
 })
+
+/** docs/errors.md, "Proxies in front of Rowport". */
+function assertGatewayError({ status, text, headers }: Answer, form: ErrorForm): void {
+  assert.equal(status, 502)
+  assert.equal(headers['retry-after'], '1')
+  assert.equal(headers['access-control-allow-origin'], '*')
+  const body = JSON.parse(text)
+  const { code, message } = form === 'nested' ? body.error : { code: body.code, message: body.error }
+  assert.equal(code, 'gateway_error')
+  assert.match(message, /A write may have been done/)
+}
 
 /** With the key on every request that does not say otherwise. */
 async function proxy(t: TestContext, ports = rowport.instances.map(({ port }) => port)) {
