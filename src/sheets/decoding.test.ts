@@ -65,7 +65,8 @@ test('indexes that cannot be made fail their own sheet, and every other one gets
   }
 })
 
-test('while one thread makes indexes, the other is asked', async (t) => {
+// Well below what a thread may take: nobody waits for that one.
+test('while one thread makes indexes, the other is asked', { timeout: 20_000 }, async (t) => {
   const { decode, decoding } = start(t)
   const standing = `const { parentPort } = await import('node:worker_threads')
     const { postMessage } = parentPort

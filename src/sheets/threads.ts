@@ -56,7 +56,7 @@ export function createThreads<Job, Reply>(script: URL): Threads<Job, Reply> {
       lane.waiting++
       const answering = createAnswering<Reply>()
       // The lane is free when the whole answer is there, not with its first part.
-      lane.last = lane.last.then(() => runIn(lane, job, answering)).finally(() => lane.waiting--)
+      lane.last = lane.last.then(() => runIn(lane, job, answering))
       lane.answered = answering.answered.catch(() => {})
       return answering.answered
     },
@@ -78,13 +78,19 @@ export function createThreads<Job, Reply>(script: URL): Threads<Job, Reply> {
     job: Job & { bytes: Uint8Array },
     { take, fail }: Answering<Reply>,
   ): Promise<void> {
+    // Before anyone is told: whoever hears of it may have the next job already.
+    const takeAnswer = (message: ThreadMessage<Reply>) => {
+      if (!message.hasMore) lane.waiting--
+      take(message)
+    }
     const worker = lane.worker ?? started(lane, script)
     lane.worker = worker
     try {
-      await exchange<Reply>(worker, { ...job, jobId: ++jobs }, take)
+      await exchange<Reply>(worker, { ...job, jobId: ++jobs }, takeAnswer)
     } catch (cause) {
       lane.worker = null
       await worker.terminate()
+      lane.waiting--
       fail(new ThreadLost('The thread was lost', { cause }))
     }
   }
