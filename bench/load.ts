@@ -41,6 +41,7 @@ export async function loadSlice(
     '-t1',
     `-c${connections}`,
     `-d${seconds}s`,
+    '--timeout=10s',
     ...sent,
     url,
   ])

@@ -16,7 +16,7 @@ import { createGoogleConnection, type GoogleConnection } from './management/goog
 import { createGoogleSpreadsheets, type GoogleSpreadsheets } from './management/google-spreadsheets.ts'
 import { createKeys, type Keys } from './management/keys.ts'
 import { Problem } from './management/problem.ts'
-import { keepResealing, resealCredentials } from './management/resealing.ts'
+import { startResealing } from './management/resealing.ts'
 import { createSheets, type Sheets } from './management/sheets.ts'
 import { createSignIn, type SignIn } from './management/sign-in.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
@@ -30,7 +30,7 @@ import { createFallingOverCells } from './shared-state/falling-over-cells.ts'
 import { createFallingOverWindows } from './shared-state/falling-over-windows.ts'
 import { createMemoryRateWindows } from './shared-state/memory-rate-windows.ts'
 import type { RateWindows } from './shared-state/rate-windows.ts'
-import type { RedisConnection } from './shared-state/redis/redis.ts'
+import { createLazyRedis, type LazyRedis } from './shared-state/redis/lazy-redis.ts'
 import { createRedisCells } from './shared-state/redis/redis-cells.ts'
 import { createRedisRateWindows } from './shared-state/redis/redis-rate-windows.ts'
 import { createRedisSharedSnapshots } from './shared-state/redis/redis-shared-snapshots.ts'
@@ -85,15 +85,33 @@ export async function openWorkshop(config: Config, clock: Clock, log: Observe): 
   const metrics = createMetrics()
   const observe = observeAll([log, metrics.observe])
   const database = await openDatabase(config.store, clock, observe)
+  try {
+    const sealing = createSealing(await secretOf(config), config.formerSecrets, config.nextSecret)
+    return furnish({ config, clock, observe, metrics, database, sealing })
+  } catch (error) {
+    await database.close()
+    throw error
+  }
+}
+
+interface BareWorkshop {
+  config: Config
+  clock: Clock
+  observe: Observe
+  metrics: Metrics
+  database: SqlDatabase
+  sealing: Sealing
+}
+
+function furnish({ config, clock, observe, metrics, database, sealing }: BareWorkshop): Workshop {
   const store = createSqlStore(database, clock)
   const plans: Plans = new Map([...defaultPlans, ...Object.entries(config.plans)])
   const accounts = createAccounts(store, plans)
   const sheets = createSheets(store, accounts)
   const keys = createKeys(store, accounts, sheets, clock)
   const signIn = createSignIn(store, accounts, clock)
-  const sealing = createSealing(await secretOf(config), config.formerSecrets)
   const sharedTokens = createSharedTokens({ store, sealing })
-  const shared = await openSharedState(config, store, clock, observe)
+  const shared = createSharedState(config, store, clock, observe)
   const { share } = shared
   const atGoogle =
     config.google &&
@@ -178,9 +196,11 @@ async function openPostgres(url: string): Promise<SqlDatabase> {
   return postgres.openPostgres(url, maxConnections)
 }
 
-async function connectRedis(url: string, observe: Observe): Promise<RedisConnection> {
-  const redis = await import('./shared-state/redis/redis.ts')
-  return redis.connectRedis(url, observe)
+function redisAt(url: string, observe: Observe): LazyRedis {
+  return createLazyRedis(async () => {
+    const redis = await import('./shared-state/redis/redis.ts')
+    return redis.connectRedis(url, observe)
+  })
 }
 
 /** Without the user and the password. */
@@ -216,16 +236,13 @@ export async function startServer(
 ): Promise<ServingInstance> {
   const { store, plans, providers, decoding } = workshop
   await store.endDeadNeighbours()
-  await resealCredentials(store, workshop.sealing)
-  const resealing = config.formerSecrets.length > 0 ? keepResealing(store, workshop.sealing, clock) : null
+  const life = await beginInstanceLife(store)
   const { metrics } = workshop
   const usage = createUsage(store, clock)
   const observe = observeAll([workshop.observe, usage.observe])
-  const life = await beginInstanceLife(store)
   const { windows } = workshop.shared
   // Rows by the megabyte have a connection of their own: nobody's count waits behind them.
-  const redisForRows = config.redisUrl === null ? null : await connectRedis(config.redisUrl, () => {})
-  await Promise.all([workshop.shared.settled, redisForRows?.settled])
+  const redisForRows = config.redisUrl === null ? null : redisAt(config.redisUrl, () => {})
   const maxHeldBytes = config.maxSnapshotBytes
   const sharing = redisForRows && createSnapshotSharing(createRedisSharedSnapshots(redisForRows))
   const reading = createReading({ store, providers, decoding, clock, observe, maxHeldBytes, sharing })
@@ -253,6 +270,7 @@ export async function startServer(
     api: apiParts,
     trustedProxies,
   })
+  let resealing: { stop(): void } | null = null
   const closeParts = () =>
     closeInOrder([
       () => writing.close(),
@@ -264,11 +282,12 @@ export async function startServer(
       () => life.leave(),
       () => redisForRows?.close(),
     ])
-  const server = await listen(
-    { api, dashboard, metrics, observe, isStoreReachable, drain },
-    config,
-    timeLimits,
-  ).catch(async (error: unknown) => {
+  const open = async () => {
+    if (config.formerSecrets.length > 0) resealing = await startResealing(store, workshop.sealing)
+    await Promise.all([workshop.shared.settled(), redisForRows?.settled()])
+    return listen({ api, dashboard, metrics, observe, isStoreReachable, drain }, config, timeLimits)
+  }
+  const server = await open().catch(async (error: unknown) => {
     await closeParts()
     throw error
   })
@@ -305,29 +324,33 @@ export interface SharedState {
   windows: RateWindows
   /** Null where there is nobody to share with. */
   share: ShareValue | null
-  settled: Promise<void>
+  /** It can be reached, or has had its time for that. */
+  settled(): Promise<void>
   close(): Promise<void>
 }
 
-/** Of this process alone on the embedded default; else in Redis, and in the store where there is none or it is away. */
-async function openSharedState(
+/**
+ * Of this process alone on the embedded default; else in Redis, and in the store where there is none or it is away.
+ * Redis is connected when it is first needed.
+ */
+function createSharedState(
   { redisUrl, store: { kind } }: Config,
   store: Store,
   clock: Clock,
   observe: Observe,
-): Promise<SharedState> {
+): SharedState {
   const windows: RateWindows = { take: store.takeWindow, look: store.lookWindow }
   const cells: SharedCells = { look: store.lookAtCell, swap: store.swapCell }
   const shareIn =
     (place: SharedCells): ShareValue =>
     (name, form) =>
-      createCellValue({ name, form, cells: place, clock })
+      createCellValue({ name, form, cells: place, clock, random: Math.random })
   if (redisUrl === null) {
     const alone = { windows: createMemoryRateWindows(clock), share: null }
     const onStore = { windows, share: shareIn(cells) }
-    return { ...(kind === 'sqlite' ? alone : onStore), settled: Promise.resolve(), async close() {} }
+    return { ...(kind === 'sqlite' ? alone : onStore), async settled() {}, async close() {} }
   }
-  const redis = await connectRedis(redisUrl, observe)
+  const redis = redisAt(redisUrl, observe)
   const { settled, ping } = redis
   const fallOver = createFallOver({ ping, settled, clock, observe })
   return {

@@ -18,6 +18,7 @@ test('without settings everything has a value', () => {
     refusalsPerMinute: 600,
     secret: null,
     formerSecrets: [],
+    nextSecret: null,
     unreadyMs: 0,
     google: null,
     signUpPlan: 'free',
@@ -38,6 +39,7 @@ test('every setting is heard', () => {
     ROWPORT_UNREADY_SECONDS: '20',
     ROWPORT_SECRET: 'a secret of some length',
     ROWPORT_FORMER_SECRETS: 'the one before that, and one from long ago',
+    ROWPORT_NEXT_SECRET: 'the one that is to come',
     GOOGLE_CLIENT_ID: 'id.apps.googleusercontent.com',
     GOOGLE_CLIENT_SECRET: 'short',
     GOOGLE_ENDPOINT: 'http://localhost:9010/',
@@ -60,6 +62,7 @@ test('every setting is heard', () => {
     refusalsPerMinute: 30,
     secret: 'a secret of some length',
     formerSecrets: ['the one before that', 'and one from long ago'],
+    nextSecret: 'the one that is to come',
     unreadyMs: 20_000,
     google: {
       clientId: 'id.apps.googleusercontent.com',
@@ -116,6 +119,7 @@ test('every wrong value is a problem, told by the name of its setting', () => {
       'with a comma, so it can never be a former one',
       'with a space at the end ',
     ],
+    ROWPORT_NEXT_SECRET: ['too short', 'with a comma, so it can never be a former one'],
     ROWPORT_FORMER_SECRETS: ['too short', 'long enough for it,short', 'ends with a comma, as lists do,'],
     ROWPORT_REFUSALS_PER_MINUTE: ['0', 'many'],
     ROWPORT_UNREADY_SECONDS: ['-1', 'x', '301'],
@@ -197,6 +201,18 @@ test('PostgreSQL and Redis take the place of what is embedded, and the secret mu
   assert.deepEqual(problemsOf({ DATABASE_URL: url }), [
     'ROWPORT_SECRET: is needed with DATABASE_URL, the same on every instance',
   ])
+})
+
+test('a secret is a former one or the next one, not both', () => {
+  const secrets = { ROWPORT_NEXT_SECRET: 'the one that is to come' }
+  const both = { ...secrets, ROWPORT_FORMER_SECRETS: 'the one before that, the one that is to come' }
+  assert.deepEqual(problemsOf(both), [
+    'ROWPORT_NEXT_SECRET: is among ROWPORT_FORMER_SECRETS too; it is one or the other',
+  ])
+  assert.equal(
+    parsed({ ...secrets, ROWPORT_SECRET: 'the one that is to come' }).nextSecret,
+    secrets.ROWPORT_NEXT_SECRET,
+  )
 })
 
 test('all problems are listed at once', () => {

@@ -23,8 +23,10 @@ export interface Config {
   refusalsPerMinute: number
   /** Seals the credentials of providers; null = made at the first start and kept in the data folder. */
   secret: string | null
-  /** Sealed once; still open what they sealed. */
+  /** Sealed once; still open what they sealed, until it is sealed anew. */
   formerSecrets: string[]
+  /** Will seal soon, and does so at other instances perhaps already; here it only opens. */
+  nextSecret: string | null
   /** At the end, /readyz says so for that long before no new connection is taken: a load balancer has to notice. */
   unreadyMs: number
   /** null = Google Sheets cannot be connected. */
@@ -116,6 +118,14 @@ function isListableSecret(secret: string): boolean {
   return secret.length >= minSecretLength && secret.trim() === secret && !secret.includes(',')
 }
 
+const oneSecret = z
+  .string()
+  .refine(
+    isListableSecret,
+    `must have at least ${minSecretLength} characters, no comma, and no space at either end`,
+  )
+  .optional()
+
 /** Scheme, host and port alone; null when there is more, or less. */
 function originOf(text: string): string | null {
   const url = /^https?:\/\//.test(text) ? URL.parse(text) : null
@@ -158,13 +168,7 @@ const settings = z.object({
     .optional(),
   ROWPORT_REFUSALS_PER_MINUTE: wholeNumber(1, 1_000_000),
   ROWPORT_UNREADY_SECONDS: wholeNumber(0, 300),
-  ROWPORT_SECRET: z
-    .string()
-    .refine(
-      isListableSecret,
-      `must have at least ${minSecretLength} characters, no comma, and no space at either end`,
-    )
-    .optional(),
+  ROWPORT_SECRET: oneSecret,
   ROWPORT_FORMER_SECRETS: z
     .string()
     .transform((text) => text.split(',').map((entry) => entry.trim()))
@@ -173,6 +177,7 @@ const settings = z.object({
       `must be secrets of at least ${minSecretLength} characters, parted by commas`,
     )
     .optional(),
+  ROWPORT_NEXT_SECRET: oneSecret,
   DATABASE_URL: serverUrl(/^postgres(ql)?:$/, 'postgres://user:password@host/database'),
   REDIS_URL: serverUrl(/^rediss?:$/, 'redis://host:6379'),
   ROWPORT_SIGN_UP: z.enum(['on', 'off'], { error: 'must be on or off' }).optional(),
@@ -205,9 +210,8 @@ export function parseConfig(env: NodeJS.ProcessEnv, isTerminal: boolean): Config
   )
   const parsed = settings.safeParse(given)
   const problems = [...incompleteGoogle(given), ...missingSecret(given), ...misspelt(given)]
-  if (!parsed.success) {
-    problems.unshift(...parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`))
-  }
+  if (parsed.success) problems.push(...formerAndNext(parsed.data))
+  else problems.unshift(...parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`))
   if (!parsed.success || problems.length > 0) return { problems }
   const { data } = parsed
   const dataFolder = resolve(data.ROWPORT_DATA ?? defaultDataFolder)
@@ -230,6 +234,7 @@ export function parseConfig(env: NodeJS.ProcessEnv, isTerminal: boolean): Config
     refusalsPerMinute: data.ROWPORT_REFUSALS_PER_MINUTE ?? defaultRefusalsPerMinute,
     secret: data.ROWPORT_SECRET ?? null,
     formerSecrets: data.ROWPORT_FORMER_SECRETS ?? [],
+    nextSecret: data.ROWPORT_NEXT_SECRET ?? null,
     unreadyMs: (data.ROWPORT_UNREADY_SECONDS ?? unreadySeconds) * 1_000,
     google: googleSetting(data),
     signUpPlan: data.ROWPORT_SIGN_UP === 'off' ? null : (data.ROWPORT_SIGN_UP_PLAN ?? defaultSignUpPlan),
@@ -247,6 +252,13 @@ function googleSetting(data: z.infer<typeof settings>): GoogleSetting | null {
 function missingSecret(given: Record<string, unknown>): string[] {
   const isMissing = 'DATABASE_URL' in given && !('ROWPORT_SECRET' in given)
   return isMissing ? ['ROWPORT_SECRET: is needed with DATABASE_URL, the same on every instance'] : []
+}
+
+/** As a former one it would be a reason to seal anew what others have just sealed with it, to and fro. */
+function formerAndNext(data: z.infer<typeof settings>): string[] {
+  const { ROWPORT_NEXT_SECRET: next, ROWPORT_FORMER_SECRETS: former = [] } = data
+  const isBoth = next !== undefined && former.includes(next)
+  return isBoth ? ['ROWPORT_NEXT_SECRET: is among ROWPORT_FORMER_SECRETS too; it is one or the other'] : []
 }
 
 /** Half a setting would leave Google off without a word. */

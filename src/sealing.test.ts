@@ -81,6 +81,23 @@ test('a former secret still opens what it sealed, and seals nothing more', () =>
   assert.equal(createSealing(secret, []).open(renewed, today.keyId, identity), token)
 })
 
+test('the next secret opens what others seal with it already; only what a former one sealed is to be sealed anew', () => {
+  const nextSecret = 'the secret of tomorrow'
+  const today = createSealing(secret, [formerSecret], nextSecret)
+  const [yesterday, tomorrow] = [createSealing(formerSecret, []), createSealing(nextSecret, [])]
+  assert.equal(today.open(tomorrow.seal(token, identity), tomorrow.keyId, identity), token)
+  assert.equal(
+    tomorrow.open(today.seal(token, identity), today.keyId, identity),
+    null,
+    'it seals nothing yet',
+  )
+  assert.equal(today.isFormer(yesterday.keyId), true)
+  for (const keyId of [today.keyId, tomorrow.keyId, createSealing('of somebody else', []).keyId, '']) {
+    assert.equal(today.isFormer(keyId), false)
+  }
+  assert.equal(createSealing(secret, [secret]).isFormer(today.keyId), false)
+})
+
 test('an unknown key, or another one than the text was sealed with, is refused', () => {
   const today = createSealing(secret, [formerSecret])
   const yesterday = createSealing(formerSecret, [])

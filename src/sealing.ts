@@ -8,6 +8,8 @@ export interface Sealing {
   seal(text: string, identity: string): string
   /** null: a key that is not known here, a changed byte, or moved from another row. */
   open(sealed: string, keyId: string, identity: string): string | null
+  /** Of a key whose day is over: what it sealed is to be sealed anew. */
+  isFormer(keyId: string): boolean
 }
 
 const cipher = 'aes-256-gcm'
@@ -20,10 +22,20 @@ const form = 'v1'
 const derivationInfo = 'rowport sealing v1'
 const keyIdDigits = 12
 
-/** `formerSecrets` still open what they sealed, until it is sealed anew. */
-export function createSealing(secret: string, formerSecrets: readonly string[]): Sealing {
+/**
+ * `formerSecrets` still open what they sealed, until it is sealed anew. `nextSecret` opens what others seal with it
+ * already; to seal that anew here would undo it.
+ */
+export function createSealing(
+  secret: string,
+  formerSecrets: readonly string[],
+  nextSecret: string | null = null,
+): Sealing {
   const current = deriveKey(secret)
-  const keys = new Map([...formerSecrets.map(deriveKey), current].map(({ id, key }) => [id, key]))
+  const former = formerSecrets.map(deriveKey)
+  const next = nextSecret === null ? [] : [deriveKey(nextSecret)]
+  const keys = new Map([...former, ...next, current].map(({ id, key }) => [id, key]))
+  const formerIds = new Set(former.map(({ id }) => id))
 
   return {
     keyId: current.id,
@@ -47,6 +59,7 @@ export function createSealing(secret: string, formerSecrets: readonly string[]):
         return null
       }
     },
+    isFormer: (keyId) => formerIds.has(keyId) && keyId !== current.id,
   }
 }
 

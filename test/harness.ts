@@ -91,6 +91,7 @@ export async function startRowport(
     refusalsPerMinute: 1_000_000,
     secret: 'the secret of the tests',
     formerSecrets: [],
+    nextSecret: null,
     unreadyMs: 0,
     google: null,
     signUpPlan: 'free',

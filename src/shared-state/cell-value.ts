@@ -11,6 +11,7 @@ export interface CellValueParts<T> {
   clock: Clock
   /** Calls `work` after so long, unless what it returns is called before. For tests; else by the system's timers. */
   after?(delayMs: number, work: () => void): () => void
+  random?(): number
 }
 
 /**
@@ -37,12 +38,22 @@ interface Seen {
   isMerged: boolean
 }
 
+/** A change of ours that may have been kept, but the answer was lost. */
+interface Unsure {
+  version: string
+  versionBefore: string | null
+  textBefore: string
+}
+
 /** A value in a cell: whoever changes it tries with what it knows, and again with what it is told. */
 export function createCellValue<T>(parts: CellValueParts<T>): SharedValue<T> {
-  const { name, form, cells, clock, after = unheldTimer } = parts
+  const { form, cells, clock, after = unheldTimer, random = Math.random } = parts
+  // While instances are upgraded one by one, those of another form have another value.
+  const name = `${parts.name} v${form.version}`
   const far = createFarClock(clock)
   const writer = randomBase62(6)
   let seen: Seen | null = null
+  let unsure: Unsure | null = null
   /** Of what was seen last; decoding is most of what a change costs. */
   let decoded: { text: string; value: T } | null = null
   let turn: Promise<unknown> = Promise.resolve()
@@ -82,7 +93,7 @@ export function createCellValue<T>(parts: CellValueParts<T>): SharedValue<T> {
         return result
       }
       // Of many who come at once one gets through each time; they need not all come back at once.
-      if (attempt > 3) await new Promise<void>((resolve) => after(Math.random() * attempt, resolve))
+      if (attempt > 3) await new Promise<void>((resolve) => after(random() * attempt, resolve))
     }
     throw new Error(`The value ${name} changes faster than this instance can follow`)
   }
@@ -92,11 +103,20 @@ export function createCellValue<T>(parts: CellValueParts<T>): SharedValue<T> {
     const count = known.count + 1
     const version = `${line} ${count} ${writer}`
     const askedAtMs = clock.elapsedMs()
-    const answer = await cells.swap(name, known.version, { version, text }, keepMs)
+    const tried = { version, versionBefore: known.version, textBefore: known.text }
+    const answer = await cells
+      .swap(name, known.version, { version, text }, keepMs)
+      .catch((error: unknown) => {
+        unsure = tried
+        throw error
+      })
     if (!answer.isTaken) {
+      // It was sent twice on its way.
+      if (answer.version === version) unsure = tried
       take(answer, askedAtMs)
       return false
     }
+    unsure = null
     far.hear(answer.nowMs, askedAtMs)
     seen = { line, count, version, text, atMs: clock.elapsedMs(), isMerged: false }
     return true
@@ -111,21 +131,41 @@ export function createCellValue<T>(parts: CellValueParts<T>): SharedValue<T> {
     const beforeMs = far.nowMs()
     far.hear(cell.nowMs, askedAtMs)
     const nowMs = far.nowMs()
-    const [line = '', count = '0'] = cell.version?.split(' ') ?? []
-    const found = { line, count: Number(count), version: cell.version, atMs: clock.elapsedMs() }
-    const isIdle = form.isIdle(knownValue(), beforeMs)
-    if (seen && found.version === seen.version) {
-      seen.atMs = found.atMs
-    } else if (!seen || isIdle || (!seen.isMerged && line === seen.line && found.count > seen.count)) {
-      seen = { ...found, text: cell.text || form.encode(form.empty()), isMerged: false }
+    const atMs = clock.elapsedMs()
+    if (seen && cell.version === seen.version) {
+      seen.atMs = atMs
+      return seen
+    }
+    const known = knownValue()
+    const there = readable(cell)
+    const [line = '', count = '0'] = (there && cell.version?.split(' ')) ?? []
+    const found = { line, count: Number(count), version: cell.version, atMs }
+    const isNext = seen !== null && !seen.isMerged && line === seen.line && found.count > seen.count
+    if (seen && cell.version === unsure?.version && seen.version === unsure.versionBefore) {
+      seen = { ...seen, ...found }
+    } else if (!seen || isNext || form.isIdle(known, beforeMs)) {
+      seen = { ...found, text: there?.text ?? form.encode(form.empty()), isMerged: false }
+      decoded = there
     } else {
-      const into = cell.version === null ? form.empty() : form.decode(cell.text)
-      form.merge(into, knownValue(), nowMs - beforeMs, nowMs)
+      const into = there?.value ?? form.empty()
+      form.merge(into, known, nowMs - beforeMs, nowMs)
       // One that was set back begins another line, so that the others notice it, too.
       const isSetBack = seen.isMerged ? seen.line === '' : seen.line === line
       seen = { ...found, line: isSetBack ? '' : line, text: form.encode(into), isMerged: true }
     }
     return seen
+  }
+
+  /** Null where there is nothing, or nothing that can be read: that is as good as lost. */
+  function readable({ version, text }: Cell): { text: string; value: T } | null {
+    if (version === null) return null
+    // The change in it was told as failed, and whoever made it may repeat it: it must not count twice.
+    const counted = version === unsure?.version ? unsure.textBefore : text
+    try {
+      return { text: counted, value: form.decode(counted) }
+    } catch {
+      return null
+    }
   }
 
   function knownValue(): T {
@@ -143,8 +183,9 @@ export function createCellValue<T>(parts: CellValueParts<T>): SharedValue<T> {
   function lookAgain(): void {
     turn = turn
       .then(() => attempts(() => null))
-      .catch(() => {})
       .finally(lookAgainLater)
+      // Last, so that nothing here ends the process: whoever changes the value is told what is wrong.
+      .catch(() => {})
   }
 }
 

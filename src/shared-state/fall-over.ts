@@ -13,8 +13,8 @@ export interface FallOver {
 export interface FallOverParts {
   /** Throws while the first one is away. */
   ping(): Promise<void>
-  /** The first one has had its time to be reached. */
-  settled?: Promise<void>
+  /** Resolves when the first one has had its time to be reached. */
+  settled?(): Promise<void>
   clock: Clock
   observe: Observe
 }
@@ -33,8 +33,8 @@ export function createFallOver({ ping, settled, clock, observe }: FallOverParts)
   return {
     isOver: () => isOver,
     async askFirst(work) {
-      await settled
-      const answer = await answeredInTime(work)
+      await settled?.()
+      const answer = await answeredInTime(work, clock)
       if (answer === null) fallOver()
       return answer
     },
@@ -54,7 +54,7 @@ export function createFallOver({ ping, settled, clock, observe }: FallOverParts)
   }
 
   async function lookAfterFirst(): Promise<void> {
-    const isHealthy = (await answeredInTime(() => ping().then(() => true))) === true
+    const isHealthy = (await answeredInTime(() => ping().then(() => true), clock)) === true
     const nowMs = clock.elapsedMs()
     healthySinceMs = isHealthy ? (healthySinceMs ?? nowMs) : null
     if (healthySinceMs === null || nowMs - healthySinceMs < healthyForMs) return scheduleLook()
@@ -64,10 +64,10 @@ export function createFallOver({ ping, settled, clock, observe }: FallOverParts)
 }
 
 /** Null when it fails or takes too long. */
-function answeredInTime<T>(work: () => Promise<T>): Promise<T | null> {
+function answeredInTime<T>(work: () => Promise<T>, clock: Clock): Promise<T | null> {
   const { promise, resolve } = Promise.withResolvers<T | null>()
   let timer = setTimeout(late, patienceMs)
-  const askedMs = performance.now()
+  const askedMs = clock.elapsedMs()
   let isExtended = false
   work().then(
     (value) => {
@@ -83,7 +83,7 @@ function answeredInTime<T>(work: () => Promise<T>): Promise<T | null> {
 
   /** When this process was itself too busy to look, the answer may have been there all the time. */
   function late(): void {
-    const wasBusy = performance.now() - askedMs > patienceMs * 1.5
+    const wasBusy = clock.elapsedMs() - askedMs > patienceMs * 1.5
     if (!wasBusy || isExtended) {
       // Whatever has arrived is read before this runs.
       setImmediate(() => resolve(null))

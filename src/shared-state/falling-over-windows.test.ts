@@ -31,6 +31,19 @@ test('one that does not answer is waited for once, and for no longer than 50 ms'
   assert.equal((await windows.take('a', limit, windowMs)).remaining, limit - 2, 'at once, no second wait')
 })
 
+test('when this process was itself too busy to look, the answer gets its time once more', async (t) => {
+  const { windows, state, passMs, clock } = setUp(t)
+  state.first = 'silent'
+  const waiting = windows.take('a', limit, windowMs)
+  await passMs(0)
+  clock.advanceMs(patienceMs)
+  await passMs(patienceMs)
+  assert.equal(state.secondAsked, 0, 'it was not looked after in time')
+  await passMs(patienceMs)
+  assert.equal((await waiting).isAdmitted, true, 'but not for ever')
+  assert.equal(state.secondAsked, 1)
+})
+
 test('they come back after five seconds of health, not before, and not after a flicker', async (t) => {
   const { windows, state, passMs, moves } = setUp(t)
   state.first = 'away'
@@ -134,7 +147,7 @@ function setUp(t: TestContext) {
   }
 
   const moves = () => seen.flatMap((each) => (each.event === 'rate_windows_moved' ? each.to : []))
-  return { windows, state, passMs, moves }
+  return { windows, state, passMs, moves, clock }
 }
 
 function othersGoOn(): Promise<void> {

@@ -6,6 +6,7 @@ import type { SharedValue, ValueForm } from './shared-value.ts'
 export type Names = string[]
 
 export const namesForm: ValueForm<Names> = {
+  version: 1,
   empty: () => [],
   encode: (names) => JSON.stringify(names),
   decode: (text) => JSON.parse(text) as Names,

@@ -45,7 +45,8 @@ export function createDecoding(observe: Observe): Decoding {
   function retold(error: unknown): never {
     if (!(error instanceof ThreadLost)) throw error
     const { cause } = error
-    if (!isClosing) observe({ event: 'decoder_lost', error: cause })
+    if (isClosing) throw new Error('The server is stopping', { cause })
+    observe({ event: 'decoder_lost', error: cause })
     throw new ProviderFailure('the spreadsheet is too large or too complex to read', { cause })
   }
 }

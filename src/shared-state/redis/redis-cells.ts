@@ -18,7 +18,7 @@ end
 `
 
 /** By Redis's clock: instances need not agree on the time. */
-export function createRedisCells(redis: RedisConnection): SharedCells {
+export function createRedisCells(redis: Pick<RedisConnection, 'script'>): SharedCells {
   const runLook = redis.script(find + tell)
   const runSwap = redis.script(find + put + tell)
   return {

@@ -26,7 +26,7 @@ end
 `
 
 /** Rate windows that all instances on one Redis share, by its clock. */
-export function createRedisRateWindows(redis: RedisConnection): RateWindows {
+export function createRedisRateWindows(redis: Pick<RedisConnection, 'script'>): RateWindows {
   const runTake = redis.script(look + take + answer)
   const runLook = redis.script(look + answer)
   return {

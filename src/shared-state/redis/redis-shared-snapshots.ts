@@ -29,7 +29,7 @@ return 1
 const turnLength = 16
 
 /** By Redis's clock: instances need not agree on the time. */
-export function createRedisSharedSnapshots(redis: RedisConnection): SharedSnapshots {
+export function createRedisSharedSnapshots(redis: Pick<RedisConnection, 'script'>): SharedSnapshots {
   const runAsk = redis.script(ask)
   const runPut = redis.script(put)
   const runEnd = redis.script(end)

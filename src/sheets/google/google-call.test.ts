@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { createMemoryCells } from '../../../test/cluster/memory-cells.ts'
 import { createMemoryCredentials, sealing } from '../../../test/google/memory-credentials.ts'
-import { createVirtualTime } from '../../../test/google/virtual-time.ts'
+import { createVirtualTime, type VirtualTime } from '../../../test/google/virtual-time.ts'
 import type { Observation } from '../../observe.ts'
+import { createCellValue } from '../../shared-state/cell-value.ts'
+import type { ShareValue } from '../../shared-state/shared-value.ts'
 import { CredentialExpired, OutcomeUnknown, ProviderFailure } from '../provider-failure.ts'
 import { createGoogleBreaker } from './google-breaker.ts'
 import { createGoogleBudget, googleRations } from './google-budget.ts'
@@ -36,8 +39,14 @@ function failure(code: number, status = '', reason = ''): Answer {
   }
 }
 
-function start(script: Script, latencyMs = 0, shared?: SharedTokens) {
-  const time = createVirtualTime()
+/** `among`: one instance of several, who count together and live in the same time. */
+function start(
+  script: Script,
+  latencyMs = 0,
+  shared?: SharedTokens,
+  among?: { time: VirtualTime; share?: ShareValue },
+) {
+  const time = among?.time ?? createVirtualTime()
   const { clock, timers } = time
   const store = createMemoryCredentials()
   const seen: Observation[] = []
@@ -73,7 +82,14 @@ function start(script: Script, latencyMs = 0, shared?: SharedTokens) {
       close() {},
     },
     tokens,
-    budget: createGoogleBudget({ clock, timers, observe, random, limits: googleRations }),
+    budget: createGoogleBudget({
+      clock,
+      timers,
+      observe,
+      random,
+      limits: googleRations,
+      ...(among?.share && { share: among.share }),
+    }),
     breaker: createGoogleBreaker({ clock, observe, random }),
     retryCredit: createRetryCredit(clock),
     scope: 'drive.file',
@@ -296,6 +312,45 @@ test('when Google says how long to wait, nobody asks before that', async () => {
   const [first = 0, second = 0] = sentAtMs
   assert.ok(second - first >= 9_000 && second - first < 10_000, `${second - first} ms`)
 })
+
+for (const count of [1, 2]) {
+  test(`while Google refuses, it is asked once for each closure, with many who wait at ${count} of ours`, async (t) => {
+    const time = createVirtualTime()
+    const { clock, timers } = time
+    const cells = createMemoryCells(clock)
+    const share: ShareValue = (name, form) =>
+      createCellValue({ name, form, cells, clock, after: timers.after })
+    const arrivedAtMs: number[] = []
+    const startMs = clock.elapsedMs()
+    const script: Script = () => {
+      arrivedAtMs.push(clock.elapsedMs() - startMs)
+      return clock.elapsedMs() - startMs < 20_000 ? failure(429, 'RESOURCE_EXHAUSTED') : good
+    }
+    const among = count > 1 ? { time, share } : { time }
+    const instances = Array.from({ length: count }, () => start(script, 100, undefined, among))
+    let isOver = false
+    t.after(() => {
+      isOver = true
+    })
+    const client = async ({ calls, call }: (typeof instances)[number]): Promise<void> => {
+      while (!isOver) {
+        await calls.callRead(call).catch(() => {})
+        await new Promise<void>((resolve) => timers.after(50, resolve))
+      }
+    }
+    instances.slice(0, 1).map(client)
+    await time.pass(500)
+    for (let at = 0; at < 8; at++) instances.map(client)
+    await time.pass(19_000)
+    const pauses = arrivedAtMs.slice(1).map((atMs, at) => atMs - (arrivedAtMs[at] ?? 0))
+    t.diagnostic(`Google was asked at ${arrivedAtMs.map(Math.round)} ms`)
+    // Closed for 0.875, 1.75 and then 3.5 s: a trial each time, and none beside it.
+    assert.ok(arrivedAtMs.length >= 5 && arrivedAtMs.length <= 8, `${arrivedAtMs.length} calls`)
+    assert.ok(Math.min(...pauses) >= 875, `${pauses}`)
+    await time.pass(10_000)
+    assert.ok(arrivedAtMs.length >= 25, 'and when Google gives again, all go on')
+  })
+}
 
 test('a write that is taken gives back what Google said', async () => {
   const bodies: (string | undefined)[] = []

@@ -199,8 +199,9 @@ export function createGoogleCalls(parts: CallParts): GoogleCalls {
     }
     try {
       const answer = await sent(kind, { ...call, body }, access, deadline)
-      place?.giveBack('answered')
+      // First: when a call on trial gives its place back, the next one may be let through.
       const isRation = noteRation(kind, call, subject, answer)
+      place?.giveBack('answered')
       pass.leave(isRation ? 'untold' : isAnswered(answer) ? 'well' : 'failed')
       return answer
     } catch (error) {

@@ -6,6 +6,8 @@ export interface RationBook {
   project: Ration
   owners: Map<string, Ration>
   waiting: WaitingNote[]
+  /** It was lost: until then all servers bring what they know of it, and nobody takes a place. */
+  settledAtMs: number
 }
 
 /** The first in turn at one server for one owner's ration, so that others do not push in. */
@@ -26,14 +28,16 @@ export function rationOf(book: RationBook, subject: string): Ration {
   return ration
 }
 
+/** Once for each id, however often it is said: an answer may be lost, and then the change is made again. */
 export function takePlace(book: RationBook, subject: string, id: string, nowMs: number): void {
   for (const ration of [rationOf(book, subject), book.project]) {
+    forgetPlace(ration, id)
     ration.running.push({ id, freeAtMs: Math.ceil(nowMs + runningMs) })
     ration.lastGivenMs = Math.floor(nowMs)
   }
 }
 
-/** Also of a place that was lost meanwhile: its call has been made. `heldMs`: how long it still counts. */
+/** The same; also of a place that was lost meanwhile: its call has been made. `heldMs`: how long it still counts. */
 export function endPlace(
   book: RationBook,
   subject: string,
@@ -41,14 +45,23 @@ export function endPlace(
   { heldMs, nowMs }: { heldMs: number; nowMs: number },
 ): void {
   for (const ration of [rationOf(book, subject), book.project]) {
-    ration.running = ration.running.filter((place) => place.id !== id)
-    if (heldMs > 0) addEnded(ration, { id, freeAtMs: Math.ceil(nowMs + heldMs) })
+    const known = ration.ended.find((place) => place.id === id)
+    forgetPlace(ration, id)
+    // From its first end on, not from when that was said again.
+    if (heldMs > 0) addEnded(ration, known ?? { id, freeAtMs: Math.ceil(nowMs + heldMs) })
   }
 }
 
 export function addEnded({ ended }: Ration, place: RationPlace): void {
   const before = ended.findLastIndex(({ freeAtMs }) => freeAtMs <= place.freeAtMs)
   ended.splice(before + 1, 0, place)
+}
+
+export function forgetPlace(ration: Ration, id: string): void {
+  ration.running = ration.running.filter((place) => place.id !== id)
+  if (ration.ended.some((place) => place.id === id)) {
+    ration.ended = ration.ended.filter((place) => place.id !== id)
+  }
 }
 
 /** Forgets what matters no more. */

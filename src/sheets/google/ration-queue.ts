@@ -78,12 +78,14 @@ export function createRationQueue(parts: RationQueueParts): RationQueue {
         subject,
         isUrgent,
         sinceMs: null,
+        placeId: null,
         give(placeId) {
           leave()
           resolve(placeId)
         },
         refuse(error) {
           leave()
+          withdraw(waiter)
           reject(error)
         },
       }
@@ -156,11 +158,16 @@ export function createRationQueue(parts: RationQueueParts): RationQueue {
     unwritten = unwritten.slice(written?.changes ?? 0)
     for (const { waiter, placeId } of written?.served ?? []) {
       if (waiters.includes(waiter)) waiter.give(placeId)
-      // Nobody waits for it any more: it was never used.
-      else unwritten.push((into, nowMs) => endPlace(into, waiter.subject, placeId, { heldMs: 0, nowMs }))
+      else withdraw(waiter)
     }
     if (isTurnDue || unwritten.length > 0) turn()
     else setTimer()
+  }
+
+  /** Nobody waits for its place any more. It was never used, but may be in the book, also after a failure to write. */
+  function withdraw({ subject, placeId }: Waiter): void {
+    if (placeId === null) return
+    unwritten.push((into, nowMs) => endPlace(into, subject, placeId, { heldMs: 0, nowMs }))
   }
 
   function failed(error: unknown): void {

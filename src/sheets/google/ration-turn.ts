@@ -1,13 +1,21 @@
 import { type RationBook, rationOf, takePlace, type WaitingNote } from './ration-book.ts'
 import type { Ration, RationWindow } from './ration-window.ts'
 
-/** One of this server who waits for a place. */
-export interface Waiting {
+/** One who waits for a place, here or at another server. */
+interface InTurn {
   subject: string
   /** Before those who only read: somebody waits for a write. */
   isUrgent: boolean
   /** By the book's clock; null until it has waited for a turn. */
   sinceMs: number | null
+}
+
+export interface Waiting extends InTurn {
+  /**
+   * Of the place that was meant for it, since the first time; null until then. The same in every try to write that
+   * down: one that seemed to fail may have been kept.
+   */
+  placeId: string | null
 }
 
 export interface TurnParts {
@@ -40,7 +48,8 @@ export function serve<W extends Waiting>(
     if (passedOver.has(next.subject)) continue
     const isOpen = parts.ownerWindow(rationOf(book, next.subject)).nextAtMs(nowMs) <= nowMs
     if (isOpen && next.waiter) {
-      const placeId = parts.newPlaceId()
+      next.waiter.placeId ??= parts.newPlaceId()
+      const { placeId } = next.waiter
       takePlace(book, next.subject, placeId, nowMs)
       served.push({ waiter: next.waiter, placeId })
       continue
@@ -52,7 +61,7 @@ export function serve<W extends Waiting>(
   return served
 }
 
-interface Next<W> extends Waiting {
+interface Next<W> extends InTurn {
   waiter: W | null
 }
 
@@ -69,7 +78,7 @@ function inOrder<W extends Waiting>(book: RationBook, waiters: readonly W[], ser
   )
 }
 
-function sinceOf({ sinceMs }: Waiting): number {
+function sinceOf({ sinceMs }: InTurn): number {
   return sinceMs ?? Number.MAX_SAFE_INTEGER
 }
 

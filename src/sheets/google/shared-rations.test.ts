@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { createQuotas, googleLimits } from '../../../emulator/rations/quotas.ts'
-import { createMemoryCells } from '../../../test/cluster/memory-cells.ts'
+import { createMemoryCells, type MemoryCells } from '../../../test/cluster/memory-cells.ts'
 import { createVirtualTime } from '../../../test/google/virtual-time.ts'
 import { createCellValue } from '../../shared-state/cell-value.ts'
 import type { FallOver } from '../../shared-state/fall-over.ts'
@@ -119,6 +119,37 @@ test('the count is lost before the others have seen what one took: none is let t
   assert.ok(given > 20 && given <= 60 - 31, `${given} more than the 31 before`)
 })
 
+for (const lost of ['the taking', 'the end'] as const) {
+  test(`${lost} of a place is written down, but the answer is lost and others go on from it: it counts once at most`, async (t) => {
+    const { servers, take, time, places } = setUp(t, 2)
+    const [one, two] = servers
+    assert.ok(one && two)
+    // So many are there at once; then they are given out one by one.
+    const atOnce = 31
+    const used = lost === 'the end' ? 2 : 1
+    if (lost === 'the taking') {
+      loseNextAnswer(places.redis)
+      await assert.rejects(take(one), /lost/)
+    } else {
+      const place = await take(one)
+      await time.pass(10)
+      loseNextAnswer(places.redis)
+      place.giveBack('answered')
+    }
+    ;(await take(two)).giveBack('answered')
+    await time.pass(2_500)
+    let given = 0
+    for (let at = 0; at < 40; at++) {
+      take(two).then(
+        () => given++,
+        () => {},
+      )
+    }
+    await time.pass(100)
+    assert.equal(given, atOnce - used)
+  })
+}
+
 test('a server that is killed takes the places of its running calls along, for two minutes and no more', async (t) => {
   const { servers, take, keepBusy, google, time } = setUp(t, 2)
   const [killed, left] = servers
@@ -177,6 +208,15 @@ test('a server knows how scarce places are though others took them, and says so 
   // The first come back one after the other; a hundred others were there before.
   await assert.rejects(take(two, { allowedMs: 100 }), ProviderFailure)
 })
+
+function loseNextAnswer(cells: MemoryCells): void {
+  const { swap } = cells
+  cells.swap = async (...given) => {
+    cells.swap = swap
+    await swap(...given)
+    throw new Error('lost')
+  }
+}
 
 interface TakeWish {
   subject?: string
