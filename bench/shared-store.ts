@@ -2,8 +2,16 @@ import { Agent, get } from 'node:http'
 import { findPostgres, startPostgres } from '../test/servers/postgres.ts'
 import { findRedis, startRedis } from '../test/servers/redis.ts'
 import { twentyKilobytes } from './list-files.ts'
-import { ask, type RunningRowport, startAnother, startBare, startRowport } from './processes.ts'
-import type { BenchRow, LoadRow } from './row.ts'
+import { loadSlice, type Slice, type Target } from './load.ts'
+import {
+  ask,
+  type RunningProcess,
+  type RunningRowport,
+  startAnother,
+  startBare,
+  startRowport,
+} from './processes.ts'
+import { type BenchRow, type LoadRow, median, withEnds } from './row.ts'
 
 /** The cached list once more, where every request asks PostgreSQL who may read and Redis how often. */
 export const sharedStoreRows: readonly BenchRow[] =
@@ -11,6 +19,11 @@ export const sharedStoreRows: readonly BenchRow[] =
     ? [
         beside('cached 20 KB list, PostgreSQL + Redis', 'bare node:http, same bytes', bareBeside),
         beside('cached 20 KB list, PostgreSQL + Redis, beside embedded', 'Rowport on SQLite', embeddedBeside),
+        {
+          kind: 'figure',
+          name: 'cached 20 KB list, PostgreSQL + Redis, two instances on one core',
+          measure: twoInstances,
+        },
         {
           kind: 'figure',
           name: 'added latency: cached 20 KB list, one request at a time',
@@ -87,6 +100,54 @@ async function embeddedBeside(): Promise<Reference> {
 
 function headersOf({ apiKey }: RunningRowport): Record<string, string> {
   return { Authorization: `Bearer ${apiKey}` }
+}
+
+const rounds = 7
+const sliceSeconds = 2
+
+/** All servers share a core, so two of them cannot do more than one: this is what it costs that there are two. */
+function twoInstances(): Promise<string> {
+  return withEnds(async (after) => {
+    const shared = await startShared()
+    after(shared.stop)
+    const second = await startAnother(shared.settings)
+    after(second.stop)
+    const bare = await bareBeside(shared)
+    after(bare.stop)
+    const headers = headersOf(shared)
+    const target = ({ url, pid }: RunningProcess, connections: number): Target => ({
+      url: url + shared.sheetPath,
+      headers,
+      pid,
+      connections,
+    })
+    const both = async () => {
+      const [one, other] = await Promise.all([
+        loadSlice(target(shared, 32), sliceSeconds),
+        loadSlice(target(second, 32), sliceSeconds),
+      ])
+      const requestsPerSecond = one.requestsPerSecond + other.requestsPerSecond
+      const weighted = (slice: Slice) => slice.requestsPerSecond * Number(slice.cpuMicroseconds)
+      return { requestsPerSecond, cpuMicroseconds: (weighted(one) + weighted(other)) / requestsPerSecond }
+    }
+    await both()
+    await loadSlice(bare, sliceSeconds)
+    const measured: Record<'one' | 'two' | 'bare', Slice[]> = { one: [], two: [], bare: [] }
+    for (let round = 0; round < rounds; round++) {
+      measured.two.push(await both())
+      measured.one.push(await loadSlice(target(shared, 64), sliceSeconds))
+      measured.bare.push(await loadSlice(bare, sliceSeconds))
+    }
+    const ratio = (to: 'one' | 'bare', of: keyof Slice) =>
+      median(measured.two.map((slice, at) => Number(slice[of]) / Number(measured[to][at]?.[of]))).toFixed(2)
+    const perSecond = (of: 'one' | 'two' | 'bare') =>
+      median(measured[of].map(({ requestsPerSecond }) => requestsPerSecond)).toFixed(0)
+    return [
+      `per second   ${perSecond('two')} together, ${perSecond('one')} by one alone, ${perSecond('bare')} bare`,
+      `ratio        ${ratio('bare', 'requestsPerSecond')} of bare node:http, ${ratio('one', 'requestsPerSecond')} of one instance`,
+      `processor    ${ratio('bare', 'cpuMicroseconds')} times what bare node:http takes, ${ratio('one', 'cpuMicroseconds')} times one instance`,
+    ].join('\n  ')
+  })
 }
 
 const requests = 3_000
