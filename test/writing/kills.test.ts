@@ -14,8 +14,8 @@ import { patienceMs, times } from '../soak.ts'
 import { createPlainClient } from './plain-client.ts'
 import { createRandom } from './simulation/virtual-time.ts'
 
-/** RELIABILITY R1 has 20 for a long look. */
-const kills = times(8, 20)
+/** RELIABILITY R1. */
+const kills = times(20, 300)
 const clients = 16
 const acknowledgedForEachKill = 51
 /** On a machine that others use as well, starting takes its time. */
