@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { type DestinationStream, destination } from 'pino'
@@ -71,7 +72,9 @@ async function onTheStore(
   options: Record<string, string | undefined>,
 ): Promise<Outcome | Problem> {
   try {
+    const isNewStore = config.store.kind === 'sqlite' && !existsSync(config.store.path)
     const workshop = await openWorkshop(config, systemClock, createLog('warn', stderr))
+    if (isNewStore) stderr.write(newStoreMade(config.dataFolder))
     try {
       return await command.run(workshop, words, options)
     } finally {
@@ -81,6 +84,11 @@ async function onTheStore(
     if (error instanceof UsageError) throw error
     return new Problem(inPlainWords(error, config))
   }
+}
+
+/** Whoever forgot a setting would otherwise go on in a store that no server looks at. */
+function newStoreMade(dataFolder: string): string {
+  return `rowport: there was no store in ${dataFolder}, so a new one was made. Is ROWPORT_DATA set as for the server?\n`
 }
 
 function parsedArgs(command: Command, args: readonly string[]) {

@@ -24,7 +24,9 @@ export function firstScreen({
 }: FirstScreen): string {
   const sheetUrl = `${baseUrl}/api/sheets/${sampleAccount}/${sampleSheet}`
   const sample = sampleFile ? [`  Sample sheet   ${sheetUrl}`, `                 a file: ${sampleFile}`] : []
-  const signIn = signInUrl ? [`  Sign in        ${signInUrl}`] : []
+  const signIn = signInUrl
+    ? [`  Sign in        ${signInUrl}`, '                 opens once, within 15 minutes']
+    : []
   const lines = [
     '',
     `  Rowport ${version} is running.`,
@@ -50,6 +52,8 @@ export function firstScreen({
       '',
       '  Keys are shown only when they are made. For another one:',
       `    ${rowport} key create ${account} --name laptop --scope read-write`,
+      '  To sign in without a password:',
+      `    ${rowport} account link ${account}`,
     )
   }
   return `${lines.join('\n')}\n\n  Stop with Ctrl-C.\n\n`

@@ -257,6 +257,17 @@ test('a relative path is meant from the folder in which the command was typed', 
   assert.equal(missing.stderr, `rowport: there is no file "${resolve(basename(products))}"\n`)
 })
 
+test('whoever works in a folder without a store is told that it was made', async () => {
+  const data = freshData()
+  const first = await run(data, ['account', 'create', 'acme'])
+  assert.equal(first.code, 0)
+  assert.match(
+    first.stderr,
+    /there was no store in .*, so a new one was made\. Is ROWPORT_DATA set as for the server\?\n$/,
+  )
+  assert.equal((await run(data, ['account', 'create', 'other'])).stderr, '')
+})
+
 test('help: all commands, or the one that was begun', async () => {
   const data = freshData()
   const all = await succeeds(data, '--help')
@@ -314,15 +325,17 @@ async function assertFails(env: Record<string, string>, line: string, said: RegE
   const { code, stdout, stderr } = await run(env, line.split(' '))
   assert.equal(code, 1, line)
   assert.equal(stdout, '', line)
-  assert.match(stderr, said)
+  assert.match(stderr.replace(newStore, ''), said)
   assert.doesNotMatch(stderr, /^ +at /m, 'no stack trace')
 }
 
 async function succeeds(env: Record<string, string>, line: string): Promise<string> {
   const { code, stdout, stderr } = await run(env, line.split(' '))
-  assert.deepEqual({ code, stderr }, { code: 0, stderr: '' }, line)
+  assert.deepEqual({ code, stderr: stderr.replace(newStore, '') }, { code: 0, stderr: '' }, line)
   return stdout
 }
+
+const newStore = /^rowport: there was no store in .*\n/
 
 async function run(env: Record<string, string>, words: readonly string[]) {
   const stdout: string[] = []

@@ -72,8 +72,10 @@ test('a second start keeps the data, shows no key, and its line for a new one wo
   assert.match(second.screen, /Keys are shown only when they are made/)
   assert.match(second.screen, /Sample sheet +http/)
 
-  const [line = '', ...others] = pasteable(second.screen, 'ROWPORT_DATA=')
+  const [line = '', forLink = '', ...others] = pasteable(second.screen, 'ROWPORT_DATA=')
   assert.deepEqual(others, [])
+  const link = await place.bash(forLink, { cwd: projectFolder })
+  assert.match(link.stdout, /sign-in-link/)
   const made = await place.bash(line, { cwd: projectFolder })
   assert.equal(made.code, 0, made.stderr)
   const [newKey] = keysIn(made.stdout)
