@@ -120,6 +120,8 @@ function share(server: Server, parts: ServerParts, idleSocketMs: number): UnderW
       refuse(request, response, refusal, true)
       return
     }
+    // Node drops what was sent behind it in the same packet: whoever waits for that must not take the next answer for its own.
+    if (request.headers.upgrade !== undefined) response.shouldKeepAlive = false
     void make(request, response)
   }
 

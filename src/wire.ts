@@ -59,7 +59,8 @@ export function createWire(observe: Observe): Wire {
 
     answerUnreadable(error, socket) {
       // Node tells of each request once, so from now on only its own limit holds.
-      if (error.code === timedOut && isAtItsOwnPace(latest.get(socket)?.request)) return
+      const current = latest.get(socket)?.request
+      if (error.code === timedOut && current?.complete === false && isAtItsOwnPace(current)) return
       if (parting.has(socket)) return
       parting.add(socket)
       // A connection that broke has nobody at its end.

@@ -16,7 +16,7 @@ export interface Keys {
   ofAccount(accountId: string, keyId: string): Promise<KeyRecord | Problem>
   /** Of all keys that there ever were, the console's too. */
   namesOf(accountId: string): Promise<Map<string, string>>
-  /** For the dashboard's console: a test key for one sheet, good for an hour; the one before it ends. */
+  /** For the dashboard's console: a key for one sheet, good for an hour; the one before it ends. A test key, unless the sheet refuses them. */
   forConsole(sheet: SheetRecord): Promise<{ value: string; expiresAtMs: number }>
   revoke(keyId: string): Promise<KeyRecord | Problem>
   setScope(keyId: string, scope: KeyScope): Promise<KeyRecord | Problem>
@@ -80,10 +80,11 @@ export function createKeys(store: Store, accounts: Accounts, sheets: Sheets, clo
     async namesOf(accountId) {
       return new Map((await store.keysOf(accountId)).map(({ id, name }) => [id, name]))
     },
-    async forConsole({ id: sheetId, accountId }) {
-      const { value, ...stored } = freshValue('test')
+    async forConsole({ id: sheetId, accountId, accepts }) {
+      const mode = accepts === 'live' ? 'live' : 'test'
+      const { value, ...stored } = freshValue(mode)
       const expiresAtMs = clock.nowMs() + consoleKeyLifeMs
-      const rights = { accountId, sheetId, name: consoleKeyName, mode: 'test', scope: 'read-write' } as const
+      const rights = { accountId, sheetId, name: consoleKeyName, mode, scope: 'read-write' } as const
       await store.putConsoleKey({ ...rights, ...stored, expiresAtMs })
       return { value, expiresAtMs }
     },

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Observation } from '../observe.ts'
 import { createDecoding } from './decoding.ts'
 import { ProviderFailure } from './provider-failure.ts'
@@ -87,6 +88,19 @@ test('a thread that ends before the indexes are made fails those who wait for th
   assert.equal(snapshot.rowNumbers.length, 30_000)
   await assert.rejects(async () => indexed, /stopping/)
   assert.deepEqual(seen, [], 'it was ended on purpose')
+})
+
+test('at the end, what has begun is finished, and what waits is not begun', async (t) => {
+  const { decode, decoding } = start(t)
+  const slow = `await new Promise((done) => setTimeout(done, 200)); return { rows: [['a'], [1]] }`
+  const settled = Promise.allSettled(Array.from({ length: 8 }, () => decode(slow)))
+  await sleep(50)
+  await decoding.close()
+  const outcomes = await settled
+  assert.deepEqual(
+    outcomes.map(({ status }) => status),
+    [...Array(2).fill('fulfilled'), ...Array(6).fill('rejected')],
+  )
 })
 
 const large = `return { rows: [['n'], ...Array.from({ length: 30_000 }, (_, n) => [n])] }`

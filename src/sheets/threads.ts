@@ -37,8 +37,8 @@ const resourceLimits = { maxOldGenerationSizeMb: 2_048 }
 interface Lane {
   worker: Worker | null
   waiting: number
-  /** The newest job that was answered, or its first part. */
-  answered: Promise<unknown>
+  /** The newest job that has begun, answered by its first part. */
+  begun: Promise<unknown>
   /** The newest job that is over. */
   last: Promise<unknown>
 }
@@ -46,9 +46,10 @@ interface Lane {
 export function createThreads<Job, Reply>(script: URL): Threads<Job, Reply> {
   const lanes = Array.from(
     { length: threads },
-    (): Lane => ({ worker: null, waiting: 0, answered: Promise.resolve(), last: Promise.resolve() }),
+    (): Lane => ({ worker: null, waiting: 0, begun: Promise.resolve(), last: Promise.resolve() }),
   )
   let jobs = 0
+  let isClosing = false
 
   return {
     run(job) {
@@ -57,14 +58,14 @@ export function createThreads<Job, Reply>(script: URL): Threads<Job, Reply> {
       const answering = createAnswering<Reply>()
       // The lane is free when the whole answer is there, not with its first part.
       lane.last = lane.last.then(() => runIn(lane, job, answering))
-      lane.answered = answering.answered.catch(() => {})
       return answering.answered
     },
     async close() {
+      isClosing = true
       await Promise.all(
         lanes.map(async (lane) => {
-          // The rest of an answer is not waited for.
-          await lane.answered
+          // What has begun is finished, but for the rest of an answer; what has not begun is not.
+          await lane.begun
           await lane.worker?.terminate()
           await lane.last
         }),
@@ -76,15 +77,21 @@ export function createThreads<Job, Reply>(script: URL): Threads<Job, Reply> {
   async function runIn(
     lane: Lane,
     job: Job & { bytes: Uint8Array },
-    { take, fail }: Answering<Reply>,
+    { answered, take, fail }: Answering<Reply>,
   ): Promise<void> {
     // Before anyone is told: whoever hears of it may have the next job already.
     const takeAnswer = (message: ThreadMessage<Reply>) => {
       if (!message.hasMore) lane.waiting--
       take(message)
     }
+    if (isClosing) {
+      lane.waiting--
+      fail(new ThreadLost('The thread is closed'))
+      return
+    }
     const worker = lane.worker ?? started(lane, script)
     lane.worker = worker
+    lane.begun = answered.catch(() => {})
     try {
       await exchange<Reply>(worker, { ...job, jobId: ++jobs }, takeAnswer)
     } catch (cause) {

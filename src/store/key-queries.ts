@@ -58,10 +58,10 @@ export function createKeyQueries({ kysely }: SqlDatabase, clock: Clock): KeyQuer
     async putConsoleKey(key) {
       return kysely.transaction().execute(async (transaction) => {
         const fresh = keyRow(key)
-        const { hash, shown_start, shown_end, created_at_ms, expires_at_ms } = fresh
+        const { hash, mode, shown_start, shown_end, created_at_ms, expires_at_ms } = fresh
         const former = await transaction
           .updateTable('api_key')
-          .set({ hash, shown_start, shown_end, created_at_ms, expires_at_ms, revoked_at_ms: null })
+          .set({ hash, mode, shown_start, shown_end, created_at_ms, expires_at_ms, revoked_at_ms: null })
           .where('sheet_id', '=', key.sheetId)
           .where('expires_at_ms', 'is not', null)
           .returningAll()

@@ -159,6 +159,18 @@ test('the console’s key: for one sheet, for an hour, and a new one ends the fo
   assert.deepEqual((await owner.call('GET', '/keys')).json, [], 'it is not among the owner’s keys')
 })
 
+test('the console works on a sheet that refuses test keys', async (t) => {
+  const rowport = await startRowport(t)
+  const sheet = await rowport.connectFile('s', 's.csv', 'a\n1\n')
+  const other = await rowport.connectFile('other', 'other.csv', 'a\n1\n')
+  const owner = await signedIn(rowport)
+  await owner.call('POST', '/sheets/s/console-key')
+  assert.equal((await owner.call('PATCH', '/sheets/s', { accepts: 'live' })).status, 200)
+  const key = (await owner.call<{ value: string }>('POST', '/sheets/s/console-key')).json
+  assert.equal((await rowport.get(sheet.formA, bearer(key))).status, 200)
+  assert.equal((await rowport.get(other.formA, bearer(key))).status, 403)
+})
+
 test('files: kept apart for each account, with safe names, never too long, and nothing else can be named', async (t) => {
   const rowport = await startRowport(t)
   const owner = await signedIn(rowport)

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { type IncomingMessage, request } from 'node:http'
 import { test } from 'node:test'
-import type { KeyView, RecentSignInRequired, SessionView } from '../../src/dashboard/contract.ts'
+import type { GoogleView, KeyView, RecentSignInRequired, SessionView } from '../../src/dashboard/contract.ts'
 import { allRoutes } from '../../src/dashboard/owner-api/routes.ts'
-import { createVisitor, signedIn, type Visitor } from '../connect/visitor.ts'
+import { createVisitor, ownPage, signedIn, type Visitor } from '../connect/visitor.ts'
 import { startTogether } from '../connect/with-google.ts'
 import { bearer, type Rowport, startRowport } from '../harness.ts'
 
@@ -65,6 +67,36 @@ test('what ends something for good needs a sign-in of the last 15 minutes; nothi
     const answer = await again.call(method, path, body)
     assert.equal(answer.status, 200, `${method} ${path}: ${answer.text}`)
   }
+})
+
+test('an old session does not put another Google account in the place of one that works', async (t) => {
+  const { rowport, google, connect, askGoogle } = await startTogether(t)
+  const connection = async (visitor: Visitor) =>
+    (await visitor.call<GoogleView>('GET', '/google')).json.connection
+  const owner = await signedIn(rowport)
+  rowport.clock.advanceMs(recentMs + 1)
+  await google.control('POST', 'settings', { autoConsent: { user: 'grace@example.com' } })
+  const begunBefore = await askGoogle(owner)
+  assert.match((await connect(owner)).location, /google=connected/, 'the first time needs none')
+
+  await refused(owner, 'POST', '/google/connect', { returnTo: '/settings' })
+  const late = await owner.get(begunBefore.pathname + begunBefore.search)
+  assert.equal(late.location, '/connect?google=failed', 'nor by an attempt from before')
+  assert.equal((await connection(owner))?.email, 'ada@example.com')
+
+  const recent = await signedIn(rowport)
+  await google.control('POST', 'settings', { autoConsent: { user: 'grace@example.com' } })
+  rowport.clock.advanceMs(recentMs)
+  const back = await askGoogle(recent)
+  rowport.clock.advanceMs(minuteMs)
+  assert.match((await recent.get(back.pathname + back.search)).location, /google=other_account/)
+  assert.equal((await connection(recent))?.email, 'grace@example.com')
+
+  const again = await signedIn(rowport)
+  assert.equal((await again.call('POST', '/google/disconnect')).status, 200)
+  assert.equal((await connection(owner))?.state, 'expired')
+  const reconnected = await connect(owner, { user: 'grace@example.com' })
+  assert.match(reconnected.location, /google=reconnected/, 'one that is over is renewed as before')
 })
 
 test('the password confirms: for this browser alone, under a new id, and for 15 minutes', async (t) => {
@@ -156,4 +188,37 @@ test('without a password another sign-in confirms: a new link, or Google', async
   await refused(grace, 'POST', '/account/delete', end)
   await throughGoogle()
   assert.equal((await grace.call('POST', '/account/delete', end)).status, 200)
+})
+
+test('a session that ended while a body was held back does nothing any more', async (t) => {
+  const rowport = await startRowport(t)
+  const owner = await signUp(rowport)
+  const credentials = { email: ada.email, password }
+  const thief = createVisitor(rowport)
+  assert.equal((await thief.call('POST', '/sign-in', credentials)).status, 200)
+  const text = JSON.stringify({ confirmSlug: ada.slug })
+  const held = request({
+    host: '127.0.0.1',
+    port: rowport.port,
+    method: 'POST',
+    path: '/dashboard/api/account/delete',
+    headers: {
+      ...ownPage,
+      Cookie: thief.cookie,
+      'Content-Type': 'application/json',
+      'Content-Length': text.length,
+    },
+  })
+  held.write(text.slice(0, 5))
+  const answered = once(held, 'response') as Promise<[IncomingMessage]>
+  assert.equal((await owner.call('POST', '/sign-out-everywhere')).status, 200)
+  held.end(text.slice(5))
+  const [answer] = await answered
+  answer.resume()
+  assert.equal(answer.statusCode, 401)
+  assert.equal(
+    (await createVisitor(rowport).call('POST', '/sign-in', credentials)).status,
+    200,
+    'the account is there',
+  )
 })

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
@@ -8,6 +9,7 @@ import { ClientGone, readBody } from '../../src/api/body.ts'
 import { createMetrics } from '../../src/metrics.ts'
 import type { Observation, Observe } from '../../src/observe.ts'
 import { listen, type RunningServer } from '../../src/server.ts'
+import { ownPage, signedIn } from '../connect/visitor.ts'
 import { bearer } from '../harness.ts'
 import { processorMs } from '../processor-time.ts'
 import { assertRefusal, openSocket, parseAnswers, type RawAnswer, startWired } from './raw-client.ts'
@@ -37,6 +39,27 @@ test('a client that sends its headers byte by byte is told 408 and closed, howev
   const { answers, closedMs } = await untilClosed(socket)
   stop()
   assertRefusal(answers[0], 408, 'request_timeout', 'flat')
+  assertAbout(closedMs - begunMs, quick.headersMs)
+})
+
+test('a head that breaks off is told 408, also on a connection that has just brought a file', async (t) => {
+  const wired = await startWired(t, quick)
+  const owner = await signedIn(wired.rowport)
+  const socket = await openSocket(t, wired.rowport.port)
+  const csv = 'a\n1\n'
+  const own = Object.entries(ownPage).map(([name, value]) => `${name}: ${value}\r\n`)
+  socket.write(
+    `POST /dashboard/api/files?name=s.csv HTTP/1.1\r\nHost: rowport.test\r\nCookie: ${owner.cookie}\r\n${own.join('')}` +
+      `Content-Type: application/octet-stream\r\nContent-Length: ${csv.length}\r\n\r\n${csv}`,
+  )
+  await once(socket, 'data')
+  const begunMs = performance.now()
+  const stop = dribble(
+    socket,
+    `GET ${wired.sheet.formA} HTTP/1.1\r\nHost: rowport.test\r\nX: ${'y'.repeat(999)}`,
+  )
+  const { closedMs } = await untilClosed(socket)
+  stop()
   assertAbout(closedMs - begunMs, quick.headersMs)
 })
 

@@ -21,7 +21,8 @@ const unreachable: ApiRefusal = {
 const recentSignInRequired: RecentSignInRequired = 'recent_sign_in_required'
 
 /** Asks the owner to show that it is they; false when they would rather not. */
-type Confirm = () => Promise<boolean>
+/** `path`: of what asks for it. */
+type Confirm = (path: string) => Promise<boolean>
 let confirm: Confirm = async () => false
 
 export function confirmWith(ask: Confirm): void {
@@ -43,7 +44,7 @@ export async function send<Answer>(
     return await attempt()
   } catch (error) {
     if (!(error instanceof Refused) || error.code !== recentSignInRequired) throw error
-    if (!(await confirm())) throw error
+    if (!(await confirm(path))) throw error
     return attempt()
   }
 }

@@ -93,6 +93,14 @@ export const rowInPath = {
 
 export const rowInQuery = { ...rowInPath, in: 'query' }
 
+const operatorHelp =
+  `Operators: ${filterOperators.join(', ')}. ` +
+  '`in` and `nin` take `a,b`, or one value in each repetition; `empty` takes `true` or `false`.'
+
+const columnFilterHelp = `Filters by this column: \`=value\` (equal) or \`[operator]=value\`. ${operatorHelp}`
+
+const reservedFilterHelp = `Filters by this column, whose bare name means something else here. ${operatorHelp}`
+
 /** Beyond so many, the filters of further columns are left to the description of one. */
 const maxFilters = 200
 
@@ -101,11 +109,18 @@ export function filterParameters(keys: readonly string[]): OrderedJson[] {
   const reserved = new Set([...parametersOf.list, 'row', 'api_key'])
   return keys.slice(0, maxFilters).map((key) =>
     reserved.has(key)
-      ? { name: `${key}[eq]`, in: 'query', required: false, schema: { type: 'string' } }
+      ? {
+          name: `${key}[eq]`,
+          in: 'query',
+          required: false,
+          description: reservedFilterHelp,
+          schema: { type: 'string' },
+        }
       : {
           name: key,
           in: 'query',
           required: false,
+          description: columnFilterHelp,
           style: 'deepObject',
           explode: true,
           schema: { $ref: '#/components/schemas/Filter' },
@@ -139,7 +154,6 @@ export const filterSchema = {
 function filterHelp(): string {
   return (
     '`column=value` (equal) or `column[operator]=value`; all must hold. Numbers compare as numbers, dates by time, ' +
-    `text in any case. Operators: ${filterOperators.join(', ')}. ` +
-    '`in` and `nin` take `a,b`, or one value in each repetition; `empty` takes `true` or `false`.'
+    `text in any case. ${operatorHelp}`
   )
 }

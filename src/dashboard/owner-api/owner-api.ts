@@ -63,10 +63,13 @@ export function createOwnerApi(parts: DashboardParts): OwnerApi {
       const refusal = await readBody(route, call)
       return refusal ?? onTheWire(await route.open(call, parts))
     }
-    const session = sessionId === null ? null : await parts.signIn.find(sessionId)
-    if (!session) return refused(401, 'not_signed_in', 'Please sign in.')
+    const isSignedIn = sessionId !== null && (await parts.signIn.find(sessionId)) !== null
+    if (!isSignedIn) return notSignedIn
     const refusal = await readBody(route, call)
     if (refusal) return refusal
+    // A body can be held back for half a minute, and the session ended meanwhile.
+    const session = await parts.signIn.find(sessionId)
+    if (!session) return notSignedIn
     if (route.needsRecentSignIn && !isRecent(session, parts.clock.nowMs())) return onTheWire(signInAgain)
     return onTheWire(await route.owner({ ...call, session }, parts))
   }
@@ -91,6 +94,8 @@ export function createOwnerApi(parts: DashboardParts): OwnerApi {
     return refused(500, 'internal_error', `Something went wrong here. The log has it under ${reference}.`)
   }
 }
+
+const notSignedIn = refused(401, 'not_signed_in', 'Please sign in.')
 
 function splitAt(text: string, mark: string): [string, string] {
   const at = text.indexOf(mark)

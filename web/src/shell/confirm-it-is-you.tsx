@@ -12,20 +12,26 @@ import { GoogleLink } from '../ui/google-link.tsx'
 
 const watchMs = 1_500
 
+interface Asked {
+  path: string
+  atMs: number
+  answer(isConfirmed: boolean): void
+}
+
 /**
  * Before something ends for good, where the sign-in is a while ago. It opens over whatever asked for it; what was typed
  * there stays, and what was asked is done as soon as it is clear who asks.
  */
 export function ConfirmItIsYou() {
-  const [asked, setAsked] = useState<{ atMs: number; answer(isConfirmed: boolean): void } | null>(null)
+  const [asked, setAsked] = useState<Asked | null>(null)
   const { signedInAtMs } = useSession()
   const latest = useRef(signedInAtMs)
   latest.current = signedInAtMs
   useEffect(
     () =>
-      confirmWith(() => {
+      confirmWith((path) => {
         const { promise, resolve } = Promise.withResolvers<boolean>()
-        setAsked({ atMs: latest.current, answer: resolve })
+        setAsked({ path, atMs: latest.current, answer: resolve })
         return promise
       }),
     [],
@@ -42,19 +48,19 @@ export function ConfirmItIsYou() {
   }
   return (
     <Dialog title="Is it still you?" isOpen={asked !== null} onClose={cancel}>
-      <Ways onCancel={cancel} />
+      <Ways isSettingPassword={asked?.path === '/password'} onCancel={cancel} />
     </Dialog>
   )
 }
 
 /** Each of them ends in a newer session, which is all that the dialog waits for. */
-function Ways({ onCancel }: { onCancel(): void }) {
+function Ways({ isSettingPassword, onCancel }: { isSettingPassword: boolean; onCancel(): void }) {
   const { owner, server } = useSession()
   const canUseGoogle = server.hasGoogle && owner.hasGoogle
   return (
     <>
       <p className="mb-4 text-sm text-soft">
-        You signed in a while ago, and this cannot be undone. Show that it is you; then it goes on.
+        You signed in more than 15 minutes ago. Show that it is you; then it goes on.
       </p>
       {canUseGoogle && <ByGoogle />}
       {owner.hasPassword && canUseGoogle && <p className="my-3 text-center text-[13px] text-soft">or</p>}
@@ -62,7 +68,7 @@ function Ways({ onCancel }: { onCancel(): void }) {
         <ByPassword email={owner.email ?? ''} onCancel={onCancel} />
       ) : (
         <>
-          {!canUseGoogle && <ByLink />}
+          {!canUseGoogle && <ByLink isSettingPassword={isSettingPassword} />}
           <div className="mt-4 flex justify-end">
             <Button onClick={onCancel}>Cancel</Button>
           </div>
@@ -121,17 +127,18 @@ function ByGoogle() {
   )
 }
 
-function ByLink() {
+function ByLink({ isSettingPassword }: { isSettingPassword: boolean }) {
   const { account } = useSession()
   useWatchedSession()
   return (
     <>
       <p className="mb-2 text-sm">
-        You came by a sign-in link. Make a new one where Rowport runs, and open it in this browser:
+        You came by a sign-in link. For a new one, ask whoever runs this Rowport, who types this:
       </p>
       <CodeBlock label="For a new link" code={`npm run rowport -- account link ${account.slug}`} />
       <p className="mt-3 text-[13px] text-soft">
-        This page notices by itself. With a password, which you can set in Settings, no link is needed.
+        Open the link in this browser; this page notices by itself.
+        {!isSettingPassword && ' With a password, which you can set in Settings, no link is needed.'}
       </p>
     </>
   )

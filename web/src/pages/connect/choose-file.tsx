@@ -30,7 +30,8 @@ export function ChooseFile({ onChosen }: { onChosen(source: SheetSource): void }
     <div className="max-w-2xl space-y-6">
       <Card title="Upload a file">
         <p className="mb-4 text-sm text-soft">
-          A CSV file or an Excel workbook (.csv, .tsv, .xlsx), up to 50 MB.
+          A CSV file or an Excel workbook (.csv, .tsv, .xlsx), up to 50 MB. Rowport keeps a copy; later
+          changes to your own file do not arrive here.
         </p>
         <label htmlFor={inputId} className="sr-only">
           File

@@ -30,7 +30,9 @@ export function ConnectPage() {
   return (
     <>
       <PageHeader title="Connect a sheet">
-        The rows stay where they are; Rowport reads and writes them there.
+        {kind === 'google'
+          ? 'The rows stay where they are; Rowport reads and writes them there.'
+          : 'Rowport reads and writes the rows in a copy of your file.'}
       </PageHeader>
       {outcome && <GoogleOutcome code={picked && outcome === 'reconnected' ? 'chosen' : outcome} />}
       {server.hasGoogle && server.hasFiles && (

@@ -94,8 +94,8 @@ function Form({ source, preview }: { source: SheetSource; preview: PreviewView }
       </Card>
       <Card title={`Preview of “${preview.title}”`}>
         <p className="mb-3 text-sm text-soft">
-          {preview.columns.length} columns, {preview.rowCount.toLocaleString('en')} rows. Nothing is saved
-          yet.
+          {preview.columns.length} columns, {preview.rowCount.toLocaleString('en')} rows.{' '}
+          {source.provider === 'file' ? 'Not served yet.' : 'Nothing is saved yet.'}
         </p>
         <ScrollBox
           label="The first rows as JSON"

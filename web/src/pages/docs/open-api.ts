@@ -16,6 +16,7 @@ export interface OpenApiParameter {
   in?: string
   description?: string
   example?: unknown
+  schema?: { enum?: unknown[] }
 }
 
 export interface Operation {

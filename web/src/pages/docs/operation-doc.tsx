@@ -1,6 +1,7 @@
 import { CodeBlock } from '../../ui/copy.tsx'
 import { Badge } from '../../ui/states.tsx'
 import type { Operation } from './open-api.ts'
+import { Prose } from './prose.tsx'
 
 export function OperationDoc({ operation, baseUrl }: { operation: Operation; baseUrl: string }) {
   const { method, path, summary, description, parameters, requestExample, responses } = operation
@@ -13,13 +14,24 @@ export function OperationDoc({ operation, baseUrl }: { operation: Operation; bas
         <span className="text-soft">{summary}</span>
       </summary>
       <div className="space-y-4 border-t border-line p-4">
-        {description && <p className="max-w-prose text-sm whitespace-pre-line text-soft">{description}</p>}
+        {description && (
+          <p className="max-w-prose text-sm whitespace-pre-line text-soft">
+            <Prose text={description} />
+          </p>
+        )}
         {parameters.length > 0 && (
           <dl className="grid gap-x-4 gap-y-2 text-sm sm:grid-cols-[10rem_1fr]">
             {parameters.map((parameter) => (
               <div key={`${parameter.in} ${parameter.name}`} className="contents">
                 <dt className="font-mono text-[13px]">{parameter.name}</dt>
-                <dd className="text-soft">{parameter.description}</dd>
+                <dd className="text-soft">
+                  <Prose text={parameter.description ?? ''} />
+                  {parameter.schema?.enum && (
+                    <Prose
+                      text={` One of ${parameter.schema.enum.map((value) => `\`${value}\``).join(', ')}.`}
+                    />
+                  )}
+                </dd>
               </div>
             ))}
           </dl>
@@ -31,7 +43,7 @@ export function OperationDoc({ operation, baseUrl }: { operation: Operation; bas
         {success?.example !== undefined && (
           <>
             <p className="text-[13px] text-soft">
-              Answer {success.status}: {success.description}
+              Answer {success.status}: <Prose text={success.description} />
             </p>
             <CodeBlock label={`${summary}: the answer`} code={asText(success.example)} />
           </>

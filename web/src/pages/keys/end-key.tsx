@@ -51,7 +51,7 @@ export function EndKey({
         {isRevoke ? 'A revoked key cannot be restored.' : 'You get a new key with the same rights.'}
       </p>
       <p className="mt-2">
-        Last used: <Ago atMs={key?.lastUsedAtMs ?? null} />. Requests this month:{' '}
+        Last used: <Ago atMs={key?.lastUsedAtMs ?? null} />. All requests this month, errors too:{' '}
         {key?.requestsThisMonth ?? 0}.
       </p>
     </ConfirmDialog>

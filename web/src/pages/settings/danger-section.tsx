@@ -8,6 +8,9 @@ import { ConfirmDialog } from '../../ui/dialog.tsx'
 import { TextField } from '../../ui/field.tsx'
 import { Section } from '../../ui/section.tsx'
 
+const whatHappensToRows =
+  'Files that you uploaded here are deleted with everything written to them. Spreadsheets at Google are not touched.'
+
 export function DangerSection() {
   const { account } = useSession()
   const queryClient = useQueryClient()
@@ -24,9 +27,7 @@ export function DangerSection() {
   })
   return (
     <Section title="Delete this account" about="There is no way back from here." isDangerous>
-      <p className="mb-4 text-sm text-soft">
-        Your spreadsheets are not touched. Everything that Rowport keeps about them is deleted.
-      </p>
+      <p className="mb-4 text-sm text-soft">Everything that Rowport keeps is deleted. {whatHappensToRows}</p>
       <Button look="danger" onClick={() => setIsAsking(true)}>
         Delete account
       </Button>
@@ -42,6 +43,7 @@ export function DangerSection() {
         <p className="mb-3">
           All addresses and keys stop working at once, Google is disconnected, and nothing can be restored.
         </p>
+        <p className="mb-3">{whatHappensToRows}</p>
         <TextField
           label={`Type ${account.slug} to confirm`}
           autoComplete="off"

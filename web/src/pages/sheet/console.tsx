@@ -13,7 +13,8 @@ import { useSheet } from './sheet-query.ts'
 interface Asked {
   method: string
   row: string
-  query: string
+  /** null until somebody types one. */
+  query: string | null
   body: string
 }
 interface Answer {
@@ -27,7 +28,7 @@ interface Answer {
 const methods = ['GET', 'POST', 'PUT', 'DELETE']
 const shownBytes = 100_000
 
-/** Sends real requests to the public API, from this browser, with a test key that lives as long as the page. */
+/** Sends real requests to the public API, from this browser, with a key that lives as long as the page. */
 export function Console() {
   const sheet = useSheet()
   const { account } = useSession()
@@ -35,12 +36,15 @@ export function Console() {
   const [asked, setAsked] = useState<Asked>({
     method: 'GET',
     row: '',
-    query: 'limit=10',
+    query: null,
     body: exampleBody(sheet.columns),
   })
   const needsRow = asked.method === 'PUT' || asked.method === 'DELETE'
   const hasBody = asked.method === 'POST' || asked.method === 'PUT'
-  const path = `${sheet.paths.formA}${asked.row ? `/${asked.row}` : ''}${asked.query ? `?${asked.query}` : ''}`
+  const row = asked.method === 'POST' ? '' : asked.row
+  const query = asked.query ?? (asked.method === 'GET' && !row ? 'limit=10' : '')
+  const search = query.replace(/^\?/, '')
+  const path = `${sheet.paths.formA}${row ? `/${row}` : ''}${search ? `?${search}` : ''}`
 
   const request = useMutation({
     mutationFn: async (): Promise<Answer> => {
@@ -92,7 +96,7 @@ export function Console() {
               placeholder={needsRow ? 'such as 2' : 'all rows'}
               required={needsRow}
               disabled={asked.method === 'POST'}
-              value={asked.method === 'POST' ? '' : asked.row}
+              value={row}
               onChange={({ target }) => setAsked({ ...asked, row: target.value.replace(/\D/g, '') })}
             />
           </div>
@@ -102,7 +106,7 @@ export function Console() {
             autoComplete="off"
             spellCheck={false}
             className="font-mono"
-            value={asked.query}
+            value={query}
             onChange={({ target }) => setAsked({ ...asked, query: target.value })}
           />
           {hasBody && (
@@ -170,7 +174,9 @@ function AnswerView({ answer }: { answer: Answer }) {
         label="Body of the answer"
         className="max-h-[28rem] rounded-lg border border-line bg-sunken p-4"
       >
-        <pre className="font-mono text-[13px] leading-relaxed">{answer.body}</pre>
+        <pre className="font-mono text-[13px] leading-relaxed break-words whitespace-pre-wrap">
+          {answer.body}
+        </pre>
       </ScrollBox>
     </>
   )

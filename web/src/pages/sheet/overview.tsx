@@ -19,7 +19,7 @@ export function Overview() {
         <p className="mb-1 text-[13px] text-soft">By name: a bare list of rows</p>
         <CopyLine text={`${server.baseUrl}${sheet.paths.formA}`} label="Address by name" />
         <p className="mt-3 mb-1 text-[13px] text-soft">
-          By id: rows with totals and meta data; stays when you rename
+          By id: rows with totals and meta data; stays when the sheet’s or the account’s address changes
         </p>
         <CopyLine text={`${server.baseUrl}${sheet.paths.formB}`} label="Address by id" />
       </Card>
@@ -37,7 +37,7 @@ export function Overview() {
       <dl className="grid grid-cols-2 gap-4 sm:grid-cols-4">
         <Fact name="Rows">{sheet.rowCount?.toLocaleString('en') ?? 'not read yet'}</Fact>
         <Fact name="Columns">{sheet.columns.length}</Fact>
-        <Fact name="Requests this month">{sheet.requestsThisMonth.toLocaleString('en')}</Fact>
+        <Fact name="All requests this month, errors too">{sheet.requestsThisMonth.toLocaleString('en')}</Fact>
         <Fact name="Last request">
           <Ago atMs={sheet.lastRequestAtMs} />
         </Fact>

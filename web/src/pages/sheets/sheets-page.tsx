@@ -46,7 +46,7 @@ export function SheetsPage() {
               isOptional: true,
             },
             {
-              title: 'This month',
+              title: 'This month, errors too',
               isNumber: true,
               isOptional: true,
               cell: ({ requestsThisMonth }) => requestsThisMonth.toLocaleString('en'),

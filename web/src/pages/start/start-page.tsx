@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
-import type { StartView } from '../../../../src/dashboard/contract.ts'
+import type { ServerView, StartView } from '../../../../src/dashboard/contract.ts'
 import { get } from '../../api.ts'
 import { useSession } from '../../session.ts'
 import { useTitle } from '../../shell/use-title.ts'
@@ -28,19 +28,17 @@ export function StartPage() {
       </PageHeader>
       {start.error && !start.data && <ErrorState error={start.error} onRetry={() => start.refetch()} />}
       {start.isPending && <Skeleton lines={8} />}
-      {start.data && <Checklist view={start.data} baseUrl={server.baseUrl} canUseGoogle={server.hasGoogle} />}
+      {start.data && <Checklist view={start.data} server={server} />}
     </>
   )
 }
 
 function Checklist({
   view,
-  baseUrl,
-  canUseGoogle,
+  server: { baseUrl, hasGoogle: canUseGoogle, hasFiles },
 }: {
   view: StartView
-  baseUrl: string
-  canUseGoogle: boolean
+  server: ServerView
 }) {
   const hasSource = view.hasGoogle || view.sheets > 0
   const steps = [hasSource, view.sheets > 0, view.keys > 0, view.firstRequestAtMs !== null]
@@ -59,7 +57,8 @@ function Checklist({
             </ButtonLink>
           }
         >
-          Your spreadsheet stays where it is, and everybody goes on editing it there.
+          {canUseGoogle && 'A Google spreadsheet stays where it is, and everybody goes on editing it there. '}
+          {hasFiles && 'Of a file, Rowport keeps a copy; later changes to your own file do not arrive here.'}
         </Step>
         <Step
           number={2}

@@ -120,9 +120,9 @@ function Quota({ month }: { month: UsageView['month'] }) {
         <strong className="text-lg font-semibold">{month.used.toLocaleString('en')}</strong>{' '}
         <span className="text-soft">
           {month.limit === null
-            ? 'requests, without a limit'
-            : `of ${month.limit.toLocaleString('en')} requests`}{' '}
-          · begins anew {dateOf(month.resetsAtMs)}
+            ? 'successful requests, without a limit'
+            : `of ${month.limit.toLocaleString('en')} successful requests`}{' '}
+          · errors and 304 are free · begins anew {dateOf(month.resetsAtMs)}
         </span>
       </p>
       {month.limit !== null && <ProgressBar label="Share of the month's requests used" share={share} />}
