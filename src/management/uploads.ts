@@ -1,5 +1,5 @@
-import { createWriteStream } from 'node:fs'
-import { mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
+import { createWriteStream, existsSync } from 'node:fs'
+import { link, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
 import { basename, extname, join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
@@ -32,10 +32,21 @@ const mebibyte = 1024 * 1024
 export const maxUploadBytes = 50 * mebibyte
 const maxAccountBytes = 500 * mebibyte
 const maxNameCharacters = 100
+const maxUploadsAtATime = 4
+
+/** The uploads of one account that run side by side, from the first to the last of them. */
+interface Arrivals {
+  running: number
+  /** Looked up once, by the first: what the others bring is counted in `arrivedBytes`, ended or not. */
+  heldBytes: Promise<number>
+  arrivedBytes: number
+  isAccountGone: boolean
+}
 
 /** `folder`: of all accounts. */
 export function createUploads(folder: string, decoding: Decoding): Uploads {
   const knownTabs = new Map<string, string[]>()
+  const arriving = new Map<string, Arrivals>()
   const folderOf = (accountId: string) => join(folder, accountId)
 
   return {
@@ -43,19 +54,14 @@ export function createUploads(folder: string, decoding: Decoding): Uploads {
     async save(accountId, wanted, bytes) {
       const name = safeName(wanted)
       if (name === null || !kindOf(name)) return notASheet
-      const own = folderOf(accountId)
-      await mkdir(own, { recursive: true })
-      const held = await list(accountId)
-      const usedBytes = held.reduce((sum, file) => sum + file.bytes, 0)
-      const draft = join(own, `.${randomBase62(12)}.part`)
+      const arrivals = arrivalsOf(accountId)
+      if (arrivals.running >= maxUploadsAtATime) return tooManyAtATime
+      arrivals.running++
       try {
-        const problem = await written(bytes, draft, Math.min(maxUploadBytes, maxAccountBytes - usedBytes))
-        if (problem) return problem
-        const free = freeName(name, new Set(held.map((file) => file.name)))
-        await rename(draft, join(own, free))
-        return await described(accountId, free)
+        return await saveAmong(arrivals, accountId, name, bytes)
       } finally {
-        await rm(draft, { force: true })
+        arrivals.running--
+        if (arrivals.running === 0) arriving.delete(accountId)
       }
     },
     async locate(accountId, name, tab) {
@@ -63,7 +69,41 @@ export function createUploads(folder: string, decoding: Decoding): Uploads {
       if (!isThere) return new Problem('There is no such file here. Upload it first.', { kind: 'not_found' })
       return locateFile(join(folderOf(accountId), name), tab)
     },
-    removeAll: (accountId) => rm(folderOf(accountId), { recursive: true, force: true }),
+    removeAll(accountId) {
+      const arrivals = arriving.get(accountId)
+      if (arrivals) arrivals.isAccountGone = true
+      return removeFolder(folderOf(accountId))
+    },
+  }
+
+  function arrivalsOf(accountId: string): Arrivals {
+    const running = arriving.get(accountId)
+    if (running) return running
+    const heldBytes = list(accountId).then((held) => held.reduce((sum, file) => sum + file.bytes, 0))
+    // Each upload awaits it, and hears of a failure, only when its folder is there.
+    heldBytes.catch(() => {})
+    const arrivals = { running: 0, heldBytes, arrivedBytes: 0, isAccountGone: false }
+    arriving.set(accountId, arrivals)
+    return arrivals
+  }
+
+  async function saveAmong(arrivals: Arrivals, accountId: string, name: string, bytes: Readable) {
+    const own = folderOf(accountId)
+    const draft = join(own, `.${randomBase62(12)}.part`)
+    try {
+      await mkdir(own, { recursive: true })
+      const problem = await written(bytes, draft, arrivals, await arrivals.heldBytes)
+      if (problem) return problem
+      // Only now: while the body came, others may have taken the name.
+      return await described(accountId, await claimed(draft, own, name))
+    } catch (error) {
+      if (isCode(error, 'ENOENT') && (arrivals.isAccountGone || !existsSync(own))) return accountGone
+      throw error
+    } finally {
+      await rm(draft, { force: true })
+      // What was made while the folder was being removed.
+      if (arrivals.isAccountGone) await removeFolder(own)
+    }
   }
 
   async function list(accountId: string): Promise<UploadedFile[]> {
@@ -100,27 +140,78 @@ export function createUploads(folder: string, decoding: Decoding): Uploads {
   }
 }
 
-async function written(bytes: Readable, path: string, maxBytes: number): Promise<Problem | null> {
+/** What is refused or breaks off leaves its room to the others at once. */
+async function written(
+  bytes: Readable,
+  path: string,
+  arrivals: Arrivals,
+  heldBytes: number,
+): Promise<Problem | null> {
   let length = 0
-  let isTooLong = false
+  let problem: Problem | null = null
+  const problemWith = (chunk: Buffer) => {
+    if (arrivals.isAccountGone) return accountGone
+    if (length + chunk.length > maxUploadBytes) return fileTooLong
+    return heldBytes + arrivals.arrivedBytes + chunk.length > maxAccountBytes ? accountFull : null
+  }
+  const leaveRoom = () => {
+    arrivals.arrivedBytes -= length
+    length = 0
+  }
   await pipeline(
     bytes,
     async function* (chunks: AsyncIterable<Buffer>) {
       for await (const chunk of chunks) {
+        problem = problemWith(chunk)
+        if (problem) return leaveRoom()
         length += chunk.length
-        if (length > maxBytes) {
-          isTooLong = true
-          return
-        }
+        arrivals.arrivedBytes += chunk.length
         yield chunk
       }
     },
     createWriteStream(path, { flags: 'wx', mode: 0o600 }),
   ).catch((error: unknown) => {
-    if (!isTooLong) throw error
+    leaveRoom()
+    if (!problem) throw error
   })
-  if (isTooLong) return maxBytes < maxUploadBytes ? accountFull : fileTooLong
+  if (problem) return problem
+  if (arrivals.isAccountGone) return accountGone
   return length === 0 ? new Problem('The file is empty.', { field: 'file' }) : null
+}
+
+/** Puts the draft under the first free name of its folder. A link never replaces a file, as a rename would. */
+async function claimed(draft: string, folder: string, name: string): Promise<string> {
+  const end = extname(name)
+  const start = name.slice(0, name.length - end.length)
+  for (let copy = 1; ; copy++) {
+    const candidate = copy === 1 ? name : `${start}-${copy}${end}`
+    try {
+      await linkOrReplaceOwn(draft, join(folder, candidate))
+      return candidate
+    } catch (error) {
+      if (!isCode(error, 'EEXIST')) throw error
+    }
+  }
+}
+
+/** Some disks know no links (exFAT). There an empty file takes the name, and only that one is replaced. */
+async function linkOrReplaceOwn(from: string, to: string): Promise<void> {
+  try {
+    await link(from, to)
+  } catch (error) {
+    if (isCode(error, 'EEXIST') || isCode(error, 'ENOENT')) throw error
+    await (await open(to, 'wx', 0o600)).close()
+    await rename(from, to)
+  }
+}
+
+function isCode(error: unknown, code: string): boolean {
+  return error instanceof Error && 'code' in error && error.code === code
+}
+
+/** Again when an upload put something into it meanwhile. */
+function removeFolder(path: string): Promise<void> {
+  return rm(path, { recursive: true, force: true, maxRetries: 3 })
 }
 
 /** What is left of a name when nothing in it can mean anything to a file system; null when that is nothing. */
@@ -138,15 +229,6 @@ function safeName(wanted: string): string | null {
   return name === '' || name === end ? null : name
 }
 
-function freeName(name: string, taken: ReadonlySet<string>): string {
-  const end = extname(name)
-  const start = name.slice(0, name.length - end.length)
-  for (let copy = 1; ; copy++) {
-    const candidate = copy === 1 ? name : `${start}-${copy}${end}`
-    if (!taken.has(candidate)) return candidate
-  }
-}
-
 const notASheet = new Problem('This is neither a CSV file nor an Excel workbook (.csv, .tsv, .xlsx).', {
   field: 'file',
 })
@@ -154,4 +236,9 @@ const fileTooLong = new Problem(`A file may have ${maxUploadBytes / mebibyte} MB
 const accountFull = new Problem(
   `The files of an account may have ${maxAccountBytes / mebibyte} MB together; disconnect some first.`,
   { field: 'file' },
+)
+const accountGone = new Problem('The account of this file is no longer there.', { kind: 'not_found' })
+const tooManyAtATime = new Problem(
+  `${maxUploadsAtATime} uploads of an account can run at a time. Try again when one of them is done.`,
+  { kind: 'too_often', field: 'file', retryAfterSeconds: 5 },
 )
