@@ -7,9 +7,11 @@ import { tokenIdentity } from '../sheets/google/google-tokens.ts'
 import { type OAuthProblem, problemOfConsent } from '../sheets/google/oauth-problem.ts'
 import { ProviderFailure } from '../sheets/provider-failure.ts'
 import type { CredentialRecord } from '../store/credentials.ts'
+import type { ConnectAttempt } from '../store/sessions.ts'
 import type { Store } from '../store/store.ts'
+import { signInAgain } from './owners.ts'
 import { Problem } from './problem.ts'
-import { randomSecret, type Session, secretHash } from './sign-in.ts'
+import { isRecent, randomSecret, type Session, secretHash } from './sign-in.ts'
 
 /** An account's access to Google: asked for, granted, looked at, given back. */
 export interface GoogleConnection {
@@ -109,8 +111,12 @@ export function createGoogleConnection(parts: GoogleConnectionParts): GoogleConn
       const credential = await store.credentialOf(accountId, provider)
       return credential && statusOf(credential)
     },
-    async start({ idHash, account }, returnTo = '/connect') {
+    async start(session, returnTo = '/connect') {
       if (!oauth) return notSetUp
+      const { idHash, account } = session
+      // Whoever consents as somebody else takes the valid connection away, as disconnecting does.
+      const former = await store.credentialOf(account.id, provider)
+      if (former?.state === 'valid' && !isRecent(session, clock.nowMs())) return signInAgain
       const state = randomSecret()
       const codeVerifier = randomSecret()
       await store.createConnectAttempt({
@@ -137,20 +143,23 @@ export function createGoogleConnection(parts: GoogleConnectionParts): GoogleConn
     },
   }
 
-  async function comeBack({ idHash, account }: Session, answer: ConsentAnswer): Promise<CameBack> {
+  async function comeBack(session: Session, answer: ConsentAnswer): Promise<CameBack> {
+    const { idHash, account } = session
     const { state } = answer
     // Before anything else that was sent is believed, a refusal included.
     const attempt = state === null ? null : await store.takeConnectAttempt(secretHash(state), idHash)
     if (!oauth || !attempt || attempt.provider !== provider || attempt.accountId !== account.id)
       return { returnTo: '/connect', outcome: noSuchAttempt }
     const returnTo = attempt.returnTo === '/settings' ? '/settings' : '/connect'
-    return { returnTo, outcome: await connected(oauth, account.id, attempt.codeVerifier, answer) }
+    // By when the attempt began: the time at Google is not held against anybody.
+    const mayReplace = isRecent(session, attempt.expiresAtMs - attemptLifeMs)
+    return { returnTo, outcome: await connected(oauth, attempt, mayReplace, answer) }
   }
 
   async function connected(
     oauth: GoogleOAuth,
-    accountId: string,
-    verifier: string,
+    { accountId, codeVerifier: verifier }: ConnectAttempt,
+    mayReplace: boolean,
     { code, error, pickedFileIds = null }: ConsentAnswer,
   ): Promise<Connected | NotConnected> {
     if (error !== null) return notConnected(problemOfConsent(error))
@@ -158,6 +167,10 @@ export function createGoogleConnection(parts: GoogleConnectionParts): GoogleConn
     const grant = await oauth.exchangeCode({ code, verifier, redirectUri: redirectUri() })
     if ('problem' in grant) return notConnected(grant)
     const former = await store.credentialOf(accountId, provider)
+    // Under another GOOGLE_SCOPE the same person has another subject.
+    const isSameOwner = former === null || former.subject === grant.subject || former.label === grant.email
+    // It was not valid, or not there, when the attempt began: somebody has connected in the meantime.
+    if (former?.state === 'valid' && !isSameOwner && !mayReplace) return connectedMeanwhile
     await store.saveCredential({
       accountId,
       provider,
@@ -173,8 +186,7 @@ export function createGoogleConnection(parts: GoogleConnectionParts): GoogleConn
       label: grant.email,
       pickedIds: pickedIdsIn(pickedFileIds),
       formerLabel: former?.label ?? null,
-      // Under another GOOGLE_SCOPE the same person has another subject.
-      isSameOwner: former === null || former.subject === grant.subject || former.label === grant.email,
+      isSameOwner,
     }
   }
 
@@ -220,6 +232,11 @@ const withoutAnswer = 'Google sent you back without an answer. Nothing was saved
 const noSuchAttempt = new NotConnected(
   'state_invalid',
   'this answer from Google does not belong to what you began here, was used already, or took longer than ten minutes. Nothing was saved; try again',
+)
+
+const connectedMeanwhile = new NotConnected(
+  'failed',
+  'another Google account was connected in the meantime. Nothing was saved; sign in again to replace it',
 )
 
 function notConnected({ problem, words }: OAuthProblem): NotConnected {

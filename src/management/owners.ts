@@ -47,7 +47,16 @@ export interface PasswordWish {
 }
 
 export interface OwnersParts {
-  store: Pick<Store, 'signUp' | 'ownerOf' | 'ownerByEmail' | 'createOwner' | 'setPassword' | 'endSessionsOf'>
+  store: Pick<
+    Store,
+    | 'signUp'
+    | 'ownerOf'
+    | 'ownerByEmail'
+    | 'createOwner'
+    | 'setPassword'
+    | 'createSessionByPassword'
+    | 'endSessionsOf'
+  >
   passwords: Passwords
   signIn: SignIn
   throttle: Throttle
@@ -87,17 +96,18 @@ export function createOwners(parts: OwnersParts): Owners {
     async signIn({ email, password }, { address, formerSessionId }) {
       const wait = await throttled(email, address)
       if (wait) return wait
-      const owner = await store.ownerByEmail(foldEmail(email))
-      const problem = await problemWithGuess(owner, password, wrongPair)
-      if (problem || !owner) return problem ?? wrongPair
-      return signIn.begin(owner.accountId, formerSessionId)
+      return enter(
+        () => store.ownerByEmail(foldEmail(email)),
+        { password, wrong: wrongPair },
+        formerSessionId,
+      )
     },
     async confirm({ account }, password, { address, formerSessionId }) {
       const owner = await store.ownerOf(account.id)
       if (!owner?.passwordHash) return noPassword
-      const problem =
-        (await throttled(owner.email, address)) ?? (await problemWithGuess(owner, password, wrongPassword))
-      return problem ?? signIn.begin(account.id, formerSessionId)
+      const wait = await throttled(owner.email, address)
+      if (wait) return wait
+      return enter(() => store.ownerOf(account.id), { password, wrong: wrongPassword }, formerSessionId)
     },
     async setPassword(session, { current, next, email }, { address }) {
       const { account, idHash } = session
@@ -108,22 +118,23 @@ export function createOwners(parts: OwnersParts): Owners {
         return new Problem('Give an e-mail address to sign in with.', { field: 'email' })
       if (owner?.passwordHash) {
         if (current === null) return wrongCurrent
-        const problem =
-          (await throttled(owner.email, address)) ?? (await problemWithGuess(owner, current, wrongCurrent))
+        const wait = await throttled(owner.email, address)
+        if (wait) return wait
+        const guess = { password: current, wrong: wrongCurrent }
+        const problem = await withPassword(
+          () => store.ownerOf(account.id),
+          guess,
+          async (checked, from) => {
+            const to = await passwords.hash(next)
+            if (to === 'busy') return busy
+            return (await store.setPassword(checked.id, { from, to })) ? null : 'changed'
+          },
+        )
         if (problem) return problem
-      } else if (!isRecent(session, clock.nowMs())) return signInAgain
-      const passwordHash = await passwords.hash(next)
-      if (passwordHash === 'busy') return busy
-      if (owner) await store.setPassword(owner.id, passwordHash)
-      else {
-        const fresh = { email: foldEmail(email ?? ''), passwordHash, googleSubject: null }
-        const made = await store.createOwner({ accountId: account.id, ...fresh })
-        if (made === 'email_taken') {
-          return new Problem('This address cannot be used here. Choose another.', {
-            kind: 'taken',
-            field: 'email',
-          })
-        }
+      } else {
+        if (!isRecent(session, clock.nowMs())) return signInAgain
+        const problem = await setFirstPassword(account.id, owner, next, email ?? '')
+        if (problem) return problem
       }
       await store.endSessionsOf(account.id, idHash)
       return null
@@ -138,22 +149,66 @@ export function createOwners(parts: OwnersParts): Owners {
     ])
   }
 
-  async function problemWithGuess(
+  async function setFirstPassword(
+    accountId: string,
     owner: OwnerRecord | null,
     password: string,
-    wrong: Problem,
+    email: string,
   ): Promise<Problem | null> {
-    if (Buffer.byteLength(password) > maxPasswordBytes) return wrong
-    const check = await passwords.check(password, owner?.passwordHash ?? null)
-    if (check === 'busy') return busy
-    if (!owner || !check.isRight) return wrong
-    if (check.isOutdated) {
-      const renewed = await passwords.hash(password)
-      if (renewed !== 'busy') await store.setPassword(owner.id, renewed)
+    const passwordHash = await passwords.hash(password)
+    if (passwordHash === 'busy') return busy
+    if (owner) {
+      const isSet = await store.setPassword(owner.id, { from: null, to: passwordHash })
+      return isSet ? null : wrongCurrent
     }
-    return null
+    const fresh = { email: foldEmail(email), passwordHash, googleSubject: null }
+    return (await store.createOwner({ accountId, ...fresh })) === 'email_taken' ? emailTaken : null
+  }
+
+  /** The id of a new session, for whoever knows the password. */
+  function enter(find: FindOwner, guess: Guess, formerSessionId: string | null): Promise<string | Problem> {
+    return withPassword(find, guess, async (owner, from, isOutdated) => {
+      const renewed = isOutdated ? await passwords.hash(guess.password) : 'busy'
+      const to = renewed === 'busy' ? from : renewed
+      const sessionId = randomSecret()
+      if (!(await store.createSessionByPassword(secretHash(sessionId), owner.id, { from, to })))
+        return 'changed'
+      if (formerSessionId !== null) await signIn.end(formerSessionId)
+      return sessionId
+    })
+  }
+
+  /**
+   * The check is slow, and the password may be another by its end. What was checked is worth nothing then, so the
+   * guess is checked against what is there now: a new password, or the same one hashed anew by another sign-in.
+   */
+  async function withPassword<T>(
+    find: FindOwner,
+    { password, wrong }: Guess,
+    act: (owner: OwnerRecord, checkedHash: string, isOutdated: boolean) => Promise<T | 'changed'>,
+  ): Promise<T | Problem> {
+    if (Buffer.byteLength(password) > maxPasswordBytes) return wrong
+    for (let checks = 0; checks < maxChecks; checks++) {
+      const owner = await find()
+      const check = await passwords.check(password, owner?.passwordHash ?? null)
+      if (check === 'busy') return busy
+      if (!owner?.passwordHash || !check.isRight) return wrong
+      const outcome = await act(owner, owner.passwordHash, check.isOutdated)
+      if (outcome !== 'changed') return outcome
+    }
+    return busy
   }
 }
+
+type FindOwner = () => Promise<OwnerRecord | null>
+
+interface Guess {
+  password: string
+  wrong: Problem
+}
+
+/** A password that changes again and again during one sign-in is nobody's everyday. */
+const maxChecks = 3
 
 /** One form for all the ways in which people write the same address. */
 export function foldEmail(email: string): string {
@@ -192,6 +247,10 @@ const noPassword = new Problem('This account has no password yet. Sign in again 
 })
 export const signInAgain = new Problem('Show that it is you, then go on: your sign-in is a while ago.', {
   kind: 'recent_sign_in_required',
+})
+const emailTaken = new Problem('This address cannot be used here. Choose another.', {
+  kind: 'taken',
+  field: 'email',
 })
 const wrongCurrent = new Problem('This is not your current password.', { field: 'current' })
 const busy = new Problem('Many people are signing in right now. Try again in a moment.', {

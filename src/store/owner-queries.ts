@@ -2,7 +2,7 @@ import type { Kysely, Selectable } from 'kysely'
 import type { Clock } from '../clock.ts'
 import { toAccount } from './account-queries.ts'
 import { newId } from './new-id.ts'
-import type { NewOwner, OwnerRecord, OwnerStore } from './owners.ts'
+import type { NewOwner, OwnerRecord, OwnerStore, PasswordChange } from './owners.ts'
 import type { OwnerTable, Tables } from './schema.ts'
 import { deleteSheetsOn } from './sheet-queries.ts'
 import { type SqlDatabase, unlessTaken } from './sql-database.ts'
@@ -15,25 +15,16 @@ export function createOwnerQueries(database: SqlDatabase, clock: Clock): OwnerSt
       let taken: 'slug_taken' | 'email_taken' = 'slug_taken'
       const made = await unlessTaken(database, () =>
         kysely.transaction().execute(async (transaction) => {
-          const nowMs = clock.nowMs()
           const account = toAccount(
             await transaction
               .insertInto('account')
-              .values({ id: newId('acc'), slug, plan, created_at_ms: nowMs })
+              .values({ id: newId('acc'), slug, plan, created_at_ms: clock.nowMs() })
               .returningAll()
               .executeTakeFirstOrThrow(),
           )
           taken = 'email_taken'
           const record = await insertOwner(transaction, { accountId: account.id, ...owner })
-          await transaction
-            .insertInto('session')
-            .values({
-              id_hash: sessionHash,
-              account_id: account.id,
-              created_at_ms: nowMs,
-              last_seen_at_ms: nowMs,
-            })
-            .execute()
+          await insertSession(transaction, sessionHash, account.id)
           return { account, owner: record }
         }),
       )
@@ -46,12 +37,18 @@ export function createOwnerQueries(database: SqlDatabase, clock: Clock): OwnerSt
     ownerOf: (accountId) => ownerWhere('account_id', accountId),
     ownerByEmail: (email) => ownerWhere('email', email),
     ownerByGoogle: (subject) => ownerWhere('google_subject', subject),
-    async setPassword(ownerId, passwordHash) {
-      await kysely
-        .updateTable('owner')
-        .set({ password_hash: passwordHash })
-        .where('id', '=', ownerId)
-        .execute()
+    async setPassword(ownerId, change) {
+      return (await replacePassword(kysely, ownerId, change)) !== null
+    },
+    async createSessionByPassword(sessionHash, ownerId, change) {
+      return kysely.transaction().execute(async (transaction) => {
+        // A write even where nothing changes: it holds the owner's row, so that a change of the password comes wholly
+        // before this session, which is then not made, or wholly after it, and ends it.
+        const accountId = await replacePassword(transaction, ownerId, change)
+        if (accountId === null) return false
+        await insertSession(transaction, sessionHash, accountId)
+        return true
+      })
     },
     async setGoogleSubject(ownerId, subject) {
       const outcome = await unlessTaken(database, async () => {
@@ -129,6 +126,14 @@ export function createOwnerQueries(database: SqlDatabase, clock: Clock): OwnerSt
     return toOwner(row)
   }
 
+  async function insertSession(on: Kysely<Tables>, idHash: string, accountId: string): Promise<void> {
+    const nowMs = clock.nowMs()
+    await on
+      .insertInto('session')
+      .values({ id_hash: idHash, account_id: accountId, created_at_ms: nowMs, last_seen_at_ms: nowMs })
+      .execute()
+  }
+
   async function ownerWhere(
     column: 'account_id' | 'email' | 'google_subject',
     value: string,
@@ -136,6 +141,22 @@ export function createOwnerQueries(database: SqlDatabase, clock: Clock): OwnerSt
     const row = await kysely.selectFrom('owner').where(column, '=', value).selectAll().executeTakeFirst()
     return row ? toOwner(row) : null
   }
+}
+
+/** The account of the owner; null when the password is no longer `from`. */
+async function replacePassword(
+  on: Kysely<Tables>,
+  ownerId: string,
+  { from, to }: PasswordChange,
+): Promise<string | null> {
+  const row = await on
+    .updateTable('owner')
+    .set({ password_hash: to })
+    .where('id', '=', ownerId)
+    .where('password_hash', from === null ? 'is' : '=', from)
+    .returning('account_id')
+    .executeTakeFirst()
+  return row?.account_id ?? null
 }
 
 /** In an order in which nothing refers to what is gone already. */

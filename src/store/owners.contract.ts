@@ -56,9 +56,46 @@ export function ownersContract(of: StoreTest): void {
     assert.equal((await store.ownerByGoogle('2'))?.id, owner.id)
     assert.equal((await store.ownerByGoogle('1'))?.id, made.owner.id)
     assert.equal(await store.ownerByGoogle('3'), null)
-    await store.setPassword(owner.id, '$b')
+    assert.equal(await store.setPassword(owner.id, { from: null, to: '$b' }), true)
     assert.equal((await store.ownerOf(account.id))?.passwordHash, '$b')
     assert.equal((await store.ownerOf(made.account.id))?.passwordHash, '$a')
+  })
+
+  of('a password is changed, and signs in, only while it is still what was checked', async (store) => {
+    const made = await store.signUp(signUp('ada'))
+    assert.ok(typeof made === 'object')
+    const { id } = made.owner
+    for (const from of ['$b', null]) {
+      assert.equal(await store.setPassword(id, { from, to: '$c' }), false)
+      assert.equal(await store.createSessionByPassword('no', id, { from, to: '$c' }), false)
+    }
+    assert.equal(await store.findSession('no', limits), null)
+    assert.equal((await store.ownerOf(made.account.id))?.passwordHash, '$a')
+    assert.equal(await store.createSessionByPassword('same', id, { from: '$a', to: '$a' }), true)
+    assert.equal(await store.createSessionByPassword('renewed', id, { from: '$a', to: '$b' }), true)
+    for (const session of ['same', 'renewed'])
+      assert.equal((await store.findSession(session, limits))?.account.id, made.account.id)
+    assert.equal(await store.createSessionByPassword('late', id, { from: '$a', to: '$a' }), false)
+    assert.equal((await store.ownerOf(made.account.id))?.passwordHash, '$b')
+    await assert.rejects(store.createSessionByPassword('same', id, { from: '$b', to: '$c' }))
+    assert.equal((await store.ownerOf(made.account.id))?.passwordHash, '$b', 'both or none')
+  })
+
+  of('no session by a password outlives its change, whoever comes first', async (store) => {
+    const made = await store.signUp(signUp('ada'))
+    assert.ok(typeof made === 'object')
+    const { id } = made.owner
+    for (let round = 0; round < 20; round++) {
+      const from = round === 0 ? '$a' : `$${round}`
+      const names = [1, 2, 3].map((n) => `${round} ${n}`)
+      const enter = (name: string) => store.createSessionByPassword(name, id, { from, to: from })
+      const change = async () => {
+        assert.equal(await store.setPassword(id, { from, to: `$${round + 1}` }), true)
+        await store.endSessionsOf(made.account.id)
+      }
+      await Promise.all([enter(names[0] ?? ''), change(), enter(names[1] ?? ''), enter(names[2] ?? '')])
+      for (const name of names) assert.equal(await store.findSession(name, limits), null, name)
+    }
   })
 
   of('a sign-in attempt is taken once, in time, and by its own browser alone', async (store, clock) => {

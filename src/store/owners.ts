@@ -9,7 +9,14 @@ export interface OwnerStore {
   ownerOf(accountId: string): Promise<OwnerRecord | null>
   ownerByEmail(email: string): Promise<OwnerRecord | null>
   ownerByGoogle(subject: string): Promise<OwnerRecord | null>
-  setPassword(ownerId: string, passwordHash: string): Promise<void>
+  /** False when `from` is no longer the owner's: somebody else has changed it since it was read. */
+  setPassword(ownerId: string, change: PasswordChange): Promise<boolean>
+  /**
+   * A session for an owner whose password was checked against `from`, which becomes `to` where it was hashed anew.
+   * False, and no session, when `from` is no longer the owner's. One that is made is there for whoever ends the
+   * owner's sessions after a change.
+   */
+  createSessionByPassword(sessionHash: string, ownerId: string, change: PasswordChange): Promise<boolean>
   /** From now on this Google account signs in as this owner; false when it is another's already. */
   setGoogleSubject(ownerId: string, subject: string): Promise<boolean>
 
@@ -39,6 +46,12 @@ export interface OwnerRecord extends NewOwner {
   id: string
   accountId: string
   createdAtMs: number
+}
+
+/** Hashes; null where there is no password yet. */
+export interface PasswordChange {
+  from: string | null
+  to: string
 }
 
 /** Somebody who went to Google to sign in and is expected back, in the same browser. */

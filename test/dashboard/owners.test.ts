@@ -179,7 +179,7 @@ test('a password that was hashed by weaker settings is hashed anew when it is ne
   const phc = `$argon2id$v=19$m=8192,t=1,p=1$${text(nonce)}$${text(argon2Sync('argon2id', weak))}`
   const owner = await store.ownerByEmail(ada.email)
   assert.ok(owner)
-  await store.setPassword(owner.id, phc)
+  await store.setPassword(owner.id, { from: owner.passwordHash, to: phc })
   assert.equal((await signIn(rowport, ada.email, password)).status, 200)
   const renewed = (await store.ownerByEmail(ada.email))?.passwordHash ?? ''
   assert.match(renewed, /^\$argon2id\$v=19\$m=19456,t=2,p=1\$/)
