@@ -91,7 +91,7 @@ test('a server that cannot be reached, or no address, is said in a sentence with
   const place = await freshPlace(t)
   const away = await place.rowportHere(['migrate-store', '--to', 'postgres://me:hunter22@127.0.0.1:1/rows'])
   assert.equal(away.code, 1)
-  assert.match(away.stderr, /^rowport: PostgreSQL at 127\.0\.0\.1:1\/rows cannot be used: .*ECONNREFUSED/)
+  assert.match(away.stderr, /^rowport: PostgreSQL at 127\.0\.0\.1:1\/rows cannot be used: .*ECONNREFUSED/m)
   assert.ok(!away.stderr.includes('hunter22'))
   const wrong = await place.rowportHere(['migrate-store', '--to', 'mysql://me:hunter22@host/rows'])
   assert.match(wrong.stderr, /must be an address such as postgres:/)
