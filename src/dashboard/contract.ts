@@ -141,7 +141,8 @@ export interface RecentRequest {
 }
 
 /**
- * GET /google: the connection of the account. POST /google/connect → { url } to go to. POST /google/disconnect.
+ * GET /google: the connection of the account. POST /google/connect → { url } to go to; while a connection is valid it needs
+ * a recent sign-in, as it may be replaced. POST /google/disconnect.
  * From there Google leads back to `/connect` or `/settings` with `?google=<outcome>`, and with `&picked=<ids>`, comma
  * separated, where the owner chose spreadsheets on the way.
  */
