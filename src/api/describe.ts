@@ -32,8 +32,7 @@ export async function describeSheet(
   const { request } = asked.exchange
   const { values, rowNumbers } = wish
   const sheet = await parts.reading.read(facts, { values, mustAskProvider: asksForNow(request) })
-  const { source } = sheet
-  const snapshot = await sheet.indexed
+  const { snapshot, source } = sheet
   if (snapshot.columns.length === 0) return new Refusal('missing_headers')
 
   const isPublic = facts.access === 'public-read'
@@ -42,14 +41,15 @@ export async function describeSheet(
   const coding = acceptedCoding(request.headers['accept-encoding'])
   const held = variantHeld(request.headers['if-none-match'], etag, 'json', coding)
   if (held !== null) return notModified(held, sheet)
+  const indexed = await sheet.indexed
   const made = await keptText(name, coding, sheet.bodies, () =>
     what === 'schema'
       ? orderedJsonText({
           $schema: 'https://json-schema.org/draft/2020-12/schema',
           title: `A row of ${pathOf(asked.address)}`,
-          ...rowSchema(snapshot, { values, rowNumbers }),
+          ...rowSchema(indexed, { values, rowNumbers }),
         })
-      : sheetDocument(asked.address, snapshot, { isPublic, values }),
+      : sheetDocument(asked.address, indexed, { isPublic, values }),
   )
   const headers = originHeaders(variantOf(etag, 'json', made.coding), sheet)
   if (made.coding !== null) headers.push('Content-Encoding', made.coding)

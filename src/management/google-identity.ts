@@ -3,7 +3,7 @@ import { createDeadline } from '../sheets/google/deadline.ts'
 import { googleEndpoints } from '../sheets/google/google-endpoints.ts'
 import { createTransport, ExchangeLost } from '../sheets/google/google-transport.ts'
 import { fieldsOf, parsedJson, textOf } from '../sheets/google/json-fields.ts'
-import { systemTimers } from '../sheets/google/timers.ts'
+import { systemTimers } from '../sheets/timers.ts'
 
 /** Google as the one who says who somebody is. It asks for nothing else, and nothing can be done with it afterwards. */
 export interface GoogleIdentity {

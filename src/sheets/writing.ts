@@ -5,6 +5,7 @@ import type { SheetFacts, SheetRecord, Store } from '../store/store.ts'
 import type { Provider } from './provider.ts'
 import { ProviderFailure } from './provider-failure.ts'
 import type { Reading } from './reading.ts'
+import { idleTimers, type Timers } from './timers.ts'
 import { workOff } from './writing/batch-work.ts'
 import { batchLength } from './writing/batching.ts'
 import { type Claim, claimKey, keepAnswersMs } from './writing/idempotency.ts'
@@ -13,7 +14,6 @@ import { createLaneLease, type LaneLease } from './writing/lane-lease.ts'
 import type { WriteAnswer, WriteOrder } from './writing/order.ts'
 import { Closing, createPersistence } from './writing/persistence.ts'
 import { recover, settleOpen, takeOver } from './writing/recovery.ts'
-import { systemTimers, type Timers } from './writing/timers.ts'
 
 /** Writes to sheets: one lane for each spreadsheet, in the order of asking, each write journalled before it is sent. */
 export interface Writing {
@@ -53,7 +53,7 @@ const closeWithinMs = 5_000
 
 /** Begins at once with what a former process left open; whoever writes meanwhile waits behind it. */
 export function createWriting(parts: WritingParts): Writing {
-  const { store, providers, clock, timers = systemTimers } = parts
+  const { store, providers, clock, timers = idleTimers } = parts
   const lanes = new Map<string, Lane>()
   const persistence = createPersistence(timers)
   const batchParts = { ...parts, persistence }

@@ -6,8 +6,8 @@ import { googleEndpoints } from '../../src/sheets/google/google-endpoints.ts'
 import { createGoogleOAuth } from '../../src/sheets/google/google-oauth.ts'
 import { createTransport } from '../../src/sheets/google/google-transport.ts'
 import { problemOfConsent } from '../../src/sheets/google/oauth-problem.ts'
-import { systemTimers } from '../../src/sheets/google/timers.ts'
 import { ProviderFailure } from '../../src/sheets/provider-failure.ts'
+import { systemTimers } from '../../src/sheets/timers.ts'
 import { driveFile, redirectUri, spreadsheetsScope, startLocalGoogle } from '../emulator/harness.ts'
 
 async function start(t: TestContext, scope: 'drive.file' | 'spreadsheets' = 'drive.file') {

@@ -63,12 +63,12 @@ export function createOwnerApi(parts: DashboardParts): OwnerApi {
       const refusal = await readBody(route, call)
       return refusal ?? onTheWire(await route.open(call, parts))
     }
-    const isSignedIn = sessionId !== null && (await parts.signIn.find(sessionId)) !== null
-    if (!isSignedIn) return notSignedIn
+    const before = sessionId === null ? null : await parts.signIn.find(sessionId)
+    if (sessionId === null || !before) return notSignedIn
     const refusal = await readBody(route, call)
     if (refusal) return refusal
     // A body can be held back for half a minute, and the session ended meanwhile.
-    const session = await parts.signIn.find(sessionId)
+    const session = route.input ? await parts.signIn.find(sessionId) : before
     if (!session) return notSignedIn
     if (route.needsRecentSignIn && !isRecent(session, parts.clock.nowMs())) return onTheWire(signInAgain)
     return onTheWire(await route.owner({ ...call, session }, parts))

@@ -1,5 +1,5 @@
 import type { Clock } from '../../clock.ts'
-import type { Timers } from './timers.ts'
+import type { Timers } from '../timers.ts'
 
 /** Until when somebody waits: handed down to everything that is done for them. */
 export interface Deadline {

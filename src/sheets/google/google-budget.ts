@@ -3,12 +3,12 @@ import type { Observe } from '../../observe.ts'
 import { createOwnValue } from '../../shared-state/own-value.ts'
 import type { ShareValue } from '../../shared-state/shared-value.ts'
 import { ProviderFailure } from '../provider-failure.ts'
+import type { Timers } from '../timers.ts'
 import type { Deadline } from './deadline.ts'
 import { rationOf } from './ration-book.ts'
 import { rationBookForm } from './ration-book-form.ts'
 import { createRationQueue } from './ration-queue.ts'
 import { emptyRation, windowMs, windowOf } from './ration-window.ts'
-import type { Timers } from './timers.ts'
 
 export type RationKind = 'read' | 'write'
 

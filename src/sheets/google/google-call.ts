@@ -1,6 +1,7 @@
 import type { Clock } from '../../clock.ts'
 import type { Observe } from '../../observe.ts'
 import { OutcomeUnknown, ProviderFailure } from '../provider-failure.ts'
+import { pause, type Timers } from '../timers.ts'
 import { createDeadline, type Deadline } from './deadline.ts'
 import type { GoogleBreaker } from './google-breaker.ts'
 import type { GoogleBudget } from './google-budget.ts'
@@ -18,7 +19,6 @@ import type { Access, GoogleTokens } from './google-tokens.ts'
 import { type Answer, ExchangeLost, type Transport } from './google-transport.ts'
 import { parsedJson } from './json-fields.ts'
 import type { RetryCredit } from './retry-credit.ts'
-import { pause, type Timers } from './timers.ts'
 
 /** Calls of Google's APIs in an owner's name. */
 export interface GoogleCalls {

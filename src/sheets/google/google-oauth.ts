@@ -1,5 +1,6 @@
 import type { Clock } from '../../clock.ts'
 import { ProviderFailure } from '../provider-failure.ts'
+import type { Timers } from '../timers.ts'
 import { createDeadline } from './deadline.ts'
 import { consentWishes, type GoogleScope, scopeUrl } from './google-consent.ts'
 import type { GoogleEndpoints } from './google-endpoints.ts'
@@ -17,7 +18,6 @@ import {
   type TokenRefusal,
   unusable,
 } from './oauth-problem.ts'
-import type { Timers } from './timers.ts'
 
 /** Google's OAuth, as far as an app needs it that acts for an owner who is away. */
 export interface GoogleOAuth {

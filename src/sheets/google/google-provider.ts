@@ -1,5 +1,6 @@
 import type { Clock } from '../../clock.ts'
 import type { Fetched, Place, Provider } from '../provider.ts'
+import type { Timers } from '../timers.ts'
 import { tornRead } from './compare-reads.ts'
 import { createDeadline, type Deadline } from './deadline.ts'
 import { createEarlyTexts, type EarlyTexts } from './early-texts.ts'
@@ -11,7 +12,6 @@ import type { GoogleEndpoints } from './google-endpoints.ts'
 import { parseGoogleLocation } from './google-location.ts'
 import type { GoogleTokens } from './google-tokens.ts'
 import { createInspection } from './inspection.ts'
-import type { Timers } from './timers.ts'
 
 /** The half that reads; `google-writing.ts` is the other. */
 export type GoogleReading = Required<Pick<Provider, 'fetch' | 'isTight'>>

@@ -4,6 +4,7 @@ import type { Sealing } from '../../sealing.ts'
 import type { ShareValue } from '../../shared-state/shared-value.ts'
 import type { Store } from '../../store/store.ts'
 import type { Provider } from '../provider.ts'
+import { systemTimers, type Timers } from '../timers.ts'
 import { createGoogleBreaker } from './google-breaker.ts'
 import { type BudgetLimits, createGoogleBudget, googleRations } from './google-budget.ts'
 import { type CallLimits, callLimits, createGoogleCalls, type GoogleCalls } from './google-call.ts'
@@ -18,7 +19,6 @@ import { createTransport, type TransportLimits, transportLimits } from './google
 import { createGoogleWriting } from './google-writing.ts'
 import { createRetryCredit } from './retry-credit.ts'
 import type { SharedTokens } from './shared-tokens.ts'
-import { systemTimers, type Timers } from './timers.ts'
 
 /** All that speaks to Google, put together once. */
 export interface Google {

@@ -1,11 +1,11 @@
 import { randomBase62 } from '../../random-base62.ts'
 import type { SharedValue } from '../../shared-state/shared-value.ts'
 import { ProviderFailure } from '../provider-failure.ts'
+import type { Cancel, Timers } from '../timers.ts'
 import type { Deadline } from './deadline.ts'
 import { endPlace, type RationBook, tidy } from './ration-book.ts'
 import { noteWaiting, type Served, serve, type Waiting } from './ration-turn.ts'
 import { emptyRation, type Ration, type RationWindow } from './ration-window.ts'
-import type { Cancel, Timers } from './timers.ts'
 
 /** Those of this server who wait for one kind of ration, and the book in which all servers write what they take. */
 export interface RationQueue {

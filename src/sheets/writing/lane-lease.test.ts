@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Lease } from '../../store/leases.ts'
+import type { Timers } from '../timers.ts'
 import { createLaneLease } from './lane-lease.ts'
 import { Closing, createPersistence } from './persistence.ts'
-import type { Timers } from './timers.ts'
 
 test('a lane is given back after its share of batches, and asked for again', async () => {
   const { lease, leases } = setUp()

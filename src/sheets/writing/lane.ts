@@ -1,6 +1,6 @@
 import { Refusal } from '../../errors.ts'
+import type { Timers } from '../timers.ts'
 import type { WriteAnswer, WriteOrder } from './order.ts'
-import type { Timers } from './timers.ts'
 import { Waiting } from './waiting.ts'
 
 /** An order is answered within this, whatever becomes of it (RELIABILITY 3.5). */

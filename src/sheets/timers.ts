@@ -14,6 +14,14 @@ export const systemTimers: Timers = {
   },
 }
 
+/** None of these does. */
+export const idleTimers: Timers = {
+  after(delayMs, work) {
+    const timer = setTimeout(work, delayMs).unref()
+    return () => clearTimeout(timer)
+  },
+}
+
 /** Resolves after `delayMs`, or at once when the signal says that nobody waits any more. */
 export function pause(timers: Timers, delayMs: number, signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve()
