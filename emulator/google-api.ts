@@ -35,6 +35,10 @@ export type HumanEdit = { spreadsheetId: string; tab: string } & (
   | { op: 'set'; row: number; column: number; value: Cell }
   | { op: 'insertRow'; row: number; values?: Cell[] }
   | { op: 'deleteRow'; row: number }
+  | { op: 'insertColumn'; column: number; header?: Cell }
+  | { op: 'deleteColumn'; column: number }
+  /** `to` is where it stands afterwards. */
+  | { op: 'moveColumn'; column: number; to: number }
   | { op: 'sort'; column: number; descending?: boolean }
 )
 

@@ -55,6 +55,9 @@ export const editInput = z.discriminatedUnion('op', [
     values: z.array(cell).exactOptional(),
   }),
   z.strictObject({ ...place, ...when, op: z.literal('deleteRow'), row: position }),
+  z.strictObject({ ...place, ...when, op: z.literal('insertColumn'), column, header: cell.exactOptional() }),
+  z.strictObject({ ...place, ...when, op: z.literal('deleteColumn'), column }),
+  z.strictObject({ ...place, ...when, op: z.literal('moveColumn'), column, to: column }),
   z.strictObject({
     ...place,
     ...when,

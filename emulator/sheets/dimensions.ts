@@ -92,8 +92,29 @@ export function removeLines(
   adjustFormulas(spreadsheet, { sheet, dimension, start, count: -count })
 }
 
+/** `target` is where the lines go, counted before they leave their place, as `moveDimension` counts. */
+export function moveLines(
+  spreadsheet: Spreadsheet,
+  sheet: Sheet,
+  dimension: Dimension,
+  { start, end, target, size }: { start: number; end: number; target: number; size: number },
+): void {
+  const moved = <T>(lines: readonly T[]): T[] => {
+    const rest = [...lines.slice(0, start), ...lines.slice(end)]
+    return rest.toSpliced(target > start ? target - (end - start) : target, 0, ...lines.slice(start, end))
+  }
+  const order = moved(Array.from({ length: Math.max(size, target) }, (_, index) => index))
+  moveMetadata(spreadsheet, sheet, dimension, (index) => order.indexOf(index))
+  if (dimension === 'ROWS') sheet.rows = moved(padded(sheet.rows, Math.max(end, target), []))
+  else sheet.rows = sheet.rows.map((row) => moved(padded(row, Math.max(end, target), undefined)))
+}
+
+function padded<T>(lines: readonly T[], length: number, empty: T): T[] {
+  return lines.concat(Array.from({ length: Math.max(0, length - lines.length) }, () => empty))
+}
+
 /** Metadata goes where its line goes; cells and their sizes the caller moves himself. */
-export function moveMetadata(spreadsheet: Spreadsheet, sheet: Sheet, dimension: Dimension, move: Move): void {
+function moveMetadata(spreadsheet: Spreadsheet, sheet: Sheet, dimension: Dimension, move: Move): void {
   spreadsheet.metadata = spreadsheet.metadata.map((entry) => {
     const { place } = entry
     if (place.kind !== dimension || place.sheetId !== sheet.sheetId) return entry

@@ -1,6 +1,6 @@
 import type { Cell, HumanEdit, Protection } from '../google-api.ts'
 import { CellDisplay } from './cell-display.ts'
-import { insertLines, removeLines } from './dimensions.ts'
+import { insertLines, moveLines, removeLines } from './dimensions.ts'
 import type { Sheet, Spreadsheet } from './model.ts'
 import { gridRangeOfCells } from './protection.ts'
 import { listOf } from './requests/attachment-requests.ts'
@@ -23,8 +23,30 @@ export function applyHumanEdit(draft: Spreadsheet, edit: HumanEdit): void {
   } else if (edit.op === 'deleteRow') {
     if (edit.row < 1 || edit.row > sheet.rowCount) throw new Error(`There is no row ${edit.row}`)
     removeLines(draft, sheet, 'ROWS', edit.row - 1, edit.row)
-  } else {
+  } else if (edit.op === 'sort') {
     sortBelowHeader(draft, sheet, edit.column, edit.descending === true)
+  } else {
+    editColumn(draft, sheet, edit)
+  }
+}
+
+function editColumn(
+  draft: Spreadsheet,
+  sheet: Sheet,
+  edit: HumanEdit & { op: 'insertColumn' | 'deleteColumn' | 'moveColumn' },
+): void {
+  const { column } = edit
+  const size = sheet.columnCount
+  if (column > size + (edit.op === 'insertColumn' ? 1 : 0)) throw new Error(`There is no column ${column}`)
+  if (edit.op === 'insertColumn') {
+    insertLines(draft, sheet, 'COLUMNS', column - 1, 1, false)
+    if (edit.header !== undefined) type(draft, sheet, 1, column, [edit.header])
+  } else if (edit.op === 'deleteColumn') {
+    removeLines(draft, sheet, 'COLUMNS', column - 1, column)
+  } else {
+    if (edit.to > size) throw new Error(`There is no column ${edit.to}`)
+    const target = edit.to > column ? edit.to : edit.to - 1
+    moveLines(draft, sheet, 'COLUMNS', { start: column - 1, end: column, target, size })
   }
 }
 

@@ -242,3 +242,21 @@ test('formulas go on meaning their own row when people insert, delete and sort',
   })
   assert.deepEqual(data.values, [['=B2*2'], ['=B3*2']])
 })
+
+test('a person inserts, moves and deletes columns: cells go along, and formulas with them', async (t) => {
+  const bench = await startBatchBench(t, [
+    ['name', 'price', 'double'],
+    ['tea', 3, '=B2*2'],
+  ])
+  const edit = { spreadsheetId: bench.spreadsheetId, tab: 'Items' }
+  await bench.control('POST', 'edit', { ...edit, op: 'insertColumn', column: 'B', header: 'note' })
+  assert.deepEqual(await bench.values(), [
+    ['name', 'note', 'price', 'double'],
+    ['tea', '', 3, 6],
+  ])
+  await bench.control('POST', 'edit', { ...edit, op: 'deleteColumn', column: 2 })
+  await bench.control('POST', 'edit', { ...edit, op: 'moveColumn', column: 1, to: 2 })
+  assert.deepEqual((await bench.values())[0], ['price', 'name', 'double'])
+  await bench.control('POST', 'edit', { ...edit, op: 'moveColumn', column: 2, to: 1 })
+  assert.deepEqual((await bench.values())[0], ['name', 'price', 'double'])
+})

@@ -1,6 +1,6 @@
 import { merge, readFields } from '../cell-fields.ts'
 import { refuseTooManyCells } from '../cell-limit.ts'
-import { insertLines, moveMetadata, removeLines } from '../dimensions.ts'
+import { insertLines, moveLines, removeLines } from '../dimensions.ts'
 import { invalidArgument } from '../google-error.ts'
 import type { Dimension, JsonObject, Sheet, Spreadsheet } from '../model.ts'
 import { indexOr, sheetById } from '../resolve-range.ts'
@@ -74,20 +74,9 @@ export const dimensionRequests: Record<string, RequestHandler> = {
   moveDimension({ draft }, request) {
     const { sheet, dimension, start, end, size } = readLines(draft, objectIn(request, 'source'))
     const target = indexOr(request.destinationIndex, 0)
-    const moved = <T>(lines: readonly T[]): T[] => {
-      const rest = [...lines.slice(0, start), ...lines.slice(end)]
-      return rest.toSpliced(target > start ? target - (end - start) : target, 0, ...lines.slice(start, end))
-    }
-    const order = moved(Array.from({ length: Math.max(size, target) }, (_, index) => index))
-    moveMetadata(draft, sheet, dimension, (index) => order.indexOf(index))
-    if (dimension === 'ROWS') sheet.rows = moved(padded(sheet.rows, Math.max(end, target), []))
-    else sheet.rows = sheet.rows.map((row) => moved(padded(row, Math.max(end, target), undefined)))
+    moveLines(draft, sheet, dimension, { start, end, target, size })
     return {}
   },
-}
-
-function padded<T>(lines: readonly T[], length: number, empty: T): T[] {
-  return lines.concat(Array.from({ length: Math.max(0, length - lines.length) }, () => empty))
 }
 
 export function readLines(draft: Spreadsheet, range: Record<string, unknown>): Lines {
