@@ -104,6 +104,7 @@ test('what is logged at which level; requests and reads are counted instead', ()
     'warn google_rationed',
     'warn google_rested',
     'warn google_write_raced',
+    'warn rows_put_right',
     'warn rate_windows_moved',
     'warn redis_lost',
   ]
@@ -225,6 +226,7 @@ const each: { [E in Observation['event']]: Extract<Observation, { event: E }> } 
   google_rationed: { event: 'google_rationed', kind: 'read', per: 'user', by: 'budget' },
   google_rested: { event: 'google_rested', credentialId: 'cr_metrics', forMs: 5_000 },
   google_write_raced: { event: 'google_write_raced', kind: 'update' },
+  rows_put_right: { event: 'rows_put_right', sheetId: 'sh_1', rows: 2, isDone: true },
   credential_expired: { event: 'credential_expired', credentialId: 'cr_metrics', reason: 'withdrawn' },
   redis_connected: { event: 'redis_connected' },
   redis_lost: { event: 'redis_lost' },

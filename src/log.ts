@@ -28,6 +28,7 @@ const levels: Record<Observation['event'], Exclude<LogLevel, 'silent'> | null> =
   redis_lost: 'warn',
   rate_windows_moved: 'warn',
   google_write_raced: 'warn',
+  rows_put_right: 'warn',
 }
 
 /**

@@ -77,6 +77,8 @@ export type Observation =
   | { event: 'credential_expired'; credentialId: string; reason: string }
   /** A person's edit came between our last look and our write: it may have hit another row than it was meant for. */
   | { event: 'google_write_raced'; kind: 'add' | 'update' | 'delete' }
+  /** Columns were moved under rows that were just added; whether their cells are under their headers again. */
+  | { event: 'rows_put_right'; sheetId: string; rows: number; isDone: boolean }
 
 /**
  * `hit`: from memory. `miss`, `stale`: from the provider, because memory had nothing, or nothing fresh enough.

@@ -36,6 +36,8 @@ export interface Rowport {
   /** The server alone; the store stays open to look at. */
   stopServer(): Promise<void>
   close(): Promise<void>
+  /** Instances that were started beside this one. */
+  others: Rowport[]
 }
 
 export interface ConnectedSheet {
@@ -67,14 +69,16 @@ interface StartWish {
   plan?: string
   timeLimits?: Partial<TimeLimits>
   settings?: Partial<Config>
+  /** Another instance on the same data folder, clock and account; it closes with the first. */
+  beside?: Rowport
 }
 
 export async function startRowport(
   t: TestContext,
-  { account = 'acme', plan = 'enterprise', timeLimits = {}, settings = {} }: StartWish = {},
+  { account = 'acme', plan = 'enterprise', timeLimits = {}, settings = {}, beside }: StartWish = {},
 ): Promise<Rowport> {
-  const folder = await mkdtemp(join(tmpdir(), 'rowport-test-'))
-  const clock = createMovableClock(startMs)
+  const folder = beside?.folder ?? (await mkdtemp(join(tmpdir(), 'rowport-test-')))
+  const clock = beside?.clock ?? createMovableClock(startMs)
   const seen: Observation[] = []
   const observe = (observation: Observation) => void seen.push(observation)
   const config: Config = {
@@ -99,8 +103,9 @@ export async function startRowport(
   }
   const workshop = await openWorkshop(config, clock, observe)
   const server = await startServer(config, workshop, clock, timeLimits)
-  done(await workshop.accounts.create(account, plan))
+  if (!beside) done(await workshop.accounts.create(account, plan))
   const url = `http://127.0.0.1:${server.port}`
+  const others: Rowport[] = []
   let isOpen = true
   let stopping: Promise<unknown> | null = null
   async function stopServer() {
@@ -110,13 +115,14 @@ export async function startRowport(
   async function close() {
     if (!isOpen) return
     isOpen = false
+    for (const other of others) await other.close()
     await stopServer()
     await workshop.close()
-    await rm(folder, { recursive: true })
+    if (!beside) await rm(folder, { recursive: true })
   }
   t.after(close)
 
-  return {
+  const rowport: Rowport = {
     url,
     port: server.port,
     folder,
@@ -147,7 +153,10 @@ export async function startRowport(
     get: (path, headers = {}) => fetch(url + path, { headers }),
     stopServer,
     close,
+    others,
   }
+  beside?.others.push(rowport)
+  return rowport
 }
 
 export function bearer(key: { value: string }): Record<string, string> {

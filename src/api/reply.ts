@@ -23,7 +23,8 @@ const onEveryAnswer = [
   '*',
   'Access-Control-Expose-Headers',
   'Age, Allow, Cache-Status, ETag, Idempotent-Replayed, Link, Location, Retry-After, X-Quota-Limit, ' +
-    'X-Quota-Remaining, X-Quota-Reset, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, X-Total-Count',
+    'X-Quota-Remaining, X-Quota-Reset, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, ' +
+    'X-Rowport-Warning, X-Total-Count',
   'Referrer-Policy',
   'no-referrer',
   'X-Content-Type-Options',

@@ -18,30 +18,48 @@ export function replayReply(address: SheetAddress, answer: WriteAnswer | Refusal
   return { ...reply, headers: [...reply.headers, 'Idempotent-Replayed', 'true'] }
 }
 
-function addedReply(address: SheetAddress, { rowNumbers, rowsJson }: WriteAnswer & { kind: 'added' }): Reply {
-  const rows = `[${rowsJson.map((json, at) => withRowNumber(json, rowNumbers[at] ?? 0)).join(',')}]`
-  const count = rowNumbers.length
+/** Where row numbers are not certain, none is told: neither in the rows, nor as `Location`, nor in an `ETag`. */
+function addedReply(
+  address: SheetAddress,
+  { rowNumbers, rowsJson, warning }: WriteAnswer & { kind: 'added' },
+): Reply {
+  const numbered = rowsJson.map((json, at) => {
+    const number = rowNumbers[at]
+    return number === undefined ? json : withRowNumber(json, number)
+  })
+  const rows = `[${numbered.join(',')}]`
+  const count = rowsJson.length
+  const numbers = rowNumbers.length > 0 ? `,"rows":${JSON.stringify(rowNumbers)}` : ''
   const body =
     address.form === 'a'
-      ? `{"success":true,"message":"${count} row(s) added","rows_added":${count},"rows":${rows}}`
-      : `{"data":${rows},"meta":{"rows_added":${count},"rows":${JSON.stringify(rowNumbers)}}}`
+      ? `{"success":true,"message":"${count} row(s) added","rows_added":${count},"rows":${rows}${warningMember(warning)}}`
+      : `{"data":${rows},"meta":{"rows_added":${count}${numbers}${warningMember(warning)}}}`
   const [number] = rowNumbers
   const [json] = rowsJson
   const ofOne =
     count === 1 && number !== undefined && json !== undefined
       ? ['Location', `${pathOf(address)}/${number}`, 'ETag', rowEtag(number, json)]
       : []
-  return { status: 201, base: writeHeaders, headers: ofOne, body }
+  return { status: 201, base: writeHeaders, headers: [...ofOne, ...warningHeader(warning)], body }
 }
 
 function rowReply(
   address: SheetAddress,
-  { kind, rowNumber, rowJson }: Exclude<WriteAnswer, { kind: 'added' }>,
+  { kind, rowNumber, rowJson, warning }: Exclude<WriteAnswer, { kind: 'added' }>,
 ): Reply {
   const body =
     address.form === 'a'
-      ? `{"success":true,"message":"Row ${rowNumber} ${kind}","row":${rowNumber},"data":${rowJson}}`
-      : `{"data":${rowJson},"meta":{"row":${rowNumber}}}`
-  const headers = kind === 'updated' ? ['ETag', rowEtag(rowNumber, rowJson)] : []
-  return { status: 200, base: writeHeaders, headers, body }
+      ? `{"success":true,"message":"Row ${rowNumber} ${kind}","row":${rowNumber},"data":${rowJson}${warningMember(warning)}}`
+      : `{"data":${rowJson},"meta":{"row":${rowNumber}${warningMember(warning)}}}`
+  const etag = kind === 'updated' ? ['ETag', rowEtag(rowNumber, rowJson)] : []
+  return { status: 200, base: writeHeaders, headers: [...etag, ...warningHeader(warning)], body }
+}
+
+/** The same member in both forms: at the top in one, in `meta` in the other. */
+function warningMember(warning: string | undefined): string {
+  return warning === undefined ? '' : `,"warnings":${JSON.stringify([warning])}`
+}
+
+function warningHeader(warning: string | undefined): string[] {
+  return warning === undefined ? [] : ['X-Rowport-Warning', warning]
 }

@@ -26,6 +26,7 @@ export interface CellChange {
 
 /** What a change led to, rows as a read right after it would show them. */
 export type ChangeResult =
+  /** `rowNumbers` is empty where they cannot be told for certain. */
   | { kind: 'add'; rowNumbers: number[]; rows: Cell[][] }
   | { kind: 'update'; row: Cell[] }
   /** `row` is what it held. */

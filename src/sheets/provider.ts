@@ -1,4 +1,5 @@
 import type { Change, ChangeResult, Unfit } from './change.ts'
+import type { Column } from './table.ts'
 
 /** Where a tab is, in its provider's own words, and whose access opens it. */
 export interface Place {
@@ -41,8 +42,15 @@ export interface Provider {
   /**
    * Makes ready to apply `changes`, all or none, to the tab as `version` knows it, without touching it. 'conflict'
    * when the tab is known to be another by now; `Unfit` names the first change that this place cannot hold.
+   * `columns` are those that the changes were judged on: a place without conditional writes looks at its header once
+   * more, as late as it can, and holds the columns that the changes touch against them.
    */
-  prepare(place: Place, changes: readonly Change[], version: string): Promise<Prepared | 'conflict' | Unfit>
+  prepare(
+    place: Place,
+    changes: readonly Change[],
+    version: string,
+    columns?: readonly Column[],
+  ): Promise<Prepared | 'conflict' | Unfit>
 
   /**
    * What became of a write whose outcome is not known, asked by whoever finds its fence in the journal: also after a
@@ -69,6 +77,8 @@ export interface Prepared {
    * are looked up in a fresh read before a client is told.
    */
   isExact: boolean
+  /** Where `expected` is a guess: the last row with data after the changes, if the guess is right. */
+  expectedLastRow?: number | null
   /**
    * Called once. Durable when it resolves 'applied'. 'refused': the place will not take these changes, whoever asks
    * (a protected range, a validation rule); words for the client. Throws `OutcomeUnknown` when the write was sent
@@ -80,7 +90,8 @@ export interface Prepared {
 }
 
 export type Committed =
-  | { outcome: 'applied'; results: ChangeResult[] }
+  /** `columns`: as they were when it was applied, where they are not those that the changes were judged on. */
+  | { outcome: 'applied'; results: ChangeResult[]; columns?: readonly Column[] }
   | { outcome: 'conflict' }
   | { outcome: 'refused'; details: string }
 

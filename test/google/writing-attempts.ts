@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import type { Change } from '../../src/sheets/change.ts'
+import { decodeGoogleValues, type GoogleDecodeOptions } from '../../src/sheets/google/google-decode.ts'
 import type { Cell } from '../../src/sheets/grid.ts'
 import type { Prepared } from '../../src/sheets/provider.ts'
+import { columnsOf } from '../../src/sheets/table.ts'
 import { startWritingGround, type Tab, type WritingGround } from './writing-ground.ts'
 
 /** Writes as the lane makes them, step by step. */
@@ -16,7 +18,9 @@ export async function prepared(
     ? await google.provider.fetchHeader?.(place)
     : await google.provider.fetch(place, { values: 'typed', knownVersion: null })
   assert.ok(fetched && fetched !== 'unchanged')
-  const made = await google.provider.prepare(place, changes, fetched.version)
+  const { bytes, version, decoder } = fetched
+  const grid = decodeGoogleValues(bytes, decoder.options as GoogleDecodeOptions)
+  const made = await google.provider.prepare(place, changes, version, columnsOf(grid))
   assert.ok(made !== 'conflict' && 'commit' in made, JSON.stringify(made))
   return made
 }

@@ -11,6 +11,8 @@ import { bearer, done, type Rowport, startRowport } from '../harness.ts'
 /** Rowport and a local Google behind it, with sheets that are read and written through the API alone. */
 export interface GoogleGround {
   rowport: Rowport
+  /** All of them, `rowport` first, on one data folder. */
+  instances: Rowport[]
   local: LocalGoogle
   newSheet(slug: string, rows: readonly (readonly unknown[])[]): Promise<GoogleSheet>
 }
@@ -29,6 +31,8 @@ export interface AskWish {
   body?: unknown
   key?: string
   ifMatch?: string
+  /** Which of the instances is asked; the first without it. */
+  instance?: number
 }
 
 export interface Asked {
@@ -44,12 +48,15 @@ export const googleClient = { clientId: 'client', clientSecret: 'secret', scope:
 
 export async function startGoogleGround(
   t: TestContext,
-  { rations = plenty, speed = 1 } = {},
+  { rations = plenty, speed = 1, instances: count = 1 } = {},
 ): Promise<GoogleGround> {
   const local = await startLocalGoogle(t)
   // Its own kind of setting has no rations: everyone has the same, but for a test without time to wait.
   const google = { ...googleClient, endpoint: local.url, rations }
   const rowport = await startRowport(t, { settings: { google } })
+  const instances = [rowport]
+  while (instances.length < count)
+    instances.push(await startRowport(t, { settings: { google }, beside: rowport }))
   runClock(t, rowport.clock, speed)
   const { store, sealing, accounts } = rowport.workshop
   const { refresh_token, access_token } = await local.tokens(owner, [scope])
@@ -59,6 +66,7 @@ export async function startGoogleGround(
 
   return {
     rowport,
+    instances,
     local,
     async newSheet(slug, rows) {
       const made = await local.control('POST', 'spreadsheets', {
@@ -79,8 +87,8 @@ export async function startGoogleGround(
       done(await rowport.workshop.sheets.connect({ ...asked, credentialId, ...place }))
       return {
         spreadsheetId,
-        async ask(method, path = '', { body, key, ifMatch } = {}) {
-          const answer = await fetch(`${rowport.url}/api/sheets/acme/${slug}${path}`, {
+        async ask(method, path = '', { body, key, ifMatch, instance = 0 } = {}) {
+          const answer = await fetch(`${instances[instance]?.url}/api/sheets/acme/${slug}${path}`, {
             method,
             headers: {
               ...headers,

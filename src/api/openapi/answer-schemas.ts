@@ -16,8 +16,12 @@ const anyNumber = { type: 'integer', minimum: 0 }
 const rowNumbers = { type: 'array', items: { type: 'integer', minimum: 2 } }
 export const exampleTime = '2026-11-15T09:30:00.000Z'
 
-function object(properties: Json): Json {
-  return { type: 'object', properties, required: Object.keys(properties) }
+function object(properties: Json, sometimes: Json = {}): Json {
+  return {
+    type: 'object',
+    properties: { ...properties, ...sometimes },
+    required: Object.keys(properties),
+  }
 }
 
 export function oneRow(form: 'a' | 'b'): Json {
@@ -41,13 +45,28 @@ const listEnvelope = object({
   }),
 })
 
+const warnings = {
+  type: 'array',
+  items: { type: 'string' },
+  description: 'Only where what was done is not quite what was asked for.',
+}
+
 export function added(form: 'a' | 'b'): Json {
   const rows = { type: 'array', items: writtenRow }
-  if (form === 'b') return object({ data: rows, meta: object({ rows_added: anyNumber, rows: rowNumbers }) })
-  return object({ success: { const: true }, message: { type: 'string' }, rows_added: anyNumber, rows })
+  if (form === 'b') {
+    const meta = object({ rows_added: anyNumber }, { rows: rowNumbers, warnings })
+    return object({ data: rows, meta })
+  }
+  return object(
+    { success: { const: true }, message: { type: 'string' }, rows_added: anyNumber, rows },
+    { warnings },
+  )
 }
 
 export function changed(form: 'a' | 'b'): Json {
-  if (form === 'b') return object({ data: writtenRow, meta: object({ row: anyNumber }) })
-  return object({ success: { const: true }, message: { type: 'string' }, row: anyNumber, data: writtenRow })
+  if (form === 'b') return object({ data: writtenRow, meta: object({ row: anyNumber }, { warnings }) })
+  return object(
+    { success: { const: true }, message: { type: 'string' }, row: anyNumber, data: writtenRow },
+    { warnings },
+  )
 }

@@ -28,10 +28,10 @@ export interface AddedRows {
   rows: readonly (readonly Cell[])[]
   /** Row numbers after all changes. */
   first: number
-  /** The rows that the answer shows. */
+  /** The rows that the answer shows of them and around them. */
   window: RowRange
-  /** Too many to be shown: the answer has the first and the last, and what was sent stands for the others. */
-  isOnlyEnds: boolean
+  /** Too many to be shown: the answer has the last and what follows, and what was sent stands for the others. */
+  isOnlyEnd: boolean
 }
 
 /** How far around a deleted row the answer shows what is there now. */
@@ -47,7 +47,7 @@ export function composeBatch(parts: BatchParts): ComposedBatch {
   const { tabId, changes, turns, head, view, marker, oldMarkers } = parts
   const known = view ?? head
   if (!known) throw new Error('A batch needs a look at the tab')
-  const added = addedRows(changes, turns, head)
+  const added = addedRows(changes, turns, head, known.rowCount)
   const requests = [
     ...batchRequests(changes, {
       tabId,
@@ -58,11 +58,8 @@ export function composeBatch(parts: BatchParts): ComposedBatch {
     createMarkerRequest(marker, 'done'),
     ...oldMarkers.map(deleteMarkerRequest),
   ]
-  const lastShown = Math.max(
-    known.rowCount - turns.deletions,
-    added ? added.first + added.rows.length - 1 : 1,
-  )
-  const ranges = [{ from: 1, to: 1 }, ...touchedNow(changes, turns), ...shown(added)]
+  const lastShown = lastRowOf(known.rowCount, turns, added)
+  const ranges = [{ from: 1, to: 1 }, ...touchedNow(changes, turns), ...(added ? [added.window] : [])]
   return {
     body: {
       requests,
@@ -74,6 +71,15 @@ export function composeBatch(parts: BatchParts): ComposedBatch {
     },
     added,
   }
+}
+
+/** Of the grid afterwards: a range that begins beyond it would be refused, and the batch with it. */
+function lastRowOf(
+  rowCount: number,
+  turns: RowTurns,
+  added: Pick<AddedRows, 'first' | 'rows'> | null,
+): number {
+  return Math.max(rowCount - turns.deletions, added ? added.first + added.rows.length - 1 : 1)
 }
 
 /** The rows around each row that a change names, as they are numbered before all changes. */
@@ -92,24 +98,21 @@ function touchedNow(changes: readonly Change[], turns: RowTurns): RowRange[] {
   }))
 }
 
-function addedRows(changes: readonly Change[], turns: RowTurns, head: TabHead | null): AddedRows | null {
+function addedRows(
+  changes: readonly Change[],
+  turns: RowTurns,
+  head: TabHead | null,
+  rowCount: number,
+): AddedRows | null {
   const rows = changes.flatMap((change) => (change.kind === 'add' ? change.rows : []))
   if (rows.length === 0 || !head) return null
   const first = head.lastRow - turns.deletions + 1
-  const width = Math.max(head.header.length, ...rows.map((row) => row.length))
-  return {
-    rows,
-    first,
-    window: { from: Math.max(2, first - rowsBefore), to: first + rows.length - 1 + rowsAfter },
-    isOnlyEnds: rows.length > 2 && rows.length * width > maxCellsShown,
-  }
-}
-
-function shown(added: AddedRows | null): RowRange[] {
-  if (!added) return []
-  if (!added.isOnlyEnds) return [added.window]
-  const last = added.first + added.rows.length - 1
-  return [added.first, last].map((row) => ({ from: row, to: row }))
+  const last = first + rows.length - 1
+  const width = rows.reduce((widest, row) => Math.max(widest, row.length), head.header.length)
+  const isOnlyEnd = rows.length > 2 && rows.length * width > maxCellsShown
+  const from = isOnlyEnd ? last : Math.max(2, first - rowsBefore)
+  const to = Math.min(last + rowsAfter, lastRowOf(rowCount, turns, { first, rows }))
+  return { rows, first, window: { from, to }, isOnlyEnd }
 }
 
 function quoted(title: string): string {

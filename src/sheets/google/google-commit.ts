@@ -2,6 +2,7 @@ import type { Observe } from '../../observe.ts'
 import type { Change, ChangeResult } from '../change.ts'
 import type { Committed, Place } from '../provider.ts'
 import { OutcomeUnknown } from '../provider-failure.ts'
+import type { Column } from '../table.ts'
 import { foretold, seenAfter } from './change-results.ts'
 import { type ComposedBatch, composeBatch, touchedBefore } from './compose-batch.ts'
 import type { GoogleCalls } from './google-call.ts'
@@ -10,16 +11,16 @@ import { RefusedByGoogle } from './google-errors.ts'
 import { parseGoogleLocation } from './google-location.ts'
 import type { GoogleLooking } from './google-looking.ts'
 import { acknowledges, notUnderstood } from './google-settling.ts'
-import { headerVersion, isHeaderVersion } from './header-read.ts'
 import { fieldsOf } from './json-fields.ts'
+import { areColumnsAsJudged, areSameColumns, columnsOfHeader } from './judged-columns.ts'
 import type { Marker } from './marker.ts'
 import type { MarkerCleaning } from './marker-cleaning.ts'
-import { findRaces, isSameRow, isStillAsRead } from './race-check.ts'
+import { findRaces, isStillAsRead } from './race-check.ts'
 import type { RowTurns } from './row-turns.ts'
 import { standingAt } from './standing-rows.ts'
 import type { TabHeads } from './tab-heads.ts'
-import type { TabHead, TabMemory } from './tab-memory.ts'
-import { readTabView, type TabView, tabViewFields, valuesOf } from './tab-view.ts'
+import type { TabMemory } from './tab-memory.ts'
+import { readTabView, type SeenCell, type TabView, tabViewFields, valuesOf } from './tab-view.ts'
 
 export interface CommitParts {
   calls: GoogleCalls
@@ -36,19 +37,24 @@ export interface Attempt {
   place: Place
   changes: readonly Change[]
   turns: RowTurns
-  version: string
+  /** Those that the changes were judged on; null where nobody says. */
+  columns: readonly Column[] | null
   marker: Marker
 }
 
 /** What the batch was made from, and what it was. */
 interface Sent extends ComposedBatch {
-  head: TabHead | null
+  /** As it was seen last. */
+  header: readonly SeenCell[]
   view: TabView | null
   oldMarkers: readonly number[]
 }
 
-/** Between reading the header and sending; a ration may make us wait. */
-const trustHeadMs = 5_000
+/**
+ * Between the look at the header that a batch begins with and sending it. Where a ration made it wait for longer, it
+ * looks again.
+ */
+const trustHeadMs = 500
 const answerFields = `spreadsheetId,replies(createDeveloperMetadata(developerMetadata(metadataId))),updatedSpreadsheet(${tabViewFields})`
 
 /** The tab is not what the changes were judged on. */
@@ -88,18 +94,19 @@ export async function commitBatch(attempt: Attempt, parts: CommitParts): Promise
 
 /** Looks once more, as late as can be, and holds what it sees against what the changes were judged on. */
 async function compose(attempt: Attempt, parts: CommitParts): Promise<Sent> {
-  const { place, changes, turns, version, marker } = attempt
+  const { place, changes, turns, columns, marker } = attempt
   const { spreadsheetId, tabId } = parseGoogleLocation(place.location)
   const isAdding = changes.some(({ kind }) => kind === 'add')
   const head = isAdding ? await parts.heads.headOf(place, trustHeadMs) : null
-  if (head && isHeaderVersion(version) && headerVersion(head.header) !== version) throw new Outdated()
   const touched = touchedBefore(changes, turns)
   const view = touched.length > 0 ? await parts.looking.look(place, [{ from: 1, to: 1 }, ...touched]) : null
   if (view === 'outside' || (view && !isAsJudged(changes, turns, view))) throw new Outdated()
+  const header = view?.row(1) ?? head?.header ?? []
+  if (columns && !areColumnsAsJudged(changes, columns, columnsOfHeader(header))) throw new Outdated()
   const oldMarkers = parts.cleaning.due(spreadsheetId)
   return {
     ...composeBatch({ tabId, changes, turns, head, view, marker, oldMarkers }),
-    head,
+    header,
     view,
     oldMarkers,
   }
@@ -119,36 +126,47 @@ async function applied(
   sent: Sent | null,
   parts: CommitParts,
 ): Promise<Committed> {
-  const { place, changes, turns, marker } = attempt
+  const { place, changes, turns, columns, marker } = attempt
   const { spreadsheetId, tabId } = parseGoogleLocation(place.location)
   if (!sent || !acknowledges(answer, marker)) throw notUnderstood()
   parts.cleaning.gone(spreadsheetId, sent.oldMarkers)
   const after = readTabView(fieldsOf(answer).updatedSpreadsheet, tabId)
+  // Without a view of the moment at which it was applied, nobody can say what became of it: it is looked up.
+  if (!after) throw notUnderstood()
   const at = sent.added ? await standingAt(place, sent.added, after, parts.looking) : null
   const told = foretold(changes, turns, (row) => valuesOf(sent.view?.row(row) ?? []), at?.first ?? null)
   const results = seenAfter(told, changes, turns, (row) => {
-    if (at && row >= at.first) return at.view && !sent.added?.isOnlyEnds ? valuesOf(at.view.row(row)) : null
-    return after ? valuesOf(after.row(row)) : null
+    if (at && row >= at.first) return sent.added?.isOnlyEnd ? null : valuesOf(at.view.row(row))
+    return valuesOf(after.row(row))
   })
-  if (at?.view && sent.added)
-    parts.memory.keep(place, withHeader(at.view, after), at.first + sent.added.rows.length - 1)
-  else parts.memory.moveUp(place, turns.deletions)
-  return { outcome: 'applied', results: after ? tellRaces(attempt, sent, after, results, parts) : results }
+  if (!sent.added) parts.memory.moveUp(place, turns.deletions)
+  else if (at) parts.memory.keep(place, withHeader(at.view, after), at.first + sent.added.rows.length - 1)
+  else parts.memory.forget(place)
+  const columnsNow = columnsOfHeader(after.row(1))
+  return {
+    outcome: 'applied',
+    results: tellRaces(attempt, sent, after, results, parts),
+    ...(columns && !areSameColumns(columns, columnsNow) ? { columns: columnsNow } : {}),
+  }
 }
 
-function withHeader(view: TabView, after: TabView | null): TabView {
-  return after ? { ...view, row: (rowNumber) => (rowNumber === 1 ? after : view).row(rowNumber) } : view
+function withHeader(view: TabView, after: TabView): TabView {
+  return { ...view, row: (rowNumber) => (rowNumber === 1 ? after : view).row(rowNumber) }
 }
 
 function tellRaces(
   { changes, turns }: Attempt,
-  { head, view }: Sent,
+  { header, view }: Sent,
   after: TabView,
   results: readonly ChangeResult[],
   { observe }: CommitParts,
 ): ChangeResult[] {
   const told: ChangeResult[] = [...results]
-  if (head && !isSameRow(head.header, after.row(1))) observe({ event: 'google_write_raced', kind: 'add' })
+  const [before, now] = [header, after.row(1)].map(columnsOfHeader)
+  const additions = changes.filter(({ kind }) => kind === 'add')
+  if (!areColumnsAsJudged(additions, before ?? [], now ?? [])) {
+    observe({ event: 'google_write_raced', kind: 'add' })
+  }
   for (const { kind, changeAt, deleted } of view ? findRaces(changes, turns, view, after) : []) {
     observe({ event: 'google_write_raced', kind })
     if (deleted) told[changeAt] = { kind: 'delete', row: deleted }

@@ -34,11 +34,7 @@ export interface GoogleWritingParts {
   observe: Observe
 }
 
-/**
- * A header that the last write's answer showed is good for so long: under load, each write then needs no read of its
- * own, and the owner's ration of reads is left to readers.
- */
-const trustHeaderMs = 1_000
+const rationKinds = ['read', 'write'] as const
 /** Who waits longer than this is told by the budget itself. */
 const longestTurnMs = 5_000
 
@@ -57,17 +53,21 @@ export function createGoogleWriting(googleParts: GoogleWritingParts): GoogleWrit
 
   return {
     async fetchHeader(place) {
-      const { header } = await heads.headOf(place, trustHeaderMs)
+      // Never what a former write's answer showed: a person may have moved a column since, and those who wait for this
+      // one came after that.
+      const { header } = await heads.lookAtHead(place)
       return fetchedHeader(header)
     },
 
     async untilTurn({ credentialId }) {
       const subject = credentialId === null ? null : tokens.subjectOf(credentialId)
-      const waitMs = subject === null ? 0 : budget.opensInMs({ subject, kind: 'write' })
+      if (subject === null) return
+      // Each batch begins with a look at the header, so it needs a read as well.
+      const waitMs = Math.max(...rationKinds.map((kind) => budget.opensInMs({ subject, kind })))
       if (waitMs > 0) await pause(timers, Math.min(waitMs, longestTurnMs), new AbortController().signal)
     },
 
-    async prepare(place, changes, version) {
+    async prepare(place, changes, _version, columns) {
       const unfit = firstUnfit(changes)
       if (unfit) return unfit
       const turns = followRows(changes)
@@ -78,12 +78,15 @@ export function createGoogleWriting(googleParts: GoogleWritingParts): GoogleWrit
       const full = head && tooManyCells(changes, head)
       if (full) return full
       const firstAdded = head ? head.lastRow - turns.deletions + 1 : null
+      const added = changes.reduce((sum, change) => sum + (change.kind === 'add' ? change.rows.length : 0), 0)
       const marker = newMarker(clock.nowMs())
       return {
         fence: fenceOf(marker),
         expected: foretold(changes, turns, rows.row, firstAdded),
         isExact: !isAdding,
-        commit: () => commitBatch({ place, changes, turns, version, marker }, parts),
+        // Numbers are told as of each one's turn, and a deletion after it moves the row: no end is foretold then.
+        expectedLastRow: firstAdded === null || turns.deletions > 0 ? null : firstAdded + added - 1,
+        commit: () => commitBatch({ place, changes, turns, columns: columns ?? null, marker }, parts),
         async discard() {
           findOldMarkers(place)
         },

@@ -22,10 +22,6 @@ export function fetchedHeader(header: readonly SeenCell[]): Fetched {
   }
 }
 
-export function headerVersion(header: readonly SeenCell[]): string {
+function headerVersion(header: readonly SeenCell[]): string {
   return prefix + hash('sha256', JSON.stringify(headerValues(header)), 'base64url').slice(0, 22)
-}
-
-export function isHeaderVersion(version: string): boolean {
-  return version.startsWith(prefix)
 }

@@ -83,7 +83,7 @@ function isTelling({ isFormula, raw }: SeenCell): boolean {
 }
 
 /** Formulas may give something else at any time; but a formula remains one. */
-export function isSameRow(
+function isSameRow(
   one: readonly SeenCell[],
   other: readonly SeenCell[],
   except?: ReadonlySet<number>,

@@ -3,8 +3,11 @@ import { ProviderFailure } from '../provider-failure.ts'
 import type { GoogleLooking } from './google-looking.ts'
 import { lastFilledIn, type TabHead, type TabMemory } from './tab-memory.ts'
 
-/** Header, size and end of a tab: from memory while that is young enough, else from Google. */
+/** Header, size and end of a tab. */
 export interface TabHeads {
+  /** As Google has it now; what is remembered only tells where to look. */
+  lookAtHead(place: Place): Promise<TabHead>
+  /** From memory while that is young enough. */
   headOf(place: Place, maxAgeMs: number): Promise<TabHead>
 }
 
@@ -13,16 +16,21 @@ const rowsAhead = 20
 
 export function createTabHeads(looking: GoogleLooking, memory: TabMemory): TabHeads {
   return {
+    lookAtHead,
     async headOf(place, maxAgeMs) {
       const known = memory.get(place)
-      if (known && memory.ageMs(known) <= maxAgeMs) return known
-      const seen = known && (await lookAt(place, known.lastRow))
-      if (seen?.lastRow) return memory.keep(place, seen.view, seen.lastRow)
-      const counted = await looking.countRows(place)
-      const found = await lookAt(place, counted)
-      if (!found) throw moved()
-      return memory.keep(place, found.view, found.lastRow ?? counted)
+      return known && memory.ageMs(known) <= maxAgeMs ? known : lookAtHead(place)
     },
+  }
+
+  async function lookAtHead(place: Place): Promise<TabHead> {
+    const known = memory.get(place)
+    const seen = known && (await lookAt(place, known.lastRow))
+    if (seen?.lastRow) return memory.keep(place, seen.view, seen.lastRow)
+    const counted = await looking.countRows(place)
+    const found = await lookAt(place, counted)
+    if (!found) throw moved()
+    return memory.keep(place, found.view, found.lastRow ?? counted)
   }
 
   async function lookAt(place: Place, lastRow: number) {

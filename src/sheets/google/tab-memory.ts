@@ -69,13 +69,13 @@ function keyOf({ location, credentialId }: Place): string {
 
 /** The last row with data of these; null when the end of the data is not among them. */
 export function lastFilledIn(view: TabView, { from, to }: RowRange): number | null {
-  if (!isFilled(view.row(from)) || (to < view.rowCount && isFilled(view.row(to)))) return null
-  for (let row = Math.min(to, view.rowCount); row > from; row--) if (isFilled(view.row(row))) return row
+  if (!isFilledRow(view.row(from)) || (to < view.rowCount && isFilledRow(view.row(to)))) return null
+  for (let row = Math.min(to, view.rowCount); row > from; row--) if (isFilledRow(view.row(row))) return row
   return from
 }
 
 /** A formula that shows nothing is data all the same to `appendCells`. */
-function isFilled(cells: readonly SeenCell[]): boolean {
+export function isFilledRow(cells: readonly SeenCell[]): boolean {
   return cells.some(({ value, isFormula }) => value !== null || isFormula)
 }
 

@@ -2,32 +2,35 @@ import { positionOf, rowJson, type Snapshot } from '../snapshot.ts'
 import type { WriteAnswer } from './order.ts'
 
 /**
- * Where rows that were added stand, for an answer whose row numbers are a guess. They are adjacent and in order: where
- * they were expected, else the last place at which they are found, because additions go to the end. Rows that someone
- * has changed since are not found, and the guess remains.
+ * The row numbers of an addition whose own answer was lost, from a read after it. They are told only when they are
+ * certain: the rows stand where they were expected and the tab ends where it then must, or they are there just once.
+ * Else rows that look alike may be another caller's, or a person's, and no number is told.
  */
-export function withFoundNumbers(answer: WriteAnswer, snapshot: Snapshot): WriteAnswer {
+export function withFoundNumbers(
+  answer: WriteAnswer,
+  snapshot: Snapshot,
+  expectedLastRow: number | null,
+): WriteAnswer {
   if (answer.kind !== 'added') return answer
   const { rowsJson, rowNumbers } = answer
   const expectedAt = rowNumbers[0] === undefined ? null : positionOf(snapshot, rowNumbers[0])
-  const foundAt =
-    expectedAt !== null && isRunAt(snapshot, expectedAt, rowsJson) ? expectedAt : lastRun(snapshot, rowsJson)
-  const first = foundAt === null ? guess(answer, snapshot) : (snapshot.rowNumbers[foundAt] ?? 0)
-  return { ...answer, rowNumbers: rowsJson.map((_, at) => first + at) }
+  const isAsExpected =
+    snapshot.lastRowNumber === expectedLastRow &&
+    expectedAt !== null &&
+    isRunAt(snapshot, expectedAt, rowsJson)
+  const foundAt = isAsExpected ? expectedAt : onlyRun(snapshot, rowsJson)
+  const first = foundAt === null ? undefined : snapshot.rowNumbers[foundAt]
+  return { ...answer, rowNumbers: first === undefined ? [] : rowsJson.map((_, at) => first + at) }
 }
 
-function guess(
-  { rowNumbers, rowsJson }: WriteAnswer & { kind: 'added' },
-  { lastRowNumber }: Snapshot,
-): number {
-  return rowNumbers[0] ?? Math.max(2, lastRowNumber - rowsJson.length + 1)
-}
-
-function lastRun(snapshot: Snapshot, rowsJson: readonly string[]): number | null {
+function onlyRun(snapshot: Snapshot, rowsJson: readonly string[]): number | null {
+  let found: number | null = null
   for (let at = snapshot.rowNumbers.length - rowsJson.length; at >= 0; at--) {
-    if (isRunAt(snapshot, at, rowsJson)) return at
+    if (!isRunAt(snapshot, at, rowsJson)) continue
+    if (found !== null) return null
+    found = at
   }
-  return null
+  return found
 }
 
 function isRunAt(snapshot: Snapshot, at: number, rowsJson: readonly string[]): boolean {

@@ -12,6 +12,8 @@ export interface JournalAnswer {
   answer: WriteAnswer
   /** False while the row numbers are a guess (`Prepared.isExact`). */
   isExact: boolean
+  /** `Prepared.expectedLastRow`, while they are. */
+  expectedLastRow?: number | null
 }
 
 export function placeText({ provider, location, credentialId }: JournalPlace): string {
@@ -22,8 +24,8 @@ export function readPlace(text: string): JournalPlace {
   return JSON.parse(text) as JournalPlace
 }
 
-export function answerText(answer: WriteAnswer, isExact: boolean): string {
-  return JSON.stringify({ answer, isExact } satisfies JournalAnswer)
+export function answerText(answer: WriteAnswer, guess?: Omit<JournalAnswer, 'answer'>): string {
+  return JSON.stringify({ answer, ...(guess ?? { isExact: true }) } satisfies JournalAnswer)
 }
 
 export function refusalText({ code, facts }: Refusal): string {

@@ -22,7 +22,7 @@ export interface BatchJournal {
   beginSending(
     sent: readonly Sent[],
     place: JournalPlace,
-    prepared: Pick<Prepared, 'fence' | 'isExact'>,
+    prepared: Pick<Prepared, 'fence' | 'isExact' | 'expectedLastRow'>,
   ): Promise<void>
   /** Tries until it is recorded: the provider has it, and no client may hear of it before the store does. */
   finishApplied(sent: readonly Sent[]): Promise<void>
@@ -43,10 +43,10 @@ export function createBatchJournal(
   let sharedId: string | null = null
 
   return {
-    async beginSending(sent, place, { fence, isExact }) {
+    async beginSending(sent, place, { fence, isExact, expectedLastRow = null }) {
       const keyed = sent
         .filter(({ order }) => order.claim !== null)
-        .map(({ order, answer }) => row(order, order.claim, answerText(answer, isExact)))
+        .map(({ order, answer }) => row(order, order.claim, answerText(answer, { isExact, expectedLastRow })))
       const [first] = sent
       const needsShared = keyed.length === 0 && first !== undefined
       const operations = needsShared ? [row(first.order, sharedId, '')] : keyed
@@ -55,7 +55,7 @@ export function createBatchJournal(
     },
     async finishApplied(sent) {
       const outcomes = sent.flatMap(({ order: { claim }, answer }) =>
-        claim === null ? [] : [{ id: claim, answer: answerText(answer, true) }],
+        claim === null ? [] : [{ id: claim, answer: answerText(answer) }],
       )
       if (sharedId !== null) outcomes.push({ id: sharedId, answer: '' })
       await persistence.until(() => store.finishApplied(source, outcomes))

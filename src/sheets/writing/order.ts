@@ -39,7 +39,13 @@ export interface Deletion {
 export type Precondition = (rowNumber: number, rowJson: string) => boolean
 
 /** What was done, without the form in which a client is told: a replay may be asked for in the other one. */
-export type WriteAnswer =
+export type WriteAnswer = WhatWasDone & {
+  /** A sentence for the client where what was done is not quite what it asked for. */
+  warning?: string
+}
+
+type WhatWasDone =
+  /** `rowNumbers` is empty where they cannot be told for certain. */
   | { kind: 'added'; rowNumbers: number[]; rowsJson: string[] }
   | { kind: 'updated'; rowNumber: number; rowJson: string }
   /** The row as it was. */

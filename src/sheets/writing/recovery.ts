@@ -119,5 +119,5 @@ async function outcomeOf(
     if (!record) throw new ProviderFailure('the sheet is not connected any more')
     return reading.readForWriting(record)
   })
-  return { id, answer: answerText(withFoundNumbers(kept.answer, snapshot), true) }
+  return { id, answer: answerText(withFoundNumbers(kept.answer, snapshot, kept.expectedLastRow ?? null)) }
 }

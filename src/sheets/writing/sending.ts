@@ -3,12 +3,14 @@ import type { Refusal } from '../../errors.ts'
 import type { Observe } from '../../observe.ts'
 import type { SheetRecord } from '../../store/store.ts'
 import type { Change, ChangeResult, Unfit } from '../change.ts'
-import type { Prepared, Provider } from '../provider.ts'
+import type { Committed, Prepared, Provider } from '../provider.ts'
 import { OutcomeUnknown, ProviderFailure } from '../provider-failure.ts'
 import type { Reading } from '../reading.ts'
+import type { Column } from '../table.ts'
 import { withFoundNumbers } from './finding-rows.ts'
 import type { BatchJournal, Sent } from './journal.ts'
 import { type Base, createAnswers } from './judging.ts'
+import { areColumnsWhereTheyWere, putRight, standingWhereExpected } from './moved-columns.ts'
 import { Closing, type Persistence } from './persistence.ts'
 import type { Waiting } from './waiting.ts'
 
@@ -51,7 +53,7 @@ export async function send(group: readonly Judged[], base: Base, parts: SendingP
   const { record, provider, toDiscard, clock } = parts
   const begunMs = clock.elapsedMs()
   const changes = group.map(({ change }) => change)
-  const prepared = await reporting(parts, () => provider.prepare(record, changes, base.version))
+  const prepared = await reporting(parts, () => provider.prepare(record, changes, base.version, base.columns))
   if (prepared === 'conflict') return { kind: 'conflict' }
   if ('changeAt' in prepared) {
     return { kind: 'unfit', waiting: waitingAt(group, prepared.changeAt), unfit: prepared }
@@ -79,13 +81,12 @@ export async function send(group: readonly Judged[], base: Base, parts: SendingP
 
 async function commit(
   group: readonly Judged[],
-  { columns }: Base,
+  base: Base,
   prepared: Prepared,
   parts: SendingParts,
 ): Promise<SendOutcome> {
   const { journal, record } = parts
-  const toAnswer = createAnswers(columns)
-  const expected = answersFrom(prepared.expected)
+  const expected = answersFrom(prepared.expected, base.columns)
   await journal.beginSending(expected, record, prepared)
   const committed = await reporting(parts, () => prepared.commit()).catch((error: unknown) => {
     const isKnown = error instanceof ProviderFailure && !(error instanceof OutcomeUnknown)
@@ -101,23 +102,34 @@ async function commit(
   }
   const sent =
     committed === 'applied'
-      ? await afterLostAnswer(expected, prepared, parts)
-      : answersAfter(committed.results)
+      ? await afterLostAnswer(group, expected, prepared, base, parts)
+      : await answersAfter(committed)
   await journal.finishApplied(sent)
   for (const [at, { answer }] of sent.entries()) waitingAt(group, at).answer(answer)
   return { kind: 'applied' }
 
   /** It is done: from here on, nothing may end in an error that says otherwise. */
-  function answersAfter(results: readonly ChangeResult[]): readonly Sent[] {
+  async function answersAfter({
+    results,
+    columns = base.columns,
+  }: Committed & { outcome: 'applied' }): Promise<readonly Sent[]> {
+    const answered = tryAnswersFrom(results, columns)
+    if (!answered) return expected
+    if (columns === base.columns) return answered
+    return putRight(group, answered, results, { judged: base.columns, now: columns }, parts)
+  }
+
+  function tryAnswersFrom(results: readonly ChangeResult[], columns: readonly Column[]): Sent[] | null {
     try {
-      return answersFrom(results)
+      return answersFrom(results, columns)
     } catch {
-      return expected
+      return null
     }
   }
 
-  function answersFrom(results: readonly ChangeResult[]): Sent[] {
+  function answersFrom(results: readonly ChangeResult[], columns: readonly Column[]): Sent[] {
     if (results.length !== group.length) throw new Error('The provider answered another number of changes')
+    const toAnswer = createAnswers(columns)
     return results.map((result, at) => {
       const { order } = waitingAt(group, at)
       return { order, answer: toAnswer(order.wish, result) }
@@ -133,13 +145,23 @@ function settled({ fence }: Prepared, parts: SendingParts): Promise<'applied' | 
 
 /** It is done, but nobody told where: where that was a guess, a fresh look says. */
 async function afterLostAnswer(
+  group: readonly Judged[],
   sent: readonly Sent[],
-  { isExact }: Prepared,
-  { reading, persistence, record }: SendingParts,
+  { isExact, expectedLastRow = null }: Prepared,
+  { columns: judged }: Base,
+  parts: SendingParts,
 ): Promise<readonly Sent[]> {
+  const { reading, persistence, record } = parts
   if (isExact) return sent
   const { snapshot } = await persistence.until(() => reading.readForWriting(record))
-  return sent.map(({ order, answer }) => ({ order, answer: withFoundNumbers(answer, snapshot) }))
+  const columns = { judged, now: snapshot.columns }
+  const found = sent.map(({ order, answer }) => ({
+    order,
+    answer: withFoundNumbers(answer, snapshot, expectedLastRow),
+  }))
+  if (areColumnsWhereTheyWere(columns)) return found
+  const results = standingWhereExpected(group, found, sent, snapshot, expectedLastRow)
+  return putRight(group, found, results, columns, parts)
 }
 
 /** A failing read was reported by the one who read. */

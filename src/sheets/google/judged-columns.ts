@@ -1,0 +1,44 @@
+import type { Change } from '../change.ts'
+import { type Column, columnsOf } from '../table.ts'
+import { headerValues } from './tab-memory.ts'
+import type { SeenCell } from './tab-view.ts'
+
+/** A header as it was seen, in the terms in which changes are judged. */
+export function columnsOfHeader(header: readonly SeenCell[]): Column[] {
+  return columnsOf({ rows: [headerValues(header)] })
+}
+
+/**
+ * Whether the columns that these changes write into are still where they were when the changes were judged. Others
+ * may be anything: a header that is computed from the time of day must not keep everybody from writing.
+ */
+export function areColumnsAsJudged(
+  changes: readonly Change[],
+  judged: readonly Column[],
+  now: readonly Column[],
+): boolean {
+  const [keysThen, keysNow] = [judged, now].map(
+    (columns) => new Map(columns.map(({ key, index }) => [index, key])),
+  )
+  return [...writtenColumns(changes)].every((index) => keysThen?.get(index) === keysNow?.get(index))
+}
+
+export function areSameColumns(one: readonly Column[], other: readonly Column[]): boolean {
+  return (
+    one.length === other.length &&
+    one.every(({ key, index }, at) => other[at]?.key === key && other[at]?.index === index)
+  )
+}
+
+function writtenColumns(changes: readonly Change[]): Set<number> {
+  const written = new Set<number>()
+  for (const change of changes) {
+    if (change.kind === 'update') for (const { columnIndex } of change.cells) written.add(columnIndex)
+    if (change.kind === 'add') {
+      for (const row of change.rows) {
+        for (const [index, cell] of row.entries()) if (cell !== null) written.add(index)
+      }
+    }
+  }
+  return written
+}
