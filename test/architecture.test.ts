@@ -112,6 +112,27 @@ test('no utils, helpers or common, and no file that only passes on', () => {
   )
 })
 
+/**
+ * What a page sends is what it was given at the click. A function inside a component would send what is on the screen by
+ * then, perhaps another row; one of the module knows only its arguments.
+ */
+test('nothing that a page sends is made in a component', () => {
+  const wrong: string[] = []
+  let count = 0
+  for (const file of globSync('web/src/**/*.{ts,tsx}')) {
+    const text = readFileSync(file, 'utf8')
+    const mutations = text.match(/\buseMutation\(/g)?.length ?? 0
+    const functions = [...text.matchAll(/\bmutationFn: (\w+),?\s/g)].map(([, name]) => name ?? '')
+    count += mutations
+    if (functions.length !== mutations) wrong.push(`${file}: a mutationFn is not just a name`)
+    for (const name of functions)
+      if (!new RegExp(`^(?:async )?(?:function|const) ${name}\\b`, 'm').test(text))
+        wrong.push(`${file}: ${name} is not a function of the module`)
+  }
+  assert.deepEqual(wrong, [])
+  assert.ok(count > 10, 'there are some to look at')
+})
+
 function allowed(place: string): readonly string[] {
   const places = mayImport[place]
   assert.ok(places, `${place} has no rule`)

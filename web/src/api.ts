@@ -1,5 +1,6 @@
 import type { ApiRefusal, RecentSignInRequired } from '../../src/dashboard/contract.ts'
 import { basePath } from './base-path.ts'
+import { isCutOff, noteAnswer, noteFailure } from './reachability.ts'
 
 /** The owner's API said no; `field` names the input it is about. */
 export class Refused extends Error {
@@ -15,13 +16,16 @@ export class Refused extends Error {
   }
 }
 
-const unreachable: ApiRefusal = {
-  error: { code: 'unreachable', message: 'Rowport cannot be reached. Check your connection and try again.' },
-}
+/** A question that the person waits in front of ends some time, with the truth: nobody knows. */
+const longestWaitMs = 60_000
+
+const unreachable = 'Rowport cannot be reached. Check your connection and try again.'
+const notSent =
+  'You are offline. This was not sent, and it will not be sent later. Try again when you are back online.'
+const unanswered = 'Rowport did not answer. This may have been done all the same: look before you try again.'
 const recentSignInRequired: RecentSignInRequired = 'recent_sign_in_required'
 
-/** Asks the owner to show that it is they; false when they would rather not. */
-/** `path`: of what asks for it. */
+/** Asks the owner to show that it is they; false when they would rather not. `path`: of what asks for it. */
 type Confirm = (path: string) => Promise<boolean>
 let confirm: Confirm = async () => false
 
@@ -52,19 +56,45 @@ export async function send<Answer>(
 /** A file goes as its bytes. `fetch` cannot tell how far it is, so this is the older way. */
 export function upload<Answer>(path: string, file: File, onSent: (share: number) => void): Promise<Answer> {
   const { promise, resolve, reject } = Promise.withResolvers<Answer>()
+  const wasCutOff = isCutOff()
   const request = new XMLHttpRequest()
   request.open('POST', addressOf(path))
   request.setRequestHeader('X-Rowport-Dashboard', '1')
   request.responseType = 'json'
   request.upload.onprogress = ({ loaded, total }) => onSent(total === 0 ? 0 : loaded / total)
-  request.onerror = () => reject(new Refused(0, unreachable))
+  request.onerror = () => reject(lost('POST', wasCutOff))
   request.onload = () => {
+    noteAnswer()
     const { status, response } = request
     if (status >= 200 && status < 300) resolve(response as Answer)
     else reject(refusalOf(status, response))
   }
   request.send(file)
   return promise
+}
+
+/**
+ * `fetch` and the whole body. It tries also where the browser believes that there is no network: the server may be on this
+ * machine. What fails was never put aside for later, and the error says whether it can have been done.
+ */
+export async function reach(
+  address: string,
+  { signal, ...init }: RequestInit & { method: string },
+): Promise<{ response: Response; text: string }> {
+  const wasCutOff = isCutOff()
+  const limits = init.method === 'GET' ? [] : [AbortSignal.timeout(longestWaitMs)]
+  try {
+    const response = await fetch(address, {
+      ...init,
+      signal: AbortSignal.any(signal ? [signal, ...limits] : limits),
+    })
+    const text = await response.text()
+    noteAnswer()
+    return { response, text }
+  } catch (error) {
+    if (signal?.aborted) throw error
+    throw lost(init.method, wasCutOff)
+  }
 }
 
 async function call<Answer>(
@@ -75,18 +105,23 @@ async function call<Answer>(
 ): Promise<Answer> {
   const headers = new Headers(method === 'GET' ? {} : { 'X-Rowport-Dashboard': '1' })
   if (body !== undefined) headers.set('Content-Type', 'application/json')
-  const response = await fetch(addressOf(path), {
+  const { response, text } = await reach(addressOf(path), {
     method,
     headers,
     ...(body === undefined ? {} : { body }),
     ...(signal ? { signal } : {}),
-  }).catch((error: unknown) => {
-    if (signal?.aborted) throw error
-    throw new Refused(0, unreachable)
   })
-  const answer: unknown = await response.json().catch(() => null)
+  const answer = parsed(text)
   if (response.ok) return answer as Answer
   throw refusalOf(response.status, answer)
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
 }
 
 function addressOf(path: string): string {
@@ -95,5 +130,16 @@ function addressOf(path: string): string {
 
 function refusalOf(status: number, answer: unknown): Refused {
   const isRefusal = typeof answer === 'object' && answer !== null && 'error' in answer
-  return new Refused(status, isRefusal ? (answer as ApiRefusal) : unreachable)
+  return isRefusal ? new Refused(status, answer as ApiRefusal) : silent(status, unreachable)
+}
+
+/** `wasCutOff`: before it was tried. Whoever is cut off before and after has sent nothing in between. */
+function lost(method: string, wasCutOff: boolean): Refused {
+  noteFailure()
+  if (method === 'GET') return silent(0, unreachable)
+  return silent(0, wasCutOff && isCutOff() ? notSent : unanswered)
+}
+
+function silent(status: number, message: string): Refused {
+  return new Refused(status, { error: { code: 'unreachable', message } })
 }

@@ -22,11 +22,18 @@ const queryClient: QueryClient = new QueryClient({
   mutationCache: new MutationCache({ onError }),
   defaultOptions: {
     queries: {
+      networkMode: 'always',
+      // Its default hangs on the network mode.
+      refetchOnReconnect: true,
       staleTime: 2_000,
       refetchInterval: refetchMs,
       retry: (failures, error) =>
-        failures < 2 && !(error instanceof Refused && error.status > 0 && error.status < 500),
+        failures < 2 &&
+        navigator.onLine &&
+        !(error instanceof Refused && error.status > 0 && error.status < 500),
     },
+    // Nothing waits for the network to be sent later, when nobody asks for it any more; nothing is sent twice.
+    mutations: { networkMode: 'always', retry: false },
   },
 })
 

@@ -1,4 +1,5 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useRouterState } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'react'
 import type { ConfirmInput, SessionView } from '../../../src/dashboard/contract.ts'
 import { confirmWith, send } from '../api.ts'
@@ -11,12 +12,19 @@ import { TextField } from '../ui/field.tsx'
 import { GoogleLink } from '../ui/google-link.tsx'
 
 const watchMs = 1_500
+/** A sign-in that comes later was for something else: what was asked for this long ago is not done any more. */
+const lapseMs = 5 * 60_000
 
 interface Asked {
   path: string
-  atMs: number
+  /** The page that asked, which has to be the one on the screen when it goes on. */
+  page: string
+  askedAtMs: number
+  formerSignInAtMs: number
   answer(isConfirmed: boolean): void
 }
+
+const confirmByPassword = (input: ConfirmInput) => send<SessionView>('POST', '/confirm', input)
 
 /**
  * Before something ends for good, where the sign-in is a while ago. It opens over whatever asked for it; what was typed
@@ -25,23 +33,39 @@ interface Asked {
 export function ConfirmItIsYou() {
   const [asked, setAsked] = useState<Asked | null>(null)
   const { signedInAtMs } = useSession()
-  const latest = useRef(signedInAtMs)
-  latest.current = signedInAtMs
+  const page = useRouterState({ select: ({ location }) => location.pathname })
+  const latest = useRef({ signedInAtMs, page })
+  latest.current = { signedInAtMs, page }
   useEffect(
     () =>
       confirmWith((path) => {
         const { promise, resolve } = Promise.withResolvers<boolean>()
-        setAsked({ path, atMs: latest.current, answer: resolve })
+        setAsked({
+          path,
+          page: latest.current.page,
+          askedAtMs: Date.now(),
+          formerSignInAtMs: latest.current.signedInAtMs,
+          answer: resolve,
+        })
         return promise
       }),
     [],
   )
-  const isConfirmed = asked !== null && signedInAtMs > asked.atMs
+  const isConfirmed = asked !== null && signedInAtMs > asked.formerSignInAtMs
+  const isLeft = asked !== null && page !== asked.page
   useEffect(() => {
-    if (!isConfirmed) return
-    asked.answer(true)
+    if (!asked || !(isConfirmed || isLeft)) return
+    asked.answer(!isLeft && Date.now() - asked.askedAtMs < lapseMs)
     setAsked(null)
-  }, [isConfirmed, asked])
+  }, [isConfirmed, isLeft, asked])
+  useEffect(() => {
+    if (!asked) return
+    const timer = setTimeout(() => {
+      asked.answer(false)
+      setAsked(null)
+    }, lapseMs)
+    return () => clearTimeout(timer)
+  }, [asked])
   function cancel() {
     asked?.answer(false)
     setAsked(null)
@@ -82,7 +106,7 @@ function ByPassword({ email, onCancel }: { email: string; onCancel(): void }) {
   const queryClient = useQueryClient()
   const [password, setPassword] = useState('')
   const confirm = useMutation({
-    mutationFn: (input: ConfirmInput) => send<SessionView>('POST', '/confirm', input),
+    mutationFn: confirmByPassword,
     onSuccess: (session) => queryClient.setQueryData(sessionQuery.queryKey, session),
   })
   return (

@@ -5,6 +5,7 @@ import { sessionQuery, useSession } from '../session.ts'
 import { ConfirmItIsYou } from './confirm-it-is-you.tsx'
 import { Logo } from './logo.tsx'
 import { SignOut } from './sign-out.tsx'
+import { SilenceBar } from './silence-bar.tsx'
 import { ThemeSwitch } from './theme-switch.tsx'
 
 const pages = [
@@ -85,11 +86,12 @@ export function Shell() {
           </div>
         </div>
       </header>
-      <main id="page" tabIndex={-1} className="min-w-0 px-4 py-6 outline-none sm:px-8 md:py-10">
+      <main id="page" tabIndex={-1} className="min-w-0 px-4 pt-6 pb-20 outline-none sm:px-8 md:pt-10">
         <div className="mx-auto max-w-5xl">
           <Outlet />
         </div>
       </main>
+      <SilenceBar />
       <ConfirmItIsYou />
     </div>
   )

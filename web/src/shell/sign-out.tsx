@@ -2,17 +2,22 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { send } from '../api.ts'
 import { sessionQuery } from '../session.ts'
+import { useToast } from '../ui/toast.tsx'
+
+const leave = () => send('POST', '/sign-out')
 
 export function SignOut() {
   const queryClient = useQueryClient()
   const navigate = useNavigate()
+  const toast = useToast()
   const signOut = useMutation({
-    mutationFn: () => send('POST', '/sign-out'),
+    mutationFn: leave,
     onSuccess: async () => {
       await navigate({ to: '/sign-in' })
       queryClient.clear()
       queryClient.setQueryData(sessionQuery.queryKey, null)
     },
+    onError: ({ message }) => toast(message),
   })
   return (
     <button

@@ -2,15 +2,22 @@ import { type ReactNode, useEffect, useId, useRef } from 'react'
 import { Button } from './button.tsx'
 import { FormError } from './field.tsx'
 
-/** The browser's own modal: it keeps the focus, closes on Escape and makes the rest inert. */
+/**
+ * The browser's own modal: it keeps the focus, closes on Escape and makes the rest inert. While it is locked, only the page
+ * closes it; Escape then does `onEscape`.
+ */
 export function Dialog({
   title,
   isOpen,
+  isLocked = false,
+  onEscape,
   onClose,
   children,
 }: {
   title: string
   isOpen: boolean
+  isLocked?: boolean
+  onEscape?: () => void
   onClose(): void
   children: ReactNode
 }) {
@@ -25,7 +32,18 @@ export function Dialog({
     <dialog
       ref={dialog}
       aria-labelledby={titleId}
-      onClose={onClose}
+      closedby={isLocked ? 'none' : 'closerequest'}
+      onKeyDown={({ key }) => {
+        if (isLocked && key === 'Escape') onEscape?.()
+      }}
+      // For browsers that do not know `closedby`.
+      onCancel={(event) => {
+        if (isLocked) event.preventDefault()
+      }}
+      onClose={() => {
+        if (isLocked && isOpen) dialog.current?.showModal()
+        else onClose()
+      }}
       className="m-auto w-[calc(100%-1.5rem)] max-w-lg rounded-xl border border-line bg-raised p-0 shadow-2xl"
     >
       {isOpen && (
@@ -40,7 +58,7 @@ export function Dialog({
   )
 }
 
-/** Asks before something breaks; the sentence says what. */
+/** Asks before something breaks; the sentence says what. What is being sent cannot be cancelled any more. */
 export function ConfirmDialog({
   title,
   confirm,
@@ -61,11 +79,13 @@ export function ConfirmDialog({
   children: ReactNode
 }) {
   return (
-    <Dialog title={title} isOpen={isOpen} onClose={onClose}>
+    <Dialog title={title} isOpen={isOpen} isLocked={isBusy} onClose={onClose}>
       <div className="text-sm text-soft [&_strong]:font-medium [&_strong]:text-ink">{children}</div>
       <FormError>{error}</FormError>
       <div className="mt-5 flex justify-end gap-2">
-        <Button onClick={onClose}>Cancel</Button>
+        <Button disabled={isBusy} onClick={onClose}>
+          Cancel
+        </Button>
         <Button look="danger" isBusy={isBusy} onClick={onConfirm}>
           {confirm}
         </Button>

@@ -28,3 +28,7 @@ export function inWords(atMs: number, nowMs: number): string {
 export function dateOf(atMs: number): string {
   return new Intl.DateTimeFormat('en', { dateStyle: 'medium' }).format(atMs)
 }
+
+export function timeOf(atMs: number): string {
+  return new Intl.DateTimeFormat('en', { timeStyle: 'short' }).format(atMs)
+}

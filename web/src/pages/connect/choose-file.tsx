@@ -7,6 +7,9 @@ import { FormError } from '../../ui/field.tsx'
 import { ProgressBar } from '../../ui/progress-bar.tsx'
 import { Card, ErrorState, Skeleton } from '../../ui/states.tsx'
 
+const uploadFile = ({ file, onSent }: { file: File; onSent(share: number): void }) =>
+  upload<FileChoice>(`/files?name=${encodeURIComponent(file.name)}`, file, onSent)
+
 export function ChooseFile({ onChosen }: { onChosen(source: SheetSource): void }) {
   const queryClient = useQueryClient()
   const input = useRef<HTMLInputElement>(null)
@@ -17,8 +20,7 @@ export function ChooseFile({ onChosen }: { onChosen(source: SheetSource): void }
     queryFn: ({ signal }) => get<FileChoice[]>('/files', signal),
   })
   const send = useMutation({
-    mutationFn: (file: File) =>
-      upload<FileChoice>(`/files?name=${encodeURIComponent(file.name)}`, file, setSentShare),
+    mutationFn: uploadFile,
     onMutate: () => setSentShare(0),
     onSuccess: (choice) => {
       void queryClient.invalidateQueries({ queryKey: ['files'] })
@@ -44,7 +46,7 @@ export function ChooseFile({ onChosen }: { onChosen(source: SheetSource): void }
           className="sr-only"
           tabIndex={-1}
           onChange={({ target }) => {
-            if (target.files?.[0]) send.mutate(target.files[0])
+            if (target.files?.[0]) send.mutate({ file: target.files[0], onSent: setSentShare })
             // So that the same file can be chosen again after it was mended.
             target.value = ''
           }}
@@ -52,7 +54,7 @@ export function ChooseFile({ onChosen }: { onChosen(source: SheetSource): void }
         <Button look="primary" isBusy={send.isPending} onClick={() => input.current?.click()}>
           Choose a file
         </Button>
-        {send.isPending && <Sending name={send.variables.name} share={sentShare} />}
+        {send.isPending && <Sending name={send.variables.file.name} share={sentShare} />}
         <FormError>{send.error?.message}</FormError>
       </Card>
       {files.isPending && <Skeleton lines={3} />}

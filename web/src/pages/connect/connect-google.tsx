@@ -5,7 +5,12 @@ import { Button } from '../../ui/button.tsx'
 import { FormError } from '../../ui/field.tsx'
 import { Card } from '../../ui/states.tsx'
 
-export function ConnectGoogle({ view, returnTo }: { view: GoogleView; returnTo: '/connect' | '/settings' }) {
+type ReturnTo = '/connect' | '/settings'
+
+const beginConsent = (input: { returnTo: ReturnTo }) =>
+  send<{ url: string }>('POST', '/google/connect', input)
+
+export function ConnectGoogle({ view, returnTo }: { view: GoogleView; returnTo: ReturnTo }) {
   const isAgain = view.connection !== null
   return (
     <Card title={isAgain ? 'Connect Google again' : 'Connect your Google account'}>
@@ -25,16 +30,20 @@ export function GoToGoogle({
   look = 'primary',
 }: {
   label: string
-  returnTo: '/connect' | '/settings'
+  returnTo: ReturnTo
   look?: 'primary' | 'secondary'
 }) {
   const begin = useMutation({
-    mutationFn: () => send<{ url: string }>('POST', '/google/connect', { returnTo }),
+    mutationFn: beginConsent,
     onSuccess: ({ url }) => window.location.assign(url),
   })
   return (
     <>
-      <Button look={look} isBusy={begin.isPending || begin.isSuccess} onClick={() => begin.mutate()}>
+      <Button
+        look={look}
+        isBusy={begin.isPending || begin.isSuccess}
+        onClick={() => begin.mutate({ returnTo })}
+      >
         {label}
       </Button>
       <FormError>{begin.error?.message}</FormError>

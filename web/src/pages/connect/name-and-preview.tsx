@@ -10,6 +10,8 @@ import { ScrollBox } from '../../ui/scroll-box.tsx'
 import { Card, ErrorState, Skeleton } from '../../ui/states.tsx'
 import { useToast } from '../../ui/toast.tsx'
 
+const connectSheet = (input: ConnectInput) => send<SheetView>('POST', '/sheets', input)
+
 /** The rows as clients will get them, and the address under which they will. */
 export function NameAndPreview({ source }: { source: SheetSource }) {
   const preview = useQuery({
@@ -39,8 +41,8 @@ function Form({ source, preview }: { source: SheetSource; preview: PreviewView }
     placeholderData: (former) => former,
   })
   const connect = useMutation({
-    mutationFn: () => send<SheetView>('POST', '/sheets', { slug, access, source } satisfies ConnectInput),
-    onSuccess: async () => {
+    mutationFn: connectSheet,
+    onSuccess: async (_view, { slug }) => {
       await queryClient.invalidateQueries({ queryKey: ['sheets'] })
       toast('Connected. The API is live.')
       await navigate({ to: '/sheets/$slug', params: { slug } })
@@ -53,7 +55,7 @@ function Form({ source, preview }: { source: SheetSource; preview: PreviewView }
           className="space-y-3"
           onSubmit={(event) => {
             event.preventDefault()
-            connect.mutate()
+            connect.mutate({ slug, access, source })
           }}
         >
           <TextField

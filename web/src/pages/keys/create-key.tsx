@@ -9,6 +9,8 @@ import { Choices, FormError, SelectField, TextField } from '../../ui/field.tsx'
 
 const blank: KeyInput = { name: '', mode: 'live', scope: 'read', sheetSlug: null }
 
+const createKey = (input: KeyInput) => send<NewKeyView>('POST', '/keys', input)
+
 export function CreateKey({
   isOpen,
   onClose,
@@ -27,7 +29,7 @@ export function CreateKey({
     enabled: isOpen,
   })
   const create = useMutation({
-    mutationFn: () => send<NewKeyView>('POST', '/keys', input),
+    mutationFn: createKey,
     onSuccess: (made) => {
       void queryClient.invalidateQueries({ queryKey: ['keys'] })
       onMade(made)
@@ -41,12 +43,12 @@ export function CreateKey({
   }, [isOpen, reset])
   const refusal = create.error instanceof Refused ? create.error : null
   return (
-    <Dialog title="Create an API key" isOpen={isOpen} onClose={onClose}>
+    <Dialog title="Create an API key" isOpen={isOpen} isLocked={create.isPending} onClose={onClose}>
       <form
         className="space-y-4"
         onSubmit={(event) => {
           event.preventDefault()
-          create.mutate()
+          create.mutate(input)
         }}
       >
         <TextField
@@ -99,7 +101,9 @@ export function CreateKey({
         </SelectField>
         <FormError>{refusal?.field === 'name' ? null : create.error?.message}</FormError>
         <div className="flex justify-end gap-2">
-          <Button onClick={onClose}>Cancel</Button>
+          <Button disabled={create.isPending} onClick={onClose}>
+            Cancel
+          </Button>
           <Button type="submit" look="primary" isBusy={create.isPending}>
             Create key
           </Button>

@@ -5,21 +5,27 @@ import { ConfirmDialog } from '../../ui/dialog.tsx'
 import { Ago } from '../../ui/time.tsx'
 import { useToast } from '../../ui/toast.tsx'
 
+export interface KeyEnding {
+  key: KeyView
+  how: 'revoke' | 'regenerate'
+}
+
+const endKey = ({ key, how }: KeyEnding) => send<NewKeyView | null>('POST', `/keys/${key.id}/${how}`)
+
 /** Revoking and regenerating both end a key at once; the question says what stops working. */
 export function EndKey({
   ending,
   onClose,
   onMade,
 }: {
-  ending: { key: KeyView; how: 'revoke' | 'regenerate' } | null
+  ending: KeyEnding | null
   onClose(): void
   onMade(made: NewKeyView): void
 }) {
   const queryClient = useQueryClient()
   const toast = useToast()
   const end = useMutation({
-    mutationFn: ({ key, how }: { key: KeyView; how: string }) =>
-      send<NewKeyView | null>('POST', `/keys/${key.id}/${how}`),
+    mutationFn: endKey,
     onSuccess: (made) => {
       void queryClient.invalidateQueries({ queryKey: ['keys'] })
       if (made && 'value' in made) return onMade(made)

@@ -8,7 +8,7 @@ import { DataTable } from '../../ui/data-table.tsx'
 import { Badge, EmptyState, ErrorState, PageHeader, Skeleton } from '../../ui/states.tsx'
 import { Ago, dateOf } from '../../ui/time.tsx'
 import { CreateKey } from './create-key.tsx'
-import { EndKey } from './end-key.tsx'
+import { EndKey, type KeyEnding } from './end-key.tsx'
 import { NewKeyDialog } from './new-key-dialog.tsx'
 
 export function KeysPage() {
@@ -16,7 +16,7 @@ export function KeysPage() {
   const keys = useQuery({ queryKey: ['keys'], queryFn: ({ signal }) => get<KeyView[]>('/keys', signal) })
   const [isCreating, setIsCreating] = useState(false)
   const [made, setMade] = useState<NewKeyView | null>(null)
-  const [ending, setEnding] = useState<{ key: KeyView; how: 'revoke' | 'regenerate' } | null>(null)
+  const [ending, setEnding] = useState<KeyEnding | null>(null)
   const active = keys.data?.filter(({ revokedAtMs }) => revokedAtMs === null) ?? []
   const revoked = keys.data?.filter(({ revokedAtMs }) => revokedAtMs !== null) ?? []
   const create = (

@@ -9,6 +9,8 @@ import { TextField } from '../../ui/field.tsx'
 import { Section } from '../../ui/section.tsx'
 import { useToast } from '../../ui/toast.tsx'
 
+const renameAccount = (input: { slug: string }) => send<SessionView>('PATCH', '/account', input)
+
 export function AccountSection() {
   const { account, server } = useSession()
   const queryClient = useQueryClient()
@@ -16,7 +18,7 @@ export function AccountSection() {
   const [slug, setSlug] = useState(account.slug)
   const [isAsking, setIsAsking] = useState(false)
   const rename = useMutation({
-    mutationFn: () => send<SessionView>('PATCH', '/account', { slug }),
+    mutationFn: renameAccount,
     onSuccess: (session) => {
       queryClient.setQueryData(sessionQuery.queryKey, session)
       void queryClient.invalidateQueries()
@@ -51,8 +53,11 @@ export function AccountSection() {
         isOpen={isAsking}
         isBusy={rename.isPending}
         error={rename.error?.message}
-        onConfirm={() => rename.mutate()}
-        onClose={() => setIsAsking(false)}
+        onConfirm={() => rename.mutate({ slug })}
+        onClose={() => {
+          setIsAsking(false)
+          rename.reset()
+        }}
       >
         <p>
           Every address under <strong className="font-mono">/api/sheets/{account.slug}/…</strong> stops

@@ -11,6 +11,8 @@ import { Section } from '../../ui/section.tsx'
 const whatHappensToRows =
   'Files that you uploaded here are deleted with everything written to them. Spreadsheets at Google are not touched.'
 
+const deleteAccount = (input: { confirmSlug: string }) => send('POST', '/account/delete', input)
+
 export function DangerSection() {
   const { account } = useSession()
   const queryClient = useQueryClient()
@@ -18,7 +20,7 @@ export function DangerSection() {
   const [isAsking, setIsAsking] = useState(false)
   const [typed, setTyped] = useState('')
   const remove = useMutation({
-    mutationFn: () => send('POST', '/account/delete', { confirmSlug: typed }),
+    mutationFn: deleteAccount,
     onSuccess: async () => {
       await navigate({ to: '/sign-in' })
       queryClient.clear()
@@ -37,8 +39,11 @@ export function DangerSection() {
         isOpen={isAsking}
         isBusy={remove.isPending}
         error={remove.error?.message}
-        onConfirm={() => remove.mutate()}
-        onClose={() => setIsAsking(false)}
+        onConfirm={() => remove.mutate({ confirmSlug: typed })}
+        onClose={() => {
+          setIsAsking(false)
+          remove.reset()
+        }}
       >
         <p className="mb-3">
           All addresses and keys stop working at once, Google is disconnected, and nothing can be restored.

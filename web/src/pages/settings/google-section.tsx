@@ -10,6 +10,8 @@ import { dateOf } from '../../ui/time.tsx'
 import { useToast } from '../../ui/toast.tsx'
 import { GoToGoogle } from '../connect/connect-google.tsx'
 
+const disconnectGoogle = () => send<{ isRevokedAtGoogle: boolean }>('POST', '/google/disconnect')
+
 export function GoogleSection() {
   const google = useQuery({
     queryKey: ['google'],
@@ -44,7 +46,7 @@ function Connection({
   const toast = useToast()
   const [isAsking, setIsAsking] = useState(false)
   const disconnect = useMutation({
-    mutationFn: () => send<{ isRevokedAtGoogle: boolean }>('POST', '/google/disconnect'),
+    mutationFn: disconnectGoogle,
     onSuccess: ({ isRevokedAtGoogle }) => {
       void queryClient.invalidateQueries()
       setIsAsking(false)
@@ -81,7 +83,10 @@ function Connection({
         isBusy={disconnect.isPending}
         error={disconnect.error?.message}
         onConfirm={() => disconnect.mutate()}
-        onClose={() => setIsAsking(false)}
+        onClose={() => {
+          setIsAsking(false)
+          disconnect.reset()
+        }}
       >
         <p>
           The permission is revoked at Google and forgotten here.{' '}

@@ -8,6 +8,8 @@ import { FormError, TextField } from '../../ui/field.tsx'
 import { Section } from '../../ui/section.tsx'
 import { useToast } from '../../ui/toast.tsx'
 
+const changePassword = (input: PasswordInput) => send('POST', '/password', input)
+
 export function PasswordSection() {
   const { owner } = useSession()
   const queryClient = useQueryClient()
@@ -16,12 +18,7 @@ export function PasswordSection() {
   const [next, setNext] = useState('')
   const [email, setEmail] = useState('')
   const change = useMutation({
-    mutationFn: () =>
-      send('POST', '/password', {
-        current: owner.hasPassword ? current : null,
-        next,
-        ...(owner.email === null && { email }),
-      } satisfies PasswordInput & { email?: string }),
+    mutationFn: changePassword,
     onSuccess: async () => {
       setCurrent('')
       setNext('')
@@ -43,7 +40,11 @@ export function PasswordSection() {
       <form
         onSubmit={(event) => {
           event.preventDefault()
-          change.mutate()
+          change.mutate({
+            current: owner.hasPassword ? current : null,
+            next,
+            ...(owner.email === null && { email }),
+          })
         }}
       >
         {owner.email === null && (

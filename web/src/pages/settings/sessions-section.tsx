@@ -5,10 +5,12 @@ import { Button } from '../../ui/button.tsx'
 import { FormError } from '../../ui/field.tsx'
 import { Section } from '../../ui/section.tsx'
 
+const signOutEverywhere = () => send('POST', '/sign-out-everywhere')
+
 export function SessionsSection() {
   const queryClient = useQueryClient()
   const end = useMutation({
-    mutationFn: () => send('POST', '/sign-out-everywhere'),
+    mutationFn: signOutEverywhere,
     onSuccess: () => queryClient.setQueryData(sessionQuery.queryKey, null),
   })
   return (

@@ -1,7 +1,7 @@
 import { useMutation } from '@tanstack/react-query'
-import { useRef, useState } from 'react'
+import { type RefObject, useEffect, useRef, useState } from 'react'
 import type { ConsoleKey } from '../../../../src/dashboard/contract.ts'
-import { send } from '../../api.ts'
+import { reach, send } from '../../api.ts'
 import { basePath } from '../../base-path.ts'
 import { useSession } from '../../session.ts'
 import { Button } from '../../ui/button.tsx'
@@ -17,6 +17,16 @@ interface Asked {
   query: string | null
   body: string
 }
+/** Everything that one request needs, as it was on the screen when it was asked for. */
+interface Sending {
+  slug: string
+  method: string
+  path: string
+  body: string | null
+  /** Fetched with the first request, and then kept. */
+  key: RefObject<ConsoleKey | null>
+  isLeft: RefObject<boolean>
+}
 interface Answer {
   status: number
   statusText: string
@@ -28,11 +38,42 @@ interface Answer {
 const methods = ['GET', 'POST', 'PUT', 'DELETE']
 const shownBytes = 100_000
 
+async function sendRequest({ slug, method, path, body, key, isLeft }: Sending): Promise<Answer> {
+  if (!key.current || key.current.expiresAtMs < Date.now())
+    key.current = await send<ConsoleKey>('POST', `/sheets/${slug}/console-key`)
+  if (isLeft.current) throw new Error('The page was left before anything was sent.')
+  const begunMs = performance.now()
+  const { response, text } = await reach(basePath + path, {
+    method,
+    credentials: 'omit',
+    cache: 'no-store',
+    headers: {
+      Authorization: `Bearer ${key.current.value}`,
+      ...(body === null ? {} : { 'Content-Type': 'application/json' }),
+    },
+    ...(body === null ? {} : { body }),
+  })
+  return {
+    status: response.status,
+    statusText: response.statusText,
+    durationMs: performance.now() - begunMs,
+    headers: [...response.headers].filter(([name]) => interesting.test(name)),
+    body: pretty(text),
+  }
+}
+
 /** Sends real requests to the public API, from this browser, with a key that lives as long as the page. */
 export function Console() {
   const sheet = useSheet()
   const { account } = useSession()
   const key = useRef<ConsoleKey | null>(null)
+  const isLeft = useRef(false)
+  useEffect(() => {
+    isLeft.current = false
+    return () => {
+      isLeft.current = true
+    }
+  }, [])
   const [asked, setAsked] = useState<Asked>({
     method: 'GET',
     row: '',
@@ -46,38 +87,21 @@ export function Console() {
   const search = query.replace(/^\?/, '')
   const path = `${sheet.paths.formA}${row ? `/${row}` : ''}${search ? `?${search}` : ''}`
 
-  const request = useMutation({
-    mutationFn: async (): Promise<Answer> => {
-      if (!key.current || key.current.expiresAtMs < Date.now())
-        key.current = await send<ConsoleKey>('POST', `/sheets/${sheet.slug}/console-key`)
-      const begunMs = performance.now()
-      const response = await fetch(basePath + path, {
-        method: asked.method,
-        credentials: 'omit',
-        cache: 'no-store',
-        headers: {
-          Authorization: `Bearer ${key.current.value}`,
-          ...(hasBody ? { 'Content-Type': 'application/json' } : {}),
-        },
-        ...(hasBody ? { body: asked.body } : {}),
-      })
-      const text = await response.text()
-      return {
-        status: response.status,
-        statusText: response.statusText,
-        durationMs: performance.now() - begunMs,
-        headers: [...response.headers].filter(([name]) => interesting.test(name)),
-        body: pretty(text),
-      }
-    },
-  })
+  const request = useMutation({ mutationFn: sendRequest })
   return (
     <div className="grid grid-cols-1 items-start gap-6 lg:grid-cols-2">
       <Card title="Request">
         <form
           onSubmit={(event) => {
             event.preventDefault()
-            request.mutate()
+            request.mutate({
+              slug: sheet.slug,
+              method: asked.method,
+              path,
+              body: hasBody ? asked.body : null,
+              key,
+              isLeft,
+            })
           }}
         >
           <div className="grid grid-cols-[7rem_1fr] gap-x-3">

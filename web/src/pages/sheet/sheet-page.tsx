@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link, Outlet, useParams } from '@tanstack/react-router'
+import { Fragment } from 'react'
 import { Refused } from '../../api.ts'
 import { useTitle } from '../../shell/use-title.ts'
 import { ButtonLink } from '../../ui/button.tsx'
@@ -66,7 +67,12 @@ export function SheetPage() {
       </nav>
       {sheet.isPending && <Skeleton lines={7} />}
       {sheet.error && !sheet.data && <ErrorState error={sheet.error} onRetry={() => sheet.refetch()} />}
-      {sheet.data && <Outlet />}
+      {/* What was typed or asked on the page of one sheet is never carried over to another. */}
+      {sheet.data && (
+        <Fragment key={slug}>
+          <Outlet />
+        </Fragment>
+      )}
     </>
   )
 }

@@ -9,7 +9,7 @@ import { useEntering } from './use-entering.ts'
 export function SignInLinkPage() {
   useTitle('Sign in')
   const { token } = useSearch({ from: '/sign-in-link' })
-  const entering = useEntering<{ token: string }>('/sign-in-link', '/')
+  const entering = useEntering('/')
   return (
     <Entrance
       title="Welcome to Rowport"
@@ -21,7 +21,7 @@ export function SignInLinkPage() {
         look="primary"
         className="h-10 w-full"
         isBusy={entering.isPending}
-        onClick={() => entering.mutate({ token })}
+        onClick={() => entering.mutate({ path: '/sign-in-link', input: { token } })}
       >
         Sign in
       </Button>

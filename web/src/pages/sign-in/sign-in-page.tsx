@@ -22,7 +22,7 @@ export function SignInPage() {
   const { next = '/', problem } = useSearch({ from: '/sign-in' })
   const { data: server } = useQuery(serverQuery)
   const [input, setInput] = useState<SignInInput>({ email: '', password: '' })
-  const entering = useEntering<SignInInput>('/sign-in', next)
+  const entering = useEntering(next)
   return (
     <Entrance
       title="Sign in"
@@ -51,7 +51,7 @@ export function SignInPage() {
         next={next}
         submit="Sign in"
         isBusy={entering.isPending}
-        onSubmit={() => entering.mutate(input)}
+        onSubmit={() => entering.mutate({ path: '/sign-in', input })}
       >
         <TextField
           label="E-mail"

@@ -11,7 +11,7 @@ export function SignUpPage() {
   useTitle('Sign up')
   const [input, setInput] = useState<SignUpInput>({ email: '', password: '', slug: '' })
   const [isSlugOwn, setIsSlugOwn] = useState(false)
-  const entering = useEntering<SignUpInput>('/sign-up', '/')
+  const entering = useEntering('/')
   const errorOf = (field: string) =>
     entering.error instanceof Refused && entering.error.field === field ? entering.error.message : null
   const isElsewhere = entering.error && !(entering.error instanceof Refused && entering.error.field)
@@ -32,7 +32,7 @@ export function SignUpPage() {
         submit="Create account"
         isBusy={entering.isPending}
         error={isElsewhere ? entering.error?.message : null}
-        onSubmit={() => entering.mutate(input)}
+        onSubmit={() => entering.mutate({ path: '/sign-up', input })}
       >
         <TextField
           label="E-mail"

@@ -1,0 +1,52 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import type { SheetView } from '../../../../src/dashboard/contract.ts'
+import { send } from '../../api.ts'
+import { Button } from '../../ui/button.tsx'
+import { ConfirmDialog } from '../../ui/dialog.tsx'
+import { Section } from '../../ui/section.tsx'
+import { useToast } from '../../ui/toast.tsx'
+
+const disconnectSheet = ({ slug }: { slug: string }) => send('DELETE', `/sheets/${slug}`)
+
+export function DisconnectSection({ sheet }: { sheet: SheetView }) {
+  const queryClient = useQueryClient()
+  const navigate = useNavigate()
+  const toast = useToast()
+  const [isAsking, setIsAsking] = useState(false)
+  const disconnect = useMutation({
+    mutationFn: disconnectSheet,
+    onSuccess: async (_nothing, { slug }) => {
+      await navigate({ to: '/sheets' })
+      queryClient.removeQueries({ queryKey: ['sheets', slug] })
+      await queryClient.invalidateQueries({ queryKey: ['sheets'] })
+      toast(`${slug} is disconnected.`)
+    },
+  })
+  return (
+    <Section title="Danger zone" about="There is no way back from here." isDangerous>
+      <p className="mb-4 text-sm text-soft">The spreadsheet itself is not touched; only its API ends.</p>
+      <Button look="danger" onClick={() => setIsAsking(true)}>
+        Disconnect this sheet
+      </Button>
+      <ConfirmDialog
+        title={`Disconnect ${sheet.slug}?`}
+        confirm="Disconnect"
+        isOpen={isAsking}
+        isBusy={disconnect.isPending}
+        error={disconnect.error?.message}
+        onConfirm={() => disconnect.mutate({ slug: sheet.slug })}
+        onClose={() => {
+          setIsAsking(false)
+          disconnect.reset()
+        }}
+      >
+        <p>
+          Every request to <strong className="font-mono">{sheet.paths.formA}</strong> is answered with 404
+          from now on. Connecting it again gives it a new id. Keys made for this sheet alone are revoked.
+        </p>
+      </ConfirmDialog>
+    </Section>
+  )
+}
