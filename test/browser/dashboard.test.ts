@@ -203,7 +203,10 @@ async function makeKeyByKeyboard(page: Page, look: Looks['look']): Promise<strin
   const value = await shown.innerText()
   assert.match(value, /^sk_live_\w{32}$/)
   await look('09-new-key', 'state')
-  await tabTo(page, /^I have copied it$/)
+  await tabTo(page, /^Copy key$/)
+  await page.keyboard.press('Enter')
+  await page.getByText('Copied').waitFor()
+  await tabTo(page, /^Done$/)
   await page.keyboard.press('Enter')
   await shown.waitFor({ state: 'hidden' })
   return value

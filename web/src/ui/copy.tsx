@@ -1,37 +1,66 @@
-import { useEffect, useState } from 'react'
+import { type ReactNode, type RefObject, useEffect, useRef, useState } from 'react'
 import { Button } from './button.tsx'
+import { copyText } from './copy-text.ts'
 import { ScrollBox } from './scroll-box.tsx'
 
 const copiedMs = 1_800
+const copyKeys = /Mac|iPhone|iPad/.test(navigator.platform) ? '⌘C' : 'Ctrl+C'
+
+interface Copying {
+  text: string
+  /** Where the text stands on the page, to be selected when nothing else copies it. */
+  shown: RefObject<HTMLElement | null>
+  state: 'idle' | 'copied' | 'selected'
+  copy(from: Element): Promise<void>
+  /** On what surrounds the text: whoever copies by hand has copied too. */
+  onCopy(): void
+}
+
+export function useCopying(text: string, onCopied?: () => void): Copying {
+  const shown = useRef<HTMLElement>(null)
+  const [state, setState] = useState<Copying['state']>('idle')
+  useEffect(() => {
+    if (state !== 'copied') return
+    const timer = setTimeout(() => setState('idle'), copiedMs)
+    return () => clearTimeout(timer)
+  }, [state])
+  function succeed() {
+    setState('copied')
+    onCopied?.()
+  }
+  return {
+    text,
+    shown,
+    state,
+    async copy(from) {
+      if (await copyText(text, from)) return succeed()
+      if (shown.current) getSelection()?.selectAllChildren(shown.current)
+      setState('selected')
+    },
+    onCopy() {
+      if (String(getSelection()).includes(text.trim())) succeed()
+    },
+  }
+}
 
 export function CopyButton({
-  text,
+  copying: { state, copy },
   label = 'Copy',
   about,
   look = 'secondary',
 }: {
-  text: string
+  copying: Copying
   label?: string
   /** What is copied, for those who cannot see what it stands beside. */
   about?: string
   look?: 'primary' | 'secondary' | 'quiet'
 }) {
-  const [isCopied, setIsCopied] = useState(false)
-  useEffect(() => {
-    if (!isCopied) return
-    const timer = setTimeout(() => setIsCopied(false), copiedMs)
-    return () => clearTimeout(timer)
-  }, [isCopied])
+  const isCopied = state === 'copied'
   return (
     <Button
       look={look}
       className="h-7! px-2.5! text-[13px]!"
-      onClick={() =>
-        navigator.clipboard.writeText(text).then(
-          () => setIsCopied(true),
-          () => {},
-        )
-      }
+      onClick={({ currentTarget }) => void copy(currentTarget)}
     >
       {/* Both words lie in one place, so that the button keeps its width. */}
       <span aria-live="polite" className="grid *:col-start-1 *:row-start-1">
@@ -45,24 +74,53 @@ export function CopyButton({
   )
 }
 
+/** The text with its button, and what to do where the browser lets no page copy. */
+export function CopyFrame({
+  copying,
+  className,
+  children,
+}: {
+  copying: Copying
+  className: string
+  children: ReactNode
+}) {
+  return (
+    <div onCopy={copying.onCopy}>
+      <div className={`rounded-lg border border-line bg-sunken p-2 ${className}`}>{children}</div>
+      <p role="alert" className="mt-1.5 text-[13px] text-warn empty:hidden">
+        {copying.state === 'selected' && `The text is selected. Press ${copyKeys} to copy it.`}
+      </p>
+    </div>
+  )
+}
+
 /** Text to take away, with the button that takes it. */
 export function CodeBlock({ code, label }: { code: string; label: string }) {
+  const copying = useCopying(code)
   return (
-    <div className="flex items-start gap-2 rounded-lg border border-line bg-sunken p-2 pl-0">
+    <CopyFrame copying={copying} className="flex items-start gap-2 pl-0">
       <ScrollBox label={label} className="min-w-0 flex-1 rounded-md py-[3px] pl-4">
-        <pre className="font-mono text-[13px] leading-relaxed">{code}</pre>
+        <pre
+          ref={copying.shown as RefObject<HTMLPreElement | null>}
+          className="font-mono text-[13px] leading-relaxed"
+        >
+          {code}
+        </pre>
       </ScrollBox>
-      <CopyButton text={code} />
-    </div>
+      <CopyButton copying={copying} />
+    </CopyFrame>
   )
 }
 
 /** One line, such as an address. */
 export function CopyLine({ text, label }: { text: string; label: string }) {
+  const copying = useCopying(text)
   return (
-    <div className="flex items-center gap-2 rounded-lg border border-line bg-sunken p-2 pl-4">
-      <code className="min-w-0 flex-1 font-mono text-[13px] break-all">{text}</code>
-      <CopyButton text={text} about={label} />
-    </div>
+    <CopyFrame copying={copying} className="flex items-center gap-2 pl-4">
+      <code ref={copying.shown} className="min-w-0 flex-1 font-mono text-[13px] break-all">
+        {text}
+      </code>
+      <CopyButton copying={copying} about={label} />
+    </CopyFrame>
   )
 }
