@@ -5,10 +5,11 @@ import type { ConnectInput, PreviewView, SheetSource, SheetView } from '../../..
 import { get, send } from '../../api.ts'
 import { useSession } from '../../session.ts'
 import { Button } from '../../ui/button.tsx'
-import { Choices, FormError, TextField } from '../../ui/field.tsx'
+import { FormError, TextField } from '../../ui/field.tsx'
 import { ScrollBox } from '../../ui/scroll-box.tsx'
 import { Card, ErrorState, Skeleton } from '../../ui/states.tsx'
 import { useToast } from '../../ui/toast.tsx'
+import { AccessChoices, type SheetAccess, whatBecomesPublic } from '../sheets/sheet-access.tsx'
 
 const connectSheet = (input: ConnectInput) => send<SheetView>('POST', '/sheets', input)
 
@@ -31,7 +32,7 @@ function Form({ source, preview }: { source: SheetSource; preview: PreviewView }
   const navigate = useNavigate()
   const toast = useToast()
   const [slug, setSlug] = useState(preview.suggestedSlug)
-  const [access, setAccess] = useState<ConnectInput['access']>('private')
+  const [access, setAccess] = useState<SheetAccess>('private')
   const checked = useDeferredValue(slug)
   const check = useQuery({
     queryKey: ['slug-check', checked],
@@ -42,9 +43,13 @@ function Form({ source, preview }: { source: SheetSource; preview: PreviewView }
   })
   const connect = useMutation({
     mutationFn: connectSheet,
-    onSuccess: async (_view, { slug }) => {
+    onSuccess: async (_view, { slug, access }) => {
       await queryClient.invalidateQueries({ queryKey: ['sheets'] })
-      toast('Connected. The API is live.')
+      toast(
+        access === 'public-read'
+          ? 'Connected. Anyone with the address can read it.'
+          : 'Connected. The API is live.',
+      )
       await navigate({ to: '/sheets/$slug', params: { slug } })
     },
   })
@@ -68,20 +73,10 @@ function Form({ source, preview }: { source: SheetSource; preview: PreviewView }
             hint={`${server.baseUrl}/api/sheets/${account.slug}/${slug}`}
             onChange={({ target }) => setSlug(target.value)}
           />
-          <Choices<ConnectInput['access']>
-            legend="Who may read"
-            name="access"
-            value={access}
-            onChange={setAccess}
-            choices={[
-              { value: 'private', title: 'With a key', description: 'Every request needs one.' },
-              {
-                value: 'public-read',
-                title: 'Everybody',
-                description: 'Reading needs no key; writing does.',
-              },
-            ]}
-          />
+          <AccessChoices value={access} onChange={setAccess} />
+          <p role="status" className="rounded-md bg-warn-wash px-3 py-2 text-[13px] text-warn empty:hidden">
+            {access === 'public-read' && whatBecomesPublic(preview.rowCount)}
+          </p>
           <FormError>{connect.error?.message}</FormError>
           <Button
             type="submit"

@@ -5,6 +5,7 @@ import { Refused } from '../../api.ts'
 import { useTitle } from '../../shell/use-title.ts'
 import { ButtonLink } from '../../ui/button.tsx'
 import { EmptyState, ErrorState, PageHeader, Skeleton } from '../../ui/states.tsx'
+import { AccessBadge } from '../sheets/sheet-access.tsx'
 import { SheetStateBadge } from '../sheets/sheet-state.tsx'
 import { sheetQuery } from './sheet-query.ts'
 
@@ -23,7 +24,17 @@ export function SheetPage() {
   if (sheet.error instanceof Refused && sheet.error.status === 404) return <NoSuchSheet slug={slug} />
   return (
     <>
-      <PageHeader title={slug} action={sheet.data && <SheetStateBadge state={sheet.data.state} />}>
+      <PageHeader
+        title={slug}
+        action={
+          sheet.data && (
+            <div className="flex gap-2">
+              <AccessBadge access={sheet.data.settings.access} />
+              <SheetStateBadge state={sheet.data.state} />
+            </div>
+          )
+        }
+      >
         {sheet.data ? (
           <Source description={sheet.data.source.description} url={sheet.data.source.url} />
         ) : (

@@ -1,8 +1,9 @@
 import { useState } from 'react'
 import type { SheetView } from '../../../../src/dashboard/contract.ts'
 import { Button } from '../../ui/button.tsx'
-import { Choices, FormError, Switch, TextField } from '../../ui/field.tsx'
+import { FormError, Switch, TextField } from '../../ui/field.tsx'
 import { Section } from '../../ui/section.tsx'
+import { AccessSection } from './access-section.tsx'
 import { DisconnectSection } from './disconnect-section.tsx'
 import { useSheetChange } from './sheet-change.ts'
 import { useSheet } from './sheet-query.ts'
@@ -13,7 +14,7 @@ export function SheetSettings() {
   return (
     <div>
       <Serving sheet={sheet} />
-      <Access sheet={sheet} />
+      <AccessSection sheet={sheet} />
       <Freshness key={`${settings.cacheSeconds} ${settings.staleIfErrorSeconds}`} sheet={sheet} />
       <DisconnectSection sheet={sheet} />
     </div>
@@ -31,55 +32,6 @@ function Serving({ sheet: { slug, settings } }: { sheet: SheetView }) {
         disabled={change.isPending}
         onChange={(isServing) => change.mutate({ slug, settings: { paused: !isServing } })}
       />
-      <FormError>{change.error?.message}</FormError>
-    </Section>
-  )
-}
-
-function Access({ sheet: { slug, settings } }: { sheet: SheetView }) {
-  const change = useSheetChange()
-  return (
-    <Section title="Access" about="A change holds from the next request on.">
-      <div className="space-y-5">
-        <Choices
-          legend="Who may read"
-          name="access"
-          value={settings.access}
-          onChange={(access) => change.mutate({ slug, settings: { access } })}
-          choices={[
-            { value: 'private', title: 'With a key', description: 'Every request needs one.' },
-            {
-              value: 'public-read',
-              title: 'Everybody',
-              description: 'Reading needs no key; writing does.',
-            },
-          ]}
-        />
-        <Choices
-          legend="Test keys"
-          name="accepts"
-          value={settings.accepts}
-          onChange={(accepts) => change.mutate({ slug, settings: { accepts } })}
-          choices={[
-            { value: 'both', title: 'Accepted', description: 'They work on the same rows.' },
-            { value: 'live', title: 'Refused', description: 'Only live keys open this sheet.' },
-          ]}
-        />
-        <Choices
-          legend="Fields that no column has, when writing"
-          name="unknown-fields"
-          value={settings.unknownFields}
-          onChange={(unknownFields) => change.mutate({ slug, settings: { unknownFields } })}
-          choices={[
-            {
-              value: 'reject',
-              title: 'Refused',
-              description: 'The answer names the field; nothing is written.',
-            },
-            { value: 'ignore', title: 'Left out', description: 'The rest of the row is written.' },
-          ]}
-        />
-      </div>
       <FormError>{change.error?.message}</FormError>
     </Section>
   )

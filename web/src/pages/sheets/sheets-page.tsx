@@ -7,6 +7,7 @@ import { ButtonLink } from '../../ui/button.tsx'
 import { DataTable } from '../../ui/data-table.tsx'
 import { EmptyState, ErrorState, PageHeader, Skeleton } from '../../ui/states.tsx'
 import { Ago } from '../../ui/time.tsx'
+import { AccessBadge } from './sheet-access.tsx'
 import { SheetStateBadge } from './sheet-state.tsx'
 
 export function SheetsPage() {
@@ -81,10 +82,13 @@ function Name({ of: sheet }: { of: SheetSummary }) {
   )
 }
 
-function State({ of: { state, stateReason } }: { of: SheetSummary }) {
+function State({ of: { state, stateReason, access } }: { of: SheetSummary }) {
   return (
     <>
-      <SheetStateBadge state={state} />
+      <span className="flex flex-wrap gap-1.5">
+        <SheetStateBadge state={state} />
+        <AccessBadge access={access} />
+      </span>
       {state === 'needs_reconnect' ? (
         <Link to="/settings" className="mt-1 block text-[13px] text-accent underline underline-offset-2">
           Reconnect Google

@@ -1,0 +1,42 @@
+import type { SheetSummary } from '../../../../src/dashboard/contract.ts'
+import { Choices } from '../../ui/field.tsx'
+import { Badge } from '../../ui/states.tsx'
+
+export type SheetAccess = SheetSummary['access']
+
+/** Only the one that lets strangers in is worth a mark. */
+export function AccessBadge({ access }: { access: SheetAccess }) {
+  return access === 'public-read' && <Badge tone="warn">Public</Badge>
+}
+
+export function AccessChoices({
+  value,
+  onChange,
+}: {
+  value: SheetAccess
+  onChange(access: SheetAccess): void
+}) {
+  return (
+    <Choices<SheetAccess>
+      legend="Who may read"
+      name="access"
+      value={value}
+      onChange={onChange}
+      choices={[
+        { value: 'private', title: 'With a key', description: 'Every request needs one.' },
+        { value: 'public-read', title: 'Everybody', description: 'Reading needs no key; writing does.' },
+      ]}
+    />
+  )
+}
+
+/** `rowCount`: null where nobody has read them yet. */
+export function whatBecomesPublic(rowCount: number | null): string {
+  const rows =
+    rowCount === 1
+      ? 'its only row'
+      : rowCount
+        ? `all ${rowCount.toLocaleString('en')} rows`
+        : 'all of its rows'
+  return `Anyone with the address can read ${rows} without a key, and rows that are added later too.`
+}
