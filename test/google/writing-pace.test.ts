@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createDeadline } from '../../src/sheets/google/deadline.ts'
-import { createGoogleBudget, googleRations } from '../../src/sheets/google/google-budget.ts'
+import { createGoogleBudget, googleRations, type RationKind } from '../../src/sheets/google/google-budget.ts'
+import type { GoogleCalls } from '../../src/sheets/google/google-call.ts'
+import type { GoogleEndpoints } from '../../src/sheets/google/google-endpoints.ts'
+import { createGoogleWriting } from '../../src/sheets/google/google-writing.ts'
 import { createVirtualTime } from './virtual-time.ts'
 
 const writeMs = 400
@@ -44,4 +47,42 @@ test('a lane that always has something to write is let through about once a seco
     const inMinute = writes.filter((one) => one.toMs > fromMs && one.fromMs < fromMs + 60_000 - writeMs)
     assert.ok(inMinute.length <= 61, `${inMinute.length} in the minute from ${fromMs} ms`)
   }
+})
+
+test('readers get their share of the reads beside a lane that always has something to add', async () => {
+  const { clock, timers, pass } = createVirtualTime()
+  const parts = { clock, timers, observe: () => {} }
+  const budget = createGoogleBudget({ ...parts, random: () => 0.5, limits: googleRations })
+  const { untilTurn } = createGoogleWriting({
+    ...parts,
+    budget,
+    tokens: { subjectOf: () => 'ada' },
+    calls: {} as GoogleCalls,
+    endpoints: {} as GoogleEndpoints,
+  })
+  let isOver = false
+  const call = async (kind: RationKind, isUrgent: boolean, durationMs: number) => {
+    const deadline = createDeadline(clock, timers, 60_000)
+    const place = await budget.take({ subject: 'ada', kind, isUrgent, deadline })
+    await new Promise<void>((resolve) => void timers.after(durationMs, resolve))
+    place.giveBack('answered')
+    deadline.end()
+  }
+  let [batches, reads] = [0, 0]
+  const lane = (async () => {
+    for (; !isOver; batches++) {
+      await untilTurn({ location: '', credentialId: 'cred' })
+      await call('read', true, 300)
+      await call('write', true, writeMs)
+    }
+  })()
+  const reader = (async () => {
+    for (; !isOver; reads++) await call('read', false, 300)
+  })()
+  await pass(minutes * 60_000)
+  isOver = true
+  await pass(120_000)
+  await Promise.all([lane, reader])
+  assert.ok(reads >= minutes * 20, `${reads} reads in ${minutes} min beside ${batches} batches`)
+  assert.ok(batches >= minutes * 20, `${batches} batches in ${minutes} min beside ${reads} reads`)
 })
