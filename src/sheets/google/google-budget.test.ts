@@ -186,11 +186,22 @@ test('after a refusal one caller tries, and the others follow when Google has ta
   budget.refusedByGoogle({ subject: owner, kind: 'read', per: 'user' })
   const given: BudgetPlace[] = []
   for (let at = 0; at < 10; at++) take().then((place) => given.push(place))
-  await time.pass(5_000)
+  await time.pass(2_900)
   assert.equal(given.length, 1)
   budget.acceptedByGoogle({ subject: owner, kind: 'read' })
   await time.pass(0)
   assert.equal(given.length, 10)
+})
+
+test('who tries after a refusal and has no answer for long does not keep the others waiting', async () => {
+  const time = createVirtualTime()
+  const { take, budget } = start(time)
+  budget.refusedByGoogle({ subject: owner, kind: 'read', per: 'user' })
+  const givenAtMs: number[] = []
+  const startMs = time.clock.elapsedMs()
+  for (let at = 0; at < 10; at++) take().then(() => givenAtMs.push(time.clock.elapsedMs() - startMs))
+  await time.pass(5_500)
+  assert.deepEqual(givenAtMs, [1_000, 3_000, 5_000])
 })
 
 test('when the project is refused, every owner waits', async () => {

@@ -38,8 +38,11 @@ export interface RationWindow {
 export const windowMs = 60_000
 /** No call lasts so long, with all that is done for it before it is sent, and a minute and its stragglers after it. */
 export const runningMs = 120_000
-/** A call on trial that has not ended by then never will. */
-const trialMs = 30_000
+/**
+ * So long a call on trial keeps the others waiting. Its server may have been killed and Google may be frozen; nobody can
+ * tell that from a slow answer, and it is no reason for all of them to be silent: then the next one tries.
+ */
+export const trialMs = 2_000
 
 export function emptyRation(): Ration {
   return { running: [], ended: [], lastGivenMs: 0, closedUntilMs: 0, isOnTrial: false, refusals: 0 }
@@ -51,14 +54,13 @@ export function windowOf(ration: Ration, limit: number, atOnceShare = 0.5): Rati
 
   return {
     nextAtMs(nowMs) {
-      const isTrying = ration.isOnTrial && running.some((place) => isOnTrialNow(place, nowMs))
-      if (isTrying) return Number.POSITIVE_INFINITY
+      const openMs = Math.max(closedUntilMs, triedUntilMs())
       const used = usedAt(nowMs)
       if (used >= limit) {
-        return Math.max(closedUntilMs, ended[freeBy(nowMs)]?.freeAtMs ?? Number.POSITIVE_INFINITY)
+        return Math.max(openMs, ended[freeBy(nowMs)]?.freeAtMs ?? Number.POSITIVE_INFINITY)
       }
       const isPaced = used > limit * atOnceShare
-      return Math.max(closedUntilMs, isPaced ? lastGivenMs + spacingMs(limit - used, nowMs) : nowMs)
+      return Math.max(openMs, isPaced ? lastGivenMs + spacingMs(limit - used, nowMs) : nowMs)
     },
     openingAtMs(nth, nowMs) {
       const free = limit - usedAt(nowMs)
@@ -67,6 +69,13 @@ export function windowOf(ration: Ration, limit: number, atOnceShare = 0.5): Rati
     },
     isPaced: (nowMs) => usedAt(nowMs) > limit * atOnceShare,
     usedShare: (nowMs) => usedAt(nowMs) / limit,
+  }
+
+  /** Who was let through before it closed is not on trial: such a call may have died with its server. */
+  function triedUntilMs(): number {
+    if (!ration.isOnTrial) return 0
+    const begunMs = running.map(({ freeAtMs }) => freeAtMs - runningMs)
+    return Math.max(0, ...begunMs.filter((atMs) => atMs >= closedUntilMs).map((atMs) => atMs + trialMs))
   }
 
   function usedAt(nowMs: number): number {
@@ -97,8 +106,4 @@ export function windowOf(ration: Ration, limit: number, atOnceShare = 0.5): Rati
     const isAnyRunning = runningAt(nowMs) > 0
     return isAnyRunning ? Math.max(spacing, windowMs / (free + ended.length - first + 1)) : spacing
   }
-}
-
-function isOnTrialNow({ freeAtMs }: RationPlace, nowMs: number): boolean {
-  return freeAtMs > nowMs + runningMs - trialMs
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { createQuotas, googleLimits } from '../../../emulator/rations/quotas.ts'
 import { createMemoryCells, type MemoryCells } from '../../../test/cluster/memory-cells.ts'
-import { createVirtualTime } from '../../../test/google/virtual-time.ts'
+import { createVirtualTime, type VirtualTime } from '../../../test/google/virtual-time.ts'
 import { createCellValue } from '../../shared-state/cell-value.ts'
 import type { FallOver } from '../../shared-state/fall-over.ts'
 import { createFallingOverCells } from '../../shared-state/falling-over-cells.ts'
@@ -185,12 +185,73 @@ test('what Google refuses to one server is closed for all, for as long as Google
   }
   await time.pass(6_900)
   assert.equal(given.length, 0)
-  await time.pass(3_000)
+  await time.pass(2_000)
   assert.equal(given.length, 1, 'one tries')
   given[0]?.server.acceptedByGoogle({ subject: owner, kind: 'read' })
   await time.pass(2_000)
   assert.equal(given.length, 4)
 })
+
+for (const per of ['user', 'project'] as const) {
+  const whose = per === 'user' ? 'the owner' : 'the project'
+  const refusal = { subject: owner, kind: 'read', per } as const
+
+  test(`servers are killed in the middle of calls, then Google refuses ${whose} once: the next call leaves a second later`, async (t) => {
+    const { servers, take, time } = setUp(t, 4)
+    const [left, ...killed] = servers
+    assert.ok(left)
+    for (const server of killed) {
+      await take(server)
+      server.close()
+    }
+    ;(await take(left)).giveBack('answered')
+    left.refusedByGoogle(refusal)
+    assert.deepEqual(await takenAfterMs(time, [take(left, { allowedMs: 25_000 })]), [1_000])
+  })
+
+  test(`servers are killed one after the other in the middle of their trials (${whose}): each costs two seconds`, async (t) => {
+    const { servers, take, time } = setUp(t, 4)
+    const [left] = servers
+    assert.ok(left)
+    ;(await take(left)).giveBack('answered')
+    left.refusedByGoogle(refusal)
+    await time.pass(10)
+    const startMs = time.clock.elapsedMs()
+    for (const server of servers.slice(1)) {
+      await takenAfterMs(time, [take(server)], 100)
+      server.close()
+    }
+    await takenAfterMs(time, [take(left)], 100)
+    assert.ok(time.clock.elapsedMs() - startMs <= 7_500, `${time.clock.elapsedMs() - startMs} ms`)
+  })
+}
+
+test('the call on trial hangs, because Google is frozen: another one tries every two seconds, and no more', async (t) => {
+  const { servers, take, time } = setUp(t, 2)
+  const [one, two] = servers
+  assert.ok(one && two)
+  ;(await take(one)).giveBack('answered')
+  one.refusedByGoogle({ subject: owner, kind: 'read', per: 'user' })
+  const taken = await takenAfterMs(time, [take(one), take(two), take(one), take(two)])
+  assert.deepEqual(
+    taken.map((ms) => Math.round(ms / 100) / 10),
+    [1, 3, 5, 7],
+  )
+})
+
+/** When each of these was let through, in order, from now on; all of them must be. */
+async function takenAfterMs(
+  { clock, pass }: VirtualTime,
+  taking: readonly Promise<BudgetPlace>[],
+  stepMs = 25_000,
+): Promise<number[]> {
+  const startMs = clock.elapsedMs()
+  const atMs: number[] = []
+  const all = taking.map((each) => each.then(() => atMs.push(clock.elapsedMs() - startMs)))
+  for (let passed = 0; passed < 25_000 && atMs.length < all.length; passed += stepMs) await pass(stepMs)
+  await Promise.all(all)
+  return atMs
+}
 
 test('a server knows how scarce places are though others took them, and says so at once', async (t) => {
   const { servers, take, time } = setUp(t, 2)
