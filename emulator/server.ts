@@ -69,6 +69,7 @@ export async function createEmulator(options: EmulatorOptions = {}): Promise<Emu
     const exchange = { request, response, method: request.method ?? 'GET', path, query }
     if (path.startsWith(controlRoot)) return answerControl(() => emulation, reset, exchange)
     if (path === '/') return send(request, response, htmlReply(200, frontPage))
+    response.setHeader('Date', new Date(emulation.nowMs()).toUTCString())
     return answerGoogleCall(emulation, exchange)
   }
 

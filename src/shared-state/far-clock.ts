@@ -8,15 +8,15 @@ export interface FarClock {
   nowMs(): number
 }
 
-export function createFarClock(clock: Clock): FarClock {
+/** `stepMs`: it speaks in whole steps of so many milliseconds. */
+export function createFarClock(clock: Clock, stepMs = 1): FarClock {
   // Each answer was given between its question and its arrival: what it is ahead of us lies between these two.
   let leastMs = Number.NEGATIVE_INFINITY
   let mostMs = Number.POSITIVE_INFINITY
   return {
     hear(nowMs, askedAtMs) {
       const least = nowMs - clock.elapsedMs()
-      // It speaks in whole milliseconds.
-      const most = nowMs + 1 - askedAtMs
+      const most = nowMs + stepMs - askedAtMs
       // Both do not hold of one clock: it was set, or it is another one now.
       const isAnother = least > mostMs || most < leastMs
       leastMs = isAnother ? least : Math.max(leastMs, least)

@@ -19,7 +19,8 @@ export interface Processes {
   apiKey: string
   file: string
   path: string
-  start(): Promise<RunningServer>
+  /** `more`: what this one is told beside what all are told. */
+  start(more?: Record<string, string>): Promise<RunningServer>
 }
 
 export async function startProcesses(
@@ -63,8 +64,8 @@ export async function startProcesses(
     apiKey,
     file,
     path: '/api/sheets/acme/stock',
-    async start() {
-      const server = await place.start({ env })
+    async start(more) {
+      const server = await place.start({ env: { ...env, ...more } })
       while ((await fetch(`${server.url}/readyz`)).status !== 200) await sleep(20)
       return server
     },

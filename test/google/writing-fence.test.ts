@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { createMarkerRequest, journalTagOf, newMarker } from '../../src/sheets/google/marker.ts'
 import { OutcomeUnknown, ProviderFailure } from '../../src/sheets/provider-failure.ts'
+import { sealing } from './memory-credentials.ts'
 import { add, applied, prepared, startTab, write } from './writing-attempts.ts'
 
 const minuteMs = 60_000
@@ -101,39 +103,69 @@ test('an id that somebody else has taken: nothing is done, and it is not taken f
   assert.deepEqual(await tab.values(), [['id'], ['a']])
 })
 
-test('markers older than ten minutes go with the next write, also those of a former process', async (t) => {
+test('markers go with a later write when nothing of their batch can come any more, also those of others', async (t) => {
   const { ground, tab } = await startTab(t, [['id'], ['a']])
   const { clock } = ground.local
-  const leftBehind = {
-    metadataId: 77,
-    metadataKey: 'rowport',
-    metadataValue: `${seconds(clock.nowMs())}-0123456789`,
-  }
-  const foreign = { metadataId: 78, metadataKey: 'rowport', metadataValue: 'not of our making' }
-  for (const metadata of [leftBehind, foreign]) {
-    const developerMetadata = { ...metadata, location: { spreadsheet: true }, visibility: 'DOCUMENT' }
-    await tab.batchUpdate({ createDeveloperMetadata: { developerMetadata } })
-  }
+  const leave = (metadataId: number, metadataValue: string) =>
+    tab.batchUpdate({
+      createDeveloperMetadata: {
+        developerMetadata: {
+          metadataId,
+          metadataKey: 'rowport',
+          metadataValue,
+          location: { spreadsheet: true },
+          visibility: 'DOCUMENT',
+        },
+      },
+    })
+  const left = async () => (await tab.markers()).map(({ metadataId }) => metadataId).filter((id) => id < 100)
+  const tag = journalTagOf(sealing.keyId)
+  // Of a process that died, of a former version whose machine was days behind, of servers with another journal.
+  await leave(71, newMarker(tag, clock.nowMs()).text)
+  await leave(72, `${Math.floor(clock.nowMs() / 1_000 - 200_000).toString(36)}-0123456789`)
+  await leave(73, newMarker('them', clock.nowMs()).text)
+  await leave(74, `${newMarker('them', clock.nowMs()).text}!`)
+  await leave(75, 'not of our making')
   await applied(ground, tab, add(['b']))
   await applied(ground, tab, add(['c']))
-  assert.equal((await tab.markers()).length, 4)
+  assert.equal((await tab.markers()).length, 7)
   clock.advanceMs(9 * minuteMs)
   await applied(ground, tab, add(['d']))
-  assert.equal((await tab.markers()).length, 5, 'a late one may still come')
+  assert.equal((await tab.markers()).length, 8, 'a late one may still come')
   clock.advanceMs(2 * minuteMs)
   await applied(ground, tab, add(['e']))
-  const left = await tab.markers()
-  assert.deepEqual(
-    left.map(({ metadataId }) => metadataId).filter((id) => id < 100),
-    [78],
-    'what is not of our making is left alone',
-  )
-  assert.equal(left.length, 3)
+  assert.equal((await tab.markers()).length, 7, 'its own two are gone')
+  assert.deepEqual(await left(), [71, 72, 73, 74, 75])
+  clock.advanceMs(6 * minuteMs)
+  // The first of these looks for what others left, and one of the next takes it along.
+  for (let n = 0; n < 10 && (await left()).length > 2; n++) await applied(ground, tab, add([`more ${n}`]))
+  assert.deepEqual(await left(), [73, 75], 'those with another journal may still have to ask')
 })
 
-function seconds(ms: number): string {
-  return Math.floor(ms / 1_000).toString(36)
-}
+test('a batch that did not leave soon after its marker was made does not leave at all', async (t) => {
+  const { ground, tab } = await startTab(t, [['id'], ['a']])
+  const attempt = await prepared(ground, tab, [add(['b'])])
+  ground.local.clock.advanceMs(61_000)
+  assert.deepEqual(await attempt.commit(), { outcome: 'conflict' })
+  assert.deepEqual(await tab.values(), [['id'], ['a']])
+  assert.deepEqual(await tab.markers(), [])
+})
+
+test('a spreadsheet that is full of old markers takes the next write all the same', async (t) => {
+  const { ground, tab } = await startTab(t, [['id'], ['a']])
+  const { clock } = ground.local
+  const tag = journalTagOf(sealing.keyId)
+  const metadata = Array.from({ length: 1_363 }, () => newMarker(tag, clock.nowMs()))
+  await tab.batchUpdate(...metadata.map((marker) => createMarkerRequest(marker, 'done')))
+  clock.advanceMs(20 * minuteMs)
+  // The first one too many looks for them; those after it take them along.
+  const outcomes: string[] = []
+  while (outcomes.at(-1) !== 'applied' && outcomes.length < 10) {
+    outcomes.push((await write(ground, tab, [add(['b'])])).outcome)
+  }
+  assert.equal(outcomes.at(-1), 'applied')
+  assert.ok((await tab.markers()).length < 1_300)
+})
 
 test('a refusal that may be the cleaning’s fault is tried again without it', async (t) => {
   const { ground, tab, fault } = await startTab(t, [['id'], ['a']])

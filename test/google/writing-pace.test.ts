@@ -4,6 +4,7 @@ import { createDeadline } from '../../src/sheets/google/deadline.ts'
 import { createGoogleBudget, googleRations, type RationKind } from '../../src/sheets/google/google-budget.ts'
 import type { GoogleCalls } from '../../src/sheets/google/google-call.ts'
 import type { GoogleEndpoints } from '../../src/sheets/google/google-endpoints.ts'
+import type { GoogleTime } from '../../src/sheets/google/google-time.ts'
 import { createGoogleWriting } from '../../src/sheets/google/google-writing.ts'
 import { createVirtualTime } from './virtual-time.ts'
 
@@ -59,6 +60,8 @@ test('readers get their share of the reads beside a lane that always has somethi
     tokens: { subjectOf: () => 'ada' },
     calls: {} as GoogleCalls,
     endpoints: {} as GoogleEndpoints,
+    time: { nowMs: () => null } as unknown as GoogleTime,
+    journalTag: 'test',
   })
   let isOver = false
   const call = async (kind: RationKind, isUrgent: boolean, durationMs: number) => {

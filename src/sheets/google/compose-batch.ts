@@ -55,8 +55,9 @@ export function composeBatch(parts: BatchParts): ComposedBatch {
       cellsOf: (changeAt) => view?.row(turns.before(changeAt) ?? 0) ?? [],
       nextRow: head?.nextRow ?? [],
     }),
-    createMarkerRequest(marker, 'done'),
+    // Before the new one: there may be room for it only then.
     ...oldMarkers.map(deleteMarkerRequest),
+    createMarkerRequest(marker, 'done'),
   ]
   const lastShown = lastRowOf(known.rowCount, turns, added)
   const ranges = [{ from: 1, to: 1 }, ...touchedNow(changes, turns), ...(added ? [added.window] : [])]

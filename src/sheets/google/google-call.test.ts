@@ -64,6 +64,7 @@ function start(
   })
   const random = () => 0.5
   const calls = createGoogleCalls({
+    time: { hear() {} },
     transport: {
       async exchange(wish) {
         sentAtMs.push(clock.elapsedMs())

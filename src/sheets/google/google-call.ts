@@ -15,6 +15,7 @@ import {
   tooLarge,
   unreadable,
 } from './google-errors.ts'
+import type { GoogleTime } from './google-time.ts'
 import type { Access, GoogleTokens } from './google-tokens.ts'
 import { type Answer, ExchangeLost, type Transport } from './google-transport.ts'
 import { parsedJson } from './json-fields.ts'
@@ -74,6 +75,8 @@ export const callLimits: CallLimits = {
 export interface CallParts {
   transport: Transport
   tokens: GoogleTokens
+  /** Hears it from every answer. */
+  time: Pick<GoogleTime, 'hear'>
   budget: GoogleBudget
   breaker: GoogleBreaker
   retryCredit: RetryCredit
@@ -88,7 +91,8 @@ export interface CallParts {
 type Kind = 'read' | 'write'
 
 export function createGoogleCalls(parts: CallParts): GoogleCalls {
-  const { transport, tokens, budget, breaker, retryCredit, scope, clock, timers, observe, limits } = parts
+  const { transport, tokens, time, budget, breaker, retryCredit, scope, clock, timers, observe, limits } =
+    parts
 
   return {
     async callRead(call) {
@@ -242,6 +246,8 @@ export function createGoogleCalls(parts: CallParts): GoogleCalls {
         ...(onPiece ? { onPiece } : {}),
       })
       status = answer.status
+      // Not from whoever else may answer in Google's place.
+      if (isAnswered(answer)) time.hear(answer.headers.date, begunMs)
       return answer
     } finally {
       const durationMs = clock.elapsedMs() - begunMs

@@ -4,7 +4,7 @@ import type { GoogleEndpoints } from './google-endpoints.ts'
 import { RefusedByGoogle, unreadable } from './google-errors.ts'
 import { parseGoogleLocation } from './google-location.ts'
 import { fieldsOf, listOf, parsedJson } from './json-fields.ts'
-import { type Marker, markerKey, readMarkerAs, readOldMarker } from './marker.ts'
+import { type FoundMarker, type Marker, markerKey, readFoundMarker, readMarkerAs } from './marker.ts'
 import { createRowCount } from './row-count.ts'
 import { readTabView, type TabView, tabViewFields } from './tab-view.ts'
 
@@ -15,8 +15,8 @@ export interface GoogleLooking {
   /** The number of the last row with a value in it; 0 when there is none. */
   countRows(place: Place): Promise<number>
   findMarker(place: Place, marker: Marker): Promise<'done' | 'void' | 'foreign' | 'absent'>
-  /** All markers that Rowport ever left in the spreadsheet. */
-  oldMarkers(place: Place): Promise<{ id: number; madeAtMs: number }[]>
+  /** All that Rowport ever left in the spreadsheet and nobody has deleted. */
+  allMarkers(place: Place): Promise<FoundMarker[]>
 }
 
 /** Both included. */
@@ -67,9 +67,9 @@ export function createGoogleLooking(calls: GoogleCalls, endpoints: GoogleEndpoin
       return found === undefined ? 'absent' : readMarkerAs(found, marker)
     },
 
-    async oldMarkers(place) {
+    async allMarkers(place) {
       const found = await search(place, { metadataKey: markerKey }, false)
-      return found.flatMap((metadata) => readOldMarker(metadata) ?? [])
+      return found.flatMap((metadata) => readFoundMarker(metadata) ?? [])
     },
   }
 

@@ -12,10 +12,11 @@ import type { GoogleEndpoints } from './google-endpoints.ts'
 import { parseGoogleLocation } from './google-location.ts'
 import { createGoogleLooking } from './google-looking.ts'
 import { settleMarker } from './google-settling.ts'
+import type { GoogleTime } from './google-time.ts'
 import type { GoogleTokens } from './google-tokens.ts'
 import { fetchedHeader } from './header-read.ts'
 import { fenceOf, newMarker, readFence } from './marker.ts'
-import { createMarkerCleaning } from './marker-cleaning.ts'
+import { createMarkerCleaning, leaveWithinMs } from './marker-cleaning.ts'
 import { followRows, type RowTurns } from './row-turns.ts'
 import { createTabHeads } from './tab-heads.ts'
 import { createTabMemory } from './tab-memory.ts'
@@ -29,6 +30,9 @@ export interface GoogleWritingParts {
   endpoints: GoogleEndpoints
   tokens: Pick<GoogleTokens, 'subjectOf'>
   budget: Pick<GoogleBudget, 'opensInMs'>
+  time: Pick<GoogleTime, 'nowMs'>
+  /** Of all servers that share one journal. */
+  journalTag: string
   clock: Clock
   timers: Timers
   observe: Observe
@@ -44,15 +48,16 @@ const longestTurnMs = 5_000
  * (docs/decisions/011-what-google-leaves-open.md).
  */
 export function createGoogleWriting(googleParts: GoogleWritingParts): GoogleWriting {
-  const { calls, endpoints, tokens, budget, clock, timers, observe } = googleParts
+  const { calls, endpoints, tokens, budget, time, journalTag, clock, timers, observe } = googleParts
   const looking = createGoogleLooking(calls, endpoints)
   const memory = createTabMemory(clock)
   const heads = createTabHeads(looking, memory)
-  const cleaning = createMarkerCleaning(clock)
+  const cleaning = createMarkerCleaning({ clock, time, journalTag })
   const parts: CommitParts = { calls, endpoints, looking, heads, memory, cleaning, observe }
 
   return {
     async fetchHeader(place) {
+      findOldMarkers(place)
       // Never what a former write's answer showed: a person may have moved a column since, and those who wait for this
       // one came after that.
       const { header } = await heads.lookAtHead(place)
@@ -68,6 +73,7 @@ export function createGoogleWriting(googleParts: GoogleWritingParts): GoogleWrit
     },
 
     async prepare(place, changes, _version, columns) {
+      findOldMarkers(place)
       const unfit = firstUnfit(changes)
       if (unfit) return unfit
       const turns = followRows(changes)
@@ -79,17 +85,19 @@ export function createGoogleWriting(googleParts: GoogleWritingParts): GoogleWrit
       if (full) return full
       const firstAdded = head ? head.lastRow - turns.deletions + 1 : null
       const added = changes.reduce((sum, change) => sum + (change.kind === 'add' ? change.rows.length : 0), 0)
-      const marker = newMarker(clock.nowMs())
+      const marker = newMarker(journalTag, time.nowMs())
+      const leaveBeforeMs = clock.elapsedMs() + leaveWithinMs
       return {
         fence: fenceOf(marker),
         expected: foretold(changes, turns, rows.row, firstAdded),
         isExact: !isAdding,
         // Numbers are told as of each one's turn, and a deletion after it moves the row: no end is foretold then.
         expectedLastRow: firstAdded === null || turns.deletions > 0 ? null : firstAdded + added - 1,
-        commit: () => commitBatch({ place, changes, turns, columns: columns ?? null, marker }, parts),
-        async discard() {
-          findOldMarkers(place)
+        async commit() {
+          if (clock.elapsedMs() > leaveBeforeMs) return { outcome: 'conflict' }
+          return commitBatch({ place, changes, turns, columns: columns ?? null, marker }, parts)
         },
+        async discard() {},
       }
     },
 
@@ -131,12 +139,12 @@ export function createGoogleWriting(googleParts: GoogleWritingParts): GoogleWrit
     return { row: (rowNumber) => known.get(rowNumber) ?? [] }
   }
 
-  /** Those that former processes left behind; nobody waits for it. */
+  /** Those that other processes left behind; nobody waits for it. */
   function findOldMarkers(place: Place): void {
     const { spreadsheetId } = parseGoogleLocation(place.location)
     if (!cleaning.mustSearch(spreadsheetId)) return
-    looking.oldMarkers(place).then(
-      (found) => cleaning.note(spreadsheetId, found),
+    looking.allMarkers(place).then(
+      (found) => cleaning.noteFound(spreadsheetId, found),
       () => cleaning.searchAgain(spreadsheetId),
     )
   }

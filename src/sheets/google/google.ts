@@ -14,9 +14,11 @@ import { googleEndpoints } from './google-endpoints.ts'
 import { createGoogleFiles, type GoogleFiles } from './google-files.ts'
 import { createGoogleOAuth, type GoogleOAuth } from './google-oauth.ts'
 import { createGoogleProvider } from './google-provider.ts'
+import { createGoogleTime } from './google-time.ts'
 import { createGoogleTokens } from './google-tokens.ts'
-import { createTransport, type TransportLimits, transportLimits } from './google-transport.ts'
+import { createTransport, type Transport, type TransportLimits, transportLimits } from './google-transport.ts'
 import { createGoogleWriting } from './google-writing.ts'
+import { journalTagOf } from './marker.ts'
 import { createRetryCredit } from './retry-credit.ts'
 import type { SharedTokens } from './shared-tokens.ts'
 
@@ -41,7 +43,7 @@ export interface GoogleParts {
     rations?: BudgetLimits
   }
   store: Pick<Store, 'findCredential' | 'expireCredential'>
-  sealing: Pick<Sealing, 'open'>
+  sealing: Pick<Sealing, 'open' | 'keyId'>
   clock: Clock
   observe: Observe
   sharedTokens?: SharedTokens
@@ -50,6 +52,7 @@ export interface GoogleParts {
   /** For tests; without them, as Google and the design want it. */
   timers?: Timers
   random?: () => number
+  transport?: Transport
   transportLimits?: TransportLimits
   callLimits?: CallLimits
   rations?: BudgetLimits
@@ -59,7 +62,7 @@ export function createGoogle(parts: GoogleParts): Google {
   const { settings, store, sealing, clock, observe, timers = systemTimers, random = Math.random } = parts
   const { scope } = settings
   const endpoints = googleEndpoints(settings.endpoint)
-  const transport = createTransport(parts.transportLimits ?? transportLimits)
+  const transport = parts.transport ?? createTransport(parts.transportLimits ?? transportLimits)
   const oauth = createGoogleOAuth({ endpoints, transport, clock, timers, client: settings, scope })
   const tokens = createGoogleTokens({
     store,
@@ -80,9 +83,11 @@ export function createGoogle(parts: GoogleParts): Google {
   const breaker = createGoogleBreaker({ clock, observe, random })
   const retryCredit = createRetryCredit(clock)
   const limits = parts.callLimits ?? callLimits
+  const time = createGoogleTime(clock)
   const calls = createGoogleCalls({
     transport,
     tokens,
+    time,
     budget,
     breaker,
     retryCredit,
@@ -97,7 +102,17 @@ export function createGoogle(parts: GoogleParts): Google {
   return {
     provider: {
       ...createGoogleProvider({ calls, endpoints, comparing, tokens, budget, clock, timers, limits }),
-      ...createGoogleWriting({ calls, endpoints, tokens, budget, clock, timers, observe }),
+      ...createGoogleWriting({
+        calls,
+        endpoints,
+        tokens,
+        budget,
+        time,
+        journalTag: journalTagOf(sealing.keyId),
+        clock,
+        timers,
+        observe,
+      }),
     },
     oauth,
     files: createGoogleFiles({ calls, endpoints, store }),
