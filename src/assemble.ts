@@ -125,7 +125,7 @@ function furnish({ config, clock, observe, metrics, database, sealing }: BareWor
       ...(share && { share }),
     })
   const providers = new Map<string, Provider>([
-    ['file', createFileProvider()],
+    ['file', createFileProvider({ observe })],
     ['google', atGoogle?.provider ?? createUnconfiguredProvider('Google Sheets', googleMissing)],
   ])
   const decoding = createDecoding(observe)

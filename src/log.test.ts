@@ -105,6 +105,7 @@ test('what is logged at which level; requests and reads are counted instead', ()
     'warn google_rested',
     'warn google_write_raced',
     'warn rows_put_right',
+    'warn file_saved_too_late',
     'warn rate_windows_moved',
     'warn redis_lost',
   ]
@@ -227,6 +228,7 @@ const each: { [E in Observation['event']]: Extract<Observation, { event: E }> } 
   google_rested: { event: 'google_rested', credentialId: 'cr_metrics', forMs: 5_000 },
   google_write_raced: { event: 'google_write_raced', kind: 'update' },
   rows_put_right: { event: 'rows_put_right', sheetId: 'sh_1', rows: 2, isDone: true },
+  file_saved_too_late: { event: 'file_saved_too_late', copy: 's.saved-too-late-0a1b2c3d.csv' },
   credential_expired: { event: 'credential_expired', credentialId: 'cr_metrics', reason: 'withdrawn' },
   redis_connected: { event: 'redis_connected' },
   redis_lost: { event: 'redis_lost' },

@@ -29,6 +29,7 @@ const levels: Record<Observation['event'], Exclude<LogLevel, 'silent'> | null> =
   rate_windows_moved: 'warn',
   google_write_raced: 'warn',
   rows_put_right: 'warn',
+  file_saved_too_late: 'warn',
 }
 
 /**

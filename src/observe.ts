@@ -79,6 +79,8 @@ export type Observation =
   | { event: 'google_write_raced'; kind: 'add' | 'update' | 'delete' }
   /** Columns were moved under rows that were just added; whether their cells are under their headers again. */
   | { event: 'rows_put_right'; sheetId: string; rows: number; isDone: boolean }
+  /** A program saved into a file that we had replaced; `copy` is the file beside it that has it, null for none. */
+  | { event: 'file_saved_too_late'; copy: string | null }
 
 /**
  * `hit`: from memory. `miss`, `stale`: from the provider, because memory had nothing, or nothing fresh enough.

@@ -43,9 +43,12 @@ export function reasonToOutlast(
   if (!isPassing || copy.isWithdrawn || copy.writeSeq !== sheet.writeSeq) return null
   const ageMs = nowMs - copy.checkedAtMs
   const { staleIfErrorSeconds, cacheSeconds } = sheet
+  if (error.facts.isHalfWritten && ageMs < (cacheSeconds + halfWrittenSeconds) * 1_000) return 'outlasted'
   if (staleIfErrorSeconds > 0 && ageMs < (cacheSeconds + staleIfErrorSeconds) * 1_000) return 'outlasted'
   // DESIGN: let `Age` say that the ration is used up, rather than fail; but not for ever.
   return isTight && ageMs < scarceSeconds(sheet) * longestScarceTimes * 1_000 ? 'rationed' : null
 }
 
 const longestScarceTimes = 10
+/** A half would be wrong, and these rows were right until a moment ago. */
+const halfWrittenSeconds = 30

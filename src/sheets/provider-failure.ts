@@ -3,6 +3,8 @@ export interface FailureFacts {
   details?: string
   /** It may well be over in a moment: worth a retry, and a reason to go on with the rows that are known. */
   isPassing?: boolean
+  /** What is there now is being written and not whole: known rows may be shown a little longer, and nobody need wait. */
+  isHalfWritten?: boolean
   retryAfterSeconds?: number
   cause?: unknown
 }

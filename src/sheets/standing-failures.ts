@@ -1,5 +1,5 @@
 import { StoreFailure } from '../errors.ts'
-import { CredentialExpired } from './provider-failure.ts'
+import { CredentialExpired, ProviderFailure } from './provider-failure.ts'
 
 /** A sheet that could not be read is not asked for again by every reader: the failure stands for a while. */
 export interface StandingFailures {
@@ -44,6 +44,8 @@ export function createStandingFailures(): StandingFailures {
       // An expired credential is in the store, where the owner can mend it at any moment; a failing store is not
       // the sheet's fault.
       if (error instanceof CredentialExpired || error instanceof StoreFailure) return
+      // Whoever asks waits for it, so nobody asks often; and whoever comes when it is whole must find it.
+      if (error instanceof ProviderFailure && error.facts.isHalfWritten) return
       const former = failures.get(name)
       const isRepeated = former !== undefined && nowMs - former.failedAtMs < forgottenAfterMs
       const waitMs = isRepeated ? Math.min(former.waitMs * 2, longestWaitMs) : firstWaitMs

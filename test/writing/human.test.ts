@@ -3,9 +3,11 @@ import { appendFileSync, readFileSync, renameSync, writeFileSync } from 'node:fs
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { bearer, startRowport } from '../harness.ts'
+import { times } from '../soak.ts'
 import { createRandom } from './simulation/virtual-time.ts'
 
-const additions = 240
+/** Each edit of theirs makes writers wait a second. */
+const additions = times(80, 240)
 const clients = 8
 
 /**

@@ -1,6 +1,17 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import {
+  chmod,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  symlink,
+  utimes,
+  writeFile,
+} from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
@@ -23,9 +34,9 @@ for (const { kind, fileName, encode, write } of [
     kind,
     async (t, rows) => {
       const path = join(await ownFolder(t), fileName)
-      await writeFile(path, await encode(rows))
+      await writeLongAgo(path, await encode(rows))
       return {
-        provider: createFileProvider(),
+        provider: createFileProvider({ observe: () => {} }),
         place: { location: locateFile(path, null).location, credentialId: null },
         editOutside: async (edited) => writeFile(path, await encode(edited)),
         remove: () => rm(path),
@@ -38,7 +49,7 @@ for (const { kind, fileName, encode, write } of [
 test('a file that has not changed is not read again', async (t) => {
   const path = join(await ownFolder(t), 'a.csv')
   await writeFile(path, 'a\n1\n')
-  const provider = createFileProvider()
+  const provider = createFileProvider({ observe: () => {} })
   const { location } = locateFile(path, null)
   const first = await provider.fetch(
     { location, credentialId: null },
@@ -65,16 +76,16 @@ test('missing, locked, foreign and truncated files are provider failures that na
   const folder = await ownFolder(t)
   const workbook = await xlsxBytes([['a'], [1]])
   await mkdir(join(folder, 'folder.csv'))
-  await writeFile(join(folder, 'picture.xlsx'), Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex'))
-  await writeFile(join(folder, 'truncated.xlsx'), workbook.subarray(0, workbook.length / 2))
-  await writeFile(join(folder, 'empty.xlsx'), '')
-  await writeFile(join(folder, 'latin1.csv'), Buffer.from('caf\u00e9,b\n1,2\n', 'latin1'))
-  await writeFile(join(folder, 'quote.csv'), 'a,b\n1,"open\n')
-  await writeFile(join(folder, 'notes.docx'), workbook)
-  await writeFile(join(folder, 'plain.bin'), 'a,b\n')
+  await writeLongAgo(join(folder, 'picture.xlsx'), Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex'))
+  await writeLongAgo(join(folder, 'truncated.xlsx'), workbook.subarray(0, workbook.length / 2))
+  await writeLongAgo(join(folder, 'empty.xlsx'), '')
+  await writeLongAgo(join(folder, 'latin1.csv'), Buffer.from('caf\u00e9,b\n1,2\n', 'latin1'))
+  await writeLongAgo(join(folder, 'quote.csv'), 'a,b\n1,"open\n')
+  await writeLongAgo(join(folder, 'notes.docx'), workbook)
+  await writeLongAgo(join(folder, 'plain.bin'), 'a,b\n')
   execFileSync('mkfifo', [join(folder, 'pipe.csv')])
   await symlink('/nowhere/at/all', join(folder, 'dangling.csv'))
-  const provider = createFileProvider()
+  const provider = createFileProvider({ observe: () => {} })
   const decoding = createDecoding(() => {})
   t.after(() => decoding.close())
   const cases: [file: string, says: RegExp][] = [
@@ -112,9 +123,9 @@ test('missing, locked, foreign and truncated files are provider failures that na
 test('a file that may not be opened is a provider failure', async (t) => {
   const folder = await ownFolder(t)
   const path = join(folder, 'locked.csv')
-  await writeFile(path, 'a\n1\n')
+  await writeLongAgo(path, 'a\n1\n')
   await chmod(path, 0o000)
-  const provider = createFileProvider()
+  const provider = createFileProvider({ observe: () => {} })
   const { location } = locateFile(path, null)
   const nobody = 65_534
   const isRoot = process.geteuid?.() === 0
@@ -133,10 +144,10 @@ test('a file that may not be opened is a provider failure', async (t) => {
 test('a write replaces the file whole, keeps its mode, follows a link and leaves nothing behind', async (t) => {
   const folder = await ownFolder(t)
   const path = join(folder, 'real.csv')
-  await writeFile(path, 'a\n1\n')
+  await writeLongAgo(path, 'a\n1\n')
   await chmod(path, 0o640)
   await symlink(path, join(folder, 'link.csv'))
-  const provider = createFileProvider()
+  const provider = createFileProvider({ observe: () => {} })
   const { location, source } = locateFile(join(folder, 'link.csv'), null)
   assert.equal(source, locateFile(path, null).source, 'two names of one file are one source')
   const fetched = await provider.fetch(
@@ -157,14 +168,14 @@ test('a write replaces the file whole, keeps its mode, follows a link and leaves
 test('a tab of a workbook by its name', async (t) => {
   const path = join(await ownFolder(t), 'tabs.xlsx')
   const sheets = ['first', 'second'].map((name) => ({ name, rows: [['tab'], [name]] }))
-  await writeFile(path, await writeXlsx({ sheets }))
+  await writeLongAgo(path, await writeXlsx({ sheets }))
   const decoding = createDecoding(() => {})
   t.after(() => decoding.close())
   for (const [tab, expected] of [
     [null, 'first'],
     ['second', 'second'],
   ] as const) {
-    const fetched = await createFileProvider().fetch(
+    const fetched = await createFileProvider({ observe: () => {} }).fetch(
       { location: locateFile(path, tab).location, credentialId: null },
       { values: 'typed', knownVersion: null },
     )
@@ -178,6 +189,13 @@ async function ownFolder(t: TestContext): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'rowport-file-'))
   t.after(() => rm(folder, { recursive: true, force: true }))
   return folder
+}
+
+/** What was written just now may still be being written, and is waited for. */
+async function writeLongAgo(path: string, content: string | Uint8Array): Promise<void> {
+  await writeFile(path, content)
+  const anHourAgo = new Date(Date.now() - 60 * 60 * 1_000)
+  await utimes(path, anHourAgo, anHourAgo)
 }
 
 async function csvBytes(rows: Rows): Promise<Uint8Array> {

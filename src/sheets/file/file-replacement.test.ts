@@ -124,10 +124,16 @@ async function start(t: TestContext, name = 'sheet.csv') {
   t.after(() => rm(folder, { recursive: true, force: true }))
   const path = join(folder, name)
   await writeFile(path, 'a\n1\n')
+  // What was written just now may still be being written, and is waited for.
+  const anHourAgo = new Date(Date.now() - 60 * minuteMs)
+  await utimes(path, anHourAgo, anHourAgo)
   const provider = createFileProvider({
-    // The threads have tests of their own.
-    async edit(bytes) {
-      return { bytes: Buffer.concat([bytes, Buffer.from('x\n')]), results: [] }
+    observe: () => {},
+    editing: {
+      // The threads have tests of their own.
+      async edit(bytes) {
+        return { bytes: Buffer.concat([bytes, Buffer.from('x\n')]), results: [] }
+      },
     },
   })
   const place = { location: JSON.stringify({ path }), credentialId: null }

@@ -1,10 +1,11 @@
 import { hash, randomBytes } from 'node:crypto'
-import { constants, renameSync, statSync } from 'node:fs'
+import { type BigIntStats, constants, renameSync, statSync } from 'node:fs'
 import { access, open, readdir, stat, unlink } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { OutcomeUnknown } from '../provider-failure.ts'
 import { stampOf, stampThatSuffices } from './file-version.ts'
 import { readIfVersion } from './read-file.ts'
+import type { ReplacedFiles } from './replaced-files.ts'
 
 /**
  * New bytes in the place of a file, whole or not at all: temporary file beside it, fsync, rename, fsync of the
@@ -18,8 +19,13 @@ const maxStemBytes = 200
 /** No write takes so long: what is older was left by a process that died before its journal knew of it. */
 const abandonedMs = 10 * 60 * 1_000
 
-/** Returns the fence. */
-export async function writeReplacement(path: string, bytes: Uint8Array): Promise<string> {
+export interface Replacement {
+  fence: string
+  /** What it is known by, also when it is in its place. */
+  identity: BigIntStats
+}
+
+export async function writeReplacement(path: string, bytes: Uint8Array): Promise<Replacement> {
   // A rename would not mind that the file itself is read-only, but its owner does.
   await access(path, constants.W_OK)
   const former = await stat(path, { bigint: true })
@@ -32,20 +38,35 @@ export async function writeReplacement(path: string, bytes: Uint8Array): Promise
     await file.chmod(Number(former.mode) & 0o777)
     if (process.getuid?.() === 0) await file.chown(Number(former.uid), Number(former.gid))
     await file.sync()
+    const identity = await file.stat({ bigint: true })
     await syncFolder(path)
+    return { fence, identity }
   } catch (error) {
     await unlink(temporary).catch(() => {})
     throw error
   }
-  return fence
 }
 
 /** False, with nothing done, when the file is no longer this version. */
-export async function putInPlace(path: string, fence: string, version: string): Promise<boolean> {
+export async function putInPlace(
+  path: string,
+  fence: string,
+  version: string,
+  replaced: ReplacedFiles,
+): Promise<boolean> {
   const stamp = stampThatSuffices(version) ?? (await readIfVersion(path, version))?.stamp
-  // In one breath: only an edit in the instant between these two can go unseen.
-  if (stampOf(statSync(path, { bigint: true })) !== stamp) return false
-  renameSync(join(dirname(path), fence), path)
+  const former = await open(path)
+  let isReplaced = false
+  try {
+    const last = await former.stat({ bigint: true })
+    // In one breath: only an edit in the instant between these two can go unseen.
+    if (stampOf(last) !== stamp || stampOf(statSync(path, { bigint: true })) !== stamp) return false
+    renameSync(join(dirname(path), fence), path)
+    isReplaced = true
+    replaced.keep(path, former, last)
+  } finally {
+    if (!isReplaced) await former.close()
+  }
   await syncFolder(path).catch((cause: unknown) => {
     throw new OutcomeUnknown('the disk did not confirm the write', { cause, isPassing: true })
   })

@@ -25,6 +25,11 @@ export function stampThatSuffices(version: string): string | null {
   return version.includes(hashMark) ? null : version
 }
 
+/** What the file system said when this version was taken. */
+export function stampIn(version: string): string {
+  return version.split(hashMark, 1)[0] ?? ''
+}
+
 /** Whether a file with this stamp and these bytes is the one that a version names. */
 export async function isOfVersion(version: string, stamp: string, bytes: Uint8Array): Promise<boolean> {
   const [itsStamp, itsHash] = version.split(hashMark, 2)
