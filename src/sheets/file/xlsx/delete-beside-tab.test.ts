@@ -82,8 +82,31 @@ describe('what hangs on the tab follows', () => {
     assert.equal(await added(table('A1:B9'), 1), shrunk('A1:B8'), 'a row lies between')
     assert.equal(await added(table('A1:B11'), 1), shrunk('A1:B11'), 'its last row was empty')
     assert.equal(await added(table('B1:B10'), 1), shrunk('B1:B9'), 'nothing in its columns')
-    const totals = ' totalsRowCount="1"'
-    assert.equal(await added(table('A1:B10', totals), 1), shrunk('A1:B9', totals))
+    const withTotals = (end: number, filterEnd: number): string =>
+      table(`A1:B${end}`, ' totalsRowCount="1"').replace(
+        `<autoFilter ref="A1:B${end}"`,
+        `<autoFilter ref="A1:B${filterEnd}"`,
+      )
+    assert.equal(await added(withTotals(10, 9), 1), withTotals(9, 8).replace('A2:B9', 'A2:B8'))
+  })
+
+  test('the filter of a table ends above its totals, whatever is written', async () => {
+    const data = table('A1:B8', ' totalsRowCount="1"')
+      .replace('<autoFilter ref="A1:B8"', '<autoFilter ref="A1:B7"')
+      .replace('A2:B9', 'A2:B7')
+    const bytes = workbook(sheet(), [], [{ type: 'table', path: 'xl/tables/t.xml', data }])
+    const after = async (...changes: Change[]): Promise<string> => {
+      const outcome = await editXlsx(bytes, undefined, changes)
+      assert.ok('bytes' in outcome, JSON.stringify(outcome))
+      return String(unzip(outcome.bytes).get('xl/tables/t.xml'))
+    }
+    const change: Change = { kind: 'update', rowNumber: 3, cells: [{ columnIndex: 0, value: 'x' }] }
+    assert.equal(await after(change), data)
+    assert.equal(await after({ kind: 'add', rows: [['below the totals']] }), data)
+    const shorter = data
+      .replace('A1:B8', 'A1:B7')
+      .replace('<autoFilter ref="A1:B7"', '<autoFilter ref="A1:B6"')
+    assert.equal(await after({ kind: 'delete', rowNumber: 4 }), shorter.replace('A2:B7', 'A2:B6'))
   })
 
   test('headers and totals of a table are not written over', async () => {

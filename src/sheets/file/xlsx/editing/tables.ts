@@ -43,18 +43,15 @@ export function changeTable(table: Table, plan: Plan, formulaShift: FormulaShift
   const edits = new XmlEdits(part.text)
   const left = shiftRange(range, shift) ?? range
   const lastRow = lastRowAfterAdditions(table, left, plan)
+  const grows = lastRow > left.lastRow
   for (const element of [root, ...root.descendants()]) {
     const reference = parseRange(element.attribute('ref') ?? '')
     if (reference === undefined) continue
     const own = shiftRange(reference, shift)
     if (own === null) throw shift.obstacle(`the table ${table.name} is sorted by it`, reference.firstRow)
-    // The filter buttons span what the table does; one that grows has no row of totals.
-    const grows = element === root || (element.parent === root && element.name === 'autoFilter')
-    edits.setAttribute(
-      element,
-      'ref',
-      writeRange(grows ? { ...own, lastRow: Math.max(own.lastRow, lastRow) } : own),
-    )
+    // The filter ends with the table, or above its row of totals; a table that grows has none.
+    const isSpan = element === root || (element.parent === root && element.name === 'autoFilter')
+    edits.setAttribute(element, 'ref', writeRange(grows && isSpan ? { ...own, lastRow } : own))
   }
   shiftTableFormulas(root, edits, formulaShift)
   return edits.isEmpty ? undefined : { ...part, text: edits.toText() }
