@@ -230,6 +230,8 @@ async function start(t: TestContext, formerRows: number) {
   }
   const post = (id: string) => ask(sheet.formA, { method: 'POST', body: JSON.stringify({ id, note: 'x' }) })
   assert.equal((await ask(sheet.formA)).status, 200)
+  // Whoever replaced a file just now has replaced it whole; this one shall have been there for longer.
+  await sleep(1_050)
   return { rowport, sheet, ask, post }
 }
 

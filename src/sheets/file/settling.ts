@@ -160,9 +160,9 @@ async function lookAt(path: string, watch: Watched): Promise<Seen> {
     former.lastMs = nowMs
     return former
   }
-  // What is no file is refused by whoever reads it; a pipe would keep us waiting.
-  const isWhole = isOwn(watch, file) || !file.isFile()
-  const signs = isWhole ? noSigns : await readSigns(path, Number(file.size), kindOf(path), watch.whole)
+  const signs = isWhole(watch, file)
+    ? noSigns
+    : await readSigns(path, Number(file.size), kindOf(path), watch.whole)
   if (signs.isSuspect) Object.assign(watch, { wasSuspect: true, isGrowing: false })
   const otherMs = former?.lastMs ?? Number.NEGATIVE_INFINITY
   const seen: Seen = { file, stamp, firstMs: nowMs, lastMs: nowMs, otherMs, signs, writer: null }
@@ -171,6 +171,11 @@ async function lookAt(path: string, watch: Watched): Promise<Seen> {
 }
 
 const noSigns: FileSigns = { isSuspect: false, isAppended: false }
+
+/** Whoever looks at it, and whenever. What is no file is refused by whoever reads it; a pipe would keep us waiting. */
+function isWhole(watch: Watched, file: BigIntStats): boolean {
+  return isOwn(watch, file) || wasRenamed(file) || !file.isFile()
+}
 
 function isOwn({ own }: Watched, { dev, ino, size, mtimeNs }: BigIntStats): boolean {
   return own?.ino === ino && own.dev === dev && own.size === size && own.mtimeNs === mtimeNs
@@ -183,12 +188,12 @@ async function isReadable(path: string, watch: Watched, seen: Seen): Promise<boo
 }
 
 async function isFoundReadable(path: string, watch: Watched, seen: Seen): Promise<boolean> {
-  if (isOwn(watch, seen.file) || !seen.file.isFile()) return true
+  if (isWhole(watch, seen.file)) return true
   const quietForMs = quietFor(seen)
   if (quietForMs >= openQuietMs) return true
   if (watch.wasSuspect) return quietForMs >= suspectQuietMs && !(await hasWriter(path, seen))
   if (quietForMs >= quietMs || (watch.isGrowing && seen.signs.isAppended)) return true
-  return (quietForMs >= calmMs || wasPutInPlaceWhole(seen)) && !(await hasWriter(path, seen))
+  return quietForMs >= calmMs && !(await hasWriter(path, seen))
 }
 
 async function isWritable(path: string, watch: Watched, seen: Seen): Promise<boolean> {
@@ -199,8 +204,10 @@ async function isWritable(path: string, watch: Watched, seen: Seen): Promise<boo
 
 async function isFoundWritable(path: string, watch: Watched, seen: Seen): Promise<boolean> {
   if (isOwn(watch, seen.file) || !seen.file.isFile()) return true
-  const restMs = wasPutInPlaceWhole(seen) ? 0 : quietMs
-  if (quietFor(seen) < (watch.wasSuspect ? suspectQuietMs : restMs)) return false
+  if (wasRenamed(seen.file)) {
+    // Servers that take turns need not look for others each time; a program that opened it since then may be about to write.
+    if (Date.now() - Number(seen.file.ctimeMs) < quietMs) return true
+  } else if (quietFor(seen) < (watch.wasSuspect ? suspectQuietMs : quietMs)) return false
   if (!(await hasWriter(path, seen))) return true
   const hadWriterForMs = performance.now() - (seen.writer?.sinceMs ?? 0)
   return quietFor(seen) >= openQuietMs && hadWriterForMs >= openIdleMs
@@ -219,9 +226,13 @@ function quietFor({ file, firstMs, lastMs, otherMs }: Seen): number {
   return Math.max(Math.min(byItsOwnTime, lastMs - otherMs), lastMs - firstMs)
 }
 
-/** Writing sets both times at once: where they differ, the last thing that was done to the file was to rename it. */
-function wasPutInPlaceWhole({ file: { mtimeNs, ctimeNs } }: Seen): boolean {
-  return ctimeNs > mtimeNs
+/**
+ * Writing sets both times at once: where they differ, the last thing that was done to the file was to rename it. So
+ * do other servers that work on the same folder, and so did this one before it was started anew. An empty one may have
+ * been given its rights by a program that is about to fill it.
+ */
+function wasRenamed({ size, mtimeNs, ctimeNs }: BigIntStats): boolean {
+  return ctimeNs > mtimeNs && size > 0n
 }
 
 async function hasWriter(path: string, seen: Seen): Promise<boolean> {
