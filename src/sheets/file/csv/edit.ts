@@ -2,6 +2,7 @@ import type { Change, ChangeResult, Edited, Unfit } from '../../change.ts'
 import type { Cell } from '../../grid.ts'
 import { isRepresentableInCsv, whyUnfitForCsv } from './cell.ts'
 import { type CsvDialect, detectDelimiter, detectDialect } from './dialect.ts'
+import { refuseUnlessReadBack } from './read-back.ts'
 import { readRecord, updateRecord, writeRecord } from './record.ts'
 import { CsvRecordList } from './record-list.ts'
 import { readCsvText, writeCsvText } from './text.ts'
@@ -14,13 +15,16 @@ export function editCsv(bytes: Uint8Array, changes: readonly Change[]): Edited |
   if (changes.length === 0) return { bytes, results: [] }
   const { text, hasBom } = readCsvText(bytes)
   const dialect = detectDialect({ text, hasBom })
-  const made = makeChanges(text, dialect, changes)
+  const records = new CsvRecordList(text, dialect)
+  const made = makeChanges(records, dialect, changes)
   if ('reason' in made) return made
   if (detectDelimiter(made.text) !== dialect.delimiter) {
     const changeAt = firstToConfuse(text, dialect, changes)
     return { changeAt, reason: 'file', details: UNCLEAR_DELIMITER }
   }
-  return { bytes: writeCsvText({ text: made.text, hasBom }), results: made.results }
+  const edited = writeCsvText({ text: made.text, hasBom })
+  refuseUnlessReadBack(records, dialect, changes, edited)
+  return { bytes: edited, results: made.results }
 }
 
 const UNCLEAR_DELIMITER =
@@ -32,8 +36,8 @@ interface Made {
   results: ChangeResult[]
 }
 
-function makeChanges(text: string, dialect: CsvDialect, changes: readonly Change[]): Made | Unfit {
-  const editor = createEditor(text, dialect)
+function makeChanges(records: CsvRecordList, dialect: CsvDialect, changes: readonly Change[]): Made | Unfit {
+  const editor = createEditor(records, dialect)
   const results: ChangeResult[] = []
   for (const [changeAt, change] of changes.entries()) {
     const result = editor.make(change)
@@ -48,9 +52,7 @@ interface Editor {
   toText(): string
 }
 
-function createEditor(text: string, dialect: CsvDialect): Editor {
-  const { delimiter } = dialect
-  const records = new CsvRecordList(text, dialect)
+function createEditor(records: CsvRecordList, { delimiter }: CsvDialect): Editor {
   let last = records.lastWithData
   let { columns } = records
   const rowAt = (rowNumber: number): Cell[] => readRecord(records.raw(rowNumber), delimiter)
@@ -110,7 +112,7 @@ function firstToConfuse(text: string, dialect: CsvDialect, changes: readonly Cha
   let unclear = changes.length
   while (unclear - clear > 1) {
     const middle = (clear + unclear) >> 1
-    const made = makeChanges(text, dialect, changes.slice(0, middle))
+    const made = makeChanges(new CsvRecordList(text, dialect), dialect, changes.slice(0, middle))
     if ('text' in made && detectDelimiter(made.text) === dialect.delimiter) clear = middle
     else unclear = middle
   }

@@ -56,6 +56,16 @@ export class CsvRecordList {
     if (this.#ends.length > 0) this.#pieces.push({ first: 0, count: this.#ends.length })
   }
 
+  /** How many records there were in the text as it came. */
+  get originalCount(): number {
+    return this.#ends.length
+  }
+
+  /** One of those, without its line end. */
+  original(rowNumber: number): string {
+    return this.#text.slice(this.#start(rowNumber - 1), this.#end(rowNumber - 1))
+  }
+
   /** The record as written, without its line end. */
   raw(rowNumber: number): string {
     const { piece, offset } = this.#find(rowNumber)

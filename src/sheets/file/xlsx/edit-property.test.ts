@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { constants, crc32, deflateRawSync } from 'node:zlib'
 import fc from 'fast-check'
 import { type CellStyle, type CellValue, readXlsx, type Sheet, writeXlsx } from 'hucre/xlsx'
 import { times } from '../../../../test/soak.ts'
 import type { Change, ChangeResult } from '../../change.ts'
 import type { Cell } from '../../grid.ts'
 import { editXlsx } from './edit.ts'
-import { unzip } from './test-workbook.ts'
+import { workbook } from './test-deletion.ts'
+import { buildWorkbook, unzip, withPart } from './test-workbook.ts'
 import { decodeXlsx } from './xlsx.ts'
 
 const seed = 29_500
@@ -135,6 +137,102 @@ test('any changes equal the same changes to an array of rows, for two readers, a
     { seed, numRuns: times(35, 1_000) },
   )
 })
+
+/** Rows of A to C, and a table over the first of them whose last row is its totals. */
+function makeTotals(tableRows: number, rowsBelow: number): Uint8Array {
+  const rows = Array.from({ length: tableRows + rowsBelow }, (_, at) => {
+    const row = at + 1
+    const text = at === 0 ? ['one', 'two', 'three'] : [`a${row}`, `b${row}`, `c${row}`]
+    const cells = text.map((value, column) => `<c r="${'ABC'[column]}${row}" t="str"><v>${value}</v></c>`)
+    return `<row r="${row}">${cells.join('')}</row>`
+  })
+  return workbook(
+    `<worksheet><sheetData>${rows.join('')}</sheetData></worksheet>`,
+    [],
+    [{ type: 'table', path: 'xl/tables/t.xml', data: totalsTable(tableRows) }],
+  )
+}
+
+const totalsTable = (rows: number): string =>
+  `<table displayName="T" totalsRowCount="1" ref="A1:C${rows}"><autoFilter ref="A1:C${rows - 1}"/><tableColumns/></table>`
+
+test('any changes beside a table with totals leave its range and its filter right', async () => {
+  const counts = { made: 0, refused: 0 }
+  await fc.assert(
+    fc.asyncProperty(
+      fc.integer({ min: 3, max: 8 }),
+      fc.nat({ max: 3 }),
+      fc.array(anyWish, { minLength: 1, maxLength: 5 }),
+      async (tableRows, rowsBelow, wishes) => {
+        const before = makeTotals(tableRows, rowsBelow)
+        const model = createModel((await decodeXlsx(before, {})).rows)
+        let lastOfTable = tableRows
+        let isInTheWay = false
+        const changes: Change[] = []
+        for (const wish of wishes) {
+          const change = model.toChange(wish)
+          if (change === undefined) continue
+          const isOnTotals = change.kind !== 'add' && change.rowNumber === lastOfTable
+          if (isOnTotals) isInTheWay = true
+          if (change.kind === 'delete' && change.rowNumber <= lastOfTable) lastOfTable--
+          changes.push(change)
+          model.make(change)
+        }
+        // A table needs a row between its headers and its totals.
+        if (lastOfTable < 3) isInTheWay = true
+        const outcome = await editXlsx(before, undefined, changes)
+        if (isInTheWay) {
+          assert.ok('changeAt' in outcome && outcome.reason === 'file', 'neither totals nor the only row go')
+          counts.refused++
+          return
+        }
+        assert.ok('bytes' in outcome, JSON.stringify(outcome))
+        assert.deepEqual((await decodeXlsx(outcome.bytes, {})).rows, model.rows())
+        assert.equal(String(unzip(outcome.bytes).get('xl/tables/t.xml')), totalsTable(lastOfTable))
+        counts.made++
+      },
+    ),
+    { seed, numRuns: times(60, 2_000) },
+  )
+  assert.ok(counts.made > 0 && counts.refused > 0, JSON.stringify(counts))
+})
+
+test('any changes to a large and very repetitive tab can be read again', async () => {
+  const long = 'x'.repeat(30_000)
+  await fc.assert(
+    fc.asyncProperty(
+      fc.integer({ min: 1_120, max: 1_300 }),
+      fc.array(anyWish, { minLength: 1, maxLength: 3 }),
+      async (count, wishes) => {
+        const before = repetitive(count, long)
+        const model = createModel((await decodeXlsx(before, {})).rows)
+        const changes: Change[] = []
+        for (const wish of wishes) {
+          const change = model.toChange(wish)
+          if (change === undefined) continue
+          changes.push(change)
+          model.make(change)
+        }
+        const outcome = await editXlsx(before, undefined, changes)
+        assert.ok('bytes' in outcome, JSON.stringify(outcome))
+        assert.deepEqual((await decodeXlsx(outcome.bytes, {})).rows, model.rows())
+      },
+    ),
+    { seed, numRuns: times(1, 25) },
+  )
+})
+
+/** Compressed so little that it can be opened. */
+function repetitive(count: number, text: string): Uint8Array {
+  const rows = Array.from({ length: count }, (_, at) => {
+    const row = at + 2
+    return `<row r="${row}"><c r="A${row}" t="str"><v>${text}</v></c></row>`
+  })
+  const data = `<worksheet><sheetData><row r="1"><c r="A1" t="str"><v>one</v></c></row>${rows.join('')}</sheetData></worksheet>`
+  const compressed = deflateRawSync(data, { strategy: constants.Z_FIXED })
+  const claims = { inflatedBytes: data.length, checksum: crc32(data) }
+  return buildWorkbook({ parts: withPart('xl/worksheets/sheet0.xml', { data: '', compressed, claims }) })
+}
 
 function createModel(rows: Cell[][]) {
   const model: ModelRow[] = rows.map((cells, index) => ({

@@ -20,6 +20,7 @@ import { createGridBuilder, refuseLargeGrid } from './grid-builder.ts'
 import { MAX_DIRECTORY_PART_BYTES, MAX_INFLATED_BYTES } from './limits.ts'
 import { chooseTab, failingInOwnersWords, openWorkbook } from './open.ts'
 import { readPartText, type XmlPart } from './part.ts'
+import { refuseUnlessReadBack } from './read-back.ts'
 import { readRelationships } from './relationships.ts'
 import { readSharedStrings } from './shared-strings.ts'
 import type { Workbook } from './workbook.ts'
@@ -108,7 +109,19 @@ async function edit(
   // The rows are written by now, and with them the styles they had need of.
   const changedStyles = styles.changedPart()
   if (changedStyles) put(changedStyles)
-  return { bytes: await rewriteZip(bytes, changedParts), results: plan.results }
+  const edited = await rewriteZip(bytes, changedParts)
+  const keys = Map.groupBy(changedParts.keys(), (key) =>
+    changedParts.get(key) === null ? 'gone' : 'changed',
+  )
+  await refuseUnlessReadBack(bytes, edited, {
+    tab: wantedTab,
+    tabPart: partKey(part.path),
+    // `planChanges` has made the changes to it.
+    grid,
+    changedParts: new Set(keys.get('changed')),
+    goneParts: new Set(keys.get('gone')),
+  })
+  return { bytes: edited, results: plan.results }
 }
 
 /** What a change would break as a whole, whatever it is. */

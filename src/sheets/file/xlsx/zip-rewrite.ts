@@ -1,7 +1,7 @@
 import { pipeline } from 'node:stream/promises'
-import { crc32, createDeflateRaw } from 'node:zlib'
+import { constants, crc32, createDeflateRaw } from 'node:zlib'
 import { xlsxFailure } from './failure.ts'
-import { MAX_WORKBOOK_BYTES } from './limits.ts'
+import { FORGIVEN_INFLATED_BYTES, MAX_WORKBOOK_BYTES } from './limits.ts'
 import {
   CENTRAL_BYTES,
   compressedData,
@@ -9,6 +9,7 @@ import {
   ENCRYPTED_FLAG,
   END_BYTES,
   END_SIGNATURE,
+  inflate,
   LOCAL_BYTES,
   LOCAL_SIGNATURE,
   readCentralDirectory,
@@ -88,20 +89,33 @@ function sameContent(file: Buffer, entry: ZipEntry): Content {
 }
 
 async function deflated(pieces: Iterable<Buffer>, flags: number): Promise<Content> {
-  let checksum = 0
-  let inflatedBytes = 0
+  const all = [...pieces]
+  const checksum = all.reduce((sum, piece) => crc32(piece, sum), 0)
+  const inflatedBytes = all.reduce((sum, piece) => sum + piece.length, 0)
+  const content = { flags, method: DEFLATED, checksum, inflatedBytes }
+  const data = await deflate(all)
+  if (await isOpened({ ...content, data })) return { ...content, data }
+  // The fixed code spends at least 13 bits on 258 bytes, the most that DEFLATE can say at once: 158 to 1.
+  return { ...content, data: await deflate(all, constants.Z_FIXED) }
+}
+
+async function deflate(pieces: readonly Buffer[], strategy = constants.Z_DEFAULT_STRATEGY): Promise<Buffer> {
   const compressed: Buffer[] = []
-  function* counted() {
-    for (const piece of pieces) {
-      checksum = crc32(piece, checksum)
-      inflatedBytes += piece.length
-      yield piece
-    }
-  }
-  await pipeline(counted, createDeflateRaw(), async (chunks: AsyncIterable<Buffer>) => {
+  await pipeline(pieces, createDeflateRaw({ strategy }), async (chunks: AsyncIterable<Buffer>) => {
     for await (const chunk of chunks) compressed.push(chunk)
   })
-  return { flags, method: DEFLATED, checksum, inflatedBytes, data: Buffer.concat(compressed) }
+  return Buffer.concat(compressed)
+}
+
+/** Whether our own reader takes it, which does not open what is compressed too well. */
+async function isOpened({ flags, method, inflatedBytes, data }: Content): Promise<boolean> {
+  if (inflatedBytes <= FORGIVEN_INFLATED_BYTES) return true
+  try {
+    for await (const _ of inflate(data, { flags, method }));
+    return true
+  } catch {
+    return false
+  }
 }
 
 function localHeader(file: Buffer, entry: ZipEntry, content: Content): Buffer {

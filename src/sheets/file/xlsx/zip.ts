@@ -86,7 +86,10 @@ export function partKey(path: string): string {
   return path.replaceAll('\\', '/').replace(/^\//, '').toLowerCase()
 }
 
-async function* inflate(data: Buffer, entry: ZipEntry): AsyncGenerator<Buffer> {
+export async function* inflate(
+  data: Buffer,
+  entry: Pick<ZipEntry, 'flags' | 'method'>,
+): AsyncGenerator<Buffer> {
   if ((entry.flags & ENCRYPTED_FLAG) !== 0) throw xlsxFailure('password', 'encrypted ZIP entry')
   if (entry.method === STORED) {
     for (let from = 0; from < data.length; from += INFLATE_CHUNK_BYTES) {
