@@ -9,16 +9,23 @@ export interface Clock {
 export const systemClock: Clock = { nowMs: () => Date.now(), elapsedMs: () => performance.now() }
 
 export interface MovableClock extends Clock {
+  /** Time passes, by both clocks. */
   advanceMs(byMs: number): void
+  /** Somebody sets the machine's time, ahead or back: no time passes. */
+  stepMs(byMs: number): void
 }
 
 export function createMovableClock(startMs: number): MovableClock {
-  let nowMs = startMs
+  let elapsedMs = startMs
+  let steppedMs = 0
   return {
-    nowMs: () => nowMs,
-    elapsedMs: () => nowMs,
+    nowMs: () => elapsedMs + steppedMs,
+    elapsedMs: () => elapsedMs,
     advanceMs(byMs) {
-      nowMs += byMs
+      elapsedMs += byMs
+    },
+    stepMs(byMs) {
+      steppedMs += byMs
     },
   }
 }

@@ -113,10 +113,10 @@ export function createApi(
   }
 
   /** An address that was refused too often as a stranger waits; everyone else goes on. */
-  function tooOften(exchange: Exchange, { remaining, resetAtMs }: GuardWindow): Refusal {
+  function tooOften(exchange: Exchange, { remaining, resetAtMs, nowMs }: GuardWindow): Refusal {
     exchange.isStranger = false
     exchange.limits = { rate: { limit: ipGuard.refusalsPerMinute, remaining, resetAtMs }, quota: null }
-    return rateLimited(resetAtMs, clock.nowMs())
+    return rateLimited(resetAtMs, nowMs)
   }
 
   function answerTo(

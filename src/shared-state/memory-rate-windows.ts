@@ -3,57 +3,70 @@ import type { RateWindow, RateWindows } from './rate-windows.ts'
 
 interface OpenWindow {
   count: number
+  /** By the clock that never steps. */
   endsAtMs: number
+  /** The same as a time of day, for clients. */
+  toldEndMs: number
 }
 
 /** So many windows may lie around after their end before they are cleared away. */
 const sweepAtWindows = 10_000
+/** The two clocks are not read at the same instant; beyond this, the time of day was set anew. */
+const setAnewMs = 500
 
-/** Rate windows of one process. */
+/** Rate windows of one process. Setting the machine's time moves what is told of their end, and not the end. */
 export function createMemoryRateWindows(clock: Clock): RateWindows {
   const windows = new Map<string, OpenWindow>()
   let sweepAt = sweepAtWindows
 
   return {
     take(name, limit, windowMs) {
-      const nowMs = clock.nowMs()
-      const open = current(name, nowMs) ?? opened(name, nowMs + windowMs)
+      const elapsedMs = clock.elapsedMs()
+      const open = current(name, elapsedMs) ?? opened(name, fresh(elapsedMs, windowMs))
       const isAdmitted = open.count < limit
       if (isAdmitted) open.count++
-      return answer(open, limit, isAdmitted, nowMs)
+      return answer(open, limit, isAdmitted, elapsedMs)
     },
     look(name, limit, windowMs) {
-      const nowMs = clock.nowMs()
-      const open = current(name, nowMs) ?? { count: 0, endsAtMs: nowMs + windowMs }
-      return answer(open, limit, open.count < limit, nowMs)
+      const elapsedMs = clock.elapsedMs()
+      const open = current(name, elapsedMs) ?? fresh(elapsedMs, windowMs)
+      return answer(open, limit, open.count < limit, elapsedMs)
     },
   }
 
-  function current(name: string, nowMs: number): OpenWindow | null {
+  function current(name: string, elapsedMs: number): OpenWindow | null {
     const known = windows.get(name)
-    return known && nowMs < known.endsAtMs ? known : null
+    return known && elapsedMs < known.endsAtMs ? known : null
   }
 
-  function opened(name: string, endsAtMs: number): OpenWindow {
+  function fresh(elapsedMs: number, windowMs: number): OpenWindow {
+    return { count: 0, endsAtMs: elapsedMs + windowMs, toldEndMs: clock.nowMs() + windowMs }
+  }
+
+  function opened(name: string, window: OpenWindow): OpenWindow {
     if (windows.size >= sweepAt) sweep()
-    const fresh = { count: 0, endsAtMs }
-    windows.set(name, fresh)
-    return fresh
+    windows.set(name, window)
+    return window
   }
 
   /** The next sweep waits until as many again have come, so that its cost stays a small part of theirs. */
   function sweep(): void {
-    const nowMs = clock.nowMs()
-    for (const [name, { endsAtMs }] of windows) if (endsAtMs <= nowMs) windows.delete(name)
+    const elapsedMs = clock.elapsedMs()
+    for (const [name, { endsAtMs }] of windows) if (endsAtMs <= elapsedMs) windows.delete(name)
     sweepAt = Math.max(sweepAtWindows, windows.size * 2)
   }
-}
 
-function answer(
-  { count, endsAtMs }: OpenWindow,
-  limit: number,
-  isAdmitted: boolean,
-  nowMs: number,
-): RateWindow {
-  return { isAdmitted, remaining: Math.max(0, limit - count), resetAtMs: endsAtMs, nowMs }
+  function answer(open: OpenWindow, limit: number, isAdmitted: boolean, elapsedMs: number): RateWindow {
+    const leftMs = open.endsAtMs - elapsedMs
+    const endMs = clock.nowMs() + leftMs
+    // One window has one end: it does not flicker with how the two clocks are rounded.
+    if (Math.abs(endMs - open.toldEndMs) > setAnewMs) open.toldEndMs = endMs
+    const { count, toldEndMs } = open
+    return {
+      isAdmitted,
+      remaining: Math.max(0, limit - count),
+      resetAtMs: toldEndMs,
+      nowMs: toldEndMs - leftMs,
+    }
+  }
 }

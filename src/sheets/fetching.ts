@@ -98,7 +98,7 @@ export function createFetching(parts: FetchingParts): Fetching {
     const found = mustBeginNow ? null : await sharing.find(wanted)
     if (found) {
       const { snapshot, version, asOfMs, ageMs } = found
-      const checkedAtMs = clock.nowMs() - ageMs
+      const checkedAtMs = clock.elapsedMs() - ageMs
       const read = { snapshot, indexed: snapshot, version, asOfMs, checkedAtMs, writeSeq }
       return toHold(read, provider, record, values)
     }
@@ -117,7 +117,7 @@ export function createFetching(parts: FetchingParts): Fetching {
     const { location, credentialId } = wanted
     try {
       const snapshot = await read.indexed
-      const ageMs = clock.nowMs() - checkedAtMs
+      const ageMs = clock.elapsedMs() - checkedAtMs
       to.offer(wanted, { snapshot, version, asOfMs, location, credentialId }, ageMs)
     } catch {
       to.giveUp(wanted)
@@ -130,8 +130,8 @@ export function createFetching(parts: FetchingParts): Fetching {
     values: Values,
     writeSeq: number,
   ): Promise<HeldSnapshot> {
-    const begunAtMs = clock.nowMs()
     const begunMs = clock.elapsedMs()
+    const asOfMs = clock.nowMs()
     const known = held.get(nameOf(record.id, values))
     const fetched = await provider.fetch(record, { values, knownVersion: known?.version ?? null })
     const isUnchanged = fetched === 'unchanged'
@@ -146,7 +146,7 @@ export function createFetching(parts: FetchingParts): Fetching {
       bytes: snapshot.listJson.byteLength,
       durationMs: clock.elapsedMs() - begunMs,
     })
-    const read = { snapshot, indexed, version, asOfMs: begunAtMs, checkedAtMs: begunAtMs, writeSeq }
+    const read = { snapshot, indexed, version, asOfMs, checkedAtMs: begunMs, writeSeq }
     return toHold(read, provider, record, values)
   }
 
@@ -165,7 +165,7 @@ export function createFetching(parts: FetchingParts): Fetching {
       snapshot,
       indexed,
       asOfMs: same?.asOfMs ?? read.asOfMs,
-      lastUsedMs: clock.nowMs(),
+      lastUsedMs: clock.elapsedMs(),
       origin: { provider, providerName, place: { location, credentialId } },
       isWithdrawn: false,
       bodies: same?.bodies ?? held.newBodies(),

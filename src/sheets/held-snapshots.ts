@@ -11,7 +11,9 @@ export interface HeldSnapshot {
   version: string
   /** The sheet's `write_seq` when the fetch began: it may be served only while that has not moved. */
   writeSeq: number
+  /** By the clock that never steps, as is `lastUsedMs`: how old a copy is must not change with the time of day. */
   checkedAtMs: number
+  /** A time of day: it is told. */
   asOfMs: number
   lastUsedMs: number
   /** Where it came from, to ask how tight things are there. */

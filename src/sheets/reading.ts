@@ -62,7 +62,7 @@ export function createReading({ maxHeldBytes, sharing = null, ...parts }: Readin
       const name = nameOf(sheet.id, wish.values)
       const known = held.get(name)
       if (known && !wish.mustAskProvider) {
-        const nowMs = clock.nowMs()
+        const nowMs = clock.elapsedMs()
         known.lastUsedMs = nowMs
         if (isFresh(known, sheet, nowMs)) return answer(known, 'hit', nowMs)
         if (mayAwaitItsTurn(known, sheet, nowMs) && isTight(known)) {
@@ -84,12 +84,12 @@ export function createReading({ maxHeldBytes, sharing = null, ...parts }: Readin
     try {
       const mustBeginNow = mustAskProvider || sheet.cacheSeconds === 0
       const read = await ask(sheet, values, { mustBeginNow, isUrgent: mustAskProvider })
-      return answer(read, source, clock.nowMs())
+      return answer(read, source, clock.elapsedMs())
     } catch (error) {
       const copy = held.get(nameOf(sheet.id, values))
       // Whoever insists on now would rather hear that it cannot be had.
       if (!copy || mustAskProvider) throw error
-      const nowMs = clock.nowMs()
+      const nowMs = clock.elapsedMs()
       const reason = reasonToOutlast(error, copy, sheet, { isTight: isTight(copy), nowMs })
       if (reason === null) throw error
       return answer(copy, reason, nowMs)
@@ -124,7 +124,7 @@ export function createReading({ maxHeldBytes, sharing = null, ...parts }: Readin
     values: Values,
     wish: FlightWish,
   ): Promise<HeldSnapshot> {
-    const failure = failures.standing(name, wish, clock.nowMs())
+    const failure = failures.standing(name, wish, clock.elapsedMs())
     if (failure) throw failure.error
     const { writeSeq } = wish
     try {
@@ -133,7 +133,7 @@ export function createReading({ maxHeldBytes, sharing = null, ...parts }: Readin
       void settleIndexes(name, sheetId, values, read)
       return read
     } catch (error) {
-      failures.note(name, writeSeq, error, clock.nowMs())
+      failures.note(name, writeSeq, error, clock.elapsedMs())
       throw error
     }
   }
@@ -146,7 +146,7 @@ export function createReading({ maxHeldBytes, sharing = null, ...parts }: Readin
     read: HeldSnapshot,
   ): Promise<void> {
     const broken = await fetching.settleIndexes(sheetId, values, read)
-    if (broken) failures.note(name, read.writeSeq, broken.error, clock.nowMs())
+    if (broken) failures.note(name, read.writeSeq, broken.error, clock.elapsedMs())
   }
 }
 

@@ -37,7 +37,7 @@ export function createStandingFailures(): StandingFailures {
       // A write that came through says that the provider is there again.
       if (!failure || failure.writeSeq !== writeSeq) return null
       const agoMs = nowMs - failure.failedAtMs
-      const stands = agoMs >= 0 && agoMs < (isUrgent ? urgentWaitMs : failure.waitMs)
+      const stands = agoMs < (isUrgent ? urgentWaitMs : failure.waitMs)
       return stands ? { error: failure.error } : null
     },
     note(name, writeSeq, error, nowMs) {
