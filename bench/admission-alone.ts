@@ -30,7 +30,7 @@ export const admissionAlone: FigureRow = {
     const quota = createQuota(store, systemClock)
     const keyUse = createKeyUse(store, systemClock)
     const windows = createMemoryRateWindows(systemClock)
-    const { admit } = createAdmission({ store, plans, windows, quota, keyUse, clock: systemClock })
+    const { admit } = createAdmission({ store, plans, windows, quota, keyUse })
     const admitMany = () =>
       Promise.all(
         Array.from({ length: atOnce }, () =>

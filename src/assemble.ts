@@ -108,7 +108,7 @@ function furnish({ config, clock, observe, metrics, database, sealing }: BareWor
   const plans: Plans = new Map([...defaultPlans, ...Object.entries(config.plans)])
   const accounts = createAccounts(store, plans)
   const sheets = createSheets(store, accounts)
-  const keys = createKeys(store, accounts, sheets, clock)
+  const keys = createKeys(store, accounts, sheets)
   const signIn = createSignIn(store, accounts, clock)
   const sharedTokens = createSharedTokens({ store, sealing })
   const shared = createSharedState(config, store, clock, observe)
@@ -132,7 +132,6 @@ function furnish({ config, clock, observe, metrics, database, sealing }: BareWor
   const google = createGoogleConnection({
     store,
     sealing,
-    clock,
     oauth: atGoogle?.oauth ?? null,
     consentOrigin: atGoogle?.consentOrigin ?? null,
     baseUrl: () => workshop.baseUrl,
@@ -180,7 +179,8 @@ const maxConnections = 10
 
 /** Brought to the newest make. */
 async function openDatabase(setting: StoreSetting, clock: Clock, observe: Observe): Promise<SqlDatabase> {
-  const database = setting.kind === 'sqlite' ? openSqlite(setting.path) : await openPostgres(setting.url)
+  const database =
+    setting.kind === 'sqlite' ? openSqlite(setting.path, clock) : await openPostgres(setting.url)
   try {
     await migrate(database, clock.nowMs(), observe)
     return database
@@ -249,7 +249,7 @@ export async function startServer(
   const writing = createWriting({ store, providers, reading, clock, observe, isShared: true })
   const quota = createQuota(store, clock)
   const keyUse = createKeyUse(store, clock)
-  const admission = createAdmission({ store, plans, windows, quota, keyUse, clock })
+  const admission = createAdmission({ store, plans, windows, quota, keyUse })
   // Strangers are counted by each instance for itself: to count them must not cost a question to anyone else.
   const ipGuard = createIpGuard(createMemoryRateWindows(clock), config.refusalsPerMinute)
   const trustedProxies = trustProxies(config.trustedProxies)

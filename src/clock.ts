@@ -1,12 +1,35 @@
+import { readFileSync } from 'node:fs'
+
 /** Time is an argument: whoever needs it is handed a clock, so that a test can move it instead of sleeping. */
 export interface Clock {
   /** Unix time in milliseconds. */
   nowMs(): number
-  /** For durations: never steps back when the machine's time is corrected, and finer than a millisecond. */
+  /** For durations: never steps when the machine's time is set, and finer than a millisecond. */
   elapsedMs(): number
+  /**
+   * Names the moment that `elapsedMs` counts from, where other processes of this machine count from it too; unknown,
+   * theirs say nothing here.
+   */
+  elapsedFrom?: string
 }
 
-export const systemClock: Clock = { nowMs: () => Date.now(), elapsedMs: () => performance.now() }
+/** From the start of the machine to that of this process: added to what Node counts, all processes count alike. */
+const startedAfterMs = Number(process.hrtime.bigint()) / 1e6 - performance.now()
+
+export const systemClock: Clock = {
+  nowMs: () => Date.now(),
+  elapsedMs: () => startedAfterMs + performance.now(),
+  ...bootOfThisMachine(),
+}
+
+/** Other systems than Linux do not tell. */
+function bootOfThisMachine(): Pick<Clock, 'elapsedFrom'> {
+  try {
+    return { elapsedFrom: readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim() }
+  } catch {
+    return {}
+  }
+}
 
 export interface MovableClock extends Clock {
   /** Time passes, by both clocks. */
@@ -21,6 +44,7 @@ export function createMovableClock(startMs: number): MovableClock {
   return {
     nowMs: () => elapsedMs + steppedMs,
     elapsedMs: () => elapsedMs,
+    elapsedFrom: 'the start of the test',
     advanceMs(byMs) {
       elapsedMs += byMs
     },

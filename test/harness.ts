@@ -81,26 +81,7 @@ export async function startRowport(
   const clock = beside?.clock ?? createMovableClock(startMs)
   const seen: Observation[] = []
   const observe = (observation: Observation) => void seen.push(observation)
-  const config: Config = {
-    host: '127.0.0.1',
-    port: 0,
-    baseUrl: 'http://rowport.test',
-    dataFolder: folder,
-    store: { kind: 'sqlite', path: join(folder, 'rowport.db') },
-    redisUrl: null,
-    logLevel: 'silent',
-    maxSnapshotBytes: 64 * 1024 * 1024,
-    plans: {},
-    trustedProxies: [],
-    refusalsPerMinute: 1_000_000,
-    secret: 'the secret of the tests',
-    formerSecrets: [],
-    nextSecret: null,
-    unreadyMs: 0,
-    google: null,
-    signUpPlan: 'free',
-    ...settings,
-  }
+  const config = configOf(folder, settings)
   const workshop = await openWorkshop(config, clock, observe)
   const server = await startServer(config, workshop, clock, timeLimits)
   if (!beside) done(await workshop.accounts.create(account, plan))
@@ -164,6 +145,30 @@ export async function startRowport(
 /** By the file system's clock, which no test moves. */
 function anHourAgo(): Date {
   return new Date(Date.now() - 60 * 60 * 1_000)
+}
+
+/** What every test's server has for settings, on the embedded store in `folder`. */
+export function configOf(folder: string, settings: Partial<Config> = {}): Config {
+  return {
+    host: '127.0.0.1',
+    port: 0,
+    baseUrl: 'http://rowport.test',
+    dataFolder: folder,
+    store: { kind: 'sqlite', path: join(folder, 'rowport.db') },
+    redisUrl: null,
+    logLevel: 'silent',
+    maxSnapshotBytes: 64 * 1024 * 1024,
+    plans: {},
+    trustedProxies: [],
+    refusalsPerMinute: 1_000_000,
+    secret: 'the secret of the tests',
+    formerSecrets: [],
+    nextSecret: null,
+    unreadyMs: 0,
+    google: null,
+    signUpPlan: 'free',
+    ...settings,
+  }
 }
 
 export function bearer(key: { value: string }): Record<string, string> {

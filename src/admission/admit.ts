@@ -1,4 +1,3 @@
-import type { Clock } from '../clock.ts'
 import { Refusal } from '../errors.ts'
 import type { RateWindow, RateWindows } from '../shared-state/rate-windows.ts'
 import { type Soon, then } from '../soon.ts'
@@ -64,11 +63,10 @@ export interface AdmissionParts {
   windows: RateWindows
   quota: Quota
   keyUse: KeyUse
-  clock: Clock
 }
 
 /** CONTRACT 4: what `judge` says of account, sheet, key, pause, plan and scope, then rate limit, then quota. */
-export function createAdmission({ store, plans, windows, quota, keyUse, clock }: AdmissionParts): Admission {
+export function createAdmission({ store, plans, windows, quota, keyUse }: AdmissionParts): Admission {
   return {
     admit(call) {
       return store.lookUp(call.address, call.keyHash).then((facts) => {
@@ -119,12 +117,14 @@ export function createAdmission({ store, plans, windows, quota, keyUse, clock }:
         const { reserve, release } = withoutQuota
         return { verdict: pass, isStranger: false, caller: pass, limits, reserve, release }
       }
-      const of = { id: account.id, anchorMs: account.createdAtMs }
-      if (intent === 'write') return reservedLater(pass, limits, () => quota.reserve(of, requestsPerMonth))
+      const nowMs = account.lookedUpAtMs
+      const of = { id: account.id, anchorMs: account.createdAtMs, nowMs }
+      if (intent === 'write')
+        return reservedLater(pass, limits, () => quota.reserve(of, requestsPerMonth), nowMs)
       return then(quota.reserve(of, requestsPerMonth), ({ isAdmitted, state, release }) => {
         limits.quota = state
         const { reserve } = withoutQuota
-        const verdict = isAdmitted ? pass : usedUp(state)
+        const verdict = isAdmitted ? pass : usedUp(state, nowMs)
         return { verdict, isStranger: false, caller: pass, limits, reserve, release }
       })
     }
@@ -134,6 +134,7 @@ export function createAdmission({ store, plans, windows, quota, keyUse, clock }:
     pass: P,
     limits: Limits,
     take: () => Soon<Reservation>,
+    nowMs: number,
   ): Admitted<P> {
     let held: Reservation | null = null
     return {
@@ -145,7 +146,7 @@ export function createAdmission({ store, plans, windows, quota, keyUse, clock }:
         then(take(), (reservation) => {
           held = reservation
           limits.quota = reservation.state
-          return reservation.isAdmitted ? null : usedUp(reservation.state)
+          return reservation.isAdmitted ? null : usedUp(reservation.state, nowMs)
         }),
       release: () => held?.release(),
     }
@@ -169,10 +170,10 @@ export function createAdmission({ store, plans, windows, quota, keyUse, clock }:
       requestsPerMonth: account.requestsPerMonth ?? plan.requestsPerMonth,
     }
   }
+}
 
-  function usedUp({ resetAtMs }: QuotaState): Refusal {
-    return new Refusal('usage_limit_exceeded', { retryAfterSeconds: secondsUntil(resetAtMs, clock.nowMs()) })
-  }
+function usedUp({ resetAtMs }: QuotaState, nowMs: number): Refusal {
+  return new Refusal('usage_limit_exceeded', { retryAfterSeconds: secondsUntil(resetAtMs, nowMs) })
 }
 
 /** Test keys have a window of their own, so that trying things out never stops what is live. */

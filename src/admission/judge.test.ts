@@ -27,6 +27,7 @@ test('every combination of conditions is refused by the first that fails, in CON
                           ? {
                               id: 'acc',
                               createdAtMs: 0,
+                              lookedUpAtMs: 0,
                               plan,
                               requestsPerMinute: null,
                               requestsPerMonth: null,

@@ -3,7 +3,7 @@ import { type TestContext, test } from 'node:test'
 import fc from 'fast-check'
 import { createMovableClock } from '../clock.ts'
 import { StoreFailure } from '../errors.ts'
-import { createQuota, type Quota } from './quota.ts'
+import { createQuota, type QuotaAccount } from './quota.ts'
 
 const startMs = Date.UTC(2026, 10, 15, 9, 30)
 const anchorMs = Date.UTC(2026, 0, 31)
@@ -241,10 +241,14 @@ test('any order of requests, limits, stops and kills: one process is exact, seve
 function start(t: TestContext) {
   const clock = createMovableClock(startMs)
   const store = createFakeStore()
-  function another(): Quota {
+  function another() {
     const quota = createQuota(store, clock)
     t.after(() => quota.close())
-    return quota
+    return {
+      ...quota,
+      reserve: (of: Omit<QuotaAccount, 'nowMs'>, limit: number) =>
+        quota.reserve({ ...of, nowMs: clock.nowMs() }, limit),
+    }
   }
   return { store, clock, quota: another(), another }
 }

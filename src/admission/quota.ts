@@ -19,6 +19,8 @@ export interface QuotaAccount {
   id: string
   /** Where its billing months are counted from. */
   anchorMs: number
+  /** The time of day, by a clock that all instances share: they must agree on which month it is. */
+  nowMs: number
 }
 
 export interface QuotaState {
@@ -101,10 +103,10 @@ export function createQuota(store: QuotaStore, clock: Clock): Quota {
     return taken(lease, limit)
   }
 
-  function leaseOf({ id, anchorMs }: QuotaAccount): Lease {
-    const nowMs = clock.nowMs()
+  function leaseOf({ id, anchorMs, nowMs }: QuotaAccount): Lease {
     const known = leases.get(id)
-    if (known && nowMs < known.cycle.endMs) return known
+    // Also when it has not begun: then the time had been set ahead, and is right again.
+    if (known && nowMs >= known.cycle.startMs && nowMs < known.cycle.endMs) return known
     const cycle = billingCycleAt(anchorMs, nowMs)
     const fresh: Lease = {
       accountId: id,
@@ -138,6 +140,7 @@ export function createQuota(store: QuotaStore, clock: Clock): Quota {
   async function returnIdle(): Promise<void> {
     for (const lease of [...leases.values()]) {
       if (!lease.isWarm) {
+        // By this machine's time: it only makes room.
         const isOver = clock.nowMs() >= lease.cycle.endMs
         if (isOver && leases.get(lease.accountId) === lease) leases.delete(lease.accountId)
         await giveBackUnused(lease).catch(() => {})

@@ -125,7 +125,8 @@ export interface ColumnView {
 /** POST /sheets/{slug}/console-key: a test key for this sheet that lives as long as the page; the former one is revoked. */
 export interface ConsoleKey {
   value: string
-  expiresAtMs: number
+  /** From when it was given. */
+  lifeMs: number
 }
 
 /** GET /sheets/{slug}/requests */

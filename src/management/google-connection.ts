@@ -1,5 +1,4 @@
 import { hash } from 'node:crypto'
-import type { Clock } from '../clock.ts'
 import type { Sealing } from '../sealing.ts'
 import { pickedIdsIn } from '../sheets/google/google-consent.ts'
 import type { GoogleOAuth } from '../sheets/google/google-oauth.ts'
@@ -92,7 +91,6 @@ export interface GoogleConnectionParts {
     'credentialOf' | 'saveCredential' | 'forgetCredential' | 'createConnectAttempt' | 'takeConnectAttempt'
   >
   sealing: Sealing
-  clock: Clock
   /** null where the operator has not set Google up. */
   oauth: GoogleOAuth | null
   consentOrigin: string | null
@@ -101,7 +99,7 @@ export interface GoogleConnectionParts {
 }
 
 export function createGoogleConnection(parts: GoogleConnectionParts): GoogleConnection {
-  const { store, sealing, clock, oauth, consentOrigin, baseUrl } = parts
+  const { store, sealing, oauth, consentOrigin, baseUrl } = parts
   const redirectUri = () => `${baseUrl()}/connect/google/callback`
 
   return {
@@ -116,18 +114,11 @@ export function createGoogleConnection(parts: GoogleConnectionParts): GoogleConn
       const { idHash, account } = session
       // Whoever consents as somebody else takes the valid connection away, as disconnecting does.
       const former = await store.credentialOf(account.id, provider)
-      if (former?.state === 'valid' && !isRecent(session, clock.nowMs())) return signInAgain
+      if (former?.state === 'valid' && !isRecent(session)) return signInAgain
       const state = randomSecret()
       const codeVerifier = randomSecret()
-      await store.createConnectAttempt({
-        stateHash: secretHash(state),
-        sessionHash: idHash,
-        accountId: account.id,
-        provider,
-        codeVerifier,
-        returnTo,
-        expiresAtMs: clock.nowMs() + attemptLifeMs,
-      })
+      const attempt = { stateHash: secretHash(state), sessionHash: idHash, accountId: account.id, provider }
+      await store.createConnectAttempt({ ...attempt, codeVerifier, returnTo }, attemptLifeMs)
       // RFC 7636, 4.2: what stands in the address is only the hash of what ends the attempt.
       const codeChallenge = hash('sha256', codeVerifier, 'base64url')
       return oauth.consentUrl({ state, codeChallenge, redirectUri: redirectUri() })
@@ -152,7 +143,7 @@ export function createGoogleConnection(parts: GoogleConnectionParts): GoogleConn
       return { returnTo: '/connect', outcome: noSuchAttempt }
     const returnTo = attempt.returnTo === '/settings' ? '/settings' : '/connect'
     // By when the attempt began: the time at Google is not held against anybody.
-    const mayReplace = isRecent(session, attempt.expiresAtMs - attemptLifeMs)
+    const mayReplace = isRecent(session, attemptLifeMs - attempt.leftMs)
     return { returnTo, outcome: await connected(oauth, attempt, mayReplace, answer) }
   }
 

@@ -1,5 +1,4 @@
 import { hash } from 'node:crypto'
-import type { Clock } from '../clock.ts'
 import type { Store } from '../store/store.ts'
 import type { ConsentAnswer } from './google-connection.ts'
 import type { GoogleIdentity, Person } from './google-identity.ts'
@@ -44,7 +43,6 @@ export interface GoogleSignInParts {
   >
   signIn: SignIn
   throttle: Throttle
-  clock: Clock
   /** null where the operator has not set Google up. */
   identity: GoogleIdentity | null
   /** null = nobody can sign up. */
@@ -56,7 +54,7 @@ const attemptLifeMs = 10 * 60_000
 const slugsTried = 20
 
 export function createGoogleSignIn(parts: GoogleSignInParts): GoogleSignIn {
-  const { store, signIn, throttle, clock, identity, signUpPlan, baseUrl } = parts
+  const { store, signIn, throttle, identity, signUpPlan, baseUrl } = parts
   // The same as for connecting: an operator names one address to Google.
   const redirectUri = () => `${baseUrl()}/connect/google/callback`
 
@@ -64,13 +62,13 @@ export function createGoogleSignIn(parts: GoogleSignInParts): GoogleSignIn {
     async start(returnTo) {
       if (!identity) return null
       const [state, browserSecret, codeVerifier] = [randomSecret(), randomSecret(), randomSecret()]
-      await store.createSignInAttempt({
+      const attempt = {
         stateHash: secretHash(state),
         browserHash: secretHash(browserSecret),
         codeVerifier,
         returnTo,
-        expiresAtMs: clock.nowMs() + attemptLifeMs,
-      })
+      }
+      await store.createSignInAttempt(attempt, attemptLifeMs)
       const codeChallenge = hash('sha256', codeVerifier, 'base64url')
       return { url: identity.askUrl({ state, codeChallenge, redirectUri: redirectUri() }), browserSecret }
     },

@@ -1,5 +1,4 @@
 import { generateApiKey, hashApiKey, shownParts } from '../admission/api-key.ts'
-import type { Clock } from '../clock.ts'
 import type { KeyMode, KeyScope } from '../store/schema.ts'
 import type { KeyRecord, SheetRecord, Store } from '../store/store.ts'
 import type { Accounts } from './accounts.ts'
@@ -17,7 +16,7 @@ export interface Keys {
   /** Of all keys that there ever were, the console's too. */
   namesOf(accountId: string): Promise<Map<string, string>>
   /** For the dashboard's console: a key for one sheet, good for an hour; the one before it ends. A test key, unless the sheet refuses them. */
-  forConsole(sheet: SheetRecord): Promise<{ value: string; expiresAtMs: number }>
+  forConsole(sheet: SheetRecord): Promise<{ value: string; lifeMs: number }>
   revoke(keyId: string): Promise<KeyRecord | Problem>
   setScope(keyId: string, scope: KeyScope): Promise<KeyRecord | Problem>
   /** A new value for the same rights; the old one is dead when this returns. */
@@ -43,7 +42,7 @@ const maxNameCharacters = 100
 const consoleKeyLifeMs = 60 * 60_000
 export const consoleKeyName = 'Console'
 
-export function createKeys(store: Store, accounts: Accounts, sheets: Sheets, clock: Clock): Keys {
+export function createKeys(store: Store, accounts: Accounts, sheets: Sheets): Keys {
   return {
     async create({ accountSlug, sheetSlug, name, mode, scope }) {
       const trimmed = name.trim()
@@ -83,10 +82,9 @@ export function createKeys(store: Store, accounts: Accounts, sheets: Sheets, clo
     async forConsole({ id: sheetId, accountId, accepts }) {
       const mode = accepts === 'live' ? 'live' : 'test'
       const { value, ...stored } = freshValue(mode)
-      const expiresAtMs = clock.nowMs() + consoleKeyLifeMs
       const rights = { accountId, sheetId, name: consoleKeyName, mode, scope: 'read-write' } as const
-      await store.putConsoleKey({ ...rights, ...stored, expiresAtMs })
-      return { value, expiresAtMs }
+      await store.putConsoleKey({ ...rights, ...stored }, consoleKeyLifeMs)
+      return { value, lifeMs: consoleKeyLifeMs }
     },
     async revoke(keyId) {
       const key = await active(keyId)

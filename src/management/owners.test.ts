@@ -68,12 +68,12 @@ test('two sign-ins at once both come in where one of them hashes the password an
 /** An owner whose password is `old`; hashes are told apart by a number, and those of number 1 may be outdated. */
 async function withOwner(t: TestContext, isOutdated: boolean) {
   const folder = await mkdtemp(join(tmpdir(), 'rowport-owners-'))
-  const database = openSqlite(join(folder, 'rowport.db'))
+  const clock = createMovableClock(Date.UTC(2026, 10, 15))
+  const database = openSqlite(join(folder, 'rowport.db'), clock)
   t.after(async () => {
     await database.close()
     await rm(folder, { recursive: true })
   })
-  const clock = createMovableClock(Date.UTC(2026, 10, 15))
   await migrate(database, clock.nowMs(), () => {})
   const store = createSqlStore(database, clock)
   const signIn = createSignIn(store, createAccounts(store, new Map()), clock)
@@ -92,7 +92,7 @@ async function withOwner(t: TestContext, isOutdated: boolean) {
     },
   }
   const throttle = { attempt: async () => null }
-  const owners = createOwners({ store, passwords, signIn, throttle, signUpPlan: 'free', clock })
+  const owners = createOwners({ store, passwords, signIn, throttle, signUpPlan: 'free' })
   const sessionId = await owners.signUp({ email, password: old, slug: 'ada' }, visitor)
   assert.ok(typeof sessionId === 'string')
   const session = (await signIn.find(sessionId)) as Session

@@ -1,4 +1,3 @@
-import type { Clock } from '../clock.ts'
 import type { OwnerRecord } from '../store/owners.ts'
 import type { Store } from '../store/store.ts'
 import { maxPasswordBytes, minPasswordCharacters, type Passwords } from './passwords.ts'
@@ -62,11 +61,10 @@ export interface OwnersParts {
   throttle: Throttle
   /** The plan of those who sign up; null = nobody can. */
   signUpPlan: string | null
-  clock: Clock
 }
 
 export function createOwners(parts: OwnersParts): Owners {
-  const { store, passwords, signIn, throttle, signUpPlan, clock } = parts
+  const { store, passwords, signIn, throttle, signUpPlan } = parts
   return {
     canSignUp: signUpPlan !== null,
     of: (accountId) => store.ownerOf(accountId),
@@ -132,7 +130,7 @@ export function createOwners(parts: OwnersParts): Owners {
         )
         if (problem) return problem
       } else {
-        if (!isRecent(session, clock.nowMs())) return signInAgain
+        if (!isRecent(session)) return signInAgain
         const problem = await setFirstPassword(account.id, owner, next, email ?? '')
         if (problem) return problem
       }

@@ -22,6 +22,7 @@ export interface SignIn {
 export interface SignInLink {
   /** Opens the account, so it is shown to the one who asked and nowhere else. */
   token: string
+  /** For people; the link is judged by the store's clock. */
   expiresAtMs: number
 }
 
@@ -30,7 +31,10 @@ export interface Session {
   /** What the store knows the session by. */
   idHash: string
   account: AccountRecord
+  /** By the store's clock: for telling one sign-in from another, not for comparing with a time of day. */
   signedInAtMs: number
+  /** Since the sign-in. */
+  ageMs: number
 }
 
 const minuteMs = 60_000
@@ -42,8 +46,9 @@ export const sessionLimits = { idleMs: 12 * hourMs, maxAgeMs: 14 * 24 * hourMs }
 /** What cannot be undone asks for a sign-in that is not older (RELIABILITY 4.1, CSRF). */
 const recentMs = 15 * minuteMs
 
-export function isRecent({ signedInAtMs }: Session, nowMs: number): boolean {
-  return nowMs - signedInAtMs <= recentMs
+/** Whether it is, or was so long ago. */
+export function isRecent({ ageMs }: Session, agoMs = 0): boolean {
+  return ageMs - agoMs <= recentMs
 }
 
 /** 256 random bits; whatever else is sent in its place need not be looked for. */
@@ -62,9 +67,8 @@ export function createSignIn(
       const account = await accounts.find(accountSlug)
       if (account instanceof Problem) return account
       const token = randomSecret()
-      const expiresAtMs = clock.nowMs() + linkLifeMs
-      await store.createSignInLink(secretHash(token), account.id, expiresAtMs)
-      return { token, expiresAtMs }
+      await store.createSignInLink(secretHash(token), account.id, linkLifeMs)
+      return { token, expiresAtMs: clock.nowMs() + linkLifeMs }
     },
     async follow(token, formerId) {
       const accountId = secretShape.test(token) ? await store.takeSignInLink(secretHash(token)) : null
@@ -75,7 +79,9 @@ export function createSignIn(
       if (!secretShape.test(sessionId)) return null
       const idHash = secretHash(sessionId)
       const living = await store.findSession(idHash, sessionLimits)
-      return living && { idHash, account: living.account, signedInAtMs: living.createdAtMs }
+      if (!living) return null
+      const { account, createdAtMs: signedInAtMs, ageMs } = living
+      return { idHash, account, signedInAtMs, ageMs }
     },
     end,
     endAll: (accountId) => store.endSessionsOf(accountId),

@@ -53,7 +53,7 @@ const closeWithinMs = 5_000
 
 /** Begins at once with what a former process left open; whoever writes meanwhile waits behind it. */
 export function createWriting(parts: WritingParts): Writing {
-  const { store, providers, clock, timers = idleTimers } = parts
+  const { store, providers, timers = idleTimers } = parts
   const lanes = new Map<string, Lane>()
   const persistence = createPersistence(timers)
   const batchParts = { ...parts, persistence }
@@ -67,7 +67,7 @@ export function createWriting(parts: WritingParts): Writing {
     async claim({ sheet, ...asked }) {
       await recovered
       const { source } = await connected(sheet.id)
-      return claimKey(store, { ...asked, sheetId: sheet.id, source }, clock.nowMs())
+      return claimKey(store, { ...asked, sheetId: sheet.id, source })
     },
     giveBack,
     async write(order) {
@@ -179,8 +179,7 @@ export function createWriting(parts: WritingParts): Writing {
   /** What cannot be done now is done the next time. */
   function tidy(): void {
     cancelTidying = timers.after(tidyEveryMs, tidy)
-    const nowMs = clock.nowMs()
-    void store.forgetOldOperations(nowMs - keepAnswersMs).catch(() => {})
-    void recover(batchParts, laneOf, nowMs - tidyEveryMs).catch(() => {})
+    void store.forgetOldOperations(keepAnswersMs).catch(() => {})
+    void recover(batchParts, laneOf, tidyEveryMs).catch(() => {})
   }
 }

@@ -1,13 +1,12 @@
 import { sql } from 'kysely'
-import type { Clock } from '../clock.ts'
 import type { AccessTokenStore } from './access-tokens.ts'
 import type { SqlDatabase } from './sql-database.ts'
 
-export function createAccessTokenQueries(database: SqlDatabase, clock: Clock): AccessTokenStore {
+export function createAccessTokenQueries(database: SqlDatabase): AccessTokenStore {
   const { kysely } = database
   return {
     async findAccessToken(credentialId) {
-      const nowMs = database.nowMs(clock)
+      const nowMs = database.nowMs()
       const row = await kysely
         .selectFrom('access_token')
         .where('credential_id', '=', credentialId)
@@ -24,7 +23,7 @@ export function createAccessTokenQueries(database: SqlDatabase, clock: Clock): A
         version,
         sealed_token: sealedToken,
         key_id: keyId,
-        expires_at_ms: sql<number>`${database.nowMs(clock)} + ${sql.lit(Math.round(expiresInMs))}`,
+        expires_at_ms: sql<number>`${database.nowMs()} + ${sql.lit(Math.round(expiresInMs))}`,
       }
       await kysely.transaction().execute(async (transaction) => {
         const isCurrent = await transaction

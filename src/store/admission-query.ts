@@ -1,14 +1,16 @@
 import type { CompiledQuery, Kysely } from 'kysely'
-import type { Clock } from '../clock.ts'
 import type { CredentialState, KeyMode, KeyScope, SheetAccepts, SheetAccess, Tables } from './schema.ts'
-import type { ColumnValues } from './sql-database.ts'
+import type { ColumnValues, LookUpClock } from './sql-database.ts'
 import type { Facts } from './store.ts'
 
 /**
  * Account, sheet, the state of its credential, and key in one statement, for both address forms. The key is joined only where it is active,
  * belongs to that account and opens that sheet, so the caller cannot confuse tenants: a foreign key is no key.
  */
-export function compileLookUps(kysely: Kysely<Tables>): { a: CompiledQuery; b: CompiledQuery } {
+export function compileLookUps(
+  kysely: Kysely<Tables>,
+  clock: LookUpClock,
+): { a: CompiledQuery; b: CompiledQuery } {
   const one = kysely.selectNoFrom((of) => of.lit(1).as('one')).as('only')
   const bySlugs = kysely
     .selectFrom(one)
@@ -54,21 +56,25 @@ export function compileLookUps(kysely: Kysely<Tables>): { a: CompiledQuery; b: C
         'api_key.scope',
         'api_key.expires_at_ms',
       ])
+      .select(clock.column.as('now_ms'))
       .compile()
   }
 }
 
 /** The columns above, in their order. */
-export function toFacts(row: ColumnValues | null, clock: Clock): Facts {
+export function toFacts(row: ColumnValues | null, clock: LookUpClock): Facts {
   if (!row) return { account: null, sheet: null, key: null }
   const [accountId, plan, requestsPerMinute, requestsPerMonth, createdAtMs] = row as AllColumns
   const [, , , , , sheetId, paused, access, accepts, cacheSeconds, staleIfErrorSeconds, writeSeq] =
     row as AllColumns
-  const [, , , , , , , , , , , , credentialState, keyId, mode, scope, expiresAtMs] = row as AllColumns
-  const isKey = keyId !== null && (expiresAtMs === null || expiresAtMs > clock.nowMs())
+  const [, , , , , , , , , , , , credentialState, keyId, mode, scope, expiresAtMs, told] = row as AllColumns
+  const { nowMs, timeOfDayMs: lookedUpAtMs } = clock.read(told)
+  const isKey = keyId !== null && (expiresAtMs === null || expiresAtMs > nowMs)
   return {
     account:
-      accountId === null ? null : { id: accountId, plan, requestsPerMinute, requestsPerMonth, createdAtMs },
+      accountId === null
+        ? null
+        : { id: accountId, plan, requestsPerMinute, requestsPerMonth, createdAtMs, lookedUpAtMs },
     sheet:
       sheetId === null
         ? null
@@ -105,4 +111,4 @@ type SheetColumns = [
   credentialState: CredentialState | null,
 ]
 type KeyColumns = [id: string | null, mode: KeyMode, scope: KeyScope, expiresAtMs: number | null]
-type AllColumns = [...AccountColumns, ...SheetColumns, ...KeyColumns]
+type AllColumns = [...AccountColumns, ...SheetColumns, ...KeyColumns, nowMs: number | null]

@@ -1,13 +1,12 @@
 import { sql } from 'kysely'
-import type { Clock } from '../clock.ts'
 import type { CellStore, StoredCell } from './cells.ts'
 import type { SqlDatabase } from './sql-database.ts'
 
-export function createCellQueries(database: SqlDatabase, clock: Clock): CellStore {
+export function createCellQueries(database: SqlDatabase): CellStore {
   return {
     lookAtCell,
     async swapCell(name, knownVersion, { version, text }, keepMs) {
-      const nowMs = database.nowMs(clock)
+      const nowMs = database.nowMs()
       const endsAtMs = sql<number>`${nowMs} + ${sql.lit(keepMs)}`
       const taken = await database.passing((db) =>
         knownVersion === null
@@ -35,14 +34,14 @@ export function createCellQueries(database: SqlDatabase, clock: Clock): CellStor
     },
     async forgetOldCells() {
       await database.passing((db) =>
-        db.deleteFrom('shared_cell').where('ends_at_ms', '<=', database.nowMs(clock)).execute(),
+        db.deleteFrom('shared_cell').where('ends_at_ms', '<=', database.nowMs()).execute(),
       )
     },
   }
 
   async function lookAtCell(name: string): Promise<StoredCell> {
     const { version, text, now_ms } = await database.kysely
-      .selectFrom(database.kysely.selectNoFrom(database.nowMs(clock).as('now_ms')).as('moment'))
+      .selectFrom(database.kysely.selectNoFrom(database.nowMs().as('now_ms')).as('moment'))
       .leftJoin('shared_cell', (join) =>
         join.on('shared_cell.name', '=', name).onRef('shared_cell.ends_at_ms', '>', 'moment.now_ms'),
       )

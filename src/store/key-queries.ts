@@ -2,6 +2,7 @@ import type { Kysely, Selectable } from 'kysely'
 import type { Clock } from '../clock.ts'
 import { newId } from './new-id.ts'
 import type { ApiKeyTable, Tables } from './schema.ts'
+import { inMs } from './session-queries.ts'
 import type { SqlDatabase } from './sql-database.ts'
 import type { KeyRecord, NewKey, Store } from './store.ts'
 
@@ -17,7 +18,8 @@ type KeyQueries = Pick<
   | 'putConsoleKey'
 >
 
-export function createKeyQueries({ kysely }: SqlDatabase, clock: Clock): KeyQueries {
+export function createKeyQueries(database: SqlDatabase, clock: Clock): KeyQueries {
+  const { kysely } = database
   return {
     async createKey(key) {
       return toKey(
@@ -55,9 +57,9 @@ export function createKeyQueries({ kysely }: SqlDatabase, clock: Clock): KeyQuer
     async setKeyScope(keyId, scope) {
       await kysely.updateTable('api_key').set({ scope }).where('id', '=', keyId).execute()
     },
-    async putConsoleKey(key) {
+    async putConsoleKey(key, lifeMs) {
       return kysely.transaction().execute(async (transaction) => {
-        const fresh = keyRow(key)
+        const fresh = { ...keyRow(key), expires_at_ms: inMs(database.nowMs(), lifeMs) }
         const { hash, mode, shown_start, shown_end, created_at_ms, expires_at_ms } = fresh
         const former = await transaction
           .updateTable('api_key')
@@ -110,7 +112,6 @@ export function createKeyQueries({ kysely }: SqlDatabase, clock: Clock): KeyQuer
       shown_start: key.shownStart,
       shown_end: key.shownEnd,
       created_at_ms: clock.nowMs(),
-      expires_at_ms: key.expiresAtMs ?? null,
     }
   }
 }

@@ -1,5 +1,4 @@
 import { type ExpressionBuilder, type RawBuilder, sql } from 'kysely'
-import type { Clock } from '../clock.ts'
 import { isSurelyDead } from './instance-id.ts'
 import type { Lease, LeaseStore } from './leases.ts'
 import type { Tables } from './schema.ts'
@@ -7,11 +6,11 @@ import type { SqlDatabase } from './sql-database.ts'
 
 const instancePrefix = 'instance '
 
-export function createLeaseQueries(database: SqlDatabase, clock: Clock, instanceId: string): LeaseStore {
+export function createLeaseQueries(database: SqlDatabase, instanceId: string): LeaseStore {
   return {
     instanceId,
     async takeLease(name, forMs, wantForMs) {
-      const nowMs = database.nowMs(clock)
+      const nowMs = database.nowMs()
       return database.passing(async (db) => {
         const taken = await db
           .insertInto('lease')
@@ -33,7 +32,7 @@ export function createLeaseQueries(database: SqlDatabase, clock: Clock, instance
                 wanted_by: null,
                 wanted_until_ms: 0,
               })
-              .where('lease.expires_at_ms', '<=', nowMs)
+              .where((of) => of.not(isHeld(of, nowMs, forMs)))
               .where((of) => mayBeNext(of, nowMs)),
           )
           .returning('fence')
@@ -52,7 +51,7 @@ export function createLeaseQueries(database: SqlDatabase, clock: Clock, instance
       return database.passing(async (db) => {
         const { numUpdatedRows } = await db
           .updateTable('lease')
-          .set({ expires_at_ms: sql<number>`${database.nowMs(clock)} + ${wholeMs(forMs)}` })
+          .set({ expires_at_ms: sql<number>`${database.nowMs()} + ${wholeMs(forMs)}` })
           .where((of) => of.and(ours(lease)))
           .executeTakeFirst()
         return numUpdatedRows === 1n
@@ -69,7 +68,7 @@ export function createLeaseQueries(database: SqlDatabase, clock: Clock, instance
     },
 
     async stayAlive(forMs) {
-      const expiresAtMs = sql<number>`${database.nowMs(clock)} + ${wholeMs(forMs)}`
+      const expiresAtMs = sql<number>`${database.nowMs()} + ${wholeMs(forMs)}`
       await database.passing((db) =>
         db
           .insertInto('lease')
@@ -109,7 +108,7 @@ export function createLeaseQueries(database: SqlDatabase, clock: Clock, instance
       const { count } = await database.kysely
         .selectFrom('lease')
         .where('name', 'like', `${instancePrefix}%`)
-        .where('expires_at_ms', '>', database.nowMs(clock))
+        .where((of) => isHeld(of, database.nowMs(), 0))
         .select((of) => of.fn.countAll<number>().as('count'))
         .executeTakeFirstOrThrow()
       return count
@@ -117,7 +116,7 @@ export function createLeaseQueries(database: SqlDatabase, clock: Clock, instance
     async forgetOldLeases(expiredForMs) {
       await database.kysely
         .deleteFrom('lease')
-        .where('expires_at_ms', '<', sql<number>`${database.nowMs(clock)} - ${wholeMs(expiredForMs)}`)
+        .where('expires_at_ms', '<', sql<number>`${database.nowMs()} - ${wholeMs(expiredForMs)}`)
         .execute()
     },
   }
@@ -147,11 +146,25 @@ export function isInOtherHands(
       of
         .selectFrom('lease')
         .where('lease.name', '=', sql<string>`${sql.lit(instancePrefix)} || operation.instance_id`)
-        .where('lease.expires_at_ms', '>', nowMs)
+        .where((of) => isHeld(of, nowMs, 0))
         .select('lease.name'),
     ),
   ])
 }
+
+/**
+ * One that seems to last far longer than it was taken for was taken before the server's time was set back. Whoever
+ * still has it renews it within a second or so; and if another was quicker, each write is fenced.
+ */
+function isHeld(of: ExpressionBuilder<Tables, 'lease'>, nowMs: RawBuilder<number>, forMs: number) {
+  return of.and([
+    of('lease.expires_at_ms', '>', nowMs),
+    of('lease.expires_at_ms', '<=', sql<number>`${nowMs} + ${wholeMs(forMs + farAheadMs)}`),
+  ])
+}
+
+/** More than any lease or sign of life is taken for. */
+const farAheadMs = 15_000
 
 /** In the statement's own text: beside an expression, PostgreSQL cannot tell the type of a parameter. */
 function wholeMs(durationMs: number): RawBuilder<number> {

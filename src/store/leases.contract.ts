@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
 import type { MovableClock } from '../clock.ts'
+import type { Tables } from './schema.ts'
 import type { SqlDatabase } from './sql-database.ts'
 import { createSqlStore } from './sql-store.ts'
 import type { StoreTest } from './store.contract.ts'
@@ -103,6 +104,27 @@ export function leasesContract(of: StoreTest): void {
     assert.deepEqual(idsOf(await two.abandonedOperations()), [queued])
   })
 
+  of(
+    "after the server's time was set back the dead are taken over as before",
+    async (one, clock, database) => {
+      const two = createSqlStore(database, clock)
+      const { sheet } = await accountWithSheet(one)
+      await one.stayAlive(forMs)
+      const queued = await claim(one, sheet, 'k')
+      assert.ok(await one.takeLease('a', forMs, wantForMs))
+      await database.kysely
+        .updateTable('lease')
+        .set((of) => ({ expires_at_ms: of('expires_at_ms', '+', 3_600_000) }))
+        .execute()
+      assert.deepEqual(idsOf(await two.abandonedOperations()), [queued])
+      assert.equal(await two.livingInstances(), 0)
+      assert.ok(await two.takeLease('a', forMs, wantForMs))
+      // Whoever lives says so every second.
+      await one.stayAlive(forMs)
+      assert.deepEqual(await two.abandonedOperations(), [])
+    },
+  )
+
   of('old leases are forgotten, living ones never', async (store, clock, database) => {
     await store.stayAlive(forMs)
     await store.takeLease('short', 1, wantForMs)
@@ -114,25 +136,38 @@ export function leasesContract(of: StoreTest): void {
   })
 }
 
+const byTheStoresClock: { [T in keyof Tables]?: (keyof Tables[T] & string)[] } = {
+  lease: ['expires_at_ms', 'wanted_until_ms'],
+  rate_window: ['ends_at_ms'],
+  shared_cell: ['ends_at_ms'],
+  access_token: ['expires_at_ms'],
+  session: ['created_at_ms', 'last_seen_at_ms'],
+  sign_in_link: ['expires_at_ms'],
+  connect_attempt: ['expires_at_ms'],
+  sign_in_attempt: ['expires_at_ms'],
+  api_key: ['expires_at_ms'],
+  operation: ['created_at_ms', 'finished_at_ms'],
+}
+
+/** A server's own time goes on while a test looks: what lasts is looked at so long before its end. */
+export const asideMs = 10_000
+
 /** Lets time pass for what the store has by its own clock: that of a server cannot be moved, so its rows are. */
 export async function passTime(database: SqlDatabase, clock: MovableClock, ms: number): Promise<void> {
-  const read = async () => {
-    const { rows } = await sql<{ now: number }>`select ${database.nowMs(clock)} as now`.execute(
-      database.kysely,
-    )
-    return rows[0]?.now ?? 0
-  }
-  const beforeMs = await read()
+  const beforeMs = await timeOf(database)
   clock.advanceMs(ms)
-  if ((await read()) - beforeMs >= ms) return
-  await sql`update lease set expires_at_ms = expires_at_ms - ${sql.lit(ms)}, wanted_until_ms = wanted_until_ms - ${sql.lit(ms)}`.execute(
-    database.kysely,
-  )
-  await sql`update rate_window set ends_at_ms = ends_at_ms - ${sql.lit(ms)}`.execute(database.kysely)
-  await sql`update shared_cell set ends_at_ms = ends_at_ms - ${sql.lit(ms)}`.execute(database.kysely)
-  await sql`update access_token set expires_at_ms = expires_at_ms - ${sql.lit(ms)}`.execute(database.kysely)
+  if ((await timeOf(database)) - beforeMs >= ms) return
+  for (const [table, columns] of Object.entries(byTheStoresClock)) {
+    const moved = columns.map((column) => sql`${sql.ref(column)} = ${sql.ref(column)} - ${sql.lit(ms)}`)
+    await sql`update ${sql.table(table)} set ${sql.join(moved)}`.execute(database.kysely)
+  }
   // What ends exactly now has ended.
   await sleep(2)
+}
+
+export async function timeOf(database: SqlDatabase): Promise<number> {
+  const { rows } = await sql<{ now: number }>`select ${database.nowMs()} as now`.execute(database.kysely)
+  return rows[0]?.now ?? 0
 }
 
 function idsOf(operations: readonly { id: string }[]): string[] {

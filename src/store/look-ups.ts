@@ -1,13 +1,12 @@
-import type { Clock } from '../clock.ts'
 import { compileLookUps, toFacts } from './admission-query.ts'
 import type { ColumnValues, SqlDatabase } from './sql-database.ts'
 import type { Store } from './store.ts'
 
 /** What admission asks, for every request. */
-export function createLookUps(database: SqlDatabase, clock: Clock): Pick<Store, 'lookUp' | 'lookUpKey'> {
-  const { kysely } = database
-  const compiled = compileLookUps(kysely)
-  const factsOf = (row: ColumnValues | null) => toFacts(row, clock)
+export function createLookUps(database: SqlDatabase): Pick<Store, 'lookUp' | 'lookUpKey'> {
+  const { kysely, lookUpClock } = database
+  const compiled = compileLookUps(kysely, lookUpClock)
+  const factsOf = (row: ColumnValues | null) => toFacts(row, lookUpClock)
   const lookUpA = database.prepareOne(compiled.a, factsOf)
   const lookUpB = database.prepareOne(compiled.b, factsOf)
 
@@ -26,16 +25,21 @@ export function createLookUps(database: SqlDatabase, clock: Clock): Pick<Store, 
         .where('api_key.hash', '=', keyHash)
         .where('api_key.revoked_at_ms', 'is', null)
         .where((of) =>
-          of.or([of('api_key.expires_at_ms', 'is', null), of('api_key.expires_at_ms', '>', clock.nowMs())]),
+          of.or([
+            of('api_key.expires_at_ms', 'is', null),
+            of('api_key.expires_at_ms', '>', database.nowMs()),
+          ]),
         )
         .select(['api_key.id as key_id', 'api_key.sheet_id', 'api_key.mode', 'api_key.scope'])
         .select(['account.id', 'account.plan', 'account.created_at_ms'])
         .select(['account.requests_per_minute', 'account.requests_per_month'])
+        .select(lookUpClock.column.as('now_ms'))
         .executeTakeFirst()
       if (!row) return null
       return {
         account: {
           id: row.id,
+          lookedUpAtMs: lookUpClock.read(row.now_ms).timeOfDayMs,
           createdAtMs: row.created_at_ms,
           plan: row.plan,
           requestsPerMinute: row.requests_per_minute,

@@ -1,5 +1,4 @@
-import type { Selectable, Transaction } from 'kysely'
-import type { Clock } from '../clock.ts'
+import { type Selectable, sql, type Transaction } from 'kysely'
 import { StoreFailure } from '../errors.ts'
 import { isInOtherHands } from './lease-queries.ts'
 import type { Lease } from './leases.ts'
@@ -13,31 +12,26 @@ const unfinished: readonly OperationState[] = ['queued', 'sending']
 const finished: readonly OperationState[] = ['applied', 'refused']
 
 /** One statement for each operation, never `in (…)` over a batch: each size would be another statement to prepare. */
-export function createOperationQueries(
-  database: SqlDatabase,
-  clock: Clock,
-  instanceId: string,
-): OperationStore {
+export function createOperationQueries(database: SqlDatabase, instanceId: string): OperationStore {
   const { kysely } = database
 
   return {
     async claimOperation(operation, keepMs) {
       for (;;) {
         const claim = await kysely.transaction().execute(async (transaction): Promise<Claim | null> => {
-          const nowMs = clock.nowMs()
           const ofKey = { account_id: operation.accountId, idempotency_key: operation.idempotencyKey }
           await transaction
             .deleteFrom('operation')
             .where((of) => of.and(ofKey))
             .where('state', 'in', finished)
-            .where('finished_at_ms', '<=', nowMs - keepMs)
+            .where('finished_at_ms', '<=', ago(keepMs))
             .execute()
           // Nothing of it was sent, and nobody will: whoever queued it is gone.
           await transaction
             .deleteFrom('operation')
             .where((of) => of.and({ ...ofKey, state: 'queued' }))
             .where('instance_id', '!=', instanceId)
-            .where((of) => of.not(isInOtherHands(of, instanceId, database.nowMs(clock))))
+            .where((of) => of.not(isInOtherHands(of, instanceId, database.nowMs())))
             .execute()
           const inserted = await transaction
             .insertInto('operation')
@@ -48,7 +42,7 @@ export function createOperationQueries(
               source: operation.source,
               fingerprint: operation.fingerprint,
               state: 'queued',
-              created_at_ms: nowMs,
+              created_at_ms: database.nowMs(),
               instance_id: instanceId,
             })
             .onConflict((conflict) => conflict.columns(['account_id', 'idempotency_key']).doNothing())
@@ -59,6 +53,7 @@ export function createOperationQueries(
             .selectFrom('operation')
             .where((of) => of.and(ofKey))
             .selectAll()
+            .select(ageMs())
             .executeTakeFirst()
           return row ? { existing: toOperation(row) } : null
         })
@@ -109,7 +104,7 @@ export function createOperationQueries(
         .deleteFrom('operation')
         .where('state', '=', 'queued')
         .where((of) => of.or([of('instance_id', 'is', null), of('instance_id', '!=', instanceId)]))
-        .where((of) => of.not(isInOtherHands(of, instanceId, database.nowMs(clock))))
+        .where((of) => of.not(isInOtherHands(of, instanceId, database.nowMs())))
         .execute()
     },
     async sendingOperations(source) {
@@ -119,12 +114,13 @@ export function createOperationQueries(
         .orderBy('created_at_ms')
         .orderBy('id')
         .selectAll()
+        .select(ageMs())
       return toOperations(await rows.execute())
     },
-    async forgetOldOperations(finishedBeforeMs) {
+    async forgetOldOperations(finishedForMs) {
       const { numDeletedRows } = await kysely
         .deleteFrom('operation')
-        .where('finished_at_ms', '<', finishedBeforeMs)
+        .where('finished_at_ms', '<', ago(finishedForMs))
         .executeTakeFirst()
       return Number(numDeletedRows)
     },
@@ -134,10 +130,19 @@ export function createOperationQueries(
     return kysely
       .selectFrom('operation')
       .where('state', 'in', unfinished)
-      .where((of) => of.not(isInOtherHands(of, instanceId, database.nowMs(clock))))
+      .where((of) => of.not(isInOtherHands(of, instanceId, database.nowMs())))
       .orderBy('created_at_ms')
       .orderBy('id')
       .selectAll()
+      .select(ageMs())
+  }
+
+  function ago(ms: number) {
+    return sql<number>`${database.nowMs()} - ${sql.lit(Math.round(ms))}`
+  }
+
+  function ageMs() {
+    return sql<number>`${database.nowMs()} - created_at_ms`.as('age_ms')
   }
 
   async function mustBeOurs(transaction: Transaction<Tables>, { name, fence }: Lease): Promise<void> {
@@ -157,8 +162,12 @@ export function createOperationQueries(
     const sending = { state: 'sending', fence, place, answer, instance_id: instanceId } as const
     const ofSheet = { account_id: accountId, sheet_id: sheetId, source }
     if (id === null) {
-      const newOperation = { ...sending, ...ofSheet, id: newId('op'), created_at_ms: clock.nowMs() }
-      await transaction.insertInto('operation').values(newOperation).execute()
+      const newOperation = { ...sending, ...ofSheet, id: newId('op') }
+      const created_at_ms = database.nowMs()
+      await transaction
+        .insertInto('operation')
+        .values({ ...newOperation, created_at_ms })
+        .execute()
       return newOperation.id
     }
     const { numUpdatedRows } = await transaction
@@ -176,7 +185,6 @@ export function createOperationQueries(
     state: 'applied' | 'refused',
     outcomes: readonly Outcome[],
   ): Promise<void> {
-    const nowMs = clock.nowMs()
     for (const { id, answer } of outcomes) {
       const { numDeletedRows } = await transaction
         .deleteFrom('operation')
@@ -186,7 +194,7 @@ export function createOperationQueries(
       if (numDeletedRows === 1n) continue
       await transaction
         .updateTable('operation')
-        .set({ state, answer, finished_at_ms: nowMs })
+        .set({ state, answer, finished_at_ms: database.nowMs() })
         .where('id', '=', id)
         .where('state', 'in', unfinished)
         .execute()
@@ -194,11 +202,13 @@ export function createOperationQueries(
   }
 }
 
-function toOperations(rows: readonly Selectable<OperationTable>[]): OperationRecord[] {
+type OperationRow = Selectable<OperationTable> & { age_ms: number }
+
+function toOperations(rows: readonly OperationRow[]): OperationRecord[] {
   return rows.map(toOperation)
 }
 
-function toOperation(row: Selectable<OperationTable>): OperationRecord {
+function toOperation(row: OperationRow): OperationRecord {
   return {
     id: row.id,
     accountId: row.account_id,
@@ -210,7 +220,6 @@ function toOperation(row: Selectable<OperationTable>): OperationRecord {
     fence: row.fence,
     place: row.place,
     answer: row.answer,
-    createdAtMs: row.created_at_ms,
-    finishedAtMs: row.finished_at_ms,
+    ageMs: row.age_ms,
   }
 }

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { asideMs, passTime } from './leases.contract.ts'
 import type { Claim, OperationToClaim, OperationToSend } from './operations.ts'
 import type { StoreTest } from './store.contract.ts'
 import type { SheetRecord, Store } from './store.ts'
@@ -7,36 +8,33 @@ import { accountWithSheet, newAccount, newSheet } from './test-records.ts'
 const keepMs = 24 * 60 * 60_000
 
 export function operationsContract(of: StoreTest): void {
-  of(
-    'of any number that claim a key at once one gets it, and the others are shown it',
-    async (store, clock) => {
-      const { sheet } = await accountWithSheet(store)
-      const claims = await Promise.all(
-        Array.from({ length: 12 }, (_, n) => store.claimOperation(toClaim(sheet, 'k', `f${n}`), keepMs)),
-      )
-      const claimed = claims.flatMap((claim) => ('claimed' in claim ? [claim.claimed] : []))
-      assert.equal(claimed.length, 1)
-      assert.match(claimed[0] ?? '', /^op_[0-9A-Za-z]{22}$/)
-      const winner = claims.findIndex((claim) => 'claimed' in claim)
-      for (const claim of claims) {
-        if ('claimed' in claim) continue
-        assert.deepEqual(claim.existing, {
-          id: claimed[0],
-          accountId: sheet.accountId,
-          sheetId: sheet.id,
-          source: sheet.source,
-          idempotencyKey: 'k',
-          fingerprint: `f${winner}`,
-          state: 'queued',
-          fence: null,
-          place: null,
-          answer: null,
-          createdAtMs: clock.nowMs(),
-          finishedAtMs: null,
-        })
-      }
-    },
-  )
+  of('of any number that claim a key at once one gets it, and the others are shown it', async (store) => {
+    const { sheet } = await accountWithSheet(store)
+    const claims = await Promise.all(
+      Array.from({ length: 12 }, (_, n) => store.claimOperation(toClaim(sheet, 'k', `f${n}`), keepMs)),
+    )
+    const claimed = claims.flatMap((claim) => ('claimed' in claim ? [claim.claimed] : []))
+    assert.equal(claimed.length, 1)
+    assert.match(claimed[0] ?? '', /^op_[0-9A-Za-z]{22}$/)
+    const winner = claims.findIndex((claim) => 'claimed' in claim)
+    for (const claim of claims) {
+      if ('claimed' in claim) continue
+      assert.deepEqual(claim.existing, {
+        id: claimed[0],
+        accountId: sheet.accountId,
+        sheetId: sheet.id,
+        source: sheet.source,
+        idempotencyKey: 'k',
+        fingerprint: `f${winner}`,
+        state: 'queued',
+        fence: null,
+        place: null,
+        answer: null,
+        ageMs: claim.existing.ageMs,
+      })
+      assert.ok(claim.existing.ageMs >= 0 && claim.existing.ageMs < asideMs)
+    }
+  })
 
   of("a key is the account's own: the same one of another account is another", async (store) => {
     const { sheet } = await accountWithSheet(store)
@@ -48,7 +46,7 @@ export function operationsContract(of: StoreTest): void {
     assert.notEqual(await claim(store, sheet, 'another key'), mine)
   })
 
-  of('an applied operation with a key is kept with its answer; one without is gone', async (store, clock) => {
+  of('an applied operation with a key is kept with its answer; one without is gone', async (store) => {
     const { sheet } = await accountWithSheet(store)
     const keyed = await claim(store, sheet, 'k')
     const ids = await begin(store, sheet, 'fence 1', [null, keyed, null])
@@ -65,7 +63,6 @@ export function operationsContract(of: StoreTest): void {
       assert.match(answer ?? '', /^foreseen/)
     }
 
-    clock.advanceMs(1_000)
     await store.finishApplied(
       sheet.source,
       ids.map((id, at) => ({ id, answer: `answer ${at}` })),
@@ -73,10 +70,10 @@ export function operationsContract(of: StoreTest): void {
     assert.deepEqual(await store.unfinishedOperations(), [])
     const existing = existingOf(await store.claimOperation(toClaim(sheet, 'k'), keepMs))
     assert.deepEqual(
-      { id: existing.id, state: existing.state, answer: existing.answer, finished: existing.finishedAtMs },
-      { id: keyed, state: 'applied', answer: 'answer 1', finished: clock.nowMs() },
+      { id: existing.id, state: existing.state, answer: existing.answer },
+      { id: keyed, state: 'applied', answer: 'answer 1' },
     )
-    assert.equal(await store.forgetOldOperations(clock.nowMs() + 1), 1, 'only the one with a key was left')
+    assert.equal(await store.forgetOldOperations(-asideMs), 1, 'only the one with a key was left')
   })
 
   of('an applied batch is in the next look-up of every sheet of its source, once', async (store) => {
@@ -106,7 +103,7 @@ export function operationsContract(of: StoreTest): void {
   of('answers are kept and the write is counted, both or neither', async (store, _clock, database) => {
     const { sheet } = await accountWithSheet(store)
     const ids = await begin(store, sheet, 'fence', [await claim(store, sheet, 'k'), null])
-    const before = await store.unfinishedOperations()
+    const before = await unfinished(store)
     await database.kysely.schema.alterTable('sheet').renameColumn('write_seq', 'missing').execute()
     await assert.rejects(
       store.finishApplied(
@@ -114,7 +111,7 @@ export function operationsContract(of: StoreTest): void {
         ids.map((id) => ({ id, answer: 'done' })),
       ),
     )
-    assert.deepEqual(await store.unfinishedOperations(), before)
+    assert.deepEqual(await unfinished(store), before)
   })
 
   of('a batch is recorded whole or not at all', async (store) => {
@@ -130,10 +127,10 @@ export function operationsContract(of: StoreTest): void {
     await store.dropOperations([dropped])
     await begin(store, sheet, 'fence', [done])
     await store.finishApplied(sheet.source, [{ id: done, answer: 'first' }])
-    const before = await store.unfinishedOperations()
+    const before = await unfinished(store)
     for (const closed of [dropped, done, elsewhere, 'op_none']) {
       await assert.rejects(begin(store, sheet, 'fence 2', [null, open, closed]), /no longer open/)
-      assert.deepEqual(await store.unfinishedOperations(), before)
+      assert.deepEqual(await unfinished(store), before)
     }
     await begin(store, sheet, 'fence 2', [null, open])
   })
@@ -199,15 +196,15 @@ export function operationsContract(of: StoreTest): void {
 
   of(
     'a finished operation gives its key back after its time; an open one never does',
-    async (store, clock) => {
+    async (store, clock, database) => {
       const { sheet } = await accountWithSheet(store)
       const [done, open] = [await claim(store, sheet, 'done'), await claim(store, sheet, 'open')]
       await begin(store, sheet, 'fence', [done, open])
-      clock.advanceMs(keepMs)
+      await passTime(database, clock, keepMs)
       await store.finishApplied(sheet.source, [{ id: done, answer: 'done' }])
-      clock.advanceMs(keepMs - 1)
+      await passTime(database, clock, keepMs - asideMs)
       assert.equal(existingOf(await store.claimOperation(toClaim(sheet, 'done'), keepMs)).id, done)
-      clock.advanceMs(1)
+      await passTime(database, clock, asideMs)
       const claims = await Promise.all(
         Array.from({ length: 8 }, () => store.claimOperation(toClaim(sheet, 'done', 'anew'), keepMs)),
       )
@@ -238,15 +235,15 @@ export function operationsContract(of: StoreTest): void {
 
   of(
     'what a dead process left is told oldest first, with what was finished left out',
-    async (store, clock) => {
+    async (store, clock, database) => {
       const { sheet } = await accountWithSheet(store)
       const expected: string[] = []
       for (let round = 0; round < 8; round++) {
         const key = `round ${round}`
         expected.push(await claim(store, sheet, key))
-        clock.advanceMs(1)
+        await passTime(database, clock, 1)
         expected.push(...(await begin(store, sheet, key, [null])))
-        clock.advanceMs(1)
+        await passTime(database, clock, 1)
       }
       await begin(store, sheet, 'late', [expected[2] ?? null])
       await store.finishRefused([{ id: expected[4] ?? '', answer: 'no' }])
@@ -256,18 +253,18 @@ export function operationsContract(of: StoreTest): void {
     },
   )
 
-  of('old operations are forgotten, open ones never', async (store, clock) => {
+  of('old operations are forgotten, open ones never', async (store, clock, database) => {
     const { sheet } = await accountWithSheet(store)
     const [old, young] = [await claim(store, sheet, 'old'), await claim(store, sheet, 'young')]
     const open = await claim(store, sheet, 'open')
     await store.finishRefused([{ id: old, answer: 'no' }])
-    clock.advanceMs(10)
+    await passTime(database, clock, keepMs)
     await store.finishRefused([{ id: young, answer: 'no' }])
-    assert.equal(await store.forgetOldOperations(clock.nowMs() - 10), 0)
-    assert.equal(await store.forgetOldOperations(clock.nowMs()), 1)
+    assert.equal(await store.forgetOldOperations(keepMs + asideMs), 0)
+    assert.equal(await store.forgetOldOperations(keepMs - asideMs), 1)
     assert.notEqual(await claim(store, sheet, 'old'), old)
     assert.equal(existingOf(await store.claimOperation(toClaim(sheet, 'young'), keepMs)).id, young)
-    assert.equal(await store.forgetOldOperations(clock.nowMs() + keepMs), 1)
+    assert.equal(await store.forgetOldOperations(-asideMs), 1)
     assert.equal(existingOf(await store.claimOperation(toClaim(sheet, 'open'), keepMs)).id, open)
   })
 }
@@ -281,6 +278,10 @@ async function claim(store: Store, sheet: SheetRecord, idempotencyKey: string): 
   const answer = await store.claimOperation(toClaim(sheet, idempotencyKey), keepMs)
   assert.ok('claimed' in answer, `${idempotencyKey} is taken`)
   return answer.claimed
+}
+
+async function unfinished(store: Store) {
+  return (await store.unfinishedOperations()).map(({ ageMs: _, ...rest }) => rest)
 }
 
 function existingOf(answer: Claim) {

@@ -3,7 +3,7 @@ import type { OperationState } from './schema.ts'
 
 /**
  * The write journal (CONTRACT 3, RELIABILITY 3.3): what is about to be written at a provider, and what was answered.
- * An operation with an idempotency key stays after its end, to be replayed; one without is removed.
+ * An operation with an idempotency key stays after its end, to be replayed; one without is removed. Time is the store's own.
  */
 export interface OperationStore {
   /**
@@ -35,8 +35,8 @@ export interface OperationStore {
   freeAbandonedKeys(): Promise<void>
   /** All of one source that are being sent, whoever sends them, oldest first. */
   sendingOperations(source: string): Promise<OperationRecord[]>
-  /** Returns how many went. */
-  forgetOldOperations(finishedBeforeMs: number): Promise<number>
+  /** Those that finished longer ago than that. Returns how many went. */
+  forgetOldOperations(finishedForMs: number): Promise<number>
 }
 
 export interface OperationToClaim {
@@ -83,6 +83,6 @@ export interface OperationRecord {
   fence: string | null
   place: string | null
   answer: string | null
-  createdAtMs: number
-  finishedAtMs: number | null
+  /** Since it was claimed or recorded, by the store's clock. */
+  ageMs: number
 }

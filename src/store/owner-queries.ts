@@ -4,6 +4,7 @@ import { toAccount } from './account-queries.ts'
 import { newId } from './new-id.ts'
 import type { NewOwner, OwnerRecord, OwnerStore, PasswordChange } from './owners.ts'
 import type { OwnerTable, Tables } from './schema.ts'
+import { inMs } from './session-queries.ts'
 import { deleteSheetsOn } from './sheet-queries.ts'
 import { type SqlDatabase, unlessTaken } from './sql-database.ts'
 
@@ -58,8 +59,8 @@ export function createOwnerQueries(database: SqlDatabase, clock: Clock): OwnerSt
       return outcome === 'set'
     },
 
-    async createSignInAttempt(attempt) {
-      await kysely.deleteFrom('sign_in_attempt').where('expires_at_ms', '<=', clock.nowMs()).execute()
+    async createSignInAttempt(attempt, lifeMs) {
+      await kysely.deleteFrom('sign_in_attempt').where('expires_at_ms', '<=', database.nowMs()).execute()
       await kysely
         .insertInto('sign_in_attempt')
         .values({
@@ -67,7 +68,7 @@ export function createOwnerQueries(database: SqlDatabase, clock: Clock): OwnerSt
           browser_hash: attempt.browserHash,
           code_verifier: attempt.codeVerifier,
           return_to: attempt.returnTo,
-          expires_at_ms: attempt.expiresAtMs,
+          expires_at_ms: inMs(database.nowMs(), lifeMs),
         })
         .execute()
     },
@@ -76,15 +77,15 @@ export function createOwnerQueries(database: SqlDatabase, clock: Clock): OwnerSt
         .deleteFrom('sign_in_attempt')
         .where('state_hash', '=', stateHash)
         .where('browser_hash', '=', browserHash)
+        .where('expires_at_ms', '>', database.nowMs())
         .returningAll()
         .executeTakeFirst()
-      if (!row || row.expires_at_ms <= clock.nowMs()) return null
+      if (!row) return null
       return {
         stateHash,
         browserHash,
         codeVerifier: row.code_verifier,
         returnTo: row.return_to,
-        expiresAtMs: row.expires_at_ms,
       }
     },
 
@@ -127,7 +128,7 @@ export function createOwnerQueries(database: SqlDatabase, clock: Clock): OwnerSt
   }
 
   async function insertSession(on: Kysely<Tables>, idHash: string, accountId: string): Promise<void> {
-    const nowMs = clock.nowMs()
+    const nowMs = database.nowMs()
     await on
       .insertInto('session')
       .values({ id_hash: idHash, account_id: accountId, created_at_ms: nowMs, last_seen_at_ms: nowMs })

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { passTime } from './leases.contract.ts'
 import type { SignInAttempt, SignUp } from './owners.ts'
 import type { StoreTest } from './store.contract.ts'
 import { accountWithSheet, newAccount, newKey, newSheet } from './test-records.ts'
@@ -98,25 +99,29 @@ export function ownersContract(of: StoreTest): void {
     }
   })
 
-  of('a sign-in attempt is taken once, in time, and by its own browser alone', async (store, clock) => {
-    const attempt: SignInAttempt = {
-      stateHash: 'state',
-      browserHash: 'mine',
-      codeVerifier: 'verifier',
-      returnTo: '/keys',
-      expiresAtMs: clock.nowMs() + minuteMs,
-    }
-    await store.createSignInAttempt(attempt)
-    await store.createSignInAttempt({ ...attempt, stateHash: 'late' })
-    assert.equal(await store.takeSignInAttempt('state', 'theirs'), null)
-    const taken = await Promise.all(Array.from({ length: 5 }, () => store.takeSignInAttempt('state', 'mine')))
-    assert.deepEqual(
-      taken.filter((found) => found !== null),
-      [attempt],
-    )
-    clock.advanceMs(minuteMs)
-    assert.equal(await store.takeSignInAttempt('late', 'mine'), null)
-  })
+  of(
+    'a sign-in attempt is taken once, in time, and by its own browser alone',
+    async (store, clock, database) => {
+      const attempt: SignInAttempt = {
+        stateHash: 'state',
+        browserHash: 'mine',
+        codeVerifier: 'verifier',
+        returnTo: '/keys',
+      }
+      await store.createSignInAttempt(attempt, minuteMs)
+      await store.createSignInAttempt({ ...attempt, stateHash: 'late' }, minuteMs)
+      assert.equal(await store.takeSignInAttempt('state', 'theirs'), null)
+      const taken = await Promise.all(
+        Array.from({ length: 5 }, () => store.takeSignInAttempt('state', 'mine')),
+      )
+      assert.deepEqual(
+        taken.filter((found) => found !== null),
+        [attempt],
+      )
+      await passTime(database, clock, minuteMs)
+      assert.equal(await store.takeSignInAttempt('late', 'mine'), null)
+    },
+  )
 
   of('an account changes its slug, unless another has it', async (store) => {
     const account = await newAccount(store, 'acme')
@@ -127,7 +132,7 @@ export function ownersContract(of: StoreTest): void {
     assert.equal(await store.findAccount('acme'), null)
   })
 
-  of('a deleted account leaves nothing behind, and others lose nothing', async (store, clock, database) => {
+  of('a deleted account leaves nothing behind, and others lose nothing', async (store, _clock, database) => {
     const { account, sheet } = await accountWithSheet(store)
     const other = await newAccount(store, 'other')
     const theirs = await store.createSheet(newSheet(other.id, 'stock'))
@@ -158,10 +163,9 @@ export function ownersContract(of: StoreTest): void {
         })
         .execute()
       await store.createSession(`session ${accountId}`, accountId)
-      await store.createSignInLink(`link ${accountId}`, accountId, clock.nowMs() + minuteMs)
+      await store.createSignInLink(`link ${accountId}`, accountId, minuteMs)
       const wish = { stateHash: `state ${accountId}`, sessionHash: 'x', accountId, provider: 'google' }
-      const expiresAtMs = clock.nowMs() + minuteMs
-      await store.createConnectAttempt({ ...wish, codeVerifier: 'v', returnTo: '/connect', expiresAtMs })
+      await store.createConnectAttempt({ ...wish, codeVerifier: 'v', returnTo: '/connect' }, minuteMs)
       await store.chargeAhead(accountId, 0, 10, 1)
       const idempotencyKey = 'k'
       const operation = { accountId, sheetId: of.id, source: 's', idempotencyKey, fingerprint: 'f' }
@@ -205,7 +209,14 @@ export function ownersContract(of: StoreTest): void {
     const before = await rowsPerTable()
     await store.deleteAccount(account.id)
     const after = await rowsPerTable()
-    const shared = new Set(['migration', 'lease', 'rate_window', 'shared_cell', 'sign_in_attempt'])
+    const shared = new Set([
+      'migration',
+      'lease',
+      'rate_window',
+      'shared_cell',
+      'sign_in_attempt',
+      'machine_time',
+    ])
     for (const [table, count] of Object.entries(before)) {
       if (shared.has(table)) continue
       assert.equal(after[table], count / 2, table)

@@ -20,7 +20,7 @@ export interface OwnerStore {
   /** From now on this Google account signs in as this owner; false when it is another's already. */
   setGoogleSubject(ownerId: string, subject: string): Promise<boolean>
 
-  createSignInAttempt(attempt: SignInAttempt): Promise<void>
+  createSignInAttempt(attempt: SignInAttempt, lifeMs: number): Promise<void>
   /** Once, unless it has expired. Another browser's attempt is neither taken nor destroyed. */
   takeSignInAttempt(stateHash: string, browserHash: string): Promise<SignInAttempt | null>
 
@@ -61,5 +61,4 @@ export interface SignInAttempt {
   /** PKCE (RFC 7636). */
   codeVerifier: string
   returnTo: string
-  expiresAtMs: number
 }

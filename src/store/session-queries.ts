@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.ts'
+import { type RawBuilder, sql } from 'kysely'
 import { toAccount } from './account-queries.ts'
 import type { SessionStore } from './sessions.ts'
 import type { SqlDatabase } from './sql-database.ts'
@@ -6,30 +6,35 @@ import type { SqlDatabase } from './sql-database.ts'
 /** A dashboard asks often; a write for each request would be a write for nothing. */
 const touchEveryMs = 60_000
 
-export function createSessionQueries({ kysely }: SqlDatabase, clock: Clock): SessionStore {
+export function createSessionQueries(database: SqlDatabase): SessionStore {
+  const { kysely } = database
   return {
     async createSession(idHash, accountId) {
-      const nowMs = clock.nowMs()
+      const nowMs = database.nowMs()
       await kysely
         .insertInto('session')
         .values({ id_hash: idHash, account_id: accountId, created_at_ms: nowMs, last_seen_at_ms: nowMs })
         .execute()
     },
     async findSession(idHash, { idleMs, maxAgeMs }) {
+      const nowMs = database.nowMs()
       const row = await kysely
         .selectFrom('session')
         .innerJoin('account', 'account.id', 'session.account_id')
         .where('session.id_hash', '=', idHash)
         .selectAll('account')
-        .select(['session.created_at_ms as begun_at_ms', 'session.last_seen_at_ms'])
+        .select([
+          'session.created_at_ms as begun_at_ms',
+          sql<number>`${nowMs} - session.created_at_ms`.as('age_ms'),
+          sql<number>`${nowMs} - session.last_seen_at_ms`.as('idle_ms'),
+        ])
         .executeTakeFirst()
       if (!row) return null
-      const nowMs = clock.nowMs()
-      if (nowMs - row.last_seen_at_ms > idleMs || nowMs - row.begun_at_ms > maxAgeMs) {
+      if (row.idle_ms > idleMs || row.age_ms > maxAgeMs) {
         await endSession(idHash)
         return null
       }
-      if (nowMs - row.last_seen_at_ms >= touchEveryMs) {
+      if (row.idle_ms >= touchEveryMs) {
         await kysely
           .updateTable('session')
           .set({ last_seen_at_ms: nowMs })
@@ -37,7 +42,7 @@ export function createSessionQueries({ kysely }: SqlDatabase, clock: Clock): Ses
           .where('last_seen_at_ms', '<', nowMs)
           .execute()
       }
-      return { account: toAccount(row), createdAtMs: row.begun_at_ms }
+      return { account: toAccount(row), createdAtMs: row.begun_at_ms, ageMs: row.age_ms }
     },
     endSession,
     async endSessionsOf(accountId, exceptHash = '') {
@@ -48,25 +53,26 @@ export function createSessionQueries({ kysely }: SqlDatabase, clock: Clock): Ses
         .execute()
     },
 
-    async createSignInLink(hash, accountId, expiresAtMs) {
+    async createSignInLink(hash, accountId, lifeMs) {
       // Those that nobody followed go now: no job is needed that could be forgotten.
-      await kysely.deleteFrom('sign_in_link').where('expires_at_ms', '<=', clock.nowMs()).execute()
+      await kysely.deleteFrom('sign_in_link').where('expires_at_ms', '<=', database.nowMs()).execute()
       await kysely
         .insertInto('sign_in_link')
-        .values({ hash, account_id: accountId, expires_at_ms: expiresAtMs })
+        .values({ hash, account_id: accountId, expires_at_ms: inMs(database.nowMs(), lifeMs) })
         .execute()
     },
     async takeSignInLink(hash) {
       const row = await kysely
         .deleteFrom('sign_in_link')
         .where('hash', '=', hash)
-        .returningAll()
+        .where('expires_at_ms', '>', database.nowMs())
+        .returning('account_id')
         .executeTakeFirst()
-      return row && row.expires_at_ms > clock.nowMs() ? row.account_id : null
+      return row?.account_id ?? null
     },
 
-    async createConnectAttempt(attempt) {
-      await kysely.deleteFrom('connect_attempt').where('expires_at_ms', '<=', clock.nowMs()).execute()
+    async createConnectAttempt(attempt, lifeMs) {
+      await kysely.deleteFrom('connect_attempt').where('expires_at_ms', '<=', database.nowMs()).execute()
       await kysely
         .insertInto('connect_attempt')
         .values({
@@ -76,7 +82,7 @@ export function createSessionQueries({ kysely }: SqlDatabase, clock: Clock): Ses
           provider: attempt.provider,
           code_verifier: attempt.codeVerifier,
           return_to: attempt.returnTo,
-          expires_at_ms: attempt.expiresAtMs,
+          expires_at_ms: inMs(database.nowMs(), lifeMs),
         })
         .execute()
     },
@@ -85,9 +91,11 @@ export function createSessionQueries({ kysely }: SqlDatabase, clock: Clock): Ses
         .deleteFrom('connect_attempt')
         .where('state_hash', '=', stateHash)
         .where('session_hash', '=', sessionHash)
+        .where('expires_at_ms', '>', database.nowMs())
         .returningAll()
+        .returning(sql<number>`expires_at_ms - ${database.nowMs()}`.as('left_ms'))
         .executeTakeFirst()
-      if (!row || row.expires_at_ms <= clock.nowMs()) return null
+      if (!row) return null
       return {
         stateHash: row.state_hash,
         sessionHash: row.session_hash,
@@ -95,7 +103,7 @@ export function createSessionQueries({ kysely }: SqlDatabase, clock: Clock): Ses
         provider: row.provider,
         codeVerifier: row.code_verifier,
         returnTo: row.return_to,
-        expiresAtMs: row.expires_at_ms,
+        leftMs: row.left_ms,
       }
     },
   }
@@ -103,4 +111,8 @@ export function createSessionQueries({ kysely }: SqlDatabase, clock: Clock): Ses
   async function endSession(idHash: string): Promise<void> {
     await kysely.deleteFrom('session').where('id_hash', '=', idHash).execute()
   }
+}
+
+export function inMs(nowMs: RawBuilder<number>, lifeMs: number): RawBuilder<number> {
+  return sql<number>`${nowMs} + ${sql.lit(Math.round(lifeMs))}`
 }

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { asideMs, passTime } from './leases.contract.ts'
 import type { ConnectAttempt } from './sessions.ts'
 import type { StoreTest } from './store.contract.ts'
 import { newAccount } from './test-records.ts'
@@ -7,14 +8,17 @@ const minuteMs = 60_000
 const limits = { idleMs: 30 * minuteMs, maxAgeMs: 24 * 60 * minuteMs }
 
 export function sessionsContract(of: StoreTest): void {
-  of('a session tells its account until it is ended', async (store, clock) => {
+  of('a session tells its account until it is ended', async (store, clock, database) => {
     const [account, other] = [await newAccount(store, 'acme'), await newAccount(store, 'other')]
-    const begunMs = clock.nowMs()
     await store.createSession('one', account.id)
     await store.createSession('two', account.id)
     await store.createSession('theirs', other.id)
-    clock.advanceMs(minuteMs)
-    assert.deepEqual(await store.findSession('one', limits), { account, createdAtMs: begunMs })
+    const begun = await store.findSession('one', limits)
+    await passTime(database, clock, minuteMs)
+    const living = await store.findSession('one', limits)
+    assert.deepEqual(living?.account, account)
+    const grownMs = (living?.ageMs ?? 0) - (begun?.ageMs ?? 0)
+    assert.ok(grownMs >= minuteMs && grownMs < minuteMs + asideMs, `older by ${grownMs} ms`)
     assert.equal((await store.findSession('theirs', limits))?.account.slug, 'other')
     assert.equal(await store.findSession('none', limits), null)
     await store.endSession('one')
@@ -41,112 +45,110 @@ export function sessionsContract(of: StoreTest): void {
 
   of(
     'a session that is used goes on, one that is idle for too long is over for good',
-    async (store, clock) => {
+    async (store, clock, database) => {
       const account = await newAccount(store, 'acme')
       await store.createSession('used', account.id)
       await store.createSession('idle', account.id)
-      clock.advanceMs(limits.idleMs)
+      await passTime(database, clock, limits.idleMs - asideMs)
       assert.ok(await store.findSession('used', limits))
-      clock.advanceMs(1)
+      await passTime(database, clock, asideMs + 1)
       assert.equal(await store.findSession('idle', limits), null)
       assert.equal(await store.findSession('idle', { ...limits, idleMs: limits.maxAgeMs }), null)
-      clock.advanceMs(limits.idleMs - 1)
+      await passTime(database, clock, limits.idleMs - 2 * asideMs)
       assert.ok(await store.findSession('used', limits))
     },
   )
 
-  of('however busy, a session ends with its greatest age', async (store, clock) => {
+  of('however busy, a session ends with its greatest age', async (store, clock, database) => {
     const account = await newAccount(store, 'acme')
     await store.createSession('one', account.id)
-    for (let passedMs = 0; passedMs < limits.maxAgeMs; passedMs += limits.idleMs) {
+    const oftenMs = limits.idleMs / 2
+    for (let passedMs = oftenMs; passedMs < limits.maxAgeMs; passedMs += oftenMs) {
+      await passTime(database, clock, oftenMs)
       assert.ok(await store.findSession('one', limits))
-      clock.advanceMs(limits.idleMs)
     }
+    await passTime(database, clock, oftenMs - asideMs)
     assert.ok(await store.findSession('one', limits))
-    clock.advanceMs(1)
+    await passTime(database, clock, asideMs + 1)
     assert.equal(await store.findSession('one', limits), null)
   })
 
   of('when a session was last seen is written at most once a minute', async (store, clock, database) => {
     const account = await newAccount(store, 'acme')
     await store.createSession('one', account.id)
-    const begunMs = clock.nowMs()
-    for (const [byMs, seenMs] of [
+    for (const [byMs, seenAfterMs] of [
       [0, 0],
-      [minuteMs - 1, 0],
-      [1, minuteMs],
-      [minuteMs - 1, minuteMs],
-      [5 * minuteMs, 7 * minuteMs - 1],
+      [minuteMs - asideMs, 0],
+      [asideMs, minuteMs],
+      [minuteMs - asideMs, minuteMs],
+      [5 * minuteMs, 7 * minuteMs - asideMs],
     ] as const) {
-      clock.advanceMs(byMs)
+      await passTime(database, clock, byMs)
       assert.ok(await store.findSession('one', limits))
-      const { last_seen_at_ms } = await database.kysely
+      const { created_at_ms, last_seen_at_ms } = await database.kysely
         .selectFrom('session')
-        .select('last_seen_at_ms')
+        .select(['created_at_ms', 'last_seen_at_ms'])
         .executeTakeFirstOrThrow()
-      assert.equal(last_seen_at_ms - begunMs, seenMs)
+      const seenMs = last_seen_at_ms - created_at_ms
+      assert.ok(seenMs >= seenAfterMs && seenMs < seenAfterMs + asideMs / 2, `${seenMs}, not ${seenAfterMs}`)
     }
   })
 
-  of('a sign-in link opens once, and not after its time', async (store, clock) => {
+  of('a sign-in link opens once, and not after its time', async (store, clock, database) => {
     const account = await newAccount(store, 'acme')
-    const inAMinuteMs = clock.nowMs() + minuteMs
-    await store.createSignInLink('one', account.id, inAMinuteMs)
-    await store.createSignInLink('two', account.id, inAMinuteMs)
-    await store.createSignInLink('late', account.id, inAMinuteMs)
+    await store.createSignInLink('one', account.id, minuteMs)
+    await store.createSignInLink('two', account.id, minuteMs)
+    await store.createSignInLink('late', account.id, minuteMs)
     const taken = await Promise.all(Array.from({ length: 5 }, () => store.takeSignInLink('one')))
     assert.deepEqual(
       taken.filter((accountId) => accountId !== null),
       [account.id],
     )
     assert.equal(await store.takeSignInLink('none'), null)
-    clock.advanceMs(minuteMs - 1)
+    await passTime(database, clock, minuteMs - asideMs)
     assert.equal(await store.takeSignInLink('two'), account.id)
-    clock.advanceMs(1)
+    await passTime(database, clock, asideMs)
     assert.equal(await store.takeSignInLink('late'), null)
   })
 
-  of('a connect attempt is taken once, in time, and by its own session alone', async (store, clock) => {
-    const account = await newAccount(store, 'acme')
-    const attempt: ConnectAttempt = {
-      stateHash: 'state',
-      sessionHash: 'mine',
-      accountId: account.id,
-      provider: 'google',
-      codeVerifier: 'verifier',
-      returnTo: '/settings',
-      expiresAtMs: clock.nowMs() + minuteMs,
-    }
-    await store.createConnectAttempt(attempt)
-    await store.createConnectAttempt({ ...attempt, stateHash: 'late' })
-    assert.equal(await store.takeConnectAttempt('state', 'theirs'), null)
-    assert.equal(await store.takeConnectAttempt('none', 'mine'), null)
-    const taken = await Promise.all(
-      Array.from({ length: 5 }, () => store.takeConnectAttempt('state', 'mine')),
-    )
-    assert.deepEqual(
-      taken.filter((found) => found !== null),
-      [attempt],
-    )
-    clock.advanceMs(minuteMs)
-    assert.equal(await store.takeConnectAttempt('late', 'mine'), null)
-  })
-
-  of('links and attempts that nobody came back for do not pile up', async (store, clock, database) => {
-    const account = await newAccount(store, 'acme')
-    for (const name of ['first', 'second', 'third']) {
-      const expiresAtMs = clock.nowMs() + minuteMs
-      await store.createSignInLink(name, account.id, expiresAtMs)
-      await store.createConnectAttempt({
-        stateHash: name,
+  of(
+    'a connect attempt is taken once, in time, and by its own session alone',
+    async (store, clock, database) => {
+      const account = await newAccount(store, 'acme')
+      const attempt: ConnectAttempt = {
+        stateHash: 'state',
         sessionHash: 'mine',
         accountId: account.id,
         provider: 'google',
         codeVerifier: 'verifier',
-        returnTo: '/connect',
-        expiresAtMs,
-      })
-      clock.advanceMs(minuteMs)
+        returnTo: '/settings',
+      }
+      await store.createConnectAttempt(attempt, minuteMs)
+      await store.createConnectAttempt({ ...attempt, stateHash: 'late' }, minuteMs)
+      await passTime(database, clock, minuteMs / 2)
+      assert.equal(await store.takeConnectAttempt('state', 'theirs'), null)
+      assert.equal(await store.takeConnectAttempt('none', 'mine'), null)
+      const taken = await Promise.all(
+        Array.from({ length: 5 }, () => store.takeConnectAttempt('state', 'mine')),
+      )
+      const [found, ...others] = taken.filter((each) => each !== null)
+      assert.deepEqual(others, [])
+      const { leftMs = 0, ...rest } = found ?? {}
+      assert.deepEqual(rest, attempt)
+      assert.ok(leftMs <= minuteMs / 2 && leftMs > minuteMs / 2 - asideMs, `${leftMs} ms were left`)
+      await passTime(database, clock, minuteMs / 2)
+      assert.equal(await store.takeConnectAttempt('late', 'mine'), null)
+    },
+  )
+
+  of('links and attempts that nobody came back for do not pile up', async (store, clock, database) => {
+    const account = await newAccount(store, 'acme')
+    for (const name of ['first', 'second', 'third']) {
+      await store.createSignInLink(name, account.id, minuteMs)
+      const of = { stateHash: name, sessionHash: 'mine', accountId: account.id, provider: 'google' }
+      const attempt = { ...of, codeVerifier: 'verifier', returnTo: '/connect' }
+      await store.createConnectAttempt(attempt, minuteMs)
+      await passTime(database, clock, minuteMs)
     }
     const links = await database.kysely.selectFrom('sign_in_link').select('hash').execute()
     const attempts = await database.kysely.selectFrom('connect_attempt').select('state_hash').execute()

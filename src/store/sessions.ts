@@ -1,6 +1,9 @@
 import type { AccountRecord } from './store.ts'
 
-/** The store's part for owners at the dashboard. All ids here are hashes: what opens a session is nowhere. */
+/**
+ * The store's part for owners at the dashboard. All ids here are hashes: what opens a session is nowhere. Time is the
+ * store's own.
+ */
 export interface SessionStore {
   createSession(idHash: string, accountId: string): Promise<void>
   /**
@@ -12,13 +15,16 @@ export interface SessionStore {
   /** All but `exceptHash`, if there is one to spare. */
   endSessionsOf(accountId: string, exceptHash?: string): Promise<void>
 
-  createSignInLink(hash: string, accountId: string, expiresAtMs: number): Promise<void>
-  /** The id of its account, once; null when it was taken before, never existed or has expired. */
+  createSignInLink(hash: string, accountId: string, lifeMs: number): Promise<void>
+  /** The id of its account, once; null when it was taken before, never existed or has expired. Only a success takes it. */
   takeSignInLink(hash: string): Promise<string | null>
 
-  createConnectAttempt(attempt: ConnectAttempt): Promise<void>
+  createConnectAttempt(attempt: ConnectAttempt, lifeMs: number): Promise<void>
   /** Once, unless it has expired. Another session's attempt is neither taken nor destroyed. */
-  takeConnectAttempt(stateHash: string, sessionHash: string): Promise<ConnectAttempt | null>
+  takeConnectAttempt(
+    stateHash: string,
+    sessionHash: string,
+  ): Promise<(ConnectAttempt & { leftMs: number }) | null>
 }
 
 export interface SessionLimits {
@@ -28,7 +34,9 @@ export interface SessionLimits {
 
 export interface LivingSession {
   account: AccountRecord
+  /** For telling one from another. */
   createdAtMs: number
+  ageMs: number
 }
 
 /** An owner who went to the provider to allow access and is expected back. */
@@ -41,5 +49,4 @@ export interface ConnectAttempt {
   codeVerifier: string
   /** The page of the dashboard from which the owner went. */
   returnTo: string
-  expiresAtMs: number
 }

@@ -1,5 +1,4 @@
 import type { CompiledQuery, Kysely, RawBuilder } from 'kysely'
-import type { Clock } from '../clock.ts'
 import type { Tables } from './schema.ts'
 
 /** One row by column position: the cheapest form in which both drivers hand out a row. */
@@ -19,14 +18,28 @@ export interface SqlDatabase {
   /** Runs `work` in a transaction that no other process can be in at the same time. */
   inMigrationLock<T>(work: (transaction: Kysely<Tables>) => Promise<T>): Promise<T>
   /**
-   * Now, by a clock that all processes on this store share: the server's own where there is one, else the machine's.
-   * For what must expire at the same moment for everyone.
+   * Now, by a clock that all processes on this store share: the server's own where there is one, else one that does
+   * not step when the machine's time is set. For whatever lasts, and expires at the same moment for everyone.
    */
-  nowMs(clock: Clock): RawBuilder<number>
+  nowMs(): RawBuilder<number>
+  /** The same for look-ups, which are prepared and whose rows may be kept: told in a column, or known without asking. */
+  lookUpClock: LookUpClock
   /** For what need not survive a power cut, such as leases: where it pays, `work` is not flushed to disk. */
   passing<T>(work: (db: Kysely<Tables>) => Promise<T>): Promise<T>
   isUniqueViolation(error: unknown): boolean
   close(): Promise<void>
+}
+
+export interface LookUpClock {
+  column: RawBuilder<number | null>
+  read(column: number | null): Moment
+}
+
+export interface Moment {
+  /** By the store's clock. */
+  nowMs: number
+  /** Of the server's machine where there is one: days and months begin at the same moment for all instances. */
+  timeOfDayMs: number
 }
 
 /** A slug that somebody else has is an answer, not a malfunction. */

@@ -21,20 +21,20 @@ import { createWindowQueries } from './window-queries.ts'
 export function createSqlStore(database: SqlDatabase, clock: Clock): Store {
   const instanceId = newInstanceId()
   return {
-    ...createLookUps(database, clock),
+    ...createLookUps(database),
     ...createAccountQueries(database, clock),
     ...createSheetQueries(database, clock),
     ...createKeyQueries(database, clock),
     ...createUsageQueries(database),
     ...createCredentialQueries(database, clock),
-    ...createSessionQueries(database, clock),
+    ...createSessionQueries(database),
     ...createOwnerQueries(database, clock),
     ...createUsageFigureQueries(database),
-    ...createOperationQueries(database, clock, instanceId),
-    ...createAccessTokenQueries(database, clock),
-    ...createLeaseQueries(database, clock, instanceId),
-    ...createWindowQueries(database, clock),
-    ...createCellQueries(database, clock),
+    ...createOperationQueries(database, instanceId),
+    ...createAccessTokenQueries(database),
+    ...createLeaseQueries(database, instanceId),
+    ...createWindowQueries(database),
+    ...createCellQueries(database),
     async ping() {
       await database.kysely.selectFrom('migration').select('number').limit(1).execute()
     },

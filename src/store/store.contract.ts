@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { createMovableClock, type MovableClock } from '../clock.ts'
+import { type Clock, createMovableClock, type MovableClock } from '../clock.ts'
 import { accessTokensContract } from './access-tokens.contract.ts'
 import { cellsContract } from './cells.contract.ts'
 import { credentialsContract } from './credentials.contract.ts'
-import { leasesContract } from './leases.contract.ts'
+import { asideMs, leasesContract, passTime, timeOf } from './leases.contract.ts'
 import { migrate } from './migrate.ts'
 import { operationsContract } from './operations.contract.ts'
 import { ownersContract } from './owners.contract.ts'
 import { sessionsContract } from './sessions.contract.ts'
 import type { SqlDatabase } from './sql-database.ts'
 import { createSqlStore } from './sql-store.ts'
-import type { Store } from './store.ts'
+import type { SheetAddress, Store } from './store.ts'
 import { accountWithSheet, newAccount, newKey, newSheet } from './test-records.ts'
 import { usageFiguresContract } from './usage-figures.contract.ts'
 import { windowsContract } from './windows.contract.ts'
@@ -27,13 +27,13 @@ const startMs = Date.UTC(2026, 10, 15)
 /** What every store must do. `open` gives a database of the test's own, empty, and closes it afterwards. */
 export function storeContract(
   engine: string,
-  open: (t: TestContext) => Promise<SqlDatabase>,
+  open: (t: TestContext, clock: Clock) => Promise<SqlDatabase>,
   skip: string | false,
 ): void {
   const of: StoreTest = (title, check) =>
     test(`${engine}: ${title}`, { skip }, async (t) => {
       const clock = createMovableClock(startMs)
-      const database = await open(t)
+      const database = await open(t, clock)
       await migrate(database, clock.nowMs(), () => {})
       const store = createSqlStore(database, clock)
       await check(store, clock, database)
@@ -96,7 +96,7 @@ export function storeContract(
 
   of(
     'both addresses of a sheet look up the same facts, with the key where it opens that sheet',
-    async (store) => {
+    async (store, _clock, database) => {
       const { account, sheet } = await accountWithSheet(store)
       const key = await store.createKey(newKey(account.id, null, 'h1'))
       const expected = {
@@ -119,12 +119,17 @@ export function storeContract(
         },
         key: { id: key.id, mode: 'live', scope: 'read' },
       }
-      assert.deepEqual(
-        await store.lookUp({ form: 'a', accountSlug: 'acme', sheetSlug: 'stock' }, 'h1'),
-        expected,
-      )
-      assert.deepEqual(await store.lookUp({ form: 'b', sheetId: sheet.id }, 'h1'), expected)
-      assert.deepEqual(await store.lookUp({ form: 'b', sheetId: sheet.id }, null), { ...expected, key: null })
+      const lookedUp = async (address: SheetAddress, keyHash: string | null) => {
+        const { account, ...facts } = await store.lookUp(address, keyHash)
+        const { lookedUpAtMs = 0, ...rest } = account ?? {}
+        const agoMs = (await timeOf(database)) - lookedUpAtMs
+        assert.ok(agoMs >= 0 && agoMs < asideMs, `looked up ${agoMs} ms ago`)
+        return { account: rest, ...facts }
+      }
+      const byName = { form: 'a', accountSlug: 'acme', sheetSlug: 'stock' } as const
+      assert.deepEqual(await lookedUp(byName, 'h1'), expected)
+      assert.deepEqual(await lookedUp({ form: 'b', sheetId: sheet.id }, 'h1'), expected)
+      assert.deepEqual(await lookedUp({ form: 'b', sheetId: sheet.id }, null), { ...expected, key: null })
     },
   )
 
@@ -215,7 +220,7 @@ export function storeContract(
 
   of(
     'a key that expires is no key from that moment on, and a new value ends the former one',
-    async (store, clock) => {
+    async (store, clock, database) => {
       const { account, sheet } = await accountWithSheet(store)
       const { id: sheetId } = sheet
       const address = { form: 'b', sheetId } as const
@@ -224,17 +229,18 @@ export function storeContract(
         assert.equal(found.key?.id, ofAccount?.key.id)
         return found.key !== null
       }
-      const inAnHour = () => ({ sheetId, expiresAtMs: clock.nowMs() + 3_600_000 })
+      const put = (hash: string) =>
+        store.putConsoleKey({ ...newKey(account.id, sheetId, hash), sheetId }, 3_600_000)
       const lasting = await store.createKey(newKey(account.id, sheetId, 'lasting'))
-      const first = await store.putConsoleKey({ ...newKey(account.id, sheetId, 'first'), ...inAnHour() })
+      const first = await put('first')
       assert.ok(await isKey('first'))
-      clock.advanceMs(3_600_000 - 1)
+      await passTime(database, clock, 3_600_000 - asideMs)
       assert.ok(await isKey('first'))
-      clock.advanceMs(1)
+      await passTime(database, clock, asideMs)
       assert.equal(await isKey('first'), false)
-      const second = await store.putConsoleKey({ ...newKey(account.id, sheetId, 'second'), ...inAnHour() })
+      const second = await put('second')
       assert.equal(second.id, first.id)
-      const third = await store.putConsoleKey({ ...newKey(account.id, sheetId, 'third'), ...inAnHour() })
+      const third = await put('third')
       assert.ok(await isKey('third'))
       for (const hash of ['first', 'second']) assert.equal(await isKey(hash), false)
       assert.ok(await isKey('lasting'), 'other keys of the sheet are left alone')

@@ -66,8 +66,8 @@ export interface Store
     successor: Pick<NewKey, 'hash' | 'shownStart' | 'shownEnd'>,
   ): Promise<KeyRecord | null>
 
-  /** One for each sheet, which expires: a new value ends the former one and keeps its id. */
-  putConsoleKey(key: NewKey & { sheetId: string; expiresAtMs: number }): Promise<KeyRecord>
+  /** One for each sheet, which expires, by the store's clock: a new value ends the former one and keeps its id. */
+  putConsoleKey(key: NewKey & { sheetId: string }, lifeMs: number): Promise<KeyRecord>
   setKeyScope(keyId: string, scope: KeyScope): Promise<void>
   /** Remembers when keys were last used; a time older than the one known changes nothing. */
   noteKeysUsed(lastUsedMs: ReadonlyMap<string, number>): Promise<void>
@@ -98,6 +98,8 @@ export interface Facts {
 
 export interface AccountFacts {
   id: string
+  /** When it was looked up: a time of day, by the clock of the database's server where there is one. */
+  lookedUpAtMs: number
   createdAtMs: number
   plan: string
   requestsPerMinute: number | null
@@ -181,14 +183,13 @@ export interface NewKey {
   hash: string
   shownStart: string
   shownEnd: string
-  /** From then on it is no key any more. Without it: never. */
-  expiresAtMs?: number | null
 }
 
-export type KeyRecord = Omit<NewKey, 'hash' | 'expiresAtMs'> &
+export type KeyRecord = Omit<NewKey, 'hash'> &
   Pick<ApiKeyTable, 'id'> & {
     createdAtMs: number
     revokedAtMs: number | null
     lastUsedAtMs: number | null
+    /** From then on it is no key any more, by the store's clock; null = never. */
     expiresAtMs: number | null
   }

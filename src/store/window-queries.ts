@@ -1,5 +1,4 @@
 import { sql } from 'kysely'
-import type { Clock } from '../clock.ts'
 import type { SqlDatabase } from './sql-database.ts'
 import type { StoredWindow, WindowStore } from './windows.ts'
 
@@ -8,7 +7,13 @@ interface Line {
   waiting: { resolve(answer: StoredWindow): void; reject(error: unknown): void }[]
 }
 
-export function createWindowQueries(database: SqlDatabase, clock: Clock): WindowStore {
+/**
+ * A window that ends later than one that opens now was opened before the server's time was set back; but a statement may
+ * have waited for another one, whose moment was a later one, for so long.
+ */
+const waitedMs = 15_000
+
+export function createWindowQueries(database: SqlDatabase): WindowStore {
   const lines = new Map<string, Line>()
   /** One look serves all who ask meanwhile: it is only for telling how things stand. */
   const looks = new Map<string, Promise<StoredWindow>>()
@@ -34,7 +39,7 @@ export function createWindowQueries(database: SqlDatabase, clock: Clock): Window
     },
     async forgetOldWindows() {
       await database.passing((db) =>
-        db.deleteFrom('rate_window').where('ends_at_ms', '<=', database.nowMs(clock)).execute(),
+        db.deleteFrom('rate_window').where('ends_at_ms', '<=', database.nowMs()).execute(),
       )
     },
   }
@@ -64,10 +69,11 @@ export function createWindowQueries(database: SqlDatabase, clock: Clock): Window
 
   /** What each of `wanted` requests is told, in their order. */
   async function take(name: string, limit: number, windowMs: number, wanted: number) {
-    const nowMs = database.nowMs(clock)
+    const nowMs = database.nowMs()
     const most = Math.min(wanted, limit)
     // One moment for the whole statement: what would be inserted ends one window after now.
-    const isOver = sql<boolean>`rate_window.ends_at_ms <= excluded.ends_at_ms - ${sql.lit(windowMs)}`
+    const isOver = sql<boolean>`(rate_window.ends_at_ms <= excluded.ends_at_ms - ${sql.lit(windowMs)}
+      or rate_window.ends_at_ms > excluded.ends_at_ms + ${sql.lit(waitedMs)})`
     // `cast`: PostgreSQL cannot tell the type of a parameter in a sum.
     const left = sql<number>`cast(${limit} as bigint) - rate_window.count`
     const granted = sql<number>`case
@@ -108,9 +114,12 @@ export function createWindowQueries(database: SqlDatabase, clock: Clock): Window
 
   async function look(name: string, limit: number, windowMs: number): Promise<StoredWindow> {
     const { now_ms, count, ends_at_ms } = await database.kysely
-      .selectFrom(database.kysely.selectNoFrom(database.nowMs(clock).as('now_ms')).as('moment'))
+      .selectFrom(database.kysely.selectNoFrom(database.nowMs().as('now_ms')).as('moment'))
       .leftJoin('rate_window', (join) =>
-        join.on('rate_window.name', '=', name).onRef('rate_window.ends_at_ms', '>', 'moment.now_ms'),
+        join
+          .on('rate_window.name', '=', name)
+          .onRef('rate_window.ends_at_ms', '>', 'moment.now_ms')
+          .on('rate_window.ends_at_ms', '<=', sql<number>`moment.now_ms + ${sql.lit(windowMs + waitedMs)}`),
       )
       .select(['moment.now_ms', 'rate_window.count', 'rate_window.ends_at_ms'])
       .executeTakeFirstOrThrow()

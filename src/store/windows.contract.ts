@@ -3,6 +3,7 @@ import { passTime } from './leases.contract.ts'
 import type { StoreTest } from './store.contract.ts'
 
 const windowMs = 60_000
+const hourMs = 60 * windowMs
 
 /** What is special to the store's windows; their behaviour is in the contract of all rate windows. */
 export function windowsContract(of: StoreTest): void {
@@ -29,4 +30,21 @@ export function windowsContract(of: StoreTest): void {
     )
     assert.equal((await store.takeWindow('open', 1, windowMs)).isAdmitted, false)
   })
+
+  of(
+    "after the server's time was set back nobody waits longer than a window",
+    async (store, _clock, database) => {
+      await store.takeWindow('a', 1, windowMs)
+      await database.kysely
+        .updateTable('rate_window')
+        .set((of) => ({ ends_at_ms: of('ends_at_ms', '+', hourMs) }))
+        .execute()
+      for (const how of ['lookWindow', 'takeWindow'] as const) {
+        const { isAdmitted, resetAtMs, nowMs } = await store[how]('a', 1, windowMs)
+        assert.equal(isAdmitted, true)
+        assert.ok(resetAtMs - nowMs <= windowMs, `told to wait for ${resetAtMs - nowMs} ms`)
+      }
+      assert.equal((await store.takeWindow('a', 1, windowMs)).isAdmitted, false)
+    },
+  )
 }

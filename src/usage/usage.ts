@@ -63,6 +63,7 @@ export function createUsage(store: Pick<Store, 'addUsage' | 'forgetUsageBefore'>
       await store.addUsage(unsaved[0])
       unsaved = unsaved.slice(1)
     }
+    // By this machine's time, as the days themselves: an hour more or less of four hundred days is nothing.
     const today = dayOf(clock.nowMs())
     if (tidiedDay === today) return
     tidiedDay = today

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before } from 'node:test'
 import { openWorkshop, startServer, type Workshop } from '../../src/assemble.ts'
-import { systemClock } from '../../src/clock.ts'
+import { type Clock, systemClock } from '../../src/clock.ts'
 import { type Config, type GoogleSetting, parseConfig } from '../../src/config.ts'
 import type { Observation } from '../../src/observe.ts'
 import { locateFile } from '../../src/sheets/file/file-location.ts'
@@ -25,7 +25,8 @@ export interface Cluster {
   connectFile(slug: string, csv: string, account?: string): Promise<{ id: string; file: string }>
   createKey(account?: string): Promise<string>
   ask(instance: number, path: string, wish: AskWish): Promise<Response>
-  startAnother(): Promise<Instance>
+  /** `clock`: one that goes wrong. */
+  startAnother(clock?: Clock): Promise<Instance>
 }
 
 export interface Instance {
@@ -83,14 +84,14 @@ export async function startCluster(
     for (const end of closed) if (end.status === 'rejected') throw end.reason
   })
 
-  async function startAnother(): Promise<Instance> {
-    const instance = await startInstance(configOf(postgres.url, redis.url, folder, google ?? null))
+  async function startAnother(clock = systemClock): Promise<Instance> {
+    const instance = await startInstance(configOf(postgres.url, redis.url, folder, google ?? null), clock)
     instances.push(instance)
     return instance
   }
 
   // At once, as a deployment does: one migrates and the others wait for it.
-  await Promise.all(Array.from({ length: count }, startAnother))
+  await Promise.all(Array.from({ length: count }, () => startAnother()))
   const workshop = instances[0]?.workshop
   if (!workshop) throw new Error('There is no instance')
   done(await workshop.accounts.create('acme', plan))
@@ -151,10 +152,10 @@ function configOf(
   return { ...config, google }
 }
 
-async function startInstance(config: Config): Promise<Instance> {
+async function startInstance(config: Config, clock: Clock): Promise<Instance> {
   const seen: Observation[] = []
-  const workshop = await openWorkshop(config, systemClock, (observation) => seen.push(observation))
-  const server = await startServer(config, workshop, systemClock)
+  const workshop = await openWorkshop(config, clock, (observation) => seen.push(observation))
+  const server = await startServer(config, workshop, clock)
   let isOpen = true
   return {
     url: `http://127.0.0.1:${server.port}`,

@@ -41,7 +41,7 @@ sharedValueContract(
   async (t, names) => {
     const folder = await mkdtemp(join(tmpdir(), 'rowport-cells-'))
     t.after(() => rm(folder, { recursive: true, force: true }))
-    return valuesOn(t, names, () => openSqlite(join(folder, 'rowport.db')))
+    return valuesOn(t, names, () => openSqlite(join(folder, 'rowport.db'), systemClock))
   },
   false,
 )

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, type TestContext } from 'node:test'
-import { createMovableClock } from '../../src/clock.ts'
+import { type Clock, createMovableClock } from '../../src/clock.ts'
 import {
   type RateWindowsUnderTest,
   rateWindowsContract,
@@ -25,21 +25,26 @@ before(async () => {
 })
 after(() => server?.stop())
 
-rateWindowsContract("PostgreSQL's windows", (t) => windowsOn(t, openPostgres(server?.url ?? '', 4)), skip)
+rateWindowsContract(
+  "PostgreSQL's windows",
+  (t) => windowsOn(t, () => openPostgres(server?.url ?? '', 4)),
+  skip,
+)
 
 rateWindowsContract(
   "SQLite's windows",
   async (t) => {
     const folder = await mkdtemp(join(tmpdir(), 'rowport-windows-'))
     t.after(() => rm(folder, { recursive: true, force: true }))
-    return windowsOn(t, openSqlite(join(folder, 'rowport.db')))
+    return windowsOn(t, (clock) => openSqlite(join(folder, 'rowport.db'), clock))
   },
   false,
 )
 
-async function windowsOn(t: TestContext, database: SqlDatabase): Promise<RateWindowsUnderTest> {
-  t.after(() => database.close())
+async function windowsOn(t: TestContext, open: (clock: Clock) => SqlDatabase): Promise<RateWindowsUnderTest> {
   const clock = createMovableClock(Date.UTC(2026, 10, 15))
+  const database = open(clock)
+  t.after(() => database.close())
   await migrate(database, 0, () => {})
   await database.kysely.deleteFrom('rate_window').execute()
   const store = createSqlStore(database, clock)

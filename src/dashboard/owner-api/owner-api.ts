@@ -70,7 +70,7 @@ export function createOwnerApi(parts: DashboardParts): OwnerApi {
     // A body can be held back for half a minute, and the session ended meanwhile.
     const session = route.input ? await parts.signIn.find(sessionId) : before
     if (!session) return notSignedIn
-    if (route.needsRecentSignIn && !isRecent(session, parts.clock.nowMs())) return onTheWire(signInAgain)
+    if (route.needsRecentSignIn && !isRecent(session)) return onTheWire(signInAgain)
     return onTheWire(await route.owner({ ...call, session }, parts))
   }
 

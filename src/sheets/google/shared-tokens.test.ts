@@ -84,7 +84,7 @@ test('neither a token of a former connection nor one sealed elsewhere is used', 
 async function setUp(t: TestContext, count: number) {
   const folder = await mkdtemp(join(tmpdir(), 'rowport-tokens-'))
   const clock = createMovableClock(Date.UTC(2026, 10, 15))
-  const database = openSqlite(join(folder, 'rowport.db'))
+  const database = openSqlite(join(folder, 'rowport.db'), clock)
   t.after(async () => {
     await database.close()
     await rm(folder, { recursive: true, force: true })

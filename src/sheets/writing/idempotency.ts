@@ -18,14 +18,13 @@ export type Claim = { claimed: string } | { replay: WriteAnswer | Refusal } | Re
 export async function claimKey(
   store: Pick<Store, 'claimOperation' | 'dropOperations'>,
   asked: OperationToClaim,
-  nowMs: number,
 ): Promise<Claim> {
   const claim = await store.claimOperation(asked, keepAnswersMs)
   if ('claimed' in claim) return claim
-  const { id, fingerprint, state, answer, createdAtMs } = claim.existing
-  if (state === 'queued' && nowMs - createdAtMs > abandonedMs) {
+  const { id, fingerprint, state, answer, ageMs } = claim.existing
+  if (state === 'queued' && ageMs > abandonedMs) {
     await store.dropOperations([id])
-    return claimKey(store, asked, nowMs)
+    return claimKey(store, asked)
   }
   if (fingerprint !== asked.fingerprint) return new Refusal('idempotency_key_reused')
   const isFinished = state === 'applied' || state === 'refused'

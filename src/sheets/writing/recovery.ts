@@ -29,11 +29,11 @@ export interface RecoveryParts {
 export async function recover(
   parts: RecoveryParts,
   laneOf: LaneOf,
-  createdBeforeMs = Number.POSITIVE_INFINITY,
+  openForMs = Number.NEGATIVE_INFINITY,
 ): Promise<void> {
   const { store, persistence } = parts
   const unfinished = await persistence.until(() => store.unfinishedOperations())
-  const open = unfinished.filter(({ createdAtMs }) => createdAtMs < createdBeforeMs)
+  const open = unfinished.filter(({ ageMs }) => ageMs > openForMs)
   const unsent = open.filter(({ fence }) => fence === null).map(({ id }) => id)
   if (unsent.length > 0) await persistence.until(() => store.dropOperations(unsent))
   const sent = open.filter(({ fence }) => fence !== null)

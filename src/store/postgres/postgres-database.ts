@@ -55,7 +55,11 @@ export function openPostgres(url: string, maxConnections: number): SqlDatabase {
         await patient.destroy()
       }
     },
-    nowMs: () => sql<number>`(extract(epoch from clock_timestamp()) * 1000)::bigint`,
+    nowMs: () => nowMs,
+    lookUpClock: {
+      column: nowMs,
+      read: (told) => ({ nowMs: told ?? 0, timeOfDayMs: told ?? 0 }),
+    },
     passing: (work) => work(kysely),
     isUniqueViolation,
     async close() {
@@ -65,6 +69,9 @@ export function openPostgres(url: string, maxConnections: number): SqlDatabase {
     },
   }
 }
+
+/** Not `now()`, which stands still within a transaction. */
+const nowMs = sql<number>`(extract(epoch from clock_timestamp()) * 1000)::bigint`
 
 /** Counts and times fit a number; the driver would hand out 64-bit integers as text. */
 function getTypeParser(id: number): unknown {

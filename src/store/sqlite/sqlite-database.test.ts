@@ -5,13 +5,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { promisify } from 'node:util'
+import { systemClock } from '../../clock.ts'
 import { storeContract } from '../store.contract.ts'
 import { openSqlite } from './sqlite-database.ts'
 
 storeContract(
   'SQLite',
-  async (t) => {
-    const database = openSqlite(join(await ownFolder(t), 'rowport.db'))
+  async (t, clock) => {
+    const database = openSqlite(join(await ownFolder(t), 'rowport.db'), clock)
     t.after(() => database.close())
     return database
   },
@@ -19,7 +20,7 @@ storeContract(
 )
 
 test('SQLite: a look-up sees nothing of a transaction that is still open', async (t) => {
-  const database = openSqlite(join(await ownFolder(t), 'rowport.db'))
+  const database = openSqlite(join(await ownFolder(t), 'rowport.db'), systemClock)
   t.after(() => database.close())
   await database.kysely.schema.createTable('migration').addColumn('number', 'integer').execute()
   const count = database.prepareOne(
@@ -43,8 +44,9 @@ test('SQLite: eight processes that start at once on a new folder migrate it once
   const path = join(await ownFolder(t), 'new', 'rowport.db')
   const script = `
     const { openSqlite } = await import(${JSON.stringify(import.meta.resolve('./sqlite-database.ts'))})
+    const { systemClock } = await import(${JSON.stringify(import.meta.resolve('../../clock.ts'))})
     const { migrate } = await import(${JSON.stringify(import.meta.resolve('../migrate.ts'))})
-    const database = openSqlite(${JSON.stringify(path)})
+    const database = openSqlite(${JSON.stringify(path)}, systemClock)
     let applied = 0
     await migrate(database, 0, () => applied++)
     await database.close()

@@ -2,22 +2,25 @@ import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
 import { Kysely, type SqliteDatabase, SqliteDialect, sql } from 'kysely'
+import type { Clock } from '../../clock.ts'
 import { StoreFailure } from '../../errors.ts'
 import type { Tables } from '../schema.ts'
 import type { SqlDatabase } from '../sql-database.ts'
 import { createBatchedReads } from './batched-reads.ts'
+import { createMachineTime } from './machine-time.ts'
 
 const waitForOtherProcessesMs = 5_000
 const busyPauseMs = 10
 const busyCode = 5
 const uniqueViolationCodes = new Set([1555, 2067])
 
-export function openSqlite(path: string): SqlDatabase {
+export function openSqlite(path: string, clock: Clock): SqlDatabase {
   mkdirSync(dirname(path), { recursive: true })
   const writer = new DatabaseSync(path, { timeout: waitForOtherProcessesMs })
   switchToWal(writer)
   // FULL: an acknowledged revoke must survive a power cut. Writes are rare, reads never wait for them (WAL).
   writer.exec('pragma synchronous = full; pragma foreign_keys = on')
+  const timeMs = createMachineTime(writer, clock)
   const kysely = new Kysely<Tables>({ dialect: new SqliteDialect({ database: kyselyConnection(writer) }) })
 
   // Hot reads have a connection of their own: on the writer's they would see the inside of an open transaction.
@@ -30,7 +33,12 @@ export function openSqlite(path: string): SqlDatabase {
     prepareOne: (query, toResult) => prepareRead(query.sql, toResult),
     inMigrationLock: (work) => kysely.transaction().execute(work),
     // A parameter: each statement's text is prepared once and kept.
-    nowMs: (clock) => sql<number>`${clock.nowMs()}`,
+    nowMs: () => sql<number>`${timeMs()}`,
+    // Not in the row: while nothing is written, it is not read again.
+    lookUpClock: {
+      column: sql<null>`null`,
+      read: () => ({ nowMs: timeMs(), timeOfDayMs: clock.nowMs() }),
+    },
     // The mode belongs to the connection, which `connection()` keeps from everyone else meanwhile.
     passing: (work) =>
       kysely.connection().execute(async (connection) => {

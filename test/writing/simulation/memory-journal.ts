@@ -7,9 +7,11 @@ import type { VirtualTime } from './virtual-time.ts'
 export interface MemoryJournal
   extends Omit<OperationStore, 'abandonedOperations' | 'freeAbandonedKeys' | 'sendingOperations'> {
   sheetById(sheetId: string): Promise<SheetRecord | null>
-  operations: ReadonlyMap<string, OperationRecord>
+  operations: ReadonlyMap<string, Kept>
   writeSeq: number
 }
+
+type Kept = Omit<OperationRecord, 'ageMs'> & { createdAtMs: number }
 
 export type Trouble = () => 'none' | 'before' | 'after'
 
@@ -20,9 +22,10 @@ export function createMemoryJournal(
   trouble: Trouble,
   isSlow: () => boolean,
 ): MemoryJournal {
-  const operations = new Map<string, OperationRecord>()
+  const operations = new Map<string, Kept>()
+  const told = ({ createdAtMs, ...kept }: Kept) => ({ ...kept, ageMs: time.nowMs() - createdAtMs })
   let lastId = 0
-  const isOpen = ({ state }: OperationRecord) => state === 'queued' || state === 'sending'
+  const isOpen = ({ state }: Kept) => state === 'queued' || state === 'sending'
 
   async function step<T>(work: () => T): Promise<T> {
     const when = trouble()
@@ -37,8 +40,7 @@ export function createMemoryJournal(
     for (const { id, answer } of outcomes) {
       const operation = operations.get(id)
       if (operation?.idempotencyKey === null) operations.delete(id)
-      else if (operation && isOpen(operation))
-        operations.set(id, { ...operation, state, answer, finishedAtMs: time.nowMs() })
+      else if (operation && isOpen(operation)) operations.set(id, { ...operation, state, answer })
     }
   }
 
@@ -54,10 +56,10 @@ export function createMemoryJournal(
           ({ accountId, idempotencyKey }) =>
             accountId === asked.accountId && idempotencyKey === asked.idempotencyKey,
         )
-        if (existing) return { existing }
+        if (existing) return { existing: told(existing) }
         const id = `op_${++lastId}`
-        const open = { fence: null, place: null, answer: null, finishedAtMs: null }
-        operations.set(id, { ...asked, ...open, id, state: 'queued', createdAtMs: time.nowMs() })
+        const open = { fence: null, place: null, answer: null, createdAtMs: time.nowMs() }
+        operations.set(id, { ...asked, ...open, id, state: 'queued' })
         return { claimed: id }
       }),
     beginSending: ({ source, fence, place, operations: sent }) =>
@@ -73,7 +75,6 @@ export function createMemoryJournal(
             idempotencyKey: null,
             fingerprint: null,
             createdAtMs: time.nowMs(),
-            finishedAtMs: null,
           }
           operations.set(own.id, {
             ...own,
@@ -101,7 +102,7 @@ export function createMemoryJournal(
           if (operation && isOpen(operation)) operations.delete(id)
         }
       }),
-    unfinishedOperations: () => step(() => [...operations.values()].filter(isOpen)),
+    unfinishedOperations: () => step(() => [...operations.values()].filter(isOpen).map(told)),
     forgetOldOperations: async () => 0,
   }
   return journal

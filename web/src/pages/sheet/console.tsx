@@ -24,8 +24,13 @@ interface Sending {
   path: string
   body: string | null
   /** Fetched with the first request, and then kept. */
-  key: RefObject<ConsoleKey | null>
+  key: RefObject<HeldKey | null>
   isLeft: RefObject<boolean>
+}
+/** Good by this browser's clock alone: the server's may be another. */
+interface HeldKey {
+  value: string
+  goodUntilMs: number
 }
 interface Answer {
   status: number
@@ -39,8 +44,10 @@ const methods = ['GET', 'POST', 'PUT', 'DELETE']
 const shownBytes = 100_000
 
 async function sendRequest({ slug, method, path, body, key, isLeft }: Sending): Promise<Answer> {
-  if (!key.current || key.current.expiresAtMs < Date.now())
-    key.current = await send<ConsoleKey>('POST', `/sheets/${slug}/console-key`)
+  if (!key.current || key.current.goodUntilMs < Date.now()) {
+    const { value, lifeMs } = await send<ConsoleKey>('POST', `/sheets/${slug}/console-key`)
+    key.current = { value, goodUntilMs: Date.now() + lifeMs }
+  }
   if (isLeft.current) throw new Error('The page was left before anything was sent.')
   const begunMs = performance.now()
   const { response, text } = await reach(basePath + path, {
@@ -66,7 +73,7 @@ async function sendRequest({ slug, method, path, body, key, isLeft }: Sending): 
 export function Console() {
   const sheet = useSheet()
   const { account } = useSession()
-  const key = useRef<ConsoleKey | null>(null)
+  const key = useRef<HeldKey | null>(null)
   const isLeft = useRef(false)
   useEffect(() => {
     isLeft.current = false
