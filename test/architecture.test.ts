@@ -105,6 +105,43 @@ test('only config.ts and the process read the environment, and nobody logs past 
   assert.deepEqual(logs.sort(), ['src/cli.ts', 'src/log.ts', 'src/main.ts'])
 })
 
+/** Whatever lasts goes by `elapsedMs` or by the store's clock (docs/decisions/016); these are told, or mean a calendar. */
+const asksForTimeOfDay: Record<string, string> = {
+  'src/clock.ts': 'the clock itself',
+  'src/assemble.ts': 'when a migration was applied, for the record',
+  'src/admission/key-use.ts': 'when a key was last used, for people',
+  'src/admission/quota.ts': 'which months can be forgotten',
+  'src/dashboard/owner-api/account-verbs.ts': 'when an export was made',
+  'src/management/sign-in.ts': 'until when a link is good, for people',
+  'src/management/usage-figures.ts': 'which days and which month are shown',
+  'src/shared-state/memory-rate-windows.ts': 'when a window ends, for clients',
+  'src/sheets/fetching.ts': '`as_of`',
+  'src/sheets/file/file-provider.ts': 'against the time of a file',
+  'src/sheets/file/read-file.ts': 'against the time of a file',
+  'src/sheets/google/google-tokens.ts': 'until when an access token is good',
+  'src/sheets/google/google-writing.ts': 'in the name of a marker',
+  'src/sheets/google/marker-cleaning.ts': 'against the name of a marker',
+  'src/store/account-queries.ts': 'when it was made: months are counted from there',
+  'src/store/credential-queries.ts': 'when it was connected, for people',
+  'src/store/key-queries.ts': 'when it was made and revoked, for people',
+  'src/store/owner-queries.ts': 'when an account was made: months are counted from there',
+  'src/store/sheet-queries.ts': 'when it was made, for people',
+  'src/store/sqlite/machine-time.ts': 'what the store’s clock is set by',
+  'src/store/sqlite/sqlite-database.ts': 'for billing months',
+  'src/usage/usage.ts': 'which day a request belongs to',
+}
+
+test('nobody asks for the time of day but those who tell it, or mean a calendar', () => {
+  const asks = sources().filter((file) =>
+    /\bclock\.nowMs\(|\bDate\.now\b|new Date\(\)/.test(readFileSync(file, 'utf8')),
+  )
+  assert.ok(asks.length > 0)
+  assert.deepEqual(
+    asks.filter((file) => !(file in asksForTimeOfDay)),
+    [],
+  )
+})
+
 test('no utils, helpers or common, and no file that only passes on', () => {
   assert.deepEqual(
     sources().filter((file) => /(?:^|\/)(?:utils?|helpers?|common|misc|index)(?:\.ts|\/)/.test(file)),
