@@ -8,7 +8,7 @@ import { createApi } from './api/door.ts'
 import type { Clock } from './clock.ts'
 import type { Config, StoreSetting } from './config.ts'
 import { assembleDashboard } from './dashboard-assembly.ts'
-import { StoreFailure } from './errors.ts'
+import { StoreFailure, StoreUnwritable } from './errors.ts'
 import { secretOf } from './kept-secret.ts'
 import { type Accounts, createAccounts } from './management/accounts.ts'
 import { type Connecting, createConnecting } from './management/connecting.ts'
@@ -21,7 +21,7 @@ import { createSheets, type Sheets } from './management/sheets.ts'
 import { createSignIn, type SignIn } from './management/sign-in.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
 import { type Observe, observeAll } from './observe.ts'
-import type { Drain } from './router.ts'
+import type { Drain, StoreProblem } from './router.ts'
 import { createSealing, type Sealing } from './sealing.ts'
 import { listen, type RunningServer, type TimeLimits } from './server.ts'
 import { createCellValue } from './shared-state/cell-value.ts'
@@ -236,7 +236,7 @@ export async function startServer(
 ): Promise<ServingInstance> {
   const { store, plans, providers, decoding } = workshop
   await store.endDeadNeighbours()
-  const life = await beginInstanceLife(store)
+  const life = await beginInstanceLife(store, workshop.observe)
   const { metrics } = workshop
   const usage = createUsage(store, clock)
   const observe = observeAll([workshop.observe, usage.observe])
@@ -256,10 +256,13 @@ export async function startServer(
   const drain: Drain = { isDraining: false }
   const isDraining = () => drain.isDraining
   const api = createApi({ admission, ipGuard, trustedProxies, reading, writing, clock, observe, isDraining })
-  const isStoreReachable = () =>
+  const storeProblem = () =>
     store.ping().then(
-      () => true,
-      () => false,
+      () => null,
+      (error: unknown): StoreProblem =>
+        error instanceof StoreUnwritable
+          ? { status: 'store cannot be written to', reason: error.reason }
+          : { status: 'store unreachable' },
     )
   const apiParts = { admission, reading, writing, clock, observe }
   const { dashboard, close: closeDashboard } = assembleDashboard({
@@ -285,7 +288,7 @@ export async function startServer(
   const open = async () => {
     if (config.formerSecrets.length > 0) resealing = await startResealing(store, workshop.sealing)
     await Promise.all([workshop.shared.settled(), redisForRows?.settled()])
-    return listen({ api, dashboard, metrics, observe, isStoreReachable, drain }, config, timeLimits)
+    return listen({ api, dashboard, metrics, observe, storeProblem, drain }, config, timeLimits)
   }
   const server = await open().catch(async (error: unknown) => {
     await closeParts()

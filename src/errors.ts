@@ -105,6 +105,17 @@ export class StoreFailure extends Error {
   override readonly name = 'StoreFailure'
 }
 
+/** The store can be asked, but takes no writes. */
+export class StoreUnwritable extends StoreFailure {
+  /** For whoever runs the server; no path and no address. */
+  readonly reason: string
+
+  constructor(reason: string, cause?: unknown) {
+    super(`The store cannot be written to: ${reason}`, { cause })
+    this.reason = reason
+  }
+}
+
 export type ErrorForm = 'flat' | 'nested'
 
 /** The error body of SPEC: form 1 (flat) for `/api/…`, form 2 (nested) for `/v1/…`. */

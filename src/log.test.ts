@@ -97,7 +97,7 @@ test('what is logged at which level; requests and reads are counted instead', ()
     for (const observation of oneOfEach) log(observation)
     return linesOf(text()).map((line) => `${line.level} ${line.event}`)
   }
-  const errors = ['error malfunction', 'error decoder_lost']
+  const errors = ['error malfunction', 'error decoder_lost', 'error store_lost']
   const warnings = [
     'warn provider_failed',
     'warn credential_expired',
@@ -115,6 +115,7 @@ test('what is logged at which level; requests and reads are counted instead', ()
     'info server_stopped',
     'info migration_applied',
     'info redis_connected',
+    'info store_back',
   ]
   const debugs = [
     'debug request_unreadable',
@@ -232,6 +233,8 @@ const each: { [E in Observation['event']]: Extract<Observation, { event: E }> } 
   credential_expired: { event: 'credential_expired', credentialId: 'cr_metrics', reason: 'withdrawn' },
   redis_connected: { event: 'redis_connected' },
   redis_lost: { event: 'redis_lost' },
+  store_lost: { event: 'store_lost', cause: new Error('away') },
+  store_back: { event: 'store_back' },
   rate_windows_moved: { event: 'rate_windows_moved', to: 'store' },
 }
 const oneOfEach = Object.values(each)

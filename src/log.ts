@@ -24,6 +24,8 @@ const levels: Record<Observation['event'], Exclude<LogLevel, 'silent'> | null> =
   google_rationed: 'warn',
   google_rested: 'warn',
   credential_expired: 'warn',
+  store_lost: 'error',
+  store_back: 'info',
   redis_connected: 'info',
   redis_lost: 'warn',
   rate_windows_moved: 'warn',

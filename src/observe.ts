@@ -70,6 +70,9 @@ export type Observation =
   | { event: 'google_rationed'; kind: 'read' | 'write'; per: 'user' | 'project'; by: 'budget' | 'google' }
   /** Google failed again and again for one owner and is left alone for a moment. */
   | { event: 'google_rested'; credentialId: string; forMs: number }
+  /** It cannot be written to: away, full, or read-only. */
+  | { event: 'store_lost'; cause: unknown }
+  | { event: 'store_back' }
   | { event: 'redis_connected' }
   | { event: 'redis_lost' }
   /** Where requests are counted from now on: the store while Redis is away. */

@@ -12,9 +12,16 @@ export interface RouterParts {
   api: Handler
   dashboard: Dashboard
   metrics: Metrics
-  isStoreReachable(): Promise<boolean>
+  /** What keeps the store from its work; null when nothing does. */
+  storeProblem(): Promise<StoreProblem | null>
   /** Shared with the doors: what it says ends up in their answers. */
   drain: Drain
+}
+
+export interface StoreProblem {
+  status: 'store unreachable' | 'store cannot be written to'
+  /** In words, where it is known. */
+  reason?: string
 }
 
 /** Whether the server is on its way out. */
@@ -23,7 +30,7 @@ export interface Drain {
 }
 
 /** Shares requests out: two doors, health and metrics. */
-export function createRouter({ api, dashboard, metrics, isStoreReachable, drain }: RouterParts): Handler {
+export function createRouter({ api, dashboard, metrics, storeProblem, drain }: RouterParts): Handler {
   const instruments = new Map<string, Handler>([
     ['/healthz', (request, response) => plainJson(request, response, 200, { status: 'alive' })],
     ['/readyz', readiness],
@@ -46,10 +53,8 @@ export function createRouter({ api, dashboard, metrics, isStoreReachable, drain 
 
   async function readiness(request: IncomingMessage, response: ServerResponse): Promise<void> {
     if (drain.isDraining) return plainJson(request, response, 503, { status: 'draining' })
-    const isReachable = await isStoreReachable()
-    return plainJson(request, response, isReachable ? 200 : 503, {
-      status: isReachable ? 'ready' : 'store unreachable',
-    })
+    const problem = await storeProblem()
+    return plainJson(request, response, problem ? 503 : 200, problem ?? { status: 'ready' })
   }
 
   async function exposition(request: IncomingMessage, response: ServerResponse): Promise<void> {

@@ -1,3 +1,4 @@
+import type { Observe } from '../observe.ts'
 import type { Store } from './store.ts'
 
 type LifeStore = Pick<
@@ -19,10 +20,10 @@ const signEveryMs = 1_000
 const tidyEveryMs = 60_000
 const keepLeasesMs = 24 * 60 * 60_000
 
-export async function beginInstanceLife(store: LifeStore): Promise<InstanceLife> {
+export async function beginInstanceLife(store: LifeStore, observe: Observe): Promise<InstanceLife> {
   await store.stayAlive(lifeMs)
-  // A sign that cannot be given is followed by the next.
-  const signs = setInterval(() => void store.stayAlive(lifeMs).catch(() => {}), signEveryMs).unref()
+  let isLost = false
+  const signs = setInterval(() => void sign(), signEveryMs).unref()
   const tidying = setInterval(() => {
     void store.forgetOldWindows().catch(() => {})
     void store.forgetOldCells().catch(() => {})
@@ -34,5 +35,17 @@ export async function beginInstanceLife(store: LifeStore): Promise<InstanceLife>
       clearInterval(tidying)
       await store.leave().catch(() => {})
     },
+  }
+
+  /** One that cannot be given is followed by the next. It is the write that is always tried: here a lost store is noticed first. */
+  async function sign(): Promise<void> {
+    try {
+      await store.stayAlive(lifeMs)
+      if (isLost) observe({ event: 'store_back' })
+      isLost = false
+    } catch (cause) {
+      if (!isLost) observe({ event: 'store_lost', cause })
+      isLost = true
+    }
   }
 }

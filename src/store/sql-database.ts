@@ -26,6 +26,11 @@ export interface SqlDatabase {
   lookUpClock: LookUpClock
   /** For what need not survive a power cut, such as leases: where it pays, `work` is not flushed to disk. */
   passing<T>(work: (db: Kysely<Tables>) => Promise<T>): Promise<T>
+  /**
+   * Throws `StoreUnwritable` while the engine takes no writes, as far as that can be told cheaply: what is known of its
+   * disk, and, after a write was refused for such a reason, another one.
+   */
+  checkWritable(): Promise<void>
   isUniqueViolation(error: unknown): boolean
   close(): Promise<void>
 }

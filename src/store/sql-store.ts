@@ -37,6 +37,7 @@ export function createSqlStore(database: SqlDatabase, clock: Clock): Store {
     ...createCellQueries(database),
     async ping() {
       await database.kysely.selectFrom('migration').select('number').limit(1).execute()
+      await database.checkWritable()
     },
     close: () => database.close(),
   }

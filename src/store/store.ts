@@ -80,7 +80,7 @@ export interface Store
   /** Takes back what was charged and not used. */
   giveBack(accountId: string, cycleStartMs: number, unused: number): Promise<void>
 
-  /** Throws when the store cannot be reached. */
+  /** Throws when the store cannot be reached, and `StoreUnwritable` while it takes no writes. */
   ping(): Promise<void>
   close(): Promise<void>
 }

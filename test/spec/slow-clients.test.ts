@@ -265,7 +265,7 @@ async function listenAlone(
     dashboard: { methodsAt: () => null, answer: async () => {} },
     metrics: createMetrics(),
     observe,
-    isStoreReachable: async () => true,
+    storeProblem: async () => null,
     drain: { isDraining: false },
   }
   const server = await listen(parts, { host: '127.0.0.1', port: 0 }, limits)

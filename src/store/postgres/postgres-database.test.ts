@@ -5,7 +5,7 @@ import { sql } from 'kysely'
 import pg from 'pg'
 import { findPostgres, startPostgres } from '../../../test/servers/postgres.ts'
 import { systemClock } from '../../clock.ts'
-import { StoreFailure } from '../../errors.ts'
+import { StoreFailure, StoreUnwritable } from '../../errors.ts'
 import { migrate } from '../migrate.ts'
 import type { SqlDatabase } from '../sql-database.ts'
 import { createSqlStore } from '../sql-store.ts'
@@ -138,3 +138,48 @@ test('a server that is away is a failure of the store, at once, and forgotten on
   await own.restart()
   await ask().catch(() => ask())
 })
+
+test('a server that takes no writes is told with the reason, and forgotten once it takes them again', {
+  skip,
+}, async (t) => {
+  const database = openPostgres(await newDatabase(), 2)
+  t.after(() => database.close())
+  await migrate(database, 0, () => {})
+  const store = createSqlStore(database, systemClock)
+  const name = (await sql<{ name: string }>`select current_database() as name`.execute(database.kysely))
+    .rows[0]?.name
+  await store.ping()
+
+  // As a full disk answers: whatever is written, in this schema alone.
+  await sql`create function refuse() returns trigger language plpgsql as
+    $$ begin raise exception 'could not extend file: No space left on device' using errcode = '53100'; end $$`.execute(
+    database.kysely,
+  )
+  for (const table of ['lease', 'migration'])
+    await sql`create trigger refuse before insert or update on ${sql.table(table)} for each row execute function refuse()`.execute(
+      database.kysely,
+    )
+  await assert.rejects(store.stayAlive(1_000), StoreFailure)
+  await assert.rejects(store.ping(), reasonIs('the disk of PostgreSQL is full'))
+  for (const table of ['lease', 'migration'])
+    await sql`drop trigger refuse on ${sql.table(table)}`.execute(database.kysely)
+  await store.ping()
+
+  // As a replica answers.
+  await sql`alter database ${sql.ref(name ?? '')} set default_transaction_read_only = on`.execute(
+    database.kysely,
+  )
+  const replica = openPostgres(server?.url ?? '', 1)
+  t.after(async () => {
+    await sql`set default_transaction_read_only = off`.execute(replica.kysely)
+    await sql`alter database ${sql.ref(name ?? '')} reset default_transaction_read_only`.execute(
+      replica.kysely,
+    )
+    await replica.close()
+  })
+  await assert.rejects(replica.checkWritable(), reasonIs('PostgreSQL is read-only'))
+})
+
+function reasonIs(reason: string): (error: unknown) => boolean {
+  return (error) => error instanceof StoreUnwritable && error.reason === reason
+}

@@ -1,6 +1,6 @@
 import { Kysely, PostgresDialect, type PostgresPool, type PostgresPoolClient, sql } from 'kysely'
 import pg from 'pg'
-import { StoreFailure } from '../../errors.ts'
+import { StoreFailure, StoreUnwritable } from '../../errors.ts'
 import type { Tables } from '../schema.ts'
 import type { SqlDatabase } from '../sql-database.ts'
 import { createBatchedLookUp } from './batched-look-ups.ts'
@@ -8,6 +8,12 @@ import { createBatchedLookUp } from './batched-look-ups.ts'
 /** Any number; every Rowport takes the same one, so that of ten that start at once only one migrates. */
 const migrationLock = 7_083_171
 const uniqueViolation = '23505'
+/** https://www.postgresql.org/docs/current/errcodes-appendix.html */
+const unwritable: Record<string, string> = {
+  '25006': 'PostgreSQL is read-only',
+  '53100': 'the disk of PostgreSQL is full',
+  '58030': 'the disk of PostgreSQL reports an error',
+}
 /** A database that is away is told at once: a client that waits for it would only retry on top. */
 const connectWithinMs = 2_000
 const answerWithinMs = 10_000
@@ -29,7 +35,13 @@ export function openPostgres(url: string, maxConnections: number): SqlDatabase {
   // error would end the process.
   pool.on('error', () => {})
   pool.on('connect', (client) => client.on('error', () => {}))
-  const kysely = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: failingAsStore(pool) }) })
+  let wasRefused = false
+  const noteRefusal = (error: unknown) => {
+    if (reasonNotToWrite(error)) wasRefused = true
+  }
+  const kysely = new Kysely<Tables>({
+    dialect: new PostgresDialect({ pool: failingAsStore(pool, noteRefusal) }),
+  })
   let statements = 0
 
   return {
@@ -44,7 +56,9 @@ export function openPostgres(url: string, maxConnections: number): SqlDatabase {
     async inMigrationLock(work) {
       // A connection of its own: others may hold the lock for longer than any query of a request may take.
       const patient = new Kysely<Tables>({
-        dialect: new PostgresDialect({ pool: failingAsStore(new pg.Pool({ ...settings, max: 1 })) }),
+        dialect: new PostgresDialect({
+          pool: failingAsStore(new pg.Pool({ ...settings, max: 1 }), noteRefusal),
+        }),
       })
       try {
         return await patient.transaction().execute(async (transaction) => {
@@ -61,6 +75,20 @@ export function openPostgres(url: string, maxConnections: number): SqlDatabase {
       read: (told) => ({ nowMs: told ?? 0, timeOfDayMs: told ?? 0 }),
     },
     passing: (work) => work(kysely),
+    async checkWritable() {
+      const { rows } = await sql<{
+        on: string
+      }>`select current_setting('transaction_read_only') as "on"`.execute(kysely)
+      if (rows[0]?.on === 'on') throw new StoreUnwritable('PostgreSQL is read-only')
+      if (!wasRefused) return
+      try {
+        await sql`update migration set name = name`.execute(kysely)
+        wasRefused = false
+      } catch (error) {
+        const reason = error instanceof StoreFailure ? reasonNotToWrite(error.cause) : undefined
+        throw reason ? new StoreUnwritable(reason, error) : error
+      }
+    },
     isUniqueViolation,
     async close() {
       await kysely.destroy()
@@ -79,13 +107,17 @@ function getTypeParser(id: number): unknown {
 }
 
 /** The pool that Kysely works with: every failure of the engine is told as one of the store. */
-function failingAsStore(pool: pg.Pool): PostgresPool {
+function failingAsStore(pool: pg.Pool, noteRefusal: (error: unknown) => void): PostgresPool {
+  const failing = (error: unknown): never => {
+    noteRefusal(error)
+    return asStoreFailure(error)
+  }
   return {
     options: pool.options,
     async connect() {
       const client = await pool.connect().catch(asStoreFailure)
       const told: Pick<PostgresPoolClient, 'release'> & { query: Query } = {
-        query: (text, values) => client.query(text, [...values]).catch(asStoreFailure),
+        query: (text, values) => client.query(text, [...values]).catch(failing),
         release: () => client.release(),
       }
       return told as unknown as PostgresPoolClient
@@ -100,6 +132,10 @@ type Query = (text: string, values: readonly unknown[]) => Promise<pg.QueryResul
 function asStoreFailure(error: unknown): never {
   if (isUniqueViolation(error)) throw error
   throw new StoreFailure('PostgreSQL refused', { cause: error })
+}
+
+function reasonNotToWrite(error: unknown): string | undefined {
+  return error instanceof pg.DatabaseError ? unwritable[error.code ?? ''] : undefined
 }
 
 function isUniqueViolation(error: unknown): boolean {

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { promisify } from 'node:util'
+import { sql } from 'kysely'
 import { systemClock } from '../../clock.ts'
 import { storeContract } from '../store.contract.ts'
 import { openSqlite } from './sqlite-database.ts'
@@ -60,6 +61,24 @@ test('SQLite: eight processes that start at once on a new folder migrate it once
     1,
     `one process applied everything, the others nothing: ${applied}`,
   )
+})
+
+test('SQLite: what made a transaction fail is told, also where SQLite has rolled back by itself', async (t) => {
+  const database = openSqlite(join(await ownFolder(t), 'rowport.db'), systemClock)
+  t.after(() => database.close())
+  const { kysely } = database
+  await kysely.schema.createTable('migration').addColumn('name', 'text').execute()
+  // As on a full disk: the file may not grow.
+  await sql`pragma max_page_count = 5`.execute(kysely)
+  const filled = kysely.transaction().execute(async (transaction) => {
+    for (let n = 0; n < 100; n++)
+      await transaction
+        .insertInto('migration')
+        .values({ name: 'x'.repeat(4_000) } as never)
+        .execute()
+  })
+  await assert.rejects(filled, (error: Error) => /database or disk is full/.test(String(error.cause)))
+  assert.deepEqual(await kysely.selectFrom('migration').select('name').execute(), [], 'nothing was kept')
 })
 
 async function ownFolder(t: TestContext): Promise<string> {

@@ -1,13 +1,14 @@
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
-import { Kysely, type SqliteDatabase, SqliteDialect, sql } from 'kysely'
+import { Kysely, type SqliteDatabase, SqliteDialect, type SqliteStatement, sql } from 'kysely'
 import type { Clock } from '../../clock.ts'
 import { StoreFailure } from '../../errors.ts'
 import type { Tables } from '../schema.ts'
 import type { SqlDatabase } from '../sql-database.ts'
 import { createBatchedReads } from './batched-reads.ts'
 import { createMachineTime } from './machine-time.ts'
+import { createWriteCheck } from './write-check.ts'
 
 const waitForOtherProcessesMs = 5_000
 const busyPauseMs = 10
@@ -21,7 +22,9 @@ export function openSqlite(path: string, clock: Clock): SqlDatabase {
   // FULL: an acknowledged revoke must survive a power cut. Writes are rare, reads never wait for them (WAL).
   writer.exec('pragma synchronous = full; pragma foreign_keys = on')
   const timeMs = createMachineTime(writer, clock)
-  const kysely = new Kysely<Tables>({ dialect: new SqliteDialect({ database: kyselyConnection(writer) }) })
+  const { noteRefusal, checkWritable } = createWriteCheck(writer, dirname(path))
+  const database = kyselyConnection(writer, noteRefusal)
+  const kysely = new Kysely<Tables>({ dialect: new SqliteDialect({ database }) })
 
   // Hot reads have a connection of their own: on the writer's they would see the inside of an open transaction.
   const reader = new DatabaseSync(path, { readOnly: true, timeout: waitForOtherProcessesMs })
@@ -49,6 +52,7 @@ export function openSqlite(path: string, clock: Clock): SqlDatabase {
           if (writer.isOpen) writer.exec('pragma synchronous = full')
         }
       }),
+    checkWritable: () => checkWritable((work) => kysely.connection().execute(async () => work())),
     isUniqueViolation,
     async close() {
       reader.close()
@@ -80,10 +84,11 @@ function isBusy(error: unknown): boolean {
 }
 
 /** What Kysely asks of a driver, over `node:sqlite`, with each statement prepared once. */
-function kyselyConnection(database: DatabaseSync): SqliteDatabase {
+function kyselyConnection(database: DatabaseSync, noteRefusal: (error: unknown) => void): SqliteDatabase {
   const prepared = new Map<string, StatementSync>()
   return {
     prepare(sql) {
+      if (sql === 'rollback' && !database.isTransaction) return nothingToRollBack
       const statement = prepared.get(sql) ?? attempt(() => database.prepare(immediate(sql)))
       prepared.set(sql, statement)
       return {
@@ -95,15 +100,28 @@ function kyselyConnection(database: DatabaseSync): SqliteDatabase {
     },
     close: () => database.close(),
   }
+
+  /** A value that is taken is an answer; anything else that SQLite says is a store that does not work. */
+  function attempt<T>(work: () => T): T {
+    try {
+      return work()
+    } catch (error) {
+      if (isUniqueViolation(error)) throw error
+      noteRefusal(error)
+      throw new StoreFailure('SQLite refused', { cause: error })
+    }
+  }
 }
 
-/** A value that is taken is an answer; anything else that SQLite says is a store that does not work. */
-function attempt<T>(work: () => T): T {
-  try {
-    return work()
-  } catch (error) {
-    throw isUniqueViolation(error) ? error : new StoreFailure('SQLite refused', { cause: error })
-  }
+/**
+ * When a disk is full, SQLite has rolled back by itself. To be told then that there is nothing to roll back would hide
+ * why.
+ */
+const nothingToRollBack: SqliteStatement = {
+  reader: false,
+  all: () => [],
+  run: () => ({ changes: 0, lastInsertRowid: 0 }),
+  iterate: () => [].values(),
 }
 
 function isUniqueViolation(error: unknown): boolean {
