@@ -25,7 +25,7 @@ import type { Drain, StoreProblem } from './router.ts'
 import { createSealing, type Sealing } from './sealing.ts'
 import { listen, type RunningServer, type TimeLimits } from './server.ts'
 import { createCellValue } from './shared-state/cell-value.ts'
-import { createFallOver } from './shared-state/fall-over.ts'
+import { createFallOver, longestPatienceMs } from './shared-state/fall-over.ts'
 import { createFallingOverCells } from './shared-state/falling-over-cells.ts'
 import { createFallingOverWindows } from './shared-state/falling-over-windows.ts'
 import { createMemoryRateWindows } from './shared-state/memory-rate-windows.ts'
@@ -196,10 +196,10 @@ async function openPostgres(url: string): Promise<SqlDatabase> {
   return postgres.openPostgres(url, maxConnections)
 }
 
-function redisAt(url: string, observe: Observe): LazyRedis {
+function redisAt(url: string, observe: Observe, answerWithinMs?: number): LazyRedis {
   return createLazyRedis(async () => {
     const redis = await import('./shared-state/redis/redis.ts')
-    return redis.connectRedis(url, observe)
+    return redis.connectRedis(url, observe, answerWithinMs)
   })
 }
 
@@ -353,7 +353,8 @@ function createSharedState(
     const onStore = { windows, share: shareIn(cells) }
     return { ...(kind === 'sqlite' ? alone : onStore), async settled() {}, async close() {} }
   }
-  const redis = redisAt(redisUrl, observe)
+  // How long it is waited for here is decided by who falls over.
+  const redis = redisAt(redisUrl, observe, 2 * longestPatienceMs)
   const { settled, ping } = redis
   const fallOver = createFallOver({ ping, settled, clock, observe })
   return {

@@ -17,28 +17,40 @@ export interface FallOverParts {
   settled?(): Promise<void>
   clock: Clock
   observe: Observe
+  /** Calls `work` after so long, unless what it returns is called before. For tests; else by the system's timers. */
+  after?: After
 }
 
-/** Nobody waits longer for the first one. */
-export const patienceMs = 50
+type After = (delayMs: number, work: () => void) => () => void
+
+/**
+ * Nobody waits longer for the first one, which is then out of reach or stands still; one that is gone refuses at once. Long
+ * enough for one that only waits for its turn on a busy machine.
+ */
+export const patienceMs = 500
+/** It is told in steps: a step that ended late was spent waiting for our own turn, and does not count. */
+const stepMs = 25
+const lateMs = stepMs * 1.5
+export const longestPatienceMs = 2_000
 const pingEveryMs = 500
 const healthyForMs = 5_000
 
-export function createFallOver({ ping, settled, clock, observe }: FallOverParts): FallOver {
+export function createFallOver(parts: FallOverParts): FallOver {
+  const { ping, settled, clock, observe, after = unheldTimer } = parts
   let isOver = false
   /** Since when the first one answers again; null while it does not. */
   let healthySinceMs: number | null = null
-  let timer: NodeJS.Timeout | undefined
+  let cancelLook = () => {}
 
   return {
     isOver: () => isOver,
     async askFirst(work) {
       await settled?.()
-      const answer = await answeredInTime(work, clock)
+      const answer = await answeredInTime(work, clock, after)
       if (answer === null) fallOver()
       return answer
     },
-    close: () => clearTimeout(timer),
+    close: () => cancelLook(),
   }
 
   function fallOver(): void {
@@ -50,11 +62,11 @@ export function createFallOver({ ping, settled, clock, observe }: FallOverParts)
   }
 
   function scheduleLook(): void {
-    timer = setTimeout(() => void lookAfterFirst(), pingEveryMs).unref()
+    cancelLook = after(pingEveryMs, () => void lookAfterFirst())
   }
 
   async function lookAfterFirst(): Promise<void> {
-    const isHealthy = (await answeredInTime(() => ping().then(() => true), clock)) === true
+    const isHealthy = (await answeredInTime(() => ping().then(() => true), clock, after)) === true
     const nowMs = clock.elapsedMs()
     healthySinceMs = isHealthy ? (healthySinceMs ?? nowMs) : null
     if (healthySinceMs === null || nowMs - healthySinceMs < healthyForMs) return scheduleLook()
@@ -64,32 +76,39 @@ export function createFallOver({ ping, settled, clock, observe }: FallOverParts)
 }
 
 /** Null when it fails or takes too long. */
-function answeredInTime<T>(work: () => Promise<T>, clock: Clock): Promise<T | null> {
+function answeredInTime<T>(work: () => Promise<T>, clock: Clock, after: After): Promise<T | null> {
   const { promise, resolve } = Promise.withResolvers<T | null>()
-  let timer = setTimeout(late, patienceMs)
-  const askedMs = clock.elapsedMs()
-  let isExtended = false
+  const askedAtMs = clock.elapsedMs()
+  let stepAtMs = askedAtMs
+  let waitedMs = 0
+  let cancel = after(stepMs, step)
   work().then(
     (value) => {
-      clearTimeout(timer)
+      cancel()
       resolve(value)
     },
     () => {
-      clearTimeout(timer)
+      cancel()
       resolve(null)
     },
   )
   return promise
 
-  /** When this process was itself too busy to look, the answer may have been there all the time. */
-  function late(): void {
-    const wasBusy = clock.elapsedMs() - askedMs > patienceMs * 1.5
-    if (!wasBusy || isExtended) {
+  function step(): void {
+    const nowMs = clock.elapsedMs()
+    if (nowMs - stepAtMs <= lateMs) waitedMs += stepMs
+    if (waitedMs >= patienceMs || nowMs - askedAtMs >= longestPatienceMs) {
       // Whatever has arrived is read before this runs.
       setImmediate(() => resolve(null))
       return
     }
-    isExtended = true
-    timer = setTimeout(late, patienceMs)
+    stepAtMs = nowMs
+    cancel = after(stepMs, step)
   }
+}
+
+/** Does not keep a process alive that has nothing else to do. */
+function unheldTimer(delayMs: number, work: () => void): () => void {
+  const timer = setTimeout(work, delayMs).unref()
+  return () => clearTimeout(timer)
 }

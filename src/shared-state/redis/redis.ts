@@ -15,11 +15,15 @@ export interface RedisConnection {
 
 const connectWithinMs = 1_000
 /** Someone waits for an answer; what takes longer is as good as none. */
-const answerWithinMs = 1_000
+const mostAnswerMs = 1_000
 const firstReconnectMs = 50
 const longestReconnectMs = 1_000
 
-export function connectRedis(url: string, observe: Observe): RedisConnection {
+export function connectRedis(
+  url: string,
+  observe: Observe,
+  answerWithinMs: number = mostAnswerMs,
+): RedisConnection {
   const client = new Redis(url, {
     connectTimeout: connectWithinMs,
     commandTimeout: answerWithinMs,
