@@ -28,6 +28,7 @@ import { createCellValue } from './shared-state/cell-value.ts'
 import { createFallOver, longestPatienceMs } from './shared-state/fall-over.ts'
 import { createFallingOverCells } from './shared-state/falling-over-cells.ts'
 import { createFallingOverWindows } from './shared-state/falling-over-windows.ts'
+import { createLossRecord } from './shared-state/loss-record.ts'
 import { createMemoryRateWindows } from './shared-state/memory-rate-windows.ts'
 import type { RateWindows } from './shared-state/rate-windows.ts'
 import { createLazyRedis, type LazyRedis } from './shared-state/redis/lazy-redis.ts'
@@ -355,14 +356,20 @@ function createSharedState(
   }
   // How long it is waited for here is decided by who falls over.
   const redis = redisAt(redisUrl, observe, 2 * longestPatienceMs)
-  const { settled, ping } = redis
+  const { settled, ping, life } = redis
   const fallOver = createFallOver({ ping, settled, clock, observe })
   return {
     windows: createFallingOverWindows({
       first: createRedisRateWindows(redis),
-      second: windows,
+      second: {
+        take: store.takeWindowBefore,
+        takeFromOpen: store.takeFromOpenWindow,
+        look: store.lookWindow,
+        countOfLast: store.countOfLastWindow,
+      },
+      cells,
+      losses: createLossRecord({ cells, clock, life }),
       fallOver,
-      clock,
     }),
     share: shareIn(
       createFallingOverCells({ first: createRedisCells(redis), second: cells, fallOver, clock }),

@@ -75,7 +75,7 @@ export type Observation =
   | { event: 'store_back' }
   | { event: 'redis_connected' }
   | { event: 'redis_lost' }
-  /** Where requests are counted from now on: the store while Redis is away. */
+  /** This instance finds Redis away, so requests are counted in the store; or it is well again, and will count in a minute. */
   | { event: 'rate_windows_moved'; to: 'store' | 'redis' }
   | { event: 'credential_expired'; credentialId: string; reason: string }
   /** A person's edit came between our last look and our write: it may have hit another row than it was meant for. */

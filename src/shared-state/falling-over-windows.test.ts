@@ -1,10 +1,15 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { createMemoryCells } from '../../test/cluster/memory-cells.ts'
+import {
+  createMemoryFleetingWindows,
+  createMemoryStandInWindows,
+} from '../../test/cluster/simulation/memory-windows.ts'
 import { createMovableClock } from '../clock.ts'
 import type { Observation } from '../observe.ts'
 import { createFallOver, longestPatienceMs, patienceMs } from './fall-over.ts'
 import { createFallingOverWindows } from './falling-over-windows.ts'
-import { createMemoryRateWindows } from './memory-rate-windows.ts'
+import { createLossRecord } from './loss-record.ts'
 import type { RateWindow, RateWindows } from './rate-windows.ts'
 
 const windowMs = 60_000
@@ -89,12 +94,55 @@ test('in the minute of the change no more than twice the limit passes, though th
   }
   assert.equal(passed, 2 * limit)
   await passMs(10_000)
+  assert.equal((await admitted(windows, 40)).length, limit, 'a minute later as many as ever')
+  await passMs(windowMs + 2_000)
   const before = state.firstAsked
   assert.equal((await admitted(windows, 40)).length, limit, 'and then all is as before')
   assert.ok(state.firstAsked > before)
 })
 
-test('a name that has no window at the second is counted by the first as soon as it is back', async (t) => {
+test('an instance that had nothing to do while the first was away adds no third limit', async (t) => {
+  const { windows, state, passMs, startAnother } = setUp(t)
+  const idle = startAnother()
+  let passed = (await admitted(windows, 40)).length
+  state.first = 'away'
+  passed += (await admitted(windows, 40)).length
+  state.restartEmpty()
+  for (const afterMs of [0, 6_500, 20_000, 30_000]) {
+    await passMs(afterMs)
+    passed += (await admitted(idle, 40)).length
+  }
+  assert.equal(passed, 2 * limit)
+})
+
+test('a restart that nobody saw is a loss: at most twice the limit, with two of them and a copy as well', async (t) => {
+  const { windows, state, passMs } = setUp(t)
+  let passed = (await admitted(windows, 40)).length
+  for (const restart of [state.restartEmpty, state.restartFromCopy, state.restartEmpty]) {
+    state.copy()
+    restart()
+    await passMs(1_000)
+    passed += (await admitted(windows, 40)).length
+  }
+  assert.equal(passed, 2 * limit)
+})
+
+test('two windows in a row and a loss: the third does not start from nothing', async (t) => {
+  const { windows, state, passMs, startAnother } = setUp(t)
+  const another = startAnother()
+  await admitted(windows, 1)
+  await passMs(windowMs - 100)
+  let passed = (await admitted(windows, 40)).length
+  await passMs(200)
+  passed += (await admitted(windows, 40)).length
+  state.first = 'away'
+  passed += (await admitted(another, 40)).length
+  assert.equal(passed, 2 * limit - 1)
+  await passMs(windowMs + 2_000)
+  assert.equal((await admitted(another, 40)).length, limit)
+})
+
+test('for a minute after the loss all is counted by the second, then by the first, but for open windows', async (t) => {
   const { windows, state, passMs } = setUp(t)
   state.first = 'away'
   await windows.take('a', limit, windowMs)
@@ -102,53 +150,93 @@ test('a name that has no window at the second is counted by the first as soon as
   await passMs(6_500)
   state.firstAsked = 0
   await windows.take('another', limit, windowMs)
-  assert.equal(state.firstAsked, 1)
+  assert.equal(state.firstAsked, 0)
+  await passMs(50_000)
+  await windows.take('a third', limit, windowMs)
+  await passMs(15_000)
+  assert.equal((await windows.take('a third', limit, windowMs)).remaining, limit - 2, 'it is open')
+  assert.equal((await windows.take('a fourth', limit, windowMs)).remaining, limit - 1)
+  assert.equal(state.secondAsked, 3)
+})
+
+test('while all is well a request is one question to the first and none to the second', async (t) => {
+  const { windows, state, passMs } = setUp(t)
   await windows.take('a', limit, windowMs)
-  assert.equal(state.firstAsked, 1)
+  const { firstAsked, cells } = state
+  const before = cells.asked
+  for (let n = 0; n < 9; n++) await windows.take('a', limit, windowMs)
+  assert.equal(state.firstAsked - firstAsked, 9)
+  assert.equal(cells.asked, before)
+  for (let n = 0; n < 10; n++) {
+    await passMs(100)
+    await windows.take('a', limit, windowMs)
+  }
+  assert.ok(cells.asked - before <= 2, 'it looks twice a second whether something was lost')
+  assert.equal(state.secondAsked, 0)
+})
+
+test('windows of other lengths are counted by the second, which loses nothing', async (t) => {
+  const { windows, state } = setUp(t)
+  for (let n = 0; n < 3; n++) await windows.take('sign-ins', 2, 24 * 60 * windowMs)
+  assert.equal((await windows.look('sign-ins', 2, 24 * 60 * windowMs)).isAdmitted, false)
+  assert.equal(state.firstAsked, 0)
 })
 
 function setUp(t: TestContext) {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const clock = createMovableClock(0)
   const seen: Observation[] = []
-  let first = createMemoryRateWindows(clock)
-  const second = createMemoryRateWindows(clock)
+  const first = createMemoryFleetingWindows(clock)
+  const second = createMemoryStandInWindows(clock)
+  const cells = createMemoryCells(clock)
   const state = {
     first: 'there' as State,
     firstAsked: 0,
     secondAsked: 0,
+    cells,
+    copy: first.copy,
     restartEmpty() {
-      first = createMemoryRateWindows(clock)
+      first.startEmpty()
       state.first = 'there'
     },
+    restartFromCopy: first.startFromCopy,
   }
-  const asked = async <T>(work: () => T): Promise<Awaited<T>> => {
+  const asked = async <T>(work: () => Promise<T>): Promise<T> => {
     if (state.first === 'silent') await new Promise(() => {})
     if (state.first === 'away') throw new Error('away')
-    return await work()
+    return work()
   }
-  const counted = (how: 'take' | 'look') => (name: string, most: number, forMs: number) => {
-    state.firstAsked++
-    return asked(() => first[how](name, most, forMs))
-  }
-  const fallOver = createFallOver({
-    ping: () => asked(() => {}),
-    clock,
-    observe: (observation) => seen.push(observation),
-  })
-  const windows = createFallingOverWindows({
-    first: { take: counted('take'), look: counted('look') },
-    second: {
-      take(...given) {
-        state.secondAsked++
-        return second.take(...given)
+  const life = () => (state.first === 'away' ? null : first.life())
+  const windows = startAnother()
+
+  function startAnother(): RateWindows {
+    const fallOver = createFallOver({
+      ping: () => asked(async () => {}),
+      clock,
+      observe: (observation) => seen.push(observation),
+    })
+    t.after(() => fallOver.close())
+    return createFallingOverWindows({
+      first: {
+        life,
+        take(...given) {
+          state.firstAsked++
+          return asked(() => first.take(...given))
+        },
+        look: (...given) => asked(() => first.look(...given)),
       },
-      look: second.look,
-    },
-    fallOver,
-    clock,
-  })
-  t.after(() => fallOver.close())
+      second: {
+        ...second,
+        take(...given) {
+          state.secondAsked++
+          return second.take(...given)
+        },
+      },
+      cells,
+      losses: createLossRecord({ cells, clock, life }),
+      fallOver,
+    })
+  }
 
   async function passMs(ms: number): Promise<void> {
     await othersGoOn()
@@ -162,7 +250,7 @@ function setUp(t: TestContext) {
   }
 
   const moves = () => seen.flatMap((each) => (each.event === 'rate_windows_moved' ? each.to : []))
-  return { windows, state, passMs, moves, clock }
+  return { windows, state, passMs, moves, clock, startAnother }
 }
 
 function othersGoOn(): Promise<void> {

@@ -4,6 +4,10 @@ import { join } from 'node:path'
 import { after, before, type TestContext } from 'node:test'
 import { type Clock, createMovableClock } from '../../src/clock.ts'
 import {
+  fleetingWindowsContract,
+  standInWindowsContract,
+} from '../../src/shared-state/fleeting-windows.contract.ts'
+import {
   type RateWindowsUnderTest,
   rateWindowsContract,
 } from '../../src/shared-state/rate-windows.contract.ts'
@@ -14,6 +18,7 @@ import type { SqlDatabase } from '../../src/store/sql-database.ts'
 import { createSqlStore } from '../../src/store/sql-store.ts'
 import { openSqlite } from '../../src/store/sqlite/sqlite-database.ts'
 import { findPostgres, startPostgres } from '../servers/postgres.ts'
+import { createMemoryFleetingWindows, createMemoryStandInWindows } from './simulation/memory-windows.ts'
 
 /** The windows that serve where there is no Redis, or while it is away. */
 
@@ -31,17 +36,60 @@ rateWindowsContract(
   skip,
 )
 
-rateWindowsContract(
-  "SQLite's windows",
-  async (t) => {
-    const folder = await mkdtemp(join(tmpdir(), 'rowport-windows-'))
-    t.after(() => rm(folder, { recursive: true, force: true }))
-    return windowsOn(t, (clock) => openSqlite(join(folder, 'rowport.db'), clock))
+standInWindowsContract(
+  "PostgreSQL's windows",
+  (t) => standInsOn(t, () => openPostgres(server?.url ?? '', 4)),
+  skip,
+)
+
+rateWindowsContract("SQLite's windows", async (t) => windowsOn(t, await freshSqlite(t)), false)
+
+standInWindowsContract("SQLite's windows", async (t) => standInsOn(t, await freshSqlite(t)), false)
+
+standInWindowsContract(
+  "the simulation's windows",
+  async () => {
+    const clock = createMovableClock(Date.UTC(2026, 10, 15))
+    const windows = createMemoryStandInWindows(clock)
+    return { windows, nowMs: async () => clock.nowMs(), passMs: async (ms) => clock.advanceMs(ms) }
   },
   false,
 )
 
-async function windowsOn(t: TestContext, open: (clock: Clock) => SqlDatabase): Promise<RateWindowsUnderTest> {
+fleetingWindowsContract(
+  "the simulation's windows",
+  async () => {
+    const clock = createMovableClock(Date.UTC(2026, 10, 15))
+    return { windows: createMemoryFleetingWindows(clock), passMs: async (ms) => clock.advanceMs(ms) }
+  },
+  false,
+)
+
+type OpenDatabase = (clock: Clock) => SqlDatabase
+
+async function freshSqlite(t: TestContext): Promise<OpenDatabase> {
+  const folder = await mkdtemp(join(tmpdir(), 'rowport-windows-'))
+  t.after(() => rm(folder, { recursive: true, force: true }))
+  return (clock) => openSqlite(join(folder, 'rowport.db'), clock)
+}
+
+async function windowsOn(t: TestContext, open: OpenDatabase): Promise<RateWindowsUnderTest> {
+  const { store, ...rest } = await storeOn(t, open)
+  return { windows: { take: store.takeWindow, look: store.lookWindow }, ...rest }
+}
+
+async function standInsOn(t: TestContext, open: OpenDatabase) {
+  const { store, ...rest } = await storeOn(t, open)
+  const windows = {
+    take: store.takeWindowBefore,
+    takeFromOpen: store.takeFromOpenWindow,
+    look: store.lookWindow,
+    countOfLast: store.countOfLastWindow,
+  }
+  return { windows, ...rest }
+}
+
+async function storeOn(t: TestContext, open: OpenDatabase) {
   const clock = createMovableClock(Date.UTC(2026, 10, 15))
   const database = open(clock)
   t.after(() => database.close())
@@ -49,8 +97,8 @@ async function windowsOn(t: TestContext, open: (clock: Clock) => SqlDatabase): P
   await database.kysely.deleteFrom('rate_window').execute()
   const store = createSqlStore(database, clock)
   return {
-    windows: { take: store.takeWindow, look: store.lookWindow },
+    store,
     nowMs: async () => (await store.lookWindow('nobody', 1, 1)).nowMs,
-    passMs: (ms) => passTime(database, clock, ms),
+    passMs: (ms: number) => passTime(database, clock, ms),
   }
 }

@@ -6,6 +6,7 @@ test('it connects when it is first asked, once for all who ask, and closes what 
   const { redis, counted } = setUp()
   const run = redis.script('return 1')
   assert.equal(counted.connected, 0)
+  assert.equal(redis.life(), null)
   assert.deepEqual(await Promise.all([run(['a'], [1]), run(['b'], [2]), redis.ping(), redis.settled()]), [
     ['return 1', 'a', 1],
     ['return 1', 'b', 2],
@@ -14,6 +15,7 @@ test('it connects when it is first asked, once for all who ask, and closes what 
   ])
   assert.deepEqual(await run(['c'], [3]), ['return 1', 'c', 3])
   assert.deepEqual(counted, { connected: 1, defined: 1, closed: 0 })
+  assert.equal(redis.life(), 'one')
   await redis.close()
   assert.equal(counted.closed, 1)
 })
@@ -37,6 +39,7 @@ function setUp() {
         return async (keys, args) => [source, ...keys, ...args]
       },
       async ping() {},
+      life: () => 'one',
       settled: Promise.resolve(),
       async close() {
         counted.closed++

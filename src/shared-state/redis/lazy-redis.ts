@@ -10,6 +10,7 @@ type Script = ReturnType<RedisConnection['script']>
 
 export function createLazyRedis(connect: () => Promise<RedisConnection>): LazyRedis {
   let connecting: Promise<RedisConnection> | null = null
+  let connection: RedisConnection | null = null
   let isClosed = false
 
   return {
@@ -25,6 +26,7 @@ export function createLazyRedis(connect: () => Promise<RedisConnection>): LazyRe
     async ping() {
       await (await connected()).ping()
     },
+    life: () => connection?.life() ?? null,
     async settled() {
       await (await connected()).settled
     },
@@ -38,6 +40,7 @@ export function createLazyRedis(connect: () => Promise<RedisConnection>): LazyRe
     // Who comes late must not open what nobody would close.
     if (isClosed && !connecting) throw new Error('Redis is not connected any more')
     connecting ??= connect()
-    return connecting
+    connection = await connecting
+    return connection
   }
 }

@@ -1,54 +1,72 @@
-import type { RateWindow, RateWindows } from '../rate-windows.ts'
+import type { FleetingWindows } from '../fleeting-windows.ts'
+import type { RateWindow } from '../rate-windows.ts'
 import type { RedisConnection } from './redis.ts'
 
 /*
- * A window is a hash of its count and its end. It is over when Redis's clock says so, not when Redis has removed it:
- * that may be a moment later.
+ * A window is a hash of its count, its end and the loss under which it was opened. It is over when Redis's clock says so,
+ * not when Redis has removed it, which is a window's time later: until then its count may be asked for.
  */
 const look = `
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local window = redis.call('HMGET', KEYS[1], 'count', 'ends')
-local count, ends = tonumber(window[1]), tonumber(window[2])
-if not count or ends <= now then count, ends = 0, now + tonumber(ARGV[2]) end
-local limit = tonumber(ARGV[1])
-local admitted = count < limit and 1 or 0
+local window = redis.call('HMGET', KEYS[1], 'count', 'ends', 'under')
+local count, ends, under = tonumber(window[1]), tonumber(window[2]), tonumber(window[3])
+local limit, length, mine = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
+local open = count and ends > now and under == mine
 `
-const answer = `
-return { admitted, count, string.format('%.0f', ends), string.format('%.0f', now) }
+const mayOpen = `
+if not open then
+  local before, ended = 0, 0
+  if count and ends + length > now then before, ended = count, ends end
+  local later = count and ends > now and (under or 0) > mine
+  local given = ARGV[4]
+  local allowed = given == 'alone' and before == 0 or given == string.format('%.0f', ended)
+  if later or not allowed then return { -1, before, string.format('%.0f', ended), string.format('%.0f', now) } end
+end
+`
+const fresh = `
+if not open then count, ends = 0, now + length end
+local admitted = count < limit and 1 or 0
 `
 const take = `
 if admitted == 1 then
   count = count + 1
-  redis.call('HSET', KEYS[1], 'count', count, 'ends', string.format('%.0f', ends))
-  if count == 1 then redis.call('PEXPIREAT', KEYS[1], string.format('%.0f', ends + 1000)) end
+  redis.call('HSET', KEYS[1], 'count', count, 'ends', string.format('%.0f', ends), 'under', ARGV[3])
+  if count == 1 then redis.call('PEXPIREAT', KEYS[1], string.format('%.0f', ends + length)) end
 end
 `
+const answer = `
+return { admitted, count, string.format('%.0f', ends), string.format('%.0f', now) }
+`
+
+type Script = ReturnType<RedisConnection['script']>
 
 /** Rate windows that all instances on one Redis share, by its clock. */
-export function createRedisRateWindows(redis: Pick<RedisConnection, 'script'>): RateWindows {
-  const runTake = redis.script(look + take + answer)
-  const runLook = redis.script(look + answer)
+export function createRedisRateWindows(redis: Pick<RedisConnection, 'script' | 'life'>): FleetingWindows {
+  const runTake = redis.script(look + mayOpen + fresh + take + answer)
+  const runLook = redis.script(look + fresh + answer)
   return {
-    take: (name, limit, windowMs) => ask(runTake, name, limit, windowMs),
-    look: (name, limit, windowMs) => ask(runLook, name, limit, windowMs),
+    life: redis.life,
+    async take(name, limit, windowMs, { underMs, may }) {
+      const opens = typeof may === 'string' ? may : may.afterOneThatEndedAtMs
+      const answered = await ask(runTake, name, [limit, windowMs, underMs, opens])
+      const [state = 0, countBefore = 0, endedAtMs = 0] = answered
+      return state === -1 ? { isOpen: false, countBefore, endedAtMs } : windowOf(answered, limit)
+    },
+    async look(name, limit, windowMs, underMs) {
+      return windowOf(await ask(runLook, name, [limit, windowMs, underMs]), limit)
+    },
   }
+}
 
-  async function ask(
-    run: ReturnType<RedisConnection['script']>,
-    name: string,
-    limit: number,
-    windowMs: number,
-  ): Promise<RateWindow> {
-    const answered = (await run([keyOf(name)], [limit, windowMs])) as readonly (number | Buffer)[]
-    const [isAdmitted = 0, count = 0, endsAtMs = 0, nowMs = 0] = answered.map((each) => Number(each))
-    return {
-      isAdmitted: isAdmitted === 1,
-      remaining: Math.max(0, limit - count),
-      resetAtMs: endsAtMs,
-      nowMs,
-    }
-  }
+async function ask(run: Script, name: string, args: (string | number)[]): Promise<number[]> {
+  const answered = (await run([keyOf(name)], args)) as readonly (number | Buffer)[]
+  return answered.map((each) => Number(each))
+}
+
+function windowOf(answered: number[], limit: number): RateWindow {
+  const [isAdmitted = 0, count = 0, resetAtMs = 0, nowMs = 0] = answered
+  return { isAdmitted: isAdmitted === 1, remaining: Math.max(0, limit - count), resetAtMs, nowMs }
 }
 
 export function keyOf(name: string): string {

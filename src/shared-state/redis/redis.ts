@@ -8,6 +8,8 @@ export interface RedisConnection {
     source: string,
   ): (keys: readonly string[], args: readonly (string | number | Buffer)[]) => Promise<unknown>
   ping(): Promise<void>
+  /** Which life of the server this connection leads to: after a restart it is another one. Null while there is none. */
+  life(): string | null
   /** Resolves when it is there, or after a moment all the same. */
   settled: Promise<void>
   close(): Promise<void>
@@ -16,6 +18,7 @@ export interface RedisConnection {
 const connectWithinMs = 1_000
 /** Someone waits for an answer; what takes longer is as good as none. */
 const mostAnswerMs = 1_000
+const unknownLife = 'unknown'
 const firstReconnectMs = 50
 const longestReconnectMs = 1_000
 
@@ -34,19 +37,20 @@ export function connectRedis(
     connectionName: 'rowport',
   })
   let isThere = false
-  const settled = new Promise<void>((resolve) => {
-    const timer = setTimeout(resolve, connectWithinMs)
-    client.once('ready', () => {
-      clearTimeout(timer)
-      resolve()
-    })
-  })
+  let life: string | null = null
+  const { promise: settled, resolve: settle } = Promise.withResolvers<void>()
+  const settling = setTimeout(settle, connectWithinMs)
   let scripts = 0
   client.on('ready', () => {
     isThere = true
     observe({ event: 'redis_connected' })
+    void askForLife().then(() => {
+      clearTimeout(settling)
+      settle()
+    })
   })
   client.on('close', () => {
+    life = null
     if (isThere) observe({ event: 'redis_lost' })
     isThere = false
   })
@@ -63,12 +67,21 @@ export function connectRedis(
       return (keys, args) => run.call(client, keys.length, ...keys, ...args)
     },
     settled,
+    life: () => life,
     async ping() {
       await client.ping()
     },
     async close() {
       isThere = false
+      clearTimeout(settling)
       client.disconnect()
     },
+  }
+
+  async function askForLife(): Promise<void> {
+    const { stream } = client
+    // Some who rent out servers do not let anybody ask; then a restart can only be told from a lost connection.
+    const info = await client.info('server').catch(() => '')
+    if (isThere && client.stream === stream) life = /^run_id:(\w+)/m.exec(info)?.[1] ?? unknownLife
   }
 }
