@@ -21,6 +21,7 @@ import { createSheets, type Sheets } from './management/sheets.ts'
 import { createSignIn, type SignIn } from './management/sign-in.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
 import { type Observe, observeAll } from './observe.ts'
+import { postgresProblem } from './plain-words.ts'
 import type { Drain, StoreProblem } from './router.ts'
 import { createSealing, type Sealing } from './sealing.ts'
 import { listen, type RunningServer, type TimeLimits } from './server.ts'
@@ -202,14 +203,6 @@ function redisAt(url: string, observe: Observe, answerWithinMs?: number): LazyRe
     const redis = await import('./shared-state/redis/redis.ts')
     return redis.connectRedis(url, observe, answerWithinMs)
   })
-}
-
-/** Without the user and the password. */
-export function postgresProblem(url: string, { cause }: StoreFailure): string {
-  const { host, pathname } = new URL(url)
-  // A host of several addresses fails without words of its own.
-  const words = cause instanceof Error ? cause.message || String(Object(cause).code) : String(cause)
-  return `PostgreSQL at ${host}${pathname} cannot be used: ${words}`
 }
 
 function inWords(outcome: CopiedTable[] | CopyRefusal): CopiedTable[] | Problem {

@@ -5,11 +5,12 @@ import { type DestinationStream, destination } from 'pino'
 import { openWorkshop } from './assemble.ts'
 import { systemClock } from './clock.ts'
 import { commands, usage, usageOf } from './commands/all-commands.ts'
-import { type Command, type Outcome, UsageError } from './commands/command.ts'
+import { type BareCommand, type Command, type Outcome, UsageError } from './commands/command.ts'
 import { type Config, parseConfig } from './config.ts'
 import { createLog } from './log.ts'
-import { inPlainWords, serve } from './main.ts'
+import { serve } from './main.ts'
 import { Problem } from './management/problem.ts'
+import { inPlainWords } from './plain-words.ts'
 
 /** Where a command was typed: its settings, and where it answers. */
 export interface Terminal {
@@ -31,11 +32,21 @@ export async function cli(args: readonly string[], terminal: Terminal): Promise<
   if (!command) return args.some(isHelp) ? answered(usage) : failed(`rowport: ${unknownCommand(args)}`)
   if (args.some(isHelp)) return answered(usageOf([command]))
   try {
-    const outcome = await run(command, args.slice(command.words.length), terminal)
+    const given = args.slice(command.words.length)
+    if ('runBare' in command) return await examined(command, given)
+    const outcome = await run(command, given, terminal)
     return outcome instanceof Problem ? failed(`rowport: ${outcome.message}\n`) : answered(outcome)
   } catch (error) {
     if (error instanceof UsageError) return failed(`rowport: ${error.message}\n\n${usageOf([command])}`)
     throw error
+  }
+
+  /** What it found is what was asked for, also where it is bad. */
+  async function examined(bare: BareCommand, given: readonly string[]): Promise<number> {
+    const { isJson } = parsedArgs(bare, given)
+    const outcome = await bare.runBare(terminal.env)
+    answered(shown(outcome, isJson))
+    return outcome.hasFailed ? 1 : 0
   }
 
   function answered(text: string): number {
@@ -56,7 +67,11 @@ async function run(command: Command, args: readonly string[], terminal: Terminal
   if ('problems' in config) return new Problem(`these settings are wrong:\n  ${config.problems.join('\n  ')}`)
   const outcome = await onTheStore(config, terminal, command, words, options)
   if (outcome instanceof Problem) return outcome
-  return isJson ? `${JSON.stringify(outcome.json)}\n` : `${outcome.text}\n`
+  return shown(outcome, isJson)
+}
+
+function shown({ json, text }: Outcome, isJson: boolean): string {
+  return isJson ? `${JSON.stringify(json)}\n` : `${text}\n`
 }
 
 /** npm changes to the project's folder before it runs us; a relative path is meant from where the person is. */
@@ -91,7 +106,7 @@ function newStoreMade(dataFolder: string): string {
   return `rowport: there was no store in ${dataFolder}, so a new one was made. Is ROWPORT_DATA set as for the server?\n`
 }
 
-function parsedArgs(command: Command, args: readonly string[]) {
+function parsedArgs(command: Command | BareCommand, args: readonly string[]) {
   const asked = Object.fromEntries(command.options.map((name) => [name, { type: 'string' as const }]))
   const { values, positionals } = parsed(args, { ...asked, json: { type: 'boolean' as const } })
   const missing = command.positionals[positionals.length]

@@ -15,8 +15,16 @@ export async function secretOf({
   dataFolder,
 }: Pick<Config, 'secret' | 'dataFolder'>): Promise<string> {
   if (secret !== null) return secret
-  const path = join(dataFolder, 'secret')
-  return (await readKept(path)) ?? (await makeKept(path, dataFolder))
+  return (await keptSecret(dataFolder)) ?? (await makeKept(keptSecretPath(dataFolder), dataFolder))
+}
+
+/** null when none was made yet. */
+export function keptSecret(dataFolder: string): Promise<string | null> {
+  return readKept(keptSecretPath(dataFolder))
+}
+
+export function keptSecretPath(dataFolder: string): string {
+  return join(dataFolder, 'secret')
 }
 
 async function readKept(path: string): Promise<string | null> {

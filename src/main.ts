@@ -4,14 +4,14 @@ import { join, relative, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { destination } from 'pino'
 import packageJson from '../package.json' with { type: 'json' }
-import { openWorkshop, postgresProblem, startServer, type Workshop } from './assemble.ts'
+import { openWorkshop, startServer, type Workshop } from './assemble.ts'
 import { systemClock } from './clock.ts'
 import { type Config, defaultDataFolder, parseConfig } from './config.ts'
-import { StoreFailure } from './errors.ts'
 import { firstScreen } from './first-screen.ts'
 import { createLog } from './log.ts'
 import { Problem } from './management/problem.ts'
 import { signInUrl } from './management/sign-in.ts'
+import { inPlainWords } from './plain-words.ts'
 import { createSample, findSampleFile, sampleAccount } from './sample.ts'
 
 /** Requests under way at SIGTERM get so long to finish. */
@@ -92,46 +92,6 @@ async function firstSignal(): Promise<string> {
   const first = await Promise.race(signals.map((signal) => once(process, signal).then(() => signal)))
   for (const signal of signals) process.once(signal, () => process.exit(1))
   return first
-}
-
-/** Node's and SQLite's own words for the failures that a newcomer meets are not for people. */
-export function inPlainWords(error: unknown, { host, dataFolder, store }: Config): string {
-  const failure = error instanceof StoreFailure ? error.cause : error
-  if (store.kind === 'postgres' && error instanceof StoreFailure) {
-    return postgresProblem(store.url, error)
-  }
-  const { code, port, syscall, path = '', message, errcode = 0 } = failure as StartFailure
-  if (code === 'EADDRINUSE') return `port ${port} is taken; choose another with PORT=…`
-  if (code === 'EACCES' && port) return `port ${port} needs more rights; choose one above 1023`
-  if (code === 'EADDRNOTAVAIL' || syscall === 'getaddrinfo')
-    return `HOST "${host}" is not an address of this machine`
-  if (code && (syscall === 'mkdir' || path.startsWith(dataFolder)))
-    return `the data folder ${dataFolder} cannot be used: ${inTheFolder[code] ?? message}`
-  if (code === 'ERR_SQLITE_ERROR')
-    return `the data in ${dataFolder} cannot be used: ${inTheDatabase[errcode & 0xff] ?? message}`
-  return message
-}
-
-type StartFailure = NodeJS.ErrnoException & { port?: number; errcode?: number }
-
-const inTheFolder: Record<string, string> = {
-  EEXIST: 'it is not a folder',
-  ENOTDIR: 'it is not a folder, or lies in something that is not one',
-  ENOENT: 'it cannot be made there',
-  EACCES: 'writing there is not allowed',
-  EPERM: 'writing there is not allowed',
-  EROFS: 'the disk is read-only',
-  ENOSPC: 'the disk is full',
-}
-
-/** By SQLite's primary result code, https://sqlite.org/rescode.html */
-const inTheDatabase: Record<number, string> = {
-  5: 'another process keeps it locked',
-  8: 'writing there is not allowed',
-  11: 'rowport.db is damaged',
-  13: 'the disk is full',
-  14: 'rowport.db cannot be opened',
-  26: 'rowport.db is not a database',
 }
 
 if (import.meta.main) {

@@ -8,6 +8,8 @@ export interface Sealing {
   seal(text: string, identity: string): string
   /** null: a key that is not known here, a changed byte, or moved from another row. */
   open(sealed: string, keyId: string, identity: string): string | null
+  /** Whether what this key sealed can be opened here. */
+  knows(keyId: string): boolean
   /** Of a key whose day is over: what it sealed is to be sealed anew. */
   isFormer(keyId: string): boolean
 }
@@ -59,6 +61,7 @@ export function createSealing(
         return null
       }
     },
+    knows: (keyId) => keys.has(keyId),
     isFormer: (keyId) => formerIds.has(keyId) && keyId !== current.id,
   }
 }

@@ -1,17 +1,19 @@
 import { accountCommands } from './account-commands.ts'
-import type { Command } from './command.ts'
+import type { BareCommand, Command } from './command.ts'
+import { doctorCommand } from './doctor-command.ts'
 import { googleCommands } from './google-commands.ts'
 import { keyCommands } from './key-commands.ts'
 import { sheetCommands } from './sheet-commands.ts'
 import { storeCommands } from './store-commands.ts'
 
 /** CONTRACT 6. */
-export const commands: readonly Command[] = [
+export const commands: readonly (Command | BareCommand)[] = [
   ...accountCommands,
   ...sheetCommands,
   ...keyCommands,
   ...googleCommands,
   ...storeCommands,
+  doctorCommand,
 ]
 
 export const usage = `rowport: a spreadsheet behind a JSON API
@@ -22,10 +24,10 @@ Every command but serve takes --json. They work on the data of a running server,
 set ROWPORT_DATA or DATABASE_URL, and BASE_URL, as for the server.
 `
 
-export function usageOf(some: readonly Command[]): string {
+export function usageOf(some: readonly Pick<Command, 'usage'>[]): string {
   return `Usage:\n${usageLines(some)}`
 }
 
-function usageLines(some: readonly Command[]): string {
+function usageLines(some: readonly Pick<Command, 'usage'>[]): string {
   return some.map((command) => `  rowport ${command.usage}\n`).join('')
 }

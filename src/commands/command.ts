@@ -1,13 +1,21 @@
 import type { Workshop } from '../assemble.ts'
 import type { Problem } from '../management/problem.ts'
 
-/** One of the operator's commands (CONTRACT 6). */
-export interface Command {
+interface TypedCommand {
   words: readonly string[]
   usage: string
   /** What the words after the command's own stand for. */
   positionals: readonly string[]
   options: readonly string[]
+}
+
+/** One that looks at what keeps the others from working: it opens no store, and finds wrong settings itself. */
+export interface BareCommand extends TypedCommand {
+  runBare(env: NodeJS.ProcessEnv): Promise<Outcome & { hasFailed: boolean }>
+}
+
+/** One of the operator's commands (CONTRACT 6). */
+export interface Command extends TypedCommand {
   run(workshop: Workshop, words: readonly string[], options: Options): Promise<Outcome | Problem>
 }
 

@@ -32,6 +32,8 @@ const migrations: readonly Migration[] = [
   { number: 14, name: 'shared-cells', up: sharedCells },
 ]
 
+export const newestMigration = migrations.at(-1)?.number ?? 0
+
 /**
  * Brings the store to the newest number. Any number of processes may start at once: the lock lets one through, and
  * the others find nothing left to do. Either all that was missing is applied or nothing is.
@@ -48,9 +50,10 @@ export async function migrate(database: SqlDatabase, nowMs: number, observe: Obs
     const done = await transaction.selectFrom('migration').select('number').execute()
     const doneNumbers = new Set(done.map((row) => row.number))
     const newest = Math.max(0, ...doneNumbers)
-    const known = migrations.at(-1)?.number ?? 0
-    if (newest > known) {
-      throw new Error(`The store was made by a newer Rowport (migration ${newest}; this one knows ${known}).`)
+    if (newest > newestMigration) {
+      throw new Error(
+        `The store was made by a newer Rowport (migration ${newest}; this one knows ${newestMigration}).`,
+      )
     }
     const missing = migrations.filter((migration) => !doneNumbers.has(migration.number))
     for (const { number, name, up } of missing) {

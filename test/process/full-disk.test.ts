@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { freshPlace, logged, type RunningServer } from './running.ts'
 import { skipSmallDisk, smallDisk } from './small-disk.ts'
 
-test('a full disk: nothing is written, log and /readyz say why, and all is well soon after there is room', {
+test('a full disk: nothing is written, log, /readyz and doctor say why, and all is well soon after there is room', {
   skip: skipSmallDisk,
 }, async (t) => {
   const place = await freshPlace(t)
@@ -47,6 +47,13 @@ test('a full disk: nothing is written, log and /readyz say why, and all is well 
     503,
     { status: 'store cannot be written to', reason: 'the disk is full' },
   ])
+
+  const doctor = await place.rowportHere(['doctor'], { env })
+  assert.equal(doctor.code, 1)
+  assert.match(
+    doctor.stdout,
+    /PROBLEM {2}Data folder .*\s+cannot be\s+written\s+to:\s+the\s+disk\s+is\s+full/,
+  )
 
   await disk.empty()
   await until(async () => ((await readiness(server))[0] === 200 ? true : null))

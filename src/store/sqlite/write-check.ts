@@ -1,6 +1,6 @@
-import { statfs } from 'node:fs/promises'
 import type { DatabaseSync } from 'node:sqlite'
 import { StoreUnwritable } from '../../errors.ts'
+import { freeSpace } from '../../free-space.ts'
 
 /** By SQLite's primary result code, https://sqlite.org/rescode.html */
 const reasons: Record<number, string> = {
@@ -33,7 +33,8 @@ export function createWriteCheck(writer: DatabaseSync, folder: string): WriteChe
       if (reasonOf(error)) wasRefused = true
     },
     async checkWritable(alone) {
-      if ((await freeBytes(folder)) < leastFreeBytes) throw new StoreUnwritable('the disk is full')
+      const freeBytes = await freeSpace(folder)
+      if (freeBytes !== null && freeBytes < leastFreeBytes) throw new StoreUnwritable('the disk is full')
       if (wasRefused) await alone(tryAgain)
     },
   }
@@ -51,14 +52,4 @@ export function createWriteCheck(writer: DatabaseSync, folder: string): WriteChe
 
 function reasonOf(error: unknown): string | undefined {
   return error instanceof Error && 'errcode' in error ? reasons[Number(error.errcode) & 0xff] : undefined
-}
-
-/** Some of it is set aside for root. A disk that does not tell has enough. */
-async function freeBytes(folder: string): Promise<number> {
-  try {
-    const { bsize, bavail, bfree } = await statfs(folder)
-    return bsize * (process.getuid?.() === 0 ? bfree : bavail)
-  } catch {
-    return Number.POSITIVE_INFINITY
-  }
 }

@@ -1,0 +1,66 @@
+import { randomBytes } from 'node:crypto'
+import { open, stat, unlink } from 'node:fs/promises'
+import { join } from 'node:path'
+import { freeSpace } from '../free-space.ts'
+import { inTheFolder } from '../plain-words.ts'
+import { type Finding, fine, wrong } from './finding.ts'
+import { inUnits } from './units.ts'
+
+/** Below this, a day of figures and journals may fill it. */
+const littleBytes = 50_000_000
+const triedBytes = 64 * 1024
+
+/** There, writable, and with room. A file is written and removed again: nothing else tells for certain. */
+export async function examineDataFolder(folder: string): Promise<Finding> {
+  try {
+    if (!(await stat(folder)).isDirectory())
+      return wrong('Data folder', `${folder} is not a folder.`, 'Set ROWPORT_DATA to a folder.')
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT')
+      return fine('Data folder', `${folder} is not there yet; the first start makes it.`)
+    return wrong('Data folder', `${folder}: ${wordsFor(error)}.`, 'Let the user that runs Rowport read it.')
+  }
+  const freeBytes = await freeSpace(folder)
+  const room = freeBytes === null ? 'its disk does not tell how much is free' : `${inUnits(freeBytes)} free`
+  try {
+    await tryToWrite(folder)
+  } catch (error) {
+    return wrong(
+      'Data folder',
+      `${folder} cannot be written to: ${wordsFor(error)} (${room}).`,
+      isFull(error)
+        ? 'Make room on that disk; Rowport goes on by itself. Nothing that was acknowledged is lost.'
+        : 'Let the user that runs Rowport write there, or set ROWPORT_DATA to another folder.',
+    )
+  }
+  if (freeBytes !== null && freeBytes < littleBytes)
+    return wrong(
+      'Data folder',
+      `${folder} can be written to, but its disk is nearly full: ${room}.`,
+      'Make room on that disk.',
+    )
+  return fine('Data folder', `${folder} can be written to, ${room}.`)
+}
+
+async function tryToWrite(folder: string): Promise<void> {
+  const path = join(folder, `.rowport-doctor-${randomBytes(6).toString('hex')}.tmp`)
+  try {
+    await using file = await open(path, 'wx', 0o600)
+    await file.writeFile(Buffer.alloc(triedBytes, 1))
+    await file.sync()
+  } finally {
+    await unlink(path).catch(() => {})
+  }
+}
+
+function isFull(error: unknown): boolean {
+  return codeOf(error) === 'ENOSPC' || codeOf(error) === 'EDQUOT'
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : ''
+}
+
+function wordsFor(error: unknown): string {
+  return inTheFolder[codeOf(error)] ?? (error instanceof Error ? error.message : String(error))
+}

@@ -1,0 +1,42 @@
+import { systemClock } from '../clock.ts'
+import { parseConfig } from '../config.ts'
+import { createInspection } from '../inspection.ts'
+import { examineDataFolder } from './data-folder.ts'
+import { examineFiles } from './files.ts'
+import { type Finding, fine, wrong } from './finding.ts'
+import { examineGoogle } from './google.ts'
+import { examineSecret } from './secret.ts'
+import { examineClock, examineRedis } from './servers.ts'
+import { examineStore } from './store.ts'
+
+/** Looks at everything that a server needs, beside a running one or before its first start, and changes nothing. */
+export async function examine(env: NodeJS.ProcessEnv): Promise<Finding[]> {
+  const config = parseConfig(env, true)
+  if ('problems' in config) {
+    return config.problems.map((problem) =>
+      wrong(
+        'Settings',
+        `${problem}.`,
+        'Correct it; docs/operating.md has all settings. The rest was not looked at.',
+      ),
+    )
+  }
+  const inspection = createInspection(systemClock)
+  const { finding: store, inspected } = await examineStore(config, inspection)
+  const aheadMs = inspected?.aheadMs ?? null
+  return [
+    fine('Settings', `All can be read; people reach this server at ${config.baseUrl}.`),
+    ...(needsDataFolder(config) ? [await examineDataFolder(config.dataFolder)] : []),
+    store,
+    ...(aheadMs === null ? [] : [examineClock('PostgreSQL', aheadMs)]),
+    ...(config.redisUrl === null ? [] : await examineRedis(config.redisUrl, inspection)),
+    await examineSecret(config, inspected?.sealedBy ?? []),
+    examineGoogle(config),
+    ...(await examineFiles(inspected?.sheets ?? [])),
+  ]
+}
+
+/** With PostgreSQL nothing of it lies there. */
+function needsDataFolder({ store: { kind } }: { store: { kind: string } }): boolean {
+  return kind === 'sqlite'
+}

@@ -1,0 +1,53 @@
+import { access, constants, open, stat } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { freeSpace } from '../free-space.ts'
+import { asProviderFailure } from '../sheets/file/file-failure.ts'
+import { parseFileLocation } from '../sheets/file/file-location.ts'
+import type { InspectedSheet } from '../store/inspection.ts'
+import { type Finding, fine, wrong } from './finding.ts'
+import { inUnits } from './units.ts'
+
+/** Each that something is wrong with, and how many there are. */
+export async function examineFiles(sheets: readonly InspectedSheet[]): Promise<Finding[]> {
+  const files = sheets.filter(({ provider }) => provider === 'file')
+  if (files.length === 0) return [fine('Files', 'None is connected.')]
+  const findings = await Promise.all(files.map(examineFile))
+  const problems = findings.filter((finding) => finding !== null)
+  const others = files.length - problems.length
+  const summary = `${others} of ${files.length} connected files can be read and replaced.`
+  return [...problems, ...(others > 0 ? [fine('Files', summary)] : [])]
+}
+
+async function examineFile({ name, location }: InspectedSheet): Promise<Finding | null> {
+  const { path } = parseFileLocation(location)
+  const folder = dirname(path)
+  const its = `${name} (${path})`
+  let size: number
+  try {
+    await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
+    size = (await file.stat()).size
+  } catch (error) {
+    return wrong('Files', `${its}: ${wordsFor(error, 'read')}.`, 'Put it back, or connect the sheet anew.')
+  }
+  try {
+    if (!(await stat(path)).isFile()) return wrong('Files', `${its} is not a file.`, 'Connect a file.')
+    // It is changed by writing another one beside it.
+    await access(folder, constants.W_OK)
+  } catch (error) {
+    const advice = `Let the user that runs Rowport write to ${folder}; reading works without.`
+    return wrong('Files', `${its}: ${wordsFor(error, 'write')}.`, advice)
+  }
+  const freeBytes = await freeSpace(folder)
+  if (freeBytes !== null && freeBytes < size + roomToSpareBytes) {
+    const says = `${its}: there is no room to write it anew, ${inUnits(freeBytes)} free.`
+    return wrong('Files', says, `Make room on the disk of ${folder}; reading works without.`)
+  }
+  return null
+}
+
+const roomToSpareBytes = 100_000
+
+function wordsFor(error: unknown, action: 'read' | 'write'): string {
+  const failure = asProviderFailure(error, action)
+  return failure instanceof Error ? failure.message : String(failure)
+}

@@ -1,0 +1,26 @@
+import type { Config } from '../config.ts'
+import { type Finding, fine, wrong } from './finding.ts'
+
+/** Only what can be told without asking Google. */
+export function examineGoogle({ google, baseUrl }: Config): Finding {
+  if (!google) return fine('Google', 'Not set up; sheets are connected from files.')
+  const { clientId, endpoint, scope } = google
+  if (endpoint !== null) return fine('Google', `All calls go to ${endpoint} instead of Google.`)
+  if (!clientId.endsWith('.apps.googleusercontent.com')) {
+    const says = 'GOOGLE_CLIENT_ID does not look like one: it ends with .apps.googleusercontent.com.'
+    return wrong(
+      'Google',
+      says,
+      'Copy it from the Google Cloud console; docs/google-setup.md says where it stands.',
+    )
+  }
+  const { protocol, hostname } = new URL(baseUrl)
+  if (protocol !== 'https:' && hostname !== 'localhost' && hostname !== '127.0.0.1') {
+    const says = `Google sends owners back to https addresses alone, and BASE_URL is ${baseUrl}.`
+    return wrong('Google', says, 'Set BASE_URL to the https address that people use.')
+  }
+  return fine(
+    'Google',
+    `Set up with the scope ${scope}; Google must know ${baseUrl}/connect/google/callback.`,
+  )
+}

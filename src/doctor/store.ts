@@ -1,0 +1,61 @@
+import { existsSync } from 'node:fs'
+import type { Config } from '../config.ts'
+import { StoreUnwritable } from '../errors.ts'
+import type { Inspection } from '../inspection.ts'
+import { inPlainWords } from '../plain-words.ts'
+import type { StoreInspection } from '../store/inspection.ts'
+import { newestMigration } from '../store/migrate.ts'
+import { type Finding, fine, wrong } from './finding.ts'
+
+export type Inspected = StoreInspection & { aheadMs: number | null }
+
+/** Reachable, of this version's make, and writable: a write is tried and taken back. */
+export async function examineStore(
+  config: Config,
+  inspection: Inspection,
+): Promise<{ finding: Finding; inspected: Inspected | null }> {
+  const { store } = config
+  const isSqlite = store.kind === 'sqlite'
+  if (isSqlite && !existsSync(store.path)) {
+    const says =
+      'There is none in the data folder yet; the first start makes it. Is ROWPORT_DATA set as for the server?'
+    return { finding: fine('Store', says), inspected: null }
+  }
+  const engine = isSqlite ? 'SQLite' : 'PostgreSQL'
+  try {
+    const inspected = await inspection.store(store)
+    return { finding: verdict(engine, inspected), inspected }
+  } catch (error) {
+    const says =
+      error instanceof StoreUnwritable
+        ? `It can be read, but not written to: ${error.reason}.`
+        : `${sentence(inPlainWords(error, config))}.`
+    return { finding: wrong('Store', says, isSqlite ? adviceOnSqlite : adviceOnPostgres), inspected: null }
+  }
+}
+
+function verdict(engine: string, { newestMigration: newest, sheets }: Inspected): Finding {
+  if (newest === null) return fine('Store', `${engine} is empty; the first start makes its tables.`)
+  if (newest > newestMigration) {
+    const says = `${engine} was brought up to date by a newer Rowport (step ${newest}; this one knows ${newestMigration}).`
+    return wrong('Store', says, 'Start the newer version, or restore the back-up that was made before it.')
+  }
+  if (newest < newestMigration) {
+    const says = `${engine} is of an older version (step ${newest} of ${newestMigration}); the next start brings it up to date.`
+    return fine('Store', says)
+  }
+  return fine('Store', `${engine} can be read and written to; ${counted(sheets.length)} connected.`)
+}
+
+const adviceOnSqlite =
+  'If the disk is full or read-only, mend that; if another process keeps it locked, see which; if it is damaged, restore the back-up.'
+const adviceOnPostgres =
+  'See that the server runs and takes writes, and that DATABASE_URL names it, its user and its database.'
+
+function sentence(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1)
+}
+
+function counted(sheets: number): string {
+  return sheets === 1 ? '1 sheet is' : `${sheets} sheets are`
+}

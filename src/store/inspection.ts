@@ -1,0 +1,18 @@
+/** What can be seen of a store without changing anything in it. */
+export interface StoreInspection {
+  /** The number of its newest migration; null when there is nothing in it yet. */
+  newestMigration: number | null
+  /** Empty unless it is of this version's make. */
+  sheets: InspectedSheet[]
+  /** Which keys sealed its credentials. */
+  sealedBy: string[]
+  /** Of the server, now; null where there is none. */
+  serverMs: number | null
+}
+
+export interface InspectedSheet {
+  /** `account/sheet` */
+  name: string
+  provider: string
+  location: string
+}
