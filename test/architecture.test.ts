@@ -124,7 +124,6 @@ const asksForTimeOfDay: Record<string, string> = {
   'src/sheets/file/file-provider.ts': 'against the time of a file',
   'src/sheets/file/read-file.ts': 'against the time of a file',
   'src/sheets/file/settling.ts': 'against the time of a file',
-  'src/sheets/google/google-tokens.ts': 'until when an access token is good',
   'src/store/account-queries.ts': 'when it was made: months are counted from there',
   'src/store/credential-queries.ts': 'when it was connected, for people',
   'src/store/key-queries.ts': 'when it was made and revoked, for people',

@@ -63,6 +63,19 @@ test('a token is renewed ahead of need, while the old one still serves', async (
   assert.equal(asked.length, 2)
 })
 
+test("setting the machine's time makes no token last longer, and none end sooner", async () => {
+  for (const hours of [-1, 1]) {
+    const { ask, asked, time } = start(numbered())
+    await ask()
+    time.clock.stepMs(hours * 60 * minuteMs)
+    await time.pass(54 * minuteMs)
+    assert.equal((await ask()).token, 'access-1')
+    assert.equal(asked.length, 1, `${hours} h`)
+    await time.pass(5.6 * minuteMs)
+    assert.equal((await ask()).token, 'access-2', `${hours} h`)
+  }
+})
+
 test('a token in its last half minute is not handed out', async () => {
   const { ask, time } = start(numbered())
   await ask()

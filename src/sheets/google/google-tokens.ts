@@ -74,7 +74,7 @@ export function createGoogleTokens(parts: TokensParts): GoogleTokens {
       const credential = credentialId === null ? null : await store.findCredential(credentialId)
       if (credential?.state !== 'valid') throw new CredentialExpired(reconnect)
       const known = rememberedOf(credential)
-      const leftMs = known.expiresAtMs - clock.nowMs()
+      const leftMs = known.expiresAtMs - clock.elapsedMs()
       if (known.token === null || leftMs < waitForRefreshMs) {
         await within(deadline, refreshed(credential, known), tooLate)
       } else if (leftMs < refreshAheadMs) {
@@ -121,10 +121,10 @@ export function createGoogleTokens(parts: TokensParts): GoogleTokens {
 
   /** One refresh at a time for each credential, and one failure for all who come right after it. */
   async function refreshed(credential: CredentialRecord, known: Remembered): Promise<void> {
-    if (known.failure && clock.nowMs() < known.failure.untilMs) throw known.failure.error
+    if (known.failure && clock.elapsedMs() < known.failure.untilMs) throw known.failure.error
     known.refreshing ??= refresh(credential, known)
       .catch((error: unknown) => {
-        known.failure = { error, untilMs: clock.nowMs() + failureMemoryMs }
+        known.failure = { error, untilMs: clock.elapsedMs() + failureMemoryMs }
         throw error
       })
       .finally(() => {
@@ -150,7 +150,7 @@ export function createGoogleTokens(parts: TokensParts): GoogleTokens {
     if ('dead' in given) throw await expire({ credentialId, version }, given.dead)
     known.token = given.accessToken
     known.isFound = isFound
-    known.expiresAtMs = clock.nowMs() + given.expiresInSeconds * 1_000
+    known.expiresAtMs = clock.elapsedMs() + given.expiresInSeconds * 1_000
     known.failure = null
   }
 
