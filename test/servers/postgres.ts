@@ -1,5 +1,5 @@
 import { execFile, execFileSync } from 'node:child_process'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync, realpathSync } from 'node:fs'
 import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -34,8 +34,9 @@ const templateFolder = join(import.meta.dirname, '../../node_modules/.cache/rowp
 const portAttempts = 5
 const restartLimitMs = 10_000
 
+/** Where it really is: beside it are the other programs of its version, which a link to it need not have beside it. */
 export function findPostgres(): string | undefined {
-  return findProgram(
+  const found = findProgram(
     ['postgres'],
     [
       '/usr/lib/postgresql/*/bin/postgres',
@@ -45,6 +46,7 @@ export function findPostgres(): string | undefined {
       '/Applications/Postgres.app/Contents/Versions/*/bin/postgres',
     ],
   )
+  return found === undefined ? undefined : realpathSync(found)
 }
 
 export async function startPostgres({
