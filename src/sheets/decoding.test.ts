@@ -90,6 +90,19 @@ test('a thread that ends before the indexes are made fails those who wait for th
   assert.deepEqual(seen, [], 'it was ended on purpose')
 })
 
+test('a thread that has made much garbage has little room for more', async (t) => {
+  const { decode } = start(t)
+  // Some of it outlives a collection, and that is when V8 makes more room for the young.
+  const young = `const { getHeapSpaceStatistics } = await import('node:v8')
+    const living = []
+    for (let n = 0; n < 1_000_000; n++) living[n % 100_000] = { n, text: String(n) }
+    const { space_size } = getHeapSpaceStatistics().find(({ space_name }) => space_name === 'new_space')
+    return { rows: [['bytes'], [space_size]] }`
+  const { snapshot } = await decode(young)
+  const [{ bytes }] = JSON.parse(Buffer.from(snapshot.listJson).toString())
+  assert.ok(bytes <= 12 * 2 ** 20, `${Math.round(bytes / 2 ** 20)} MB for the young`)
+})
+
 test('at the end, what has begun is finished, and what waits is not begun', async (t) => {
   const { decode, decoding } = start(t)
   const slow = `await new Promise((done) => setTimeout(done, 200)); return { rows: [['a'], [1]] }`

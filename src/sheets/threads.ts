@@ -30,8 +30,12 @@ export class ThreadLost extends Error {
 const threads = 2
 /** For each part of an answer. */
 const maxPartMs = 30_000
-/** A thread that outgrows this is ended by the runtime, and the file is called too large. */
-const resourceLimits = { maxOldGenerationSizeMb: 2_048 }
+/**
+ * A thread whose old generation outgrows this is ended by the runtime, and the file is called too large. The young one holds
+ * what will be garbage soon: V8 would let it grow to 64 MB in every thread, and keep it. With 12 MB large sheets are
+ * decoded as fast, with 6 they are not (docs/decisions/017).
+ */
+const resourceLimits = { maxOldGenerationSizeMb: 2_048, maxYoungGenerationSizeMb: 12 }
 
 /** One thread, started when first needed, and those who wait for it. */
 interface Lane {
