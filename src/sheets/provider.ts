@@ -90,8 +90,16 @@ export interface Prepared {
 }
 
 export type Committed =
-  /** `columns`: as they were when it was applied, where they are not those that the changes were judged on. */
-  | { outcome: 'applied'; results: ChangeResult[]; columns?: readonly Column[] }
+  /**
+   * `columns`: as they were when it was applied, where they are not those that the changes were judged on. `racedAt`: the
+   * changes that may have hit another row, because somebody was quicker.
+   */
+  | {
+      outcome: 'applied'
+      results: ChangeResult[]
+      columns?: readonly Column[]
+      racedAt?: readonly number[]
+    }
   | { outcome: 'conflict' }
   | { outcome: 'refused'; details: string }
 

@@ -87,6 +87,69 @@ test('where it cannot be put right, because columns move again, the answer shows
   assert.equal(body.warnings.length, 1)
 })
 
+test('the same where columns only swap places again: the answer and its ETag are those of the row as it is', async (t) => {
+  const { sheet, person, standing } = await start(t)
+  await person({ op: 'moveColumn', column: 1, to: 2, ...atTheWrite })
+  await person({ op: 'moveColumn', column: 1, to: 2, match: ':batchUpdate', beforeCall: 2 })
+  const { body, headers } = await sheet.ask('POST', '', { body: { a: 'a:1', b: 'b:1' } })
+  assert.equal(body.warnings.length, 1)
+  const { a, b } = body.rows[0]
+  assert.deepEqual({ a, b }, await standing(3))
+  assert.equal((await sheet.ask('GET', '/3')).headers.get('etag'), headers.get('etag'))
+})
+
+test('a row that slips in while cells are put right: told, and no number that may be the other row', async (t) => {
+  const { sheet, person, rowport } = await start(t)
+  await person({ op: 'moveColumn', column: 1, to: 2, ...atTheWrite })
+  await person({ op: 'insertRow', row: 2, values: ['n1', 'n2'], match: ':batchUpdate', beforeCall: 2 })
+  const { status, body, headers } = await sheet.ask('POST', '', { body: { a: 'a:1', b: 'b:1' } })
+  assert.equal(status, 201)
+  assert.match(headers.get('x-rowport-warning') ?? '', /columns of the spreadsheet were changed/)
+  assert.deepEqual([headers.get('location'), headers.get('etag')], [null, null])
+  assert.equal(body.rows[0]._row, undefined)
+  assert.ok(rowport.seen.some((one) => one.event === 'rows_put_right' && !one.isDone))
+})
+
+for (const [what, edit] of [
+  ['renamed', { op: 'set', row: 1, column: 2, value: 'bb' }],
+  ['written in capitals', { op: 'set', row: 1, column: 2, value: 'B' }],
+  ['left without a header', { op: 'set', row: 1, column: 2, value: '' }],
+  ['pushed down by a title', { op: 'insertRow', row: 1, values: ['My lamps'] }],
+] as const) {
+  test(`a column that is ${what} in that moment keeps its values, and the answer tells of it`, async (t) => {
+    const { sheet, person } = await start(t)
+    await person({ ...edit, ...atTheWrite })
+    const { status, headers } = await sheet.ask('POST', '', { body: { a: 'a:1', b: 'b:1' } })
+    assert.equal(status, 201)
+    assert.match(headers.get('x-rowport-warning') ?? '', /columns of the spreadsheet were changed/)
+    assert.deepEqual((await sheet.cells()).at(-1), ['a:1', 'b:1'])
+  })
+}
+
+for (const [what, edit] of [
+  ['one of them is deleted', { op: 'deleteColumn', column: 1 }],
+  ['one more comes', { op: 'insertColumn', column: 1, header: 'b' }],
+] as const) {
+  test(`columns that share a name, and ${what} in that moment: nothing is guessed, and it is told`, async (t) => {
+    const { sheet, person } = await start(t, 1, ['a', 'b', 'a'])
+    await person({ ...edit, ...atTheWrite })
+    const { status, headers } = await sheet.ask('POST', '', { body: { a: 'a:1', b: 'b:1' } })
+    assert.equal(status, 201)
+    assert.match(headers.get('x-rowport-warning') ?? '', /columns of the spreadsheet were changed/)
+    assert.deepEqual((await sheet.cells()).at(-1)?.slice(0, 2), ['a:1', 'b:1'])
+  })
+}
+
+test('a change of a row whose columns move in that moment, and whose answer is lost: as it stands, and told', async (t) => {
+  const { sheet, person, standing, local } = await start(t)
+  await local.control('POST', 'faults', { match: ':batchUpdate', kind: 'lost', times: 1 })
+  await person({ op: 'moveColumn', column: 1, to: 2, ...atTheWrite })
+  const { status, body, headers } = await sheet.ask('PUT', '/2', { body: { a: 'a:new' } })
+  assert.equal(status, 200)
+  assert.match(headers.get('x-rowport-warning') ?? '', /columns of the spreadsheet were changed/)
+  assert.deepEqual(body.data, await standing(2))
+})
+
 test('a change of a row whose columns move in that moment is told as it stands', async (t) => {
   const { sheet, person, standing } = await start(t)
   await person({ op: 'moveColumn', column: 1, to: 2, ...atTheWrite })
@@ -123,9 +186,9 @@ test('a lost answer, and a person who types the same below: no number is told th
   assert.equal((await sheet.cells()).filter(([a]) => a === 'same').length, 2)
 })
 
-async function start(t: TestContext, instances = 1) {
+async function start(t: TestContext, instances = 1, columns = header) {
   const { local, newSheet, rowport } = await startGoogleGround(t, { instances })
-  const sheet = await newSheet('s', rows)
+  const sheet = await newSheet('s', [columns, ...rows.slice(1)])
   const { spreadsheetId } = sheet
   return {
     local,

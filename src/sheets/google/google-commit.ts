@@ -145,7 +145,7 @@ async function applied(
   const columnsNow = columnsOfHeader(after.row(1))
   return {
     outcome: 'applied',
-    results: tellRaces(attempt, sent, after, results, parts),
+    ...tellRaces(attempt, sent, after, results, parts),
     ...(columns && !areSameColumns(columns, columnsNow) ? { columns: columnsNow } : {}),
   }
 }
@@ -160,8 +160,9 @@ function tellRaces(
   after: TabView,
   results: readonly ChangeResult[],
   { observe }: CommitParts,
-): ChangeResult[] {
+): { results: ChangeResult[]; racedAt: number[] } {
   const told: ChangeResult[] = [...results]
+  const racedAt: number[] = []
   const [before, now] = [header, after.row(1)].map(columnsOfHeader)
   const additions = changes.filter(({ kind }) => kind === 'add')
   if (!areColumnsAsJudged(additions, before ?? [], now ?? [])) {
@@ -169,9 +170,10 @@ function tellRaces(
   }
   for (const { kind, changeAt, deleted } of view ? findRaces(changes, turns, view, after) : []) {
     observe({ event: 'google_write_raced', kind })
+    racedAt.push(changeAt)
     if (deleted) told[changeAt] = { kind: 'delete', row: deleted }
   }
-  return told
+  return { results: told, racedAt }
 }
 
 /**

@@ -90,7 +90,8 @@ export function createGoogleWriting(googleParts: GoogleWritingParts): GoogleWrit
       return {
         fence: fenceOf(marker),
         expected: foretold(changes, turns, rows.row, firstAdded),
-        isExact: !isAdding,
+        // Google has no conditional write: after a lost answer a look must tell under which columns it was done.
+        isExact: false,
         // Numbers are told as of each one's turn, and a deletion after it moves the row: no end is foretold then.
         expectedLastRow: firstAdded === null || turns.deletions > 0 ? null : firstAdded + added - 1,
         async commit() {

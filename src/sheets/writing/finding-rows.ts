@@ -1,5 +1,5 @@
 import { positionOf, rowJson, type Snapshot } from '../snapshot.ts'
-import type { WriteAnswer } from './order.ts'
+import { movedWarning, type WriteAnswer } from './order.ts'
 
 /**
  * The row numbers of an addition whose own answer was lost, from a read after it. They are told only when they are
@@ -11,7 +11,8 @@ export function withFoundNumbers(
   snapshot: Snapshot,
   expectedLastRow: number | null,
 ): WriteAnswer {
-  if (answer.kind !== 'added') return answer
+  if (answer.kind === 'updated') return asItStands(answer, snapshot)
+  if (answer.kind === 'deleted') return answer
   const { rowsJson, rowNumbers } = answer
   const expectedAt = rowNumbers[0] === undefined ? null : positionOf(snapshot, rowNumbers[0])
   const isAsExpected =
@@ -21,6 +22,21 @@ export function withFoundNumbers(
   const foundAt = isAsExpected ? expectedAt : onlyRun(snapshot, rowsJson)
   const first = foundAt === null ? undefined : snapshot.rowNumbers[foundAt]
   return { ...answer, rowNumbers: first === undefined ? [] : rowsJson.map((_, at) => first + at) }
+}
+
+/**
+ * A row that was changed under columns that have moved since, or moved in the very moment: the values are no longer where
+ * they were expected by name. Then the row is told as it stands.
+ */
+function asItStands(answer: WriteAnswer & { kind: 'updated' }, snapshot: Snapshot): WriteAnswer {
+  const expected = JSON.parse(answer.rowJson) as Record<string, unknown>
+  const keys = snapshot.columns.map(({ key }) => key)
+  if (Object.keys(expected).join('\n') === keys.join('\n')) return answer
+  const position = positionOf(snapshot, answer.rowNumber)
+  const rowJsonNow = position === null ? snapshot.blankRowJson : rowJson(snapshot, position)
+  const now = JSON.parse(rowJsonNow) as Record<string, unknown>
+  const isAsExpected = Object.entries(expected).every(([key, value]) => now[key] === value)
+  return { ...answer, rowJson: rowJsonNow, ...(isAsExpected ? {} : { warning: movedWarning }) }
 }
 
 function onlyRun(snapshot: Snapshot, rowsJson: readonly string[]): number | null {

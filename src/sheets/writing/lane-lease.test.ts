@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { StoreUnwritable } from '../../errors.ts'
 import type { Lease } from '../../store/leases.ts'
 import type { Timers } from '../timers.ts'
 import { createLaneLease } from './lane-lease.ts'
@@ -67,6 +68,16 @@ test('whoever waits for it hears that the server closes', async () => {
   await assert.rejects(taking, Closing)
 })
 
+test('a store that takes no writes is told at once, not waited for', async () => {
+  const { lease, leases } = setUp()
+  leases.isFull = true
+  await assert.rejects(lease.take(), StoreUnwritable)
+  leases.isFull = false
+  await lease.take()
+  assert.ok(lease.current)
+  await lease.end()
+})
+
 function setUp() {
   const timers = createMovableTimers()
   const persistence = createPersistence(timers)
@@ -74,12 +85,14 @@ function setUp() {
     isFree: true,
     isLost: false,
     isAway: false,
+    isFull: false,
     asked: 0,
     taken: 0,
     renewed: 0,
     ended: [] as Lease[],
     async takeLease(name: string): Promise<Lease | null> {
       leases.asked++
+      if (leases.isFull) throw new Error('SQLite refused')
       return leases.isFree ? { name, fence: ++leases.taken } : null
     },
     async renewLease(): Promise<boolean> {
@@ -89,6 +102,9 @@ function setUp() {
     },
     async endLease(lease: Lease): Promise<void> {
       leases.ended.push(lease)
+    },
+    async ping() {
+      if (leases.isFull) throw new StoreUnwritable('the disk is full')
     },
   }
   const lease = createLaneLease('file:/stock.csv', { store: leases, persistence, timers })

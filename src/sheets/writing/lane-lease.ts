@@ -1,3 +1,4 @@
+import { StoreUnwritable } from '../../errors.ts'
 import type { Lease } from '../../store/leases.ts'
 import type { Store } from '../../store/store.ts'
 import type { Cancel, Timers } from '../timers.ts'
@@ -7,7 +8,10 @@ import type { Persistence } from './persistence.ts'
 export interface LaneLease {
   /** What the journal is shown with each batch; null while it is not ours. */
   readonly current: Lease | null
-  /** At once while it is ours. Throws `Closing` when the server ends before that. */
+  /**
+   * At once while it is ours. Throws `Closing` when the server ends before that, and `StoreUnwritable` where the store takes
+   * no writes: that may last, and those who wait should hear of it.
+   */
   take(): Promise<void>
   /** After each batch: lets another instance go first when we had our share. */
   pass(): Promise<void>
@@ -15,7 +19,7 @@ export interface LaneLease {
 }
 
 export interface LaneLeaseParts {
-  store: Pick<Store, 'takeLease' | 'renewLease' | 'endLease'>
+  store: Pick<Store, 'takeLease' | 'renewLease' | 'endLease' | 'ping'>
   persistence: Persistence
   timers: Timers
 }
@@ -39,7 +43,9 @@ export function createLaneLease(source: string, { store, persistence, timers }: 
     },
     async take() {
       while (lease === null) {
-        lease = await persistence.until(() => store.takeLease(`lane ${source}`, leaseMs, wantMs))
+        const taken = await persistence.until(takeUnlessUnwritable)
+        if (taken instanceof StoreUnwritable) throw taken
+        lease = taken
         if (lease === null) await persistence.pause(askEveryMs)
         else scheduleRenewal(lease)
       }
@@ -58,6 +64,16 @@ export function createLaneLease(source: string, { store, persistence, timers }: 
     },
   }
   return ours
+
+  async function takeUnlessUnwritable(): Promise<Lease | StoreUnwritable | null> {
+    try {
+      return await store.takeLease(`lane ${source}`, leaseMs, wantMs)
+    } catch (error) {
+      const problem = await store.ping().catch((reason: unknown) => reason)
+      if (problem instanceof StoreUnwritable) return problem
+      throw error
+    }
+  }
 
   function scheduleRenewal(held: Lease): void {
     cancelRenewal = timers.after(renewEveryMs, () => void renew(held))

@@ -39,7 +39,10 @@ export interface LaneParts {
 }
 
 export interface LaneTurn {
-  /** At once while it lasts. False when it will not come any more, because the server closes. */
+  /**
+   * At once while it lasts. False when it will not come any more, because the server closes; throws what those who wait
+   * are to be told instead of waiting on.
+   */
   begin(): Promise<boolean>
   /** After each piece of work; may end the turn. */
   pass(): Promise<void>
@@ -80,7 +83,7 @@ export function createLane({ timers, untilTurn, batchLength, work, free, turn, o
     // Someone may come while the turn is being ended.
     while (held.length + queue.length > 0) {
       while (held.length + queue.length > 0) {
-        if (turn && !(await turn.begin())) giveUp()
+        if (turn && !(await hasTurn(turn))) giveUp()
         await workOnce()
         await turn?.pass()
       }
@@ -88,6 +91,20 @@ export function createLane({ timers, untilTurn, batchLength, work, free, turn, o
     }
     running = null
     onIdle()
+  }
+
+  async function hasTurn(turn: LaneTurn): Promise<boolean> {
+    try {
+      return await turn.begin()
+    } catch (error) {
+      // What is left in the journal is looked at again in a second.
+      held.length = 0
+      for (const waiting of take(queue.length)) {
+        await free(waiting.order)
+        waiting.fail(error)
+      }
+      return true
+    }
   }
 
   async function workOnce(): Promise<void> {

@@ -8,7 +8,7 @@ import { positionOf, rowJson, type Snapshot } from '../snapshot.ts'
 import type { Column } from '../table.ts'
 import type { Sent } from './journal.ts'
 import { createAnswers } from './judging.ts'
-import type { WriteAnswer } from './order.ts'
+import { movedWarning, type WriteAnswer } from './order.ts'
 import type { Persistence } from './persistence.ts'
 
 /** The columns that a group was judged on, and as they are since. */
@@ -32,11 +32,17 @@ interface MisplacedRow {
   cells: readonly CellChange[]
 }
 
+/** What became of rows that were written once more. */
+interface Rewritten {
+  /** As they stand now; null for one that was perhaps another row by then. */
+  rows: readonly (readonly Cell[] | null)[]
+  columns: readonly Column[]
+  isRight: boolean
+}
+
 /** Google does such a thing rarely, and a second time in a row hardly ever. */
 const maxTries = 3
 
-const movedWarning =
-  'The columns of the spreadsheet were changed while this was written. Compare the row as it stands now with what was sent.'
 const goneWarning =
   'A column was removed from the spreadsheet while this was written, and its value was not kept.'
 
@@ -55,7 +61,7 @@ export async function putRight(
   const misplaced = new Map<string, MisplacedRow>()
   group.forEach(({ change }, at) => {
     const result = results[at]
-    if (change.kind !== 'add' || result?.kind !== 'add') return
+    if (change.kind !== 'add' || result?.kind !== 'add' || !canBePutRight(change, columns)) return
     result.rowNumbers.forEach((rowNumber, nth) => {
       const standing = result.rows[nth] ?? []
       const cells = cellsToPutRight(change.rows[nth] ?? [], standing, columns)
@@ -63,24 +69,26 @@ export async function putRight(
       if (cells.length > 0) misplaced.set(`${at} ${nth}`, { rowNumber: rowNumber - movedUp, standing, cells })
     })
   })
-  const righted = misplaced.size === 0 ? [] : await rewrite([...misplaced.values()], columns.now, parts)
-  const rightedRows = new Map([...misplaced.keys()].map((name, at) => [name, righted?.[at]]))
+  const rewritten = misplaced.size === 0 ? null : await rewrite([...misplaced.values()], columns.now, parts)
+  const rowsNow = new Map([...misplaced.keys()].map((name, at) => [name, rewritten?.rows[at] ?? null]))
+  const toAnswer = createAnswers(rewritten?.columns ?? columns.now)
 
   return answered.map(({ order, answer }, at) => {
     const change = group[at]?.change
     const result = results[at]
     if (!change || result === null || result === undefined) return { order, answer }
-    if (change.kind !== 'add' || result.kind !== 'add') {
-      return { order, answer: warned(answer, isWrittenColumnMoved(change, columns) ? movedWarning : null) }
-    }
-    const rows = result.rows.map((row, nth) => rightedRows.get(`${at} ${nth}`) ?? row)
-    const isUnknown = result.rowNumbers.length === 0 && isWrittenColumnMoved(change, columns)
-    const isWrong = righted === null && result.rows.some((_, nth) => misplaced.has(`${at} ${nth}`))
-    const warning =
-      isUnknown || isWrong ? movedWarning : isWrittenColumnGone(change, columns) ? goneWarning : null
-    if (isUnknown) return { order, answer: warned(answer, warning) }
-    const made = createAnswers(columns.now)(order.wish, { ...result, rows: rows.map((row) => [...row]) })
-    return { order, answer: warned(made, warning) }
+    const isMoved = isWrittenColumnMoved(change, columns)
+    if (change.kind !== 'add' || result.kind !== 'add' || result.rowNumbers.length === 0)
+      return { order, answer: warned(answer, isMoved ? movedWarning : null) }
+    const names = result.rows.map((_, nth) => `${at} ${nth}`)
+    const isRewritten = names.some((name) => misplaced.has(name))
+    // A row that was perhaps another by then has no number that we could tell.
+    const isElsewhere = isRewritten && names.some((name) => misplaced.has(name) && !rowsNow.get(name))
+    const rows = result.rows.map((row, nth) => [...(rowsNow.get(names[nth] ?? '') ?? row)])
+    const rowNumbers = isElsewhere ? [] : result.rowNumbers
+    const isRight = isRewritten ? rewritten?.isRight === true : !isMoved
+    const warning = !isRight ? movedWarning : isWrittenColumnGone(change, columns) ? goneWarning : null
+    return { order, answer: warned(toAnswer(order.wish, { ...result, rowNumbers, rows }), warning) }
   })
 }
 
@@ -104,7 +112,7 @@ export function standingWhereExpected(
 ): (ChangeResult | null)[] {
   return group.map(({ change }, at): ChangeResult | null => {
     const answer = found[at]?.answer
-    if (change.kind !== 'add') return { kind: 'update', row: [] }
+    if (change.kind !== 'add') return null
     if (answer?.kind !== 'added' || answer.rowNumbers.length > 0) return null
     const guess = expected[at]?.answer
     const rowNumbers = guess?.kind === 'added' ? guess.rowNumbers : []
@@ -137,12 +145,11 @@ function cellsToPutRight(
   standing: readonly Cell[],
   columns: MovedColumns,
 ): CellChange[] {
-  if (!isAnyMoved(sent, columns)) return []
-  const indexNow = new Map(columns.now.map(({ key, index }) => [key, index]))
+  const placeNow = placesNow(columns)
   const wanted = new Map<number, Cell>()
   for (const [index, cell] of sent.entries()) if (cell !== null) wanted.set(index, null)
   for (const { key, index } of columns.judged) {
-    const [cell, at] = [sent[index] ?? null, indexNow.get(key)]
+    const [cell, at] = [sent[index] ?? null, placeNow.get(key)]
     if (cell !== null && at !== undefined) wanted.set(at, cell)
   }
   return [...wanted].flatMap(([columnIndex, value]) =>
@@ -150,73 +157,129 @@ function cellsToPutRight(
   )
 }
 
-function isAnyMoved(sent: readonly Cell[], { judged, now }: MovedColumns): boolean {
-  const keyNow = new Map(now.map(({ key, index }) => [index, key]))
-  return judged.some(({ key, index }) => (sent[index] ?? null) !== null && keyNow.get(index) !== key)
-}
-
-function isWrittenColumnMoved(change: Change, columns: MovedColumns): boolean {
-  return writtenRows(change).some((row) => isAnyMoved(row, columns))
-}
-
-function isWrittenColumnGone(change: Change, { judged, now }: MovedColumns): boolean {
-  const keys = new Set(now.map(({ key }) => key))
-  return writtenRows(change).some((row) =>
-    judged.some(({ key, index }) => (row[index] ?? null) !== null && !keys.has(key)),
+/**
+ * Only what has merely moved: each written column is there under its name, and only once, or it is plain that it was
+ * deleted. One that is missing for another reason was perhaps renamed, and its values stand where they belong; of two
+ * that share a name nobody can say which is which.
+ */
+function canBePutRight(change: Change, columns: MovedColumns): boolean {
+  const { judged, now } = columns
+  const [onceThen, onceNow] = [namesUsedOnce(judged), namesUsedOnce(now)]
+  const places = placesNow(columns)
+  const isDeletion = isPlainDeletion(columns)
+  return writtenKeys(change, columns).every(
+    (key) => onceThen.has(folded(key)) && (isDeletion || (places.has(key) && onceNow.has(folded(key)))),
   )
 }
 
-function writtenRows(change: Change): readonly (readonly Cell[])[] {
-  if (change.kind === 'add') return change.rows
-  if (change.kind === 'delete') return []
-  const row: Cell[] = []
-  for (const { columnIndex } of change.cells) row[columnIndex] = true
-  return [Array.from(row, (cell) => cell ?? null)]
+/** The columns are those of before without some, and all that stood behind these have moved up. */
+function isPlainDeletion({ judged, now }: MovedColumns): boolean {
+  const places = placesNow({ judged, now })
+  const gone = judged.filter(({ key }) => !places.has(key))
+  const left = judged.filter(({ key }) => places.has(key))
+  const lastGone = Math.max(...gone.map(({ index }) => index))
+  return (
+    gone.length > 0 &&
+    left.length === now.length &&
+    left.some(({ index }) => index > lastGone) &&
+    left.every(({ key, index }) => places.get(key) === index - gone.filter((one) => one.index < index).length)
+  )
 }
 
-/** The rows as they stand then, or null when they are still not right. */
+function isWrittenColumnGone(change: Change, columns: MovedColumns): boolean {
+  const places = placesNow(columns)
+  return writtenKeys(change, columns).some((key) => !places.has(key))
+}
+
+function placesNow({ now }: MovedColumns): Map<string, number> {
+  return new Map(now.map(({ key, index }) => [key, index]))
+}
+
+/** A second `name` is called `name_2`: then neither is told from the other by its name. */
+function namesUsedOnce(columns: readonly Column[]): Set<string> {
+  const keys = new Set(columns.map(({ key }) => folded(key)))
+  const shared = new Set<string>()
+  for (const key of keys) {
+    const [, first] = /^(.*)_\d+$/s.exec(key) ?? []
+    if (first === undefined || !keys.has(first)) continue
+    shared.add(key)
+    shared.add(first)
+  }
+  return new Set([...keys].filter((key) => !shared.has(key)))
+}
+
+function folded(key: string): string {
+  return key.toLowerCase()
+}
+
+function isWrittenColumnMoved(change: Change, columns: MovedColumns): boolean {
+  const keysThen = new Map(columns.judged.map(({ key, index }) => [key, index]))
+  const places = placesNow(columns)
+  return writtenKeys(change, columns).some((key) => places.get(key) !== keysThen.get(key))
+}
+
+function writtenKeys(change: Change, { judged }: MovedColumns): string[] {
+  const written = new Set<number>()
+  if (change.kind === 'update') for (const { columnIndex } of change.cells) written.add(columnIndex)
+  if (change.kind === 'add') {
+    for (const row of change.rows) {
+      for (const [index, cell] of row.entries()) if (cell !== null) written.add(index)
+    }
+  }
+  return judged.filter(({ index }) => written.has(index)).map(({ key }) => key)
+}
+
 async function rewrite(
   rows: readonly MisplacedRow[],
   now: readonly Column[],
   parts: PuttingRightParts,
-): Promise<Cell[][] | null> {
+): Promise<Rewritten> {
   const { provider, record, toDiscard, observe } = parts
   const named = new Set(now.map(({ index }) => index))
   const changes = rows.map(({ rowNumber, standing, cells }): Change => {
     const before = Array.from(standing, (cell, index) => (named.has(index) ? cell : undefined))
     return { kind: 'update', rowNumber, cells, before }
   })
+  const unchanged: Rewritten = { rows: rows.map(({ standing }) => standing), columns: now, isRight: false }
   const written = await attempt()
-  observe({ event: 'rows_put_right', sheetId: record.id, rows: rows.length, isDone: written !== null })
+  observe({ event: 'rows_put_right', sheetId: record.id, rows: rows.length, isDone: written.isRight })
   return written
 
-  async function attempt(): Promise<Cell[][] | null> {
+  async function attempt(): Promise<Rewritten> {
     try {
       for (let tries = 0; tries < maxTries; tries++) {
         const prepared = await provider.prepare(record, changes, '', now)
-        if (prepared === 'conflict' || 'changeAt' in prepared) return null
+        if (prepared === 'conflict' || 'changeAt' in prepared) return unchanged
         toDiscard.push(prepared)
         const outcome = await committed(prepared)
         if (outcome !== 'void') return outcome
       }
-      return null
+      return unchanged
     } catch (error) {
       // The addition itself is done: whatever fails here must not look as if it were not.
-      if (error instanceof ProviderFailure) return null
+      if (error instanceof ProviderFailure) return unchanged
       throw error
     }
   }
 
-  async function committed(prepared: Prepared): Promise<Cell[][] | 'void' | null> {
+  async function committed(prepared: Prepared): Promise<Rewritten | 'void'> {
     try {
       const end = await prepared.commit()
-      if (end.outcome !== 'applied' || end.columns) return null
-      return end.results.map((result) => (result.kind === 'update' ? result.row : []))
+      if (end.outcome !== 'applied') return unchanged
+      const { results, columns, racedAt = [] } = end
+      // Where columns have moved again every row looks like another, and what stands there now is told.
+      const isAnother = (at: number) => !columns && racedAt.includes(at)
+      return {
+        rows: results.map((result, at) => (result.kind === 'update' && !isAnother(at) ? result.row : null)),
+        columns: columns ?? now,
+        isRight: !columns && racedAt.length === 0,
+      }
     } catch (error) {
       if (!(error instanceof OutcomeUnknown)) throw error
       const fate = await parts.persistence.until(() => provider.settle(record, prepared.fence))
       if (fate === 'void') return 'void'
-      return prepared.expected.map((result) => (result.kind === 'update' ? result.row : []))
+      const expected = prepared.expected.map((result) => (result.kind === 'update' ? result.row : null))
+      return { rows: expected, columns: now, isRight: true }
     }
   }
 }

@@ -44,6 +44,10 @@ export type WriteAnswer = WhatWasDone & {
   warning?: string
 }
 
+/** Of a place without conditional writes. */
+export const movedWarning =
+  'The columns of the spreadsheet were changed while this was written. Compare the row as it stands now with what was sent.'
+
 type WhatWasDone =
   /** `rowNumbers` is empty where they cannot be told for certain. */
   | { kind: 'added'; rowNumbers: number[]; rowsJson: string[] }
