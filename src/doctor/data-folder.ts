@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import { open, stat, unlink } from 'node:fs/promises'
-import { join } from 'node:path'
+import { constants, existsSync } from 'node:fs'
+import { access, open, stat, unlink } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { freeSpace } from '../free-space.ts'
 import { inTheFolder } from '../plain-words.ts'
 import { type Finding, fine, wrong } from './finding.ts'
@@ -16,9 +17,8 @@ export async function examineDataFolder(folder: string): Promise<Finding> {
     if (!(await stat(folder)).isDirectory())
       return wrong('Data folder', `${folder} is not a folder.`, 'Set ROWPORT_DATA to a folder.')
   } catch (error) {
-    if (codeOf(error) === 'ENOENT')
-      return fine('Data folder', `${folder} is not there yet; the first start makes it.`)
-    return wrong('Data folder', `${folder}: ${wordsFor(error)}.`, 'Let the user that runs Rowport read it.')
+    if (codeOf(error) === 'ENOENT') return examineMissing(folder)
+    return wrong('Data folder', `${folder}: ${wordsFor(error)}.`, 'Let the user that runs Rowport use it.')
   }
   const freeBytes = await freeSpace(folder)
   const room = freeBytes === null ? 'its disk does not tell how much is free' : `${inUnits(freeBytes)} free`
@@ -40,6 +40,23 @@ export async function examineDataFolder(folder: string): Promise<Finding> {
       'Make room on that disk.',
     )
   return fine('Data folder', `${folder} can be written to, ${room}.`)
+}
+
+/** The first start makes it, and what is missing above it, if it may. */
+async function examineMissing(folder: string): Promise<Finding> {
+  let above = dirname(folder)
+  while (!existsSync(above) && dirname(above) !== above) above = dirname(above)
+  try {
+    await access(above, constants.W_OK)
+    return fine('Data folder', `${folder} is not there yet; the first start makes it.`)
+  } catch {
+    const says = `${folder} is not there, and it cannot be made: writing to ${above} is not allowed.`
+    return wrong(
+      'Data folder',
+      says,
+      'Make it for the user that runs Rowport, or set ROWPORT_DATA to another.',
+    )
+  }
 }
 
 async function tryToWrite(folder: string): Promise<void> {

@@ -17,22 +17,24 @@ export async function examine(env: NodeJS.ProcessEnv): Promise<Finding[]> {
       wrong(
         'Settings',
         `${problem}.`,
-        'Correct it; docs/operating.md has all settings. The rest was not looked at.',
+        'Correct it; docs/operating.md has all settings. Until then nothing else can be looked at.',
       ),
     )
   }
   const inspection = createInspection(systemClock)
-  const { finding: store, inspected } = await examineStore(config, inspection)
+  const dataFolder = needsDataFolder(config) ? await examineDataFolder(config.dataFolder) : null
+  const isRoomy = dataFolder === null || dataFolder.advice === null
+  const { finding: store, inspected } = await examineStore(config, inspection, isRoomy)
   const aheadMs = inspected?.aheadMs ?? null
   return [
     fine('Settings', `All can be read; people reach this server at ${config.baseUrl}.`),
-    ...(needsDataFolder(config) ? [await examineDataFolder(config.dataFolder)] : []),
+    ...(dataFolder ? [dataFolder] : []),
     store,
     ...(aheadMs === null ? [] : [examineClock('PostgreSQL', aheadMs)]),
     ...(config.redisUrl === null ? [] : await examineRedis(config.redisUrl, inspection)),
     await examineSecret(config, inspected?.sealedBy ?? []),
     examineGoogle(config),
-    ...(await examineFiles(inspected?.sheets ?? [])),
+    ...(await examineFiles(inspected?.sheets ?? (store.advice === null ? [] : null))),
   ]
 }
 

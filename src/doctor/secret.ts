@@ -13,6 +13,12 @@ export async function examineSecret(config: Config, sealedBy: readonly string[])
   try {
     kept = secret ?? (await keptSecret(dataFolder))
   } catch (error) {
+    const where = keptSecretPath(dataFolder)
+    const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+    if (code === 'EACCES' || code === 'EPERM')
+      return wrong('Secret', `${where} may not be read.`, 'Let the user that runs Rowport read it.')
+    if (code === 'ENOTDIR')
+      return wrong('Secret', `${dataFolder} is not a folder.`, 'Set ROWPORT_DATA to a folder.')
     const says = error instanceof Error ? error.message : String(error)
     return wrong('Secret', `${says}.`, 'Put the file back from a back-up.')
   }

@@ -9,10 +9,14 @@ import { type Finding, fine, wrong } from './finding.ts'
 
 export type Inspected = StoreInspection & { aheadMs: number | null }
 
-/** Reachable, of this version's make, and writable: a write is tried and taken back. */
+/**
+ * Reachable, of this version's make, and writable: a write is tried and taken back. SQLite does that in memory, so it says
+ * nothing of a full disk: `isRoomy` does.
+ */
 export async function examineStore(
   config: Config,
   inspection: Inspection,
+  isRoomy: boolean,
 ): Promise<{ finding: Finding; inspected: Inspected | null }> {
   const { store } = config
   const isSqlite = store.kind === 'sqlite'
@@ -24,7 +28,7 @@ export async function examineStore(
   const engine = isSqlite ? 'SQLite' : 'PostgreSQL'
   try {
     const inspected = await inspection.store(store)
-    return { finding: verdict(engine, inspected), inspected }
+    return { finding: verdict(engine, inspected, isRoomy), inspected }
   } catch (error) {
     const says =
       error instanceof StoreUnwritable
@@ -34,7 +38,7 @@ export async function examineStore(
   }
 }
 
-function verdict(engine: string, { newestMigration: newest, sheets }: Inspected): Finding {
+function verdict(engine: string, { newestMigration: newest, sheets }: Inspected, isRoomy: boolean): Finding {
   if (newest === null) return fine('Store', `${engine} is empty; the first start makes its tables.`)
   if (newest > newestMigration) {
     const says = `${engine} was brought up to date by a newer Rowport (step ${newest}; this one knows ${newestMigration}).`
@@ -44,7 +48,8 @@ function verdict(engine: string, { newestMigration: newest, sheets }: Inspected)
     const says = `${engine} is of an older version (step ${newest} of ${newestMigration}); the next start brings it up to date.`
     return fine('Store', says)
   }
-  return fine('Store', `${engine} can be read and written to; ${counted(sheets.length)} connected.`)
+  const can = isRoomy ? 'can be read and written to' : 'can be read'
+  return fine('Store', `${engine} ${can}; ${counted(sheets.length)} connected.`)
 }
 
 const adviceOnSqlite =

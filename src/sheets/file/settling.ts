@@ -43,7 +43,7 @@ const openIdleMs = 3_000
 const readPatienceMs = 3_000
 /** For those who wait in the lane, who have 25 seconds; and for one who has waited there and finds it changed again. */
 const turnPatienceMs = 12_000
-const writePatienceMs = 3_000
+const writePatienceMs = 9_000
 /** Nobody is kept for ever from reading a file that somebody never stops writing to. */
 const unsurePatienceMs = 10_000
 const suspectPatienceMs = 30_000
@@ -227,7 +227,8 @@ function quietFor({ file, firstMs, lastMs, otherMs }: Seen): number {
 }
 
 /**
- * Writing sets both times at once: where they differ, the last thing that was done to the file was to rename it. So
+ * Writing sets both times at once: where they differ, the last thing that was done to the file was to rename it; one that
+ * is renamed within the same tick of the system's clock is taken for one that was written in place. So
  * do other servers that work on the same folder, and so did this one before it was started anew. An empty one may have
  * been given its rights by a program that is about to fill it.
  */
