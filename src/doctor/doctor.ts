@@ -34,7 +34,8 @@ export async function examine(env: NodeJS.ProcessEnv): Promise<Finding[]> {
     ...(config.redisUrl === null ? [] : await examineRedis(config.redisUrl, inspection)),
     await examineSecret(config, inspected?.sealedBy ?? []),
     examineGoogle(config),
-    ...(await examineFiles(inspected?.sheets ?? (store.advice === null ? [] : null))),
+    // Which files are connected is in the store: where that could not be read, nothing is said of them.
+    ...(store.advice === null ? await examineFiles(inspected?.sheets ?? []) : []),
   ]
 }
 

@@ -7,12 +7,8 @@ import type { InspectedSheet } from '../store/inspection.ts'
 import { type Finding, fine, wrong } from './finding.ts'
 import { inUnits } from './units.ts'
 
-/** Each that something is wrong with, and how many there are. null: the store could not be asked which there are. */
-export async function examineFiles(sheets: readonly InspectedSheet[] | null): Promise<Finding[]> {
-  if (sheets === null) {
-    const says = 'Which files are connected is in the store, and that could not be read.'
-    return [wrong('Files', says, 'Mend the store first.')]
-  }
+/** Each that something is wrong with, and how many there are. */
+export async function examineFiles(sheets: readonly InspectedSheet[]): Promise<Finding[]> {
   const files = sheets.filter(({ provider }) => provider === 'file')
   if (files.length === 0) return [fine('Files', 'None is connected.')]
   const findings = await Promise.all(files.map(examineFile))

@@ -39,7 +39,7 @@ test('R4: a hundred at once under one key, on two instances, are one row', {
     assert.ok(created.length > 0, JSON.stringify(answers[0]))
     assert.equal(new Set(created).size, 1, 'all are told the same')
     assert.deepEqual(
-      [...new Set(others.map(({ status }) => status))].filter((status) => status !== 409),
+      others.filter(({ status }) => status !== 409),
       [],
     )
     tally.created += created.length
