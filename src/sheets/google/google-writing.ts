@@ -38,7 +38,8 @@ export interface GoogleWritingParts {
   observe: Observe
 }
 
-const rationKinds = ['read', 'write'] as const
+/** As long as Google takes for a small read. */
+const lookMs = 300
 /** Who waits longer than this is told by the budget itself. */
 const longestTurnMs = 5_000
 
@@ -67,8 +68,9 @@ export function createGoogleWriting(googleParts: GoogleWritingParts): GoogleWrit
     async untilTurn({ credentialId }) {
       const subject = credentialId === null ? null : tokens.subjectOf(credentialId)
       if (subject === null) return
-      // Each batch begins with a look at the header, so it needs a read as well.
-      const waitMs = Math.max(...rationKinds.map((kind) => budget.opensInMs({ subject, kind })))
+      // Each batch begins with a look at the header: a read, while which the place of the write may come free.
+      const readMs = budget.opensInMs({ subject, kind: 'read' })
+      const waitMs = Math.max(readMs, budget.opensInMs({ subject, kind: 'write' }) - lookMs)
       if (waitMs > 0) await pause(timers, Math.min(waitMs, longestTurnMs), new AbortController().signal)
     },
 
