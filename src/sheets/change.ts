@@ -46,3 +46,17 @@ export interface Unfit {
   /** Words for the client. */
   details: string
 }
+
+/** The columns into which these changes put something, by position. */
+export function writtenColumns(changes: readonly Change[]): Set<number> {
+  const written = new Set<number>()
+  for (const change of changes) {
+    if (change.kind === 'update') for (const { columnIndex } of change.cells) written.add(columnIndex)
+    if (change.kind === 'add') {
+      for (const row of change.rows) {
+        for (const [index, cell] of row.entries()) if (cell !== null) written.add(index)
+      }
+    }
+  }
+  return written
+}

@@ -49,3 +49,10 @@ export function lastRowWithData(grid: Grid): number {
   while (last > 1 && isBlank(grid.rows[last - 1] ?? [])) last--
   return Math.max(last, 1)
 }
+
+export function areSameColumns(one: readonly Column[], other: readonly Column[]): boolean {
+  return (
+    one.length === other.length &&
+    one.every(({ key, index }, at) => other[at]?.key === key && other[at]?.index === index)
+  )
+}

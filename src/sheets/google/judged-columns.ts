@@ -1,4 +1,4 @@
-import type { Change } from '../change.ts'
+import { type Change, writtenColumns } from '../change.ts'
 import { type Column, columnsOf } from '../table.ts'
 import { headerValues } from './tab-memory.ts'
 import type { SeenCell } from './tab-view.ts'
@@ -21,24 +21,4 @@ export function areColumnsAsJudged(
     (columns) => new Map(columns.map(({ key, index }) => [index, key])),
   )
   return [...writtenColumns(changes)].every((index) => keysThen?.get(index) === keysNow?.get(index))
-}
-
-export function areSameColumns(one: readonly Column[], other: readonly Column[]): boolean {
-  return (
-    one.length === other.length &&
-    one.every(({ key, index }, at) => other[at]?.key === key && other[at]?.index === index)
-  )
-}
-
-function writtenColumns(changes: readonly Change[]): Set<number> {
-  const written = new Set<number>()
-  for (const change of changes) {
-    if (change.kind === 'update') for (const { columnIndex } of change.cells) written.add(columnIndex)
-    if (change.kind === 'add') {
-      for (const row of change.rows) {
-        for (const [index, cell] of row.entries()) if (cell !== null) written.add(index)
-      }
-    }
-  }
-  return written
 }

@@ -1,4 +1,4 @@
-import type { CellChange, Change } from '../change.ts'
+import { type CellChange, type Change, writtenColumns } from '../change.ts'
 import type { Cell } from '../grid.ts'
 import type { Column } from '../table.ts'
 
@@ -6,13 +6,6 @@ import type { Column } from '../table.ts'
 export interface MovedColumns {
   judged: readonly Column[]
   now: readonly Column[]
-}
-
-export function areColumnsWhereTheyWere({ judged, now }: MovedColumns): boolean {
-  return (
-    judged.length === now.length &&
-    judged.every(({ key, index }, at) => now[at]?.key === key && now[at]?.index === index)
-  )
 }
 
 /** Every value goes under its header, and out of the columns that it fell into. */
@@ -95,12 +88,6 @@ export function isWrittenColumnMoved(change: Change, columns: MovedColumns): boo
 }
 
 function writtenKeys(change: Change, { judged }: MovedColumns): string[] {
-  const written = new Set<number>()
-  if (change.kind === 'update') for (const { columnIndex } of change.cells) written.add(columnIndex)
-  if (change.kind === 'add') {
-    for (const row of change.rows) {
-      for (const [index, cell] of row.entries()) if (cell !== null) written.add(index)
-    }
-  }
+  const written = writtenColumns([change])
   return judged.filter(({ index }) => written.has(index)).map(({ key }) => key)
 }

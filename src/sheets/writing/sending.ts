@@ -6,8 +6,7 @@ import type { Change, ChangeResult, Unfit } from '../change.ts'
 import type { Committed, Prepared, Provider } from '../provider.ts'
 import { OutcomeUnknown, ProviderFailure } from '../provider-failure.ts'
 import type { Reading } from '../reading.ts'
-import type { Column } from '../table.ts'
-import { areColumnsWhereTheyWere } from './column-moves.ts'
+import { areSameColumns, type Column } from '../table.ts'
 import { withFoundNumbers } from './finding-rows.ts'
 import type { BatchJournal, Sent } from './journal.ts'
 import { type Base, createAnswers } from './judging.ts'
@@ -160,7 +159,7 @@ async function afterLostAnswer(
     order,
     answer: withFoundNumbers(answer, snapshot, expectedLastRow),
   }))
-  if (areColumnsWhereTheyWere(columns)) return found
+  if (areSameColumns(judged, snapshot.columns)) return found
   const results = standingWhereExpected(group, found, sent, snapshot, expectedLastRow)
   return putRight(group, found, results, columns, parts)
 }
