@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { join, resolve } from 'node:path'
 import { test } from 'node:test'
 import { type Config, parseConfig } from './config.ts'
+import { defaultShares } from './shares.ts'
 
 test('without settings everything has a value', () => {
   assert.deepEqual(parsed({}), {
@@ -14,6 +15,7 @@ test('without settings everything has a value', () => {
     logLevel: 'info',
     maxSnapshotBytes: 512 * 1024 * 1024,
     plans: {},
+    shares: defaultShares,
     trustedProxies: [],
     refusalsPerMinute: 600,
     secret: null,
@@ -34,6 +36,7 @@ test('every setting is heard', () => {
     ROWPORT_LOG_LEVEL: 'debug',
     ROWPORT_SNAPSHOT_MB: '64',
     ROWPORT_PLANS: '{"team": {"requests_per_minute": 5, "requests_per_month": null, "write_api": true}}',
+    ROWPORT_SHARES: '{"sheets": 7}',
     ROWPORT_TRUSTED_PROXIES: '10.0.0.0/8, ::1',
     ROWPORT_REFUSALS_PER_MINUTE: '30',
     ROWPORT_UNREADY_SECONDS: '20',
@@ -58,6 +61,7 @@ test('every setting is heard', () => {
     logLevel: 'debug',
     maxSnapshotBytes: 64 * 1024 * 1024,
     plans: { team: { requestsPerMinute: 5, requestsPerMonth: null, writeApi: true } },
+    shares: { ...defaultShares, sheets: 7 },
     trustedProxies: ['10.0.0.0/8', '::1'],
     refusalsPerMinute: 30,
     secret: 'a secret of some length',
@@ -124,6 +128,7 @@ test('every wrong value is a problem, told by the name of its setting', () => {
     ROWPORT_REFUSALS_PER_MINUTE: ['0', 'many'],
     ROWPORT_UNREADY_SECONDS: ['-1', 'x', '301'],
     ROWPORT_TRUSTED_PROXIES: ['localhost', '10.0.0.0/33', '10.0.0', '::1/129', '10.0.0.1,'],
+    ROWPORT_SHARES: ['many', '[]', '{"sheets": 0}', '{"sheets": 1.5}', '{"sheets": "10"}', '{"sheet": 10}'],
     ROWPORT_PLANS: [
       'gratis',
       '{"free": 60}',

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net'
 import { resolve } from 'node:path'
 import { z } from 'zod'
+import { defaultShares, type Shares, sharesFrom } from './shares.ts'
 
 /** Everything that can be set. Read once, here; nobody else looks at the environment. */
 export interface Config {
@@ -17,6 +18,8 @@ export interface Config {
   maxSnapshotBytes: number
   /** What the operator changes of the plans, by name. */
   plans: Record<string, PlanSetting>
+  /** What one account or address may take of what all share. */
+  shares: Shares
   /** Addresses and networks of proxies that may say who the client is. */
   trustedProxies: string[]
   /** How many requests of a stranger may be refused in a minute before the address must wait. */
@@ -161,6 +164,15 @@ const settings = z.object({
     .transform(parsedPlans)
     .refine((plans) => plans !== null, plansHelp)
     .optional(),
+  ROWPORT_SHARES: z
+    .string()
+    .transform((text, { addIssue }) => {
+      const shares = sharesFrom(jsonOrUndefined(text))
+      if (!('problem' in shares)) return shares
+      addIssue({ code: 'custom', message: shares.problem })
+      return z.NEVER
+    })
+    .optional(),
   ROWPORT_TRUSTED_PROXIES: z
     .string()
     .transform((text) => text.split(',').map((entry) => entry.trim()))
@@ -230,6 +242,7 @@ export function parseConfig(env: NodeJS.ProcessEnv, isTerminal: boolean): Config
     logLevel: data.ROWPORT_LOG_LEVEL ?? (isTerminal ? 'warn' : 'info'),
     maxSnapshotBytes: (data.ROWPORT_SNAPSHOT_MB ?? defaultSnapshotMegabytes) * 1024 * 1024,
     plans: data.ROWPORT_PLANS ?? {},
+    shares: data.ROWPORT_SHARES ?? defaultShares,
     trustedProxies: data.ROWPORT_TRUSTED_PROXIES ?? [],
     refusalsPerMinute: data.ROWPORT_REFUSALS_PER_MINUTE ?? defaultRefusalsPerMinute,
     secret: data.ROWPORT_SECRET ?? null,

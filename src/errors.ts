@@ -58,6 +58,11 @@ export const errorTable = {
     message: 'Rate limit exceeded. Please retry after {seconds} seconds.',
     nested: { message: 'Too many requests. Please retry after {seconds} seconds.' },
   },
+  too_many_at_once: {
+    status: 429,
+    message:
+      'Too much is being done for this account at the same time. Please retry after {seconds} seconds.',
+  },
   usage_limit_exceeded: {
     status: 429,
     message: 'Monthly API request limit exceeded. Please upgrade your plan.',
@@ -113,6 +118,25 @@ export class StoreUnwritable extends StoreFailure {
   constructor(reason: string, cause?: unknown) {
     super(`The store cannot be written to: ${reason}`, { cause })
     this.reason = reason
+  }
+}
+
+/** An account's share of something that all share is used up: the answer is `too_many_at_once`. */
+export class TooManyAtOnce extends Error {
+  override readonly name = 'TooManyAtOnce'
+  readonly retryAfterSeconds: number
+
+  constructor(retryAfterSeconds: number) {
+    super('Too much is being done for this account at the same time')
+    this.retryAfterSeconds = retryAfterSeconds
+  }
+
+  get refusal(): Refusal {
+    const { retryAfterSeconds } = this
+    return new Refusal('too_many_at_once', {
+      fill: { seconds: String(retryAfterSeconds) },
+      retryAfterSeconds,
+    })
   }
 }
 

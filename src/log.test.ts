@@ -122,6 +122,7 @@ test('what is logged at which level; requests and reads are counted instead', ()
     'debug sheet_fetched',
     'debug rows_written',
     'debug google_called',
+    'debug share_used_up',
   ]
   assert.deepEqual(atLevel('silent'), [])
   assert.deepEqual(atLevel('error').sort(), errors.sort())
@@ -163,6 +164,7 @@ test('metrics count everything and hold no secret', async () => {
   )
   for (const line of [
     'rowport_provider_writes_total{provider="file"} 1',
+    'rowport_shares_used_up_total{share="decoding_waiting"} 1',
     'rowport_rows_written_total{change="added"} 3',
     'rowport_rows_written_total{change="updated"} 1',
     'rowport_rows_written_total{change="deleted"} 2',
@@ -230,6 +232,8 @@ const each: { [E in Observation['event']]: Extract<Observation, { event: E }> } 
   google_write_raced: { event: 'google_write_raced', kind: 'update' },
   rows_put_right: { event: 'rows_put_right', sheetId: 'sh_1', rows: 2, isDone: true },
   file_saved_too_late: { event: 'file_saved_too_late', copy: 's.saved-too-late-0a1b2c3d.csv' },
+  share_used_up: { event: 'share_used_up', share: 'decoding_waiting', accountId: 'acc_metrics' },
+  turn_waited: { event: 'turn_waited', share: 'decoding_waiting', waitedMs: 40 },
   credential_expired: { event: 'credential_expired', credentialId: 'cr_metrics', reason: 'withdrawn' },
   redis_connected: { event: 'redis_connected' },
   redis_lost: { event: 'redis_lost' },

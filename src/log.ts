@@ -32,6 +32,8 @@ const levels: Record<Observation['event'], Exclude<LogLevel, 'silent'> | null> =
   google_write_raced: 'warn',
   rows_put_right: 'warn',
   file_saved_too_late: 'warn',
+  share_used_up: 'debug',
+  turn_waited: null,
 }
 
 /**

@@ -124,6 +124,20 @@ export function createMetrics(): Metrics {
     registers,
   })
 
+  const sharesUsedUp = new Counter({
+    name: 'rowport_shares_used_up_total',
+    help: 'Times that an account or an address was refused because its share of what all share was used up',
+    labelNames: ['share'],
+    registers,
+  })
+  const turnSeconds = new Histogram({
+    name: 'rowport_turn_wait_seconds',
+    help: 'Time that callers waited for their turn at what all share; those who did not wait are not counted',
+    labelNames: ['share'],
+    buckets: [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
+    registers,
+  })
+
   const redisConnected = new Gauge({
     name: 'rowport_redis_connected',
     help: 'Whether Redis is there: 1 or 0; 0 as well where none is set',
@@ -188,6 +202,12 @@ export function createMetrics(): Metrics {
         heldBytes.set({ kind: 'rows' }, seen.bytes)
         heldBytes.set({ kind: 'bodies' }, seen.bodyBytes)
         heldSheets.set(seen.sheets)
+        break
+      case 'share_used_up':
+        sharesUsedUp.inc({ share: seen.share })
+        break
+      case 'turn_waited':
+        turnSeconds.observe({ share: seen.share }, seen.waitedMs * secondsPerMs)
         break
       case 'redis_connected':
         redisConnected.set(1)

@@ -1,3 +1,5 @@
+import type { ShareName } from './shares.ts'
+
 /**
  * Everything worth reporting, as one union. Code says what happened; log and metrics listen and each keeps what it
  * needs. A field here is a name, a number or an id: there is no room for a URL, a header, a key or a cell, so a
@@ -70,6 +72,10 @@ export type Observation =
   | { event: 'google_rationed'; kind: 'read' | 'write'; per: 'user' | 'project'; by: 'budget' | 'google' }
   /** Google failed again and again for one owner and is left alone for a moment. */
   | { event: 'google_rested'; credentialId: string; forMs: number }
+  /** Somebody has all that one may take of what all share, and was refused more of it; null for a stranger. */
+  | { event: 'share_used_up'; share: ShareName; accountId: string | null }
+  /** A caller had to wait for a turn at what all share, and got it or went without. */
+  | { event: 'turn_waited'; share: ShareName; waitedMs: number }
   /** It cannot be written to: away, full, or read-only. */
   | { event: 'store_lost'; cause: unknown }
   | { event: 'store_back' }

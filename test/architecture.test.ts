@@ -65,6 +65,8 @@ const placeOfFile: Record<string, string> = {
   'src/sealing.ts': 'leaf',
   'src/plain-words.ts': 'leaf',
   'src/free-space.ts': 'leaf',
+  'src/shares.ts': 'leaf',
+  'src/turnstile.ts': 'leaf',
   'src/log.ts': 'sinks',
   'src/metrics.ts': 'sinks',
   'src/server.ts': 'server',

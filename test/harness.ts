@@ -9,6 +9,7 @@ import type { Config } from '../src/config.ts'
 import { Problem } from '../src/management/problem.ts'
 import type { Observation } from '../src/observe.ts'
 import type { TimeLimits } from '../src/server.ts'
+import { defaultShares } from '../src/shares.ts'
 import { locateFile } from '../src/sheets/file/file-location.ts'
 import type { KeyMode, KeyScope, SheetAccess } from '../src/store/schema.ts'
 
@@ -159,6 +160,7 @@ export function configOf(folder: string, settings: Partial<Config> = {}): Config
     logLevel: 'silent',
     maxSnapshotBytes: 64 * 1024 * 1024,
     plans: {},
+    shares: defaultShares,
     trustedProxies: [],
     refusalsPerMinute: 1_000_000,
     secret: 'the secret of the tests',

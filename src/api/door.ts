@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { rateLimited } from '../admission/admit.ts'
 import type { IpGuard } from '../admission/ip-guard.ts'
 import type { Clock } from '../clock.ts'
-import { Refusal, StoreFailure } from '../errors.ts'
+import { Refusal, StoreFailure, TooManyAtOnce } from '../errors.ts'
 import type { Observe, Operation } from '../observe.ts'
 import { randomBase62 } from '../random-base62.ts'
 import { CredentialExpired, ProviderFailure } from '../sheets/provider-failure.ts'
@@ -149,6 +149,7 @@ export function createApi(
   function afterFailure(error: unknown, operation: Operation): Refusal | null {
     if (error instanceof ClientGone) return null
     if (error instanceof CredentialExpired) return new Refusal('token_expired')
+    if (error instanceof TooManyAtOnce) return error.refusal
     if (error instanceof ProviderFailure) {
       const { details, retryAfterSeconds } = error.facts
       return new Refusal('google_api_error', {

@@ -1,4 +1,4 @@
-import { StoreFailure } from '../errors.ts'
+import { StoreFailure, TooManyAtOnce } from '../errors.ts'
 import { CredentialExpired, ProviderFailure } from './provider-failure.ts'
 
 /** A sheet that could not be read is not asked for again by every reader: the failure stands for a while. */
@@ -41,9 +41,10 @@ export function createStandingFailures(): StandingFailures {
       return stands ? { error: failure.error } : null
     },
     note(name, writeSeq, error, nowMs) {
-      // An expired credential is in the store, where the owner can mend it at any moment; a failing store is not
-      // the sheet's fault.
+      // An expired credential is in the store, where the owner can mend it at any moment; a failing store, and an
+      // account that has too much under way, are not the sheet's fault.
       if (error instanceof CredentialExpired || error instanceof StoreFailure) return
+      if (error instanceof TooManyAtOnce) return
       // Whoever asks waits for it, so nobody asks often; and whoever comes when it is whole must find it.
       if (error instanceof ProviderFailure && error.facts.isHalfWritten) return
       const former = failures.get(name)

@@ -35,7 +35,7 @@ const maxPartMs = 30_000
  * what will be garbage soon: V8 would let it grow to 64 MB in every thread, and keep it. With 12 MB large sheets are
  * decoded as fast, with 6 they are not (docs/decisions/017).
  */
-const resourceLimits = { maxOldGenerationSizeMb: 2_048, maxYoungGenerationSizeMb: 12 }
+export const threadLimits = { maxOldGenerationSizeMb: 2_048, maxYoungGenerationSizeMb: 12 }
 
 /** One thread, started when first needed, and those who wait for it. */
 interface Lane {
@@ -109,7 +109,7 @@ export function createThreads<Job, Reply>(script: URL): Threads<Job, Reply> {
 
 /** A thread that fails while idle must neither end the process nor be asked again. */
 function started(lane: Lane, script: URL): Worker {
-  const worker = new Worker(script, { resourceLimits })
+  const worker = new Worker(script, { resourceLimits: threadLimits })
   worker.on('error', () => {})
   worker.once('exit', () => {
     if (lane.worker === worker) lane.worker = null

@@ -22,6 +22,7 @@ const ofASheet: readonly ErrorCode[] = [
   'sheet_paused',
   'token_expired',
   'google_api_error',
+  'too_many_at_once',
 ]
 const ofAWrite: readonly ErrorCode[] = [
   ...ofASheet,
@@ -89,6 +90,7 @@ export function errorResponse(codes: readonly ErrorCode[], form: ErrorForm): Ord
 
 const retried: ReadonlySet<ErrorCode> = new Set([
   'rate_limited',
+  'too_many_at_once',
   'usage_limit_exceeded',
   'service_unavailable',
 ])

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { StoreFailure } from '../../errors.ts'
+import { StoreFailure, TooManyAtOnce } from '../../errors.ts'
 import { signInAgain } from '../../management/owners.ts'
 import { isRecent } from '../../management/sign-in.ts'
 import { randomBase62 } from '../../random-base62.ts'
@@ -86,6 +86,7 @@ export function createOwnerApi(parts: DashboardParts): OwnerApi {
   }
 
   function afterFailure(error: unknown): Wire {
+    if (error instanceof TooManyAtOnce) return tooManyAtOnce(error)
     const reference = randomBase62(12)
     parts.observe({ event: 'malfunction', reference, operation: 'none', error })
     if (error instanceof StoreFailure) {
@@ -93,6 +94,15 @@ export function createOwnerApi(parts: DashboardParts): OwnerApi {
     }
     return refused(500, 'internal_error', `Something went wrong here. The log has it under ${reference}.`)
   }
+}
+
+function tooManyAtOnce({ retryAfterSeconds }: TooManyAtOnce): Wire {
+  const wire = refused(
+    429,
+    'too_many_at_once',
+    `Your account has too much under way at the same time. Try again in ${retryAfterSeconds} seconds.`,
+  )
+  return { ...wire, headers: { ...wire.headers, 'Retry-After': String(retryAfterSeconds) } }
 }
 
 const notSignedIn = refused(401, 'not_signed_in', 'Please sign in.')

@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads'
 import { ProviderFailure } from '../provider-failure.ts'
+import { threadLimits } from '../threads.ts'
 import type { Comparison } from './compare-reads.ts'
 import type { CompareReply } from './google-comparing-worker.ts'
 
@@ -16,8 +17,6 @@ export interface ReadPair {
 }
 
 const maxCompareMs = 30_000
-/** A thread that outgrows this is ended by the runtime, and the spreadsheet is called too large. */
-const resourceLimits = { maxOldGenerationSizeMb: 2_048 }
 
 export function createGoogleComparing(): GoogleComparing {
   let worker: Worker | null = null
@@ -50,7 +49,9 @@ export function createGoogleComparing(): GoogleComparing {
 
   /** A thread that fails while idle must neither end the process nor be asked again. */
   function started(): Worker {
-    const thread = new Worker(new URL('./google-comparing-worker.ts', import.meta.url), { resourceLimits })
+    const thread = new Worker(new URL('./google-comparing-worker.ts', import.meta.url), {
+      resourceLimits: threadLimits,
+    })
     thread.on('error', () => {})
     thread.once('exit', () => {
       if (worker === thread) worker = null
