@@ -240,7 +240,7 @@ export async function startServer(
   const maxHeldBytes = config.maxSnapshotBytes
   const sharing = redisForRows && createSnapshotSharing(createRedisSharedSnapshots(redisForRows))
   const reading = createReading({ store, providers, decoding, clock, observe, maxHeldBytes, sharing })
-  const writing = createWriting({ store, providers, reading, clock, observe, isShared: true })
+  const writing = createWriting({ store, providers, reading, clock, observe })
   const quota = createQuota(store, clock)
   const keyUse = createKeyUse(store, clock)
   const admission = createAdmission({ store, plans, windows, quota, keyUse })

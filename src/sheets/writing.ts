@@ -13,7 +13,7 @@ import { createLane, type Entered, type Lane, type LaneTurn } from './writing/la
 import { createLaneLease, type LaneLease } from './writing/lane-lease.ts'
 import type { WriteAnswer, WriteOrder } from './writing/order.ts'
 import { Closing, createPersistence } from './writing/persistence.ts'
-import { recover, settleOpen, takeOver } from './writing/recovery.ts'
+import { pickUpForgotten, settleOpen, takeOver } from './writing/recovery.ts'
 
 /** Writes to sheets: one lane for each spreadsheet, in the order of asking, each write journalled before it is sent. */
 export interface Writing {
@@ -41,27 +41,28 @@ export interface WritingParts {
   clock: Clock
   observe: Observe
   timers?: Timers
-  /** Other instances may work on the same store, and die. */
-  isShared?: boolean
 }
 
 const tidyEveryMs = 60 * 60 * 1_000
-/** How often we look whether another instance died and left something open. */
+/** How often we look whether another instance died and left something open; one alone looks after its former self. */
 const lookAfterOthersMs = 1_000
 /** A provider that does not answer must not keep the process from ending: its write is in the journal. */
 const closeWithinMs = 5_000
 
-/** Begins at once with what a former process left open; whoever writes meanwhile waits behind it. */
+/**
+ * Any number of instances work on one store, also while one is replaced by the next on a single machine: each lane goes by a
+ * lease, and whoever takes it settles what was left open there. Begins at once with what dead instances left.
+ */
 export function createWriting(parts: WritingParts): Writing {
   const { store, providers, timers = idleTimers } = parts
   const lanes = new Map<string, Lane>()
   const persistence = createPersistence(timers)
   const batchParts = { ...parts, persistence }
-  const recovered = parts.isShared ? persistence.until(takeOverAll) : recover(batchParts, laneOf)
+  const recovered = persistence.until(takeOverAll)
   // Whoever writes hears of it.
   recovered.catch(() => {})
   let cancelTidying = timers.after(tidyEveryMs, tidy)
-  let cancelLook = parts.isShared ? timers.after(lookAfterOthersMs, lookAfterOthers) : () => {}
+  let cancelLook = timers.after(lookAfterOthersMs, lookAfterOthers)
 
   return {
     async claim({ sheet, ...asked }) {
@@ -108,15 +109,15 @@ export function createWriting(parts: WritingParts): Writing {
     if (known) return known
     const { fetchHeader, untilTurn } = providers.get(provider) ?? {}
     const isHeaderEnough = fetchHeader !== undefined
-    const lease = parts.isShared ? createLaneLease(source, { store, persistence, timers }) : null
+    const lease = createLaneLease(source, { store, persistence, timers })
     const lane = createLane({
       timers,
       ...(untilTurn && {
         untilTurn: ({ sheet }) => connected(sheet.id).then(untilTurn, () => {}),
       }),
       batchLength: (orders) => batchLength(orders, isHeaderEnough),
-      work: (batch) => workOff(batch, source, lease ? { ...batchParts, store: under(lease) } : batchParts),
-      ...(lease && { turn: turnOf(source, lease) }),
+      work: (batch) => workOff(batch, source, { ...batchParts, store: under(lease) }),
+      turn: turnOf(source, lease),
       free: async ({ claim }) => claim === null || giveBack(claim),
       onIdle: () => void lanes.delete(source),
     })
@@ -155,7 +156,12 @@ export function createWriting(parts: WritingParts): Writing {
   }
 
   function takeOverAll(): Promise<void> {
-    return takeOver(store, laneOf, (source) => lanes.has(source))
+    return takeOver(store, visitLane)
+  }
+
+  /** Whoever takes a lane settles what is open there, so it is enough to go there; where it is busy it is gone to anyway. */
+  function visitLane(source: string, provider: string): void {
+    if (!lanes.has(source)) laneOf(source, provider).hold(async () => {})
   }
 
   function lookAfterOthers(): void {
@@ -180,6 +186,6 @@ export function createWriting(parts: WritingParts): Writing {
   function tidy(): void {
     cancelTidying = timers.after(tidyEveryMs, tidy)
     void store.forgetOldOperations(keepAnswersMs).catch(() => {})
-    void recover(batchParts, laneOf, tidyEveryMs).catch(() => {})
+    void pickUpForgotten(store, tidyEveryMs, visitLane).catch(() => {})
   }
 }

@@ -11,7 +11,7 @@ import { createWriting, type Writing } from '../../src/sheets/writing.ts'
 import type { Store } from '../../src/store/store.ts'
 import { createFaultyProvider, poison } from './simulation/faulty-provider.ts'
 import { createMemoryJournal } from './simulation/memory-journal.ts'
-import { simulatedSheet as sheet } from './simulation/schedule.ts'
+import { liveOn, simulatedSheet as sheet } from './simulation/schedule.ts'
 import { createVirtualTime } from './simulation/virtual-time.ts'
 
 /** What a commit does, one after the other; then all goes well. */
@@ -199,6 +199,7 @@ function start({ steps = [], prepareMs = [], onCommit }: Script) {
     if (isAway) throw new ProviderFailure('it is away')
     return settle(...asked)
   }
+  let lives = 0
   let writing = newWriting()
 
   return {
@@ -214,6 +215,7 @@ function start({ steps = [], prepareMs = [], onCommit }: Script) {
     },
     close: () => writing.close(),
     restart() {
+      journal.endDead(instanceId())
       writing = newWriting()
     },
     /** Lets time pass until it is settled. */
@@ -288,8 +290,15 @@ function start({ steps = [], prepareMs = [], onCommit }: Script) {
     }
   }
 
+  function instanceId(): string {
+    return `life ${lives}`
+  }
+
   function newWriting(): Writing {
-    const store = journal as unknown as Store
+    lives++
+    const ours = journal.of(instanceId())
+    void liveOn(ours, time, () => false)
+    const store = ours as unknown as Store
     const providers = new Map([['faulty', provider]])
     const observe = () => {}
     const decoding = {

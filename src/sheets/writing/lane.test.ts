@@ -116,6 +116,7 @@ function start() {
     async free({ claim }) {
       freed.push(claim)
     },
+    turn: { begin: async () => true, async pass() {}, async end() {} },
     onIdle() {},
   })
 

@@ -33,8 +33,8 @@ export interface LaneParts {
   work(batch: readonly Waiting[]): Promise<void>
   /** For an order whose time ran out before anything was sent; never throws. */
   free(order: WriteOrder): Promise<unknown>
-  /** Where others write to the same spreadsheet as well: nothing is done unless this lane has its turn among them. */
-  turn?: LaneTurn
+  /** Others may write to the same spreadsheet as well: nothing is done unless this lane has its turn among them. */
+  turn: LaneTurn
   onIdle(): void
 }
 
@@ -83,17 +83,17 @@ export function createLane({ timers, untilTurn, batchLength, work, free, turn, o
     // Someone may come while the turn is being ended.
     while (held.length + queue.length > 0) {
       while (held.length + queue.length > 0) {
-        if (turn && !(await hasTurn(turn))) giveUp()
+        if (!(await hasTurn())) giveUp()
         await workOnce()
-        await turn?.pass()
+        await turn.pass()
       }
-      await turn?.end()
+      await turn.end()
     }
     running = null
     onIdle()
   }
 
-  async function hasTurn(turn: LaneTurn): Promise<boolean> {
+  async function hasTurn(): Promise<boolean> {
     try {
       return await turn.begin()
     } catch (error) {

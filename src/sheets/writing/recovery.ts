@@ -8,13 +8,13 @@ import type { Reading } from '../reading.ts'
 import { withFoundNumbers } from './finding-rows.ts'
 import type { JournalStore } from './journal.ts'
 import { answerText, type JournalPlace, readAnswer, readPlace } from './journal-text.ts'
-import type { Lane } from './lane.ts'
-import { Closing, type Persistence } from './persistence.ts'
+import type { Persistence } from './persistence.ts'
 
-type LaneOf = (source: string, provider: string) => Lane
+/** Has its turn taken once, unless it is busy and takes it anyway. */
+type VisitLane = (source: string, provider: string) => void
 
 export interface RecoveryParts {
-  store: JournalStore & Pick<Store, 'unfinishedOperations' | 'sendingOperations' | 'sheetById'>
+  store: JournalStore & Pick<Store, 'sendingOperations' | 'sheetById'>
   providers: ReadonlyMap<string, Provider>
   reading: Reading
   persistence: Persistence
@@ -22,43 +22,36 @@ export interface RecoveryParts {
 }
 
 /**
- * What a dead process had in hand, or a live one lost sight of because the store was away. Nothing of "queued" was sent, so its keys are free. "Sending" may
- * have been done or not; each fence is settled in its lane, before any new write to the same spreadsheet. Resolves
- * when the lanes know what they have to wait for.
- */
-export async function recover(
-  parts: RecoveryParts,
-  laneOf: LaneOf,
-  openForMs = Number.NEGATIVE_INFINITY,
-): Promise<void> {
-  const { store, persistence } = parts
-  const unfinished = await persistence.until(() => store.unfinishedOperations())
-  const open = unfinished.filter(({ ageMs }) => ageMs > openForMs)
-  const unsent = open.filter(({ fence }) => fence === null).map(({ id }) => id)
-  if (unsent.length > 0) await persistence.until(() => store.dropOperations(unsent))
-  const sent = open.filter(({ fence }) => fence !== null)
-  for (const [source, ofSource] of Map.groupBy(sent, (operation) => operation.source)) {
-    for (const [fence, ofFence] of Map.groupBy(ofSource, (operation) => operation.fence ?? '')) {
-      const place = readPlace(ofFence[0]?.place ?? '{}')
-      const work = () => settle({ source, fence, place, operations: ofFence }, parts).catch(unlessClosing)
-      laneOf(source, place.provider).hold(work)
-    }
-  }
-}
-
-/**
- * The same where several instances work on one store: only what instances left that are gone. Each spreadsheet is
- * settled by whoever takes its lane (`settleOpen`), so it is enough to go there.
+ * What instances left that are gone. Nothing that was queued was sent, so its keys are free. What was being sent may have
+ * been done or not: whoever takes the lane of its spreadsheet settles that (`settleOpen`), so it is enough to go there.
  */
 export async function takeOver(
   store: Pick<Store, 'abandonedOperations' | 'freeAbandonedKeys'>,
-  laneOf: LaneOf,
-  isBusy: (source: string) => boolean,
+  visitLane: VisitLane,
 ): Promise<void> {
   const abandoned = await store.abandonedOperations()
   if (abandoned.some(({ fence }) => fence === null)) await store.freeAbandonedKeys()
-  for (const { source, place } of abandoned) {
-    if (place !== null && !isBusy(source)) laneOf(source, readPlace(place).provider).hold(async () => {})
+  visitLanesOf(abandoned, visitLane)
+}
+
+/**
+ * The same for what this instance lost sight of, because the store was away when its end was to be noted. Nobody works on an
+ * operation for as long as `openForMs`.
+ */
+export async function pickUpForgotten(
+  store: Pick<Store, 'unfinishedOperations' | 'dropOperations'>,
+  openForMs: number,
+  visitLane: VisitLane,
+): Promise<void> {
+  const forgotten = (await store.unfinishedOperations()).filter(({ ageMs }) => ageMs > openForMs)
+  const unsent = forgotten.filter(({ fence }) => fence === null).map(({ id }) => id)
+  if (unsent.length > 0) await store.dropOperations(unsent)
+  visitLanesOf(forgotten, visitLane)
+}
+
+function visitLanesOf(operations: readonly OperationRecord[], visitLane: VisitLane): void {
+  for (const { source, place } of operations) {
+    if (place !== null) visitLane(source, readPlace(place).provider)
   }
 }
 
@@ -73,10 +66,6 @@ export async function settleOpen(source: string, parts: RecoveryParts): Promise<
     const place = readPlace(operations[0]?.place ?? '{}')
     await settle({ source, fence, place, operations }, parts)
   }
-}
-
-function unlessClosing(error: unknown): void {
-  if (!(error instanceof Closing)) throw error
 }
 
 interface Unsettled {

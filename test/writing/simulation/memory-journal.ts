@@ -1,17 +1,28 @@
 import { StoreFailure } from '../../../src/errors.ts'
+import type { LeaseStore } from '../../../src/store/leases.ts'
 import type { OperationRecord, OperationStore } from '../../../src/store/operations.ts'
 import type { SheetRecord } from '../../../src/store/store.ts'
+import { createMemoryLeases } from './memory-leases.ts'
 import type { VirtualTime } from './virtual-time.ts'
 
-/** What the lane asks of the store, in memory; `trouble` says of each call whether it fails, and whether it was done. */
-export interface MemoryJournal
-  extends Omit<OperationStore, 'abandonedOperations' | 'freeAbandonedKeys' | 'sendingOperations'> {
-  sheetById(sheetId: string): Promise<SheetRecord | null>
+/** What lanes ask of the store, in memory; `trouble` says of each call whether it fails, and whether it was done. */
+export interface MemoryJournal {
+  /** As one instance sees it. */
+  of(instanceId: string): InstanceJournal
+  /** That one was killed, as the next one on the same machine finds out at once. */
+  endDead(instanceId: string): void
   operations: ReadonlyMap<string, Kept>
   writeSeq: number
 }
 
-type Kept = Omit<OperationRecord, 'ageMs'> & { createdAtMs: number }
+export interface InstanceJournal
+  extends OperationStore,
+    Pick<LeaseStore, 'takeLease' | 'renewLease' | 'endLease' | 'stayAlive'> {
+  sheetById(sheetId: string): Promise<SheetRecord | null>
+  ping(): Promise<void>
+}
+
+type Kept = Omit<OperationRecord, 'ageMs'> & { createdAtMs: number; instanceId: string }
 
 export type Trouble = () => 'none' | 'before' | 'after'
 
@@ -23,7 +34,11 @@ export function createMemoryJournal(
   isSlow: () => boolean,
 ): MemoryJournal {
   const operations = new Map<string, Kept>()
-  const told = ({ createdAtMs, ...kept }: Kept) => ({ ...kept, ageMs: time.nowMs() - createdAtMs })
+  const leases = createMemoryLeases(time)
+  const told = ({ createdAtMs, instanceId, ...kept }: Kept) => ({
+    ...kept,
+    ageMs: time.nowMs() - createdAtMs,
+  })
   let lastId = 0
   const isOpen = ({ state }: Kept) => state === 'queued' || state === 'sending'
 
@@ -47,63 +62,95 @@ export function createMemoryJournal(
   const journal: MemoryJournal = {
     operations,
     writeSeq: 0,
-    async sheetById() {
-      return { ...sheet, writeSeq: journal.writeSeq }
-    },
-    claimOperation: (asked) =>
-      step(() => {
-        const existing = [...operations.values()].find(
-          ({ accountId, idempotencyKey }) =>
-            accountId === asked.accountId && idempotencyKey === asked.idempotencyKey,
-        )
-        if (existing) return { existing: told(existing) }
-        const id = `op_${++lastId}`
-        const open = { fence: null, place: null, answer: null, createdAtMs: time.nowMs() }
-        operations.set(id, { ...asked, ...open, id, state: 'queued' })
-        return { claimed: id }
-      }),
-    beginSending: ({ source, fence, place, operations: sent }) =>
-      step(() => {
-        for (const { id } of sent) {
-          const known = id === null ? null : operations.get(id)
-          if (known === undefined || (known && !isOpen(known))) throw new StoreFailure(`${id} is not open`)
-        }
-        return sent.map(({ id, accountId, sheetId, answer }) => {
-          const known = operations.get(id ?? '')
-          const own = known ?? {
-            id: `op_${++lastId}`,
-            idempotencyKey: null,
-            fingerprint: null,
-            createdAtMs: time.nowMs(),
-          }
-          operations.set(own.id, {
-            ...own,
-            accountId,
-            sheetId,
-            source,
-            state: 'sending',
-            fence,
-            place,
-            answer,
-          })
-          return own.id
-        })
-      }),
-    finishApplied: (_source, outcomes) =>
-      step(() => {
-        finish('applied', outcomes)
-        journal.writeSeq++
-      }),
-    finishRefused: (outcomes) => step(() => finish('refused', outcomes)),
-    dropOperations: (ids) =>
-      step(() => {
-        for (const id of ids) {
-          const operation = operations.get(id)
-          if (operation && isOpen(operation)) operations.delete(id)
-        }
-      }),
-    unfinishedOperations: () => step(() => [...operations.values()].filter(isOpen).map(told)),
-    forgetOldOperations: async () => 0,
+    endDead: (instanceId) => leases.endAllOf(instanceId),
+    of: (instanceId) => instanceJournal(instanceId),
   }
   return journal
+
+  function instanceJournal(instanceId: string): InstanceJournal {
+    const ours = leases.of(instanceId)
+    const ofTheDead = (operation: Kept) =>
+      isOpen(operation) && operation.instanceId !== instanceId && !leases.isAlive(operation.instanceId)
+    return {
+      takeLease: (...asked) => step(() => ours.takeLease(...asked)).then((taken) => taken),
+      renewLease: (...asked) => step(() => ours.renewLease(...asked)).then((isOurs) => isOurs),
+      endLease: (lease) => step(() => ours.endLease(lease)).then(() => {}),
+      stayAlive: ours.stayAlive,
+      async ping() {},
+      async sheetById() {
+        return { ...sheet, writeSeq: journal.writeSeq }
+      },
+      claimOperation: (asked) =>
+        step(() => {
+          const existing = [...operations.values()].find(
+            ({ accountId, idempotencyKey }) =>
+              accountId === asked.accountId && idempotencyKey === asked.idempotencyKey,
+          )
+          if (existing && !(existing.state === 'queued' && ofTheDead(existing))) {
+            return { existing: told(existing) }
+          }
+          if (existing) operations.delete(existing.id)
+          const id = `op_${++lastId}`
+          const open = { fence: null, place: null, answer: null, createdAtMs: time.nowMs(), instanceId }
+          operations.set(id, { ...asked, ...open, id, state: 'queued' })
+          return { claimed: id }
+        }),
+      beginSending: ({ source, fence, place, lease, operations: sent }) =>
+        step(() => {
+          if (lease && !leases.isHeld(lease, instanceId)) throw new StoreFailure('The lane is in other hands')
+          for (const { id } of sent) {
+            const known = id === null ? null : operations.get(id)
+            if (known === undefined || (known && !isOpen(known))) throw new StoreFailure(`${id} is not open`)
+          }
+          return sent.map(({ id, accountId, sheetId, answer }) => {
+            const known = operations.get(id ?? '')
+            const own = known ?? {
+              id: `op_${++lastId}`,
+              idempotencyKey: null,
+              fingerprint: null,
+              createdAtMs: time.nowMs(),
+            }
+            const to = { accountId, sheetId, source, fence, place, answer, instanceId }
+            operations.set(own.id, { ...own, ...to, state: 'sending' })
+            return own.id
+          })
+        }),
+      finishApplied: (_source, outcomes) =>
+        step(() => {
+          finish('applied', outcomes)
+          journal.writeSeq++
+        }),
+      finishRefused: (outcomes) => step(() => finish('refused', outcomes)),
+      dropOperations: (ids) =>
+        step(() => {
+          for (const id of ids) {
+            const operation = operations.get(id)
+            if (operation && isOpen(operation)) operations.delete(id)
+          }
+        }),
+      unfinishedOperations: () =>
+        step(() =>
+          [...operations.values()]
+            .filter(
+              (operation) =>
+                isOpen(operation) && (operation.instanceId === instanceId || ofTheDead(operation)),
+            )
+            .map(told),
+        ),
+      abandonedOperations: () => step(() => [...operations.values()].filter(ofTheDead).map(told)),
+      freeAbandonedKeys: () =>
+        step(() => {
+          for (const operation of operations.values()) {
+            if (operation.state === 'queued' && ofTheDead(operation)) operations.delete(operation.id)
+          }
+        }),
+      sendingOperations: (source) =>
+        step(() =>
+          [...operations.values()]
+            .filter((operation) => operation.source === source && operation.state === 'sending')
+            .map(told),
+        ),
+      forgetOldOperations: async () => 0,
+    }
+  }
 }

@@ -6,10 +6,11 @@ import { createReading } from '../../../src/sheets/reading.ts'
 import { buildSnapshot } from '../../../src/sheets/snapshot.ts'
 import type { Wish, WriteAnswer } from '../../../src/sheets/writing/order.ts'
 import { createWriting, type Writing } from '../../../src/sheets/writing.ts'
+import { lifeMs } from '../../../src/store/instance-life.ts'
 import type { SheetRecord, Store } from '../../../src/store/store.ts'
 import { createFaultyProvider, type Faults, poison, unfit } from './faulty-provider.ts'
-import { createMemoryJournal } from './memory-journal.ts'
-import { createRandom, createVirtualTime } from './virtual-time.ts'
+import { createMemoryJournal, type InstanceJournal } from './memory-journal.ts'
+import { createRandom, createVirtualTime, type VirtualTime } from './virtual-time.ts'
 
 /** What one client asked for and what it was told; `token` is in every row that its write touches. */
 export interface Told {
@@ -20,6 +21,8 @@ export interface Told {
   end: 'done' | 'refused' | 'failed' | 'unknown'
   code: string | null
   answer: WriteAnswer | null
+  /** Which instance took it, and as its how manyth; -1 where none did. */
+  acceptedBy: number
   acceptedAs: number
   tookMs: number
 }
@@ -56,17 +59,36 @@ export const simulatedSheet: SheetRecord = {
 const sheet = simulatedSheet
 const patienceMs = 26_000
 const horizonMs = 30 * 60_000
-/** For what comes late, and for clearing away, which happens once an hour. */
+/** Nothing comes later than this, and nobody stays a client for longer. */
+const latestMs = 60_000
+/** For what is still open then: forgotten operations are looked for once an hour. */
 const afterwardsMs = 130 * 60_000
+const signEveryMs = 1_000
 
 export interface Wishes {
   clients: number
   writesEach: number
   crashes: number
+  /** That serve at the same time, on one store. */
+  instances: number
+}
+
+/** As an instance does while it lives. */
+export async function liveOn(
+  store: Pick<InstanceJournal, 'stayAlive'>,
+  time: VirtualTime,
+  isOver: () => boolean,
+): Promise<void> {
+  if (isOver()) return
+  time.after(signEveryMs, () => void liveOn(store, time, isOver))
+  await store.stayAlive(lifeMs)
 }
 
 /** One random history of clients, faults and crashes; the same seed gives the same. */
-export async function play(seed: number, { clients, writesEach, crashes }: Wishes): Promise<Played> {
+export async function play(
+  seed: number,
+  { clients, writesEach, crashes, instances }: Wishes,
+): Promise<Played> {
   const random = createRandom(seed)
   const time = createVirtualTime(0)
   const faults = facing(random)
@@ -75,8 +97,8 @@ export async function play(seed: number, { clients, writesEach, crashes }: Wishe
   const trouble = () => (random() >= storeTrouble ? 'none' : random() < 0.5 ? 'before' : 'after')
   const journal = createMemoryJournal(sheet, time, trouble, () => random() < 0.3)
   const told: Told[] = []
-  let accepted = 0
-  let server = start()
+  let lives = 0
+  const servers = Array.from({ length: instances }, () => start())
   let crashed = 0
   const working = Array.from({ length: clients }, (_, at) => client(at))
   let isDone = false
@@ -86,8 +108,11 @@ export async function play(seed: number, { clients, writesEach, crashes }: Wishe
   for (let n = 0; n < crashes; n++) time.after(random() * 20_000, crash)
   await time.run(() => isDone || time.nowMs() > horizonMs)
   assert.ok(isDone, `seed ${seed}: someone was never answered`)
-  const overAtMs = time.nowMs() + afterwardsMs
-  await time.run(() => time.nowMs() > overAtMs)
+  const doneAtMs = time.nowMs()
+  await time.run(() => {
+    const passedMs = time.nowMs() - doneAtMs
+    return passedMs > afterwardsMs || (passedMs > latestMs && countOpen() === 0)
+  })
 
   const effects = new Map<string, number>()
   let wrongRows = 0
@@ -100,16 +125,13 @@ export async function play(seed: number, { clients, writesEach, crashes }: Wishe
       assert.ok(token)
     } else if (result.kind === 'delete') count(`delete ${result.row[0]}`)
   }
-  const leftOpen = [...journal.operations.values()].filter(
-    ({ state }) => state === 'queued' || state === 'sending',
-  ).length
   return {
     told,
     effects,
     log: provider.sheet.log,
     rows: provider.sheet.rows,
     crashes: crashed,
-    leftOpen,
+    leftOpen: countOpen(),
     undiscarded: crashed > 0 ? 0 : provider.prepared - provider.discarded,
     wrongRows,
   }
@@ -118,9 +140,17 @@ export async function play(seed: number, { clients, writesEach, crashes }: Wishe
     effects.set(token, (effects.get(token) ?? 0) + 1)
   }
 
-  function start() {
+  function countOpen(): number {
+    const states = [...journal.operations.values()].map(({ state }) => state)
+    return states.filter((state) => state === 'queued' || state === 'sending').length
+  }
+
+  function start(): Server {
     const life = { isOver: false, onEnd: [] as (() => void)[] }
-    const store = mortal(journal, life) as unknown as Store
+    const instance = ++lives
+    const ours = journal.of(`life ${instance}`)
+    void liveOn(ours, time, () => life.isOver)
+    const store = mortal(ours, life) as unknown as Store
     const providers = new Map([['faulty', mortal(provider, life)]])
     const clock = time
     const observe = () => {}
@@ -136,16 +166,20 @@ export async function play(seed: number, { clients, writesEach, crashes }: Wishe
       after: (delayMs: number, work: () => void) => time.after(delayMs, () => life.isOver || work()),
     }
     const writing = createWriting({ store, providers, reading, clock, observe, timers })
-    return { life, writing }
+    return { life, writing, instance, accepted: 0 }
   }
 
   /** What was on its way to the provider may still get there; nothing comes back, and nobody is answered. */
   function crash(): void {
     if (isDone) return
     crashed++
+    const at = Math.floor(random() * servers.length)
+    const server = servers[at] as Server
     server.life.isOver = true
     for (const tell of server.life.onEnd) tell()
-    server = start()
+    // One that starts on the same machine knows of it; on another it waits until the lease has run out.
+    if (random() < 0.5) journal.endDead(`life ${server.instance}`)
+    servers[at] = start()
   }
 
   async function client(at: number): Promise<void> {
@@ -174,18 +208,21 @@ export async function play(seed: number, { clients, writesEach, crashes }: Wishe
   async function ask(
     wish: Wish,
     key: string | null,
-  ): Promise<Pick<Told, 'end' | 'code' | 'answer' | 'acceptedAs'>> {
-    const { writing, life } = server
+  ): Promise<Pick<Told, 'end' | 'code' | 'answer' | 'acceptedAs' | 'acceptedBy'>> {
+    const server = servers[Math.floor(random() * servers.length)] as Server
+    const { life } = server
     const died = new Promise<'died'>((resolve) => life.onEnd.push(() => resolve('died')))
-    const nothing = { code: null, answer: null, acceptedAs: -1 }
+    const nothing = { code: null, answer: null, acceptedBy: -1, acceptedAs: -1 }
     // Whoever does not get as far as to have its key learns nothing about what it sent before.
     const progress = { hasKey: key === null }
     const failed = () => (progress.hasKey ? 'failed' : 'unknown')
     try {
-      const heard = await Promise.race([died, request(writing, wish, key, progress)])
+      const heard = await Promise.race([died, request(server, wish, key, progress)])
       if (heard === 'died') return { ...nothing, end: 'unknown' }
       const { outcome, acceptedAs } = heard
-      if (!(outcome instanceof Refusal)) return { end: 'done', code: null, answer: outcome, acceptedAs }
+      if (!(outcome instanceof Refusal)) {
+        return { end: 'done', code: null, answer: outcome, acceptedBy: server.instance, acceptedAs }
+      }
       const isFinal = outcome.status < 500 && outcome.code !== 'idempotency_in_progress'
       const end = isFinal ? 'refused' : failed()
       return { ...nothing, end, code: outcome.code }
@@ -194,7 +231,8 @@ export async function play(seed: number, { clients, writesEach, crashes }: Wishe
     }
   }
 
-  async function request(writing: Writing, wish: Wish, key: string | null, progress: { hasKey: boolean }) {
+  async function request(server: Server, wish: Wish, key: string | null, progress: { hasKey: boolean }) {
+    const { writing } = server
     let claim: string | null = null
     if (key !== null) {
       const asked = { accountId: 'acc_1', sheet, idempotencyKey: key, fingerprint: key }
@@ -204,7 +242,7 @@ export async function play(seed: number, { clients, writesEach, crashes }: Wishe
       claim = claimed.claimed
       progress.hasKey = true
     }
-    const acceptedAs = accepted++
+    const acceptedAs = server.accepted++
     const order = { sheet, accountId: 'acc_1', wish, claim, bytes: 100, stillAdmitted: async () => null }
     return { outcome: await writing.write(order), acceptedAs }
   }
@@ -239,6 +277,13 @@ export async function play(seed: number, { clients, writesEach, crashes }: Wishe
     }
     return { wish: { kind: 'delete', rowNumber, isRowAsExpected }, subject: `delete ${id}` }
   }
+}
+
+interface Server {
+  life: { isOver: boolean; onEnd: (() => void)[] }
+  writing: Writing
+  instance: number
+  accepted: number
 }
 
 function startRows(): Cell[][] {
