@@ -31,6 +31,18 @@ test('a conflict leaves the fence in place until it is discarded: a crash in bet
   assert.deepEqual(await readdir(folder), ['sheet.csv'])
 })
 
+test('a write that another instance has settled meanwhile is not done, and says so of itself and not of the file', async (t) => {
+  const { path, place, provider, prepare } = await start(t)
+  const prepared = await prepare('x')
+  assert.equal(await provider.settle(place, prepared.fence), 'void')
+  await assert.rejects(prepared.commit(), (error: unknown) => {
+    assert.ok(error instanceof ProviderFailure)
+    assert.match(error.message, /^another instance has taken over; nothing was written/)
+    return true
+  })
+  assert.equal(await readFile(path, 'utf8'), 'a\n1\n')
+})
+
 test('an edit within the tick of the clock, of the same length, is noticed all the same', async (t) => {
   for (let n = 0; n < 50; n++) {
     const { path, prepare } = await start(t)

@@ -2,7 +2,7 @@ import { hash, randomBytes } from 'node:crypto'
 import { type BigIntStats, constants, renameSync, statSync } from 'node:fs'
 import { access, open, readdir, stat, unlink } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { OutcomeUnknown } from '../provider-failure.ts'
+import { OutcomeUnknown, ProviderFailure } from '../provider-failure.ts'
 import { stampOf, stampThatSuffices } from './file-version.ts'
 import { readIfVersion } from './read-file.ts'
 import type { ReplacedFiles } from './replaced-files.ts'
@@ -61,7 +61,7 @@ export async function putInPlace(
     const last = await former.stat({ bigint: true })
     // In one breath: only an edit in the instant between these two can go unseen.
     if (stampOf(last) !== stamp || stampOf(statSync(path, { bigint: true })) !== stamp) return false
-    renameSync(join(dirname(path), fence), path)
+    rename(join(dirname(path), fence), path)
     isReplaced = true
     replaced.keep(path, former, last)
   } finally {
@@ -71,6 +71,20 @@ export async function putInPlace(
     throw new OutcomeUnknown('the disk did not confirm the write', { cause, isPassing: true })
   })
   return true
+}
+
+/** The file itself was there a moment ago: what is gone is ours, and whoever took it away has settled it as not done. */
+function rename(temporary: string, path: string): void {
+  try {
+    renameSync(temporary, path)
+  } catch (cause) {
+    if (!isMissing(cause)) throw cause
+    throw new ProviderFailure('another instance has taken over; nothing was written, retry in a moment', {
+      cause,
+      isPassing: true,
+      retryAfterSeconds: 1,
+    })
+  }
 }
 
 export async function removeReplacement(path: string, fence: string): Promise<void> {
