@@ -11,6 +11,7 @@ import { assembleDashboard } from './dashboard-assembly.ts'
 import { StoreFailure, StoreUnwritable } from './errors.ts'
 import { secretOf } from './kept-secret.ts'
 import { type Accounts, createAccounts } from './management/accounts.ts'
+import { type BySlug, createBySlug } from './management/by-slug.ts'
 import { type Connecting, createConnecting } from './management/connecting.ts'
 import { createGoogleConnection, type GoogleConnection } from './management/google-connection.ts'
 import { createGoogleSpreadsheets, type GoogleSpreadsheets } from './management/google-spreadsheets.ts'
@@ -66,10 +67,12 @@ export interface Workshop {
   store: Store
   plans: Plans
   accounts: Accounts
-  sheets: Sheets
-  keys: Keys
+  /** For whoever runs the server, who names accounts by their slugs. */
+  sheets: BySlug['sheets']
+  keys: BySlug['keys']
+  /** For whoever is signed in: by the account's id. */
+  ofOwner: { sheets: Sheets; keys: Keys; connecting: Connecting }
   signIn: SignIn
-  connecting: Connecting
   google: GoogleConnection
   googleSpreadsheets: GoogleSpreadsheets
   sealing: Sealing
@@ -109,8 +112,8 @@ function furnish({ config, clock, observe, metrics, database, sealing }: BareWor
   const store = createSqlStore(database, clock)
   const plans: Plans = new Map([...defaultPlans, ...Object.entries(config.plans)])
   const accounts = createAccounts(store, plans)
-  const sheets = createSheets(store, accounts)
-  const keys = createKeys(store, accounts, sheets)
+  const sheets = createSheets(store)
+  const keys = createKeys(store, sheets)
   const signIn = createSignIn(store, accounts, clock)
   const sharedTokens = createSharedTokens({ store, sealing })
   const shared = createSharedState(config, store, clock, observe)
@@ -131,6 +134,7 @@ function furnish({ config, clock, observe, metrics, database, sealing }: BareWor
     ['google', atGoogle?.provider ?? createUnconfiguredProvider('Google Sheets', googleMissing)],
   ])
   const decoding = createDecoding(observe)
+  const ofOwner = { sheets, keys, connecting: createConnecting(sheets, providers, decoding) }
   const google = createGoogleConnection({
     store,
     sealing,
@@ -144,10 +148,9 @@ function furnish({ config, clock, observe, metrics, database, sealing }: BareWor
     store,
     plans,
     accounts,
-    sheets,
-    keys,
+    ...createBySlug(accounts, ofOwner),
+    ofOwner,
     signIn,
-    connecting: createConnecting(sheets, providers, decoding),
     google,
     googleSpreadsheets: createGoogleSpreadsheets(google, atGoogle?.files ?? null),
     sealing,

@@ -43,6 +43,7 @@ export function assembleDashboard(needs: DashboardNeeds): { dashboard: Dashboard
   const baseUrl = () => workshop.baseUrl
   const dashboard = createDashboard({
     ...workshop,
+    ...workshop.ofOwner,
     appFolder,
     baseUrl,
     version: packageJson.version,

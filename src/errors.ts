@@ -107,7 +107,19 @@ export class Refusal {
 
 /** The store could not be asked: not the caller's fault and not a bug, so the answer is `service_unavailable`. */
 export class StoreFailure extends Error {
-  override readonly name = 'StoreFailure'
+  override readonly name: string = 'StoreFailure'
+}
+
+/**
+ * What was to be kept belongs to something that was ended meanwhile, such as an account or a sheet: nothing of it was
+ * kept. It is no malfunction, and whoever asked for it is told so.
+ */
+export class GoneMeanwhile extends StoreFailure {
+  override readonly name = 'GoneMeanwhile'
+
+  constructor(cause?: unknown) {
+    super('What this belongs to was ended meanwhile', { cause })
+  }
 }
 
 /** The store can be asked, but takes no writes. */

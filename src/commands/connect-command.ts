@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import type { Workshop } from '../assemble.ts'
+import type { NamedAccount } from '../management/accounts.ts'
 import { Problem } from '../management/problem.ts'
 import type { SheetToConnect } from '../management/sheets.ts'
 import { kindOf, locateFile } from '../sheets/file/file-location.ts'
@@ -28,15 +29,13 @@ async function connect(
   if ((file === undefined) === (google === undefined)) {
     throw new UsageError('Name the spreadsheet with --file or with --google.')
   }
-  const asked = {
-    accountSlug,
-    sheetSlug,
-    access: oneOf<SheetAccess>('access', access, ['private', 'public-read']),
-  }
+  const wish = { sheetSlug, access: oneOf<SheetAccess>('access', access, ['private', 'public-read']) }
+  const account = await workshop.accounts.find(accountSlug)
+  if (account instanceof Problem) return account
   const spreadsheet =
-    google === undefined ? fileAt(file ?? '', tab) : await googleAt(workshop, accountSlug, google, tab)
+    google === undefined ? fileAt(file ?? '', tab) : await googleAt(workshop, account, google, tab)
   if (spreadsheet instanceof Problem) return spreadsheet
-  const connected = await workshop.connecting.connect({ ...asked, ...spreadsheet })
+  const connected = await workshop.ofOwner.connecting.connect({ account, ...wish, ...spreadsheet })
   if (connected instanceof Problem) return connected
   const { sheet, preview } = connected
   const found = `${count(preview.columns.length, 'column')}, ${count(preview.rowCount, 'row')}`
@@ -56,21 +55,19 @@ function fileAt(file: string, tab: string | undefined): Spreadsheet | Problem {
 }
 
 async function googleAt(
-  { accounts, google, googleSpreadsheets }: Workshop,
-  accountSlug: string,
+  { google, googleSpreadsheets }: Workshop,
+  { id, slug }: NamedAccount,
   spreadsheet: string,
   tab: string | undefined,
 ): Promise<Spreadsheet | Problem> {
-  const account = await accounts.find(accountSlug)
-  if (account instanceof Problem) return account
-  const status = await google.status(account.id)
+  const status = await google.status(id)
   if (google.isConfigured && status?.state !== 'connected') {
     const state = status ? 'must connect Google again' : 'is not connected to Google yet'
     return new Problem(
-      `account "${accountSlug}" ${state}; its owner does that at the dashboard. For a link: rowport account link ${accountSlug}`,
+      `account "${slug}" ${state}; its owner does that at the dashboard. For a link: rowport account link ${slug}`,
     )
   }
-  const located = await googleSpreadsheets.locate(account.id, spreadsheet, tab ?? null)
+  const located = await googleSpreadsheets.locate(id, spreadsheet, tab ?? null)
   if (located instanceof Problem) return located
   return { provider: 'google', source: located.source, ...located.place }
 }

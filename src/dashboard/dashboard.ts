@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { GoneMeanwhile } from '../errors.ts'
 import { randomBase62 } from '../random-base62.ts'
 import { createAppFiles } from './app-files.ts'
 import type { DashboardParts } from './dashboard-parts.ts'
@@ -44,6 +45,7 @@ export function createDashboard(parts: DashboardDoorParts): Dashboard {
 
   async function onward(response: ServerResponse, site: Site, find: () => Promise<Onward>): Promise<void> {
     const { to, cookies } = await find().catch((error: unknown): Onward => {
+      if (error instanceof GoneMeanwhile) return { to: '/connect?google=state_invalid', cookies: [] }
       parts.observe({ event: 'malfunction', reference: randomBase62(12), operation: 'none', error })
       return { to: '/connect?google=failed', cookies: [] }
     })

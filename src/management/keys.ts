@@ -1,7 +1,7 @@
 import { generateApiKey, hashApiKey, shownParts } from '../admission/api-key.ts'
 import type { KeyMode, KeyScope } from '../store/schema.ts'
 import type { KeyRecord, SheetRecord, Store } from '../store/store.ts'
-import type { Accounts } from './accounts.ts'
+import type { NamedAccount } from './accounts.ts'
 import { Problem } from './problem.ts'
 import type { Sheets } from './sheets.ts'
 
@@ -10,7 +10,7 @@ export type { KeyRecord }
 export interface Keys {
   create(key: KeyToCreate): Promise<FreshKey | Problem>
   /** Without those that the dashboard's console uses. */
-  list(accountSlug: string): Promise<KeyRecord[] | Problem>
+  list(account: NamedAccount): Promise<KeyRecord[]>
   /** The key, if it is this account's: to everybody else it does not exist. */
   ofAccount(accountId: string, keyId: string): Promise<KeyRecord | Problem>
   /** Of all keys that there ever were, the console's too. */
@@ -24,7 +24,7 @@ export interface Keys {
 }
 
 export interface KeyToCreate {
-  accountSlug: string
+  account: NamedAccount
   /** null = every sheet of the account. */
   sheetSlug: string | null
   name: string
@@ -42,18 +42,16 @@ const maxNameCharacters = 100
 const consoleKeyLifeMs = 60 * 60_000
 export const consoleKeyName = 'Console'
 
-export function createKeys(store: Store, accounts: Accounts, sheets: Sheets): Keys {
+export function createKeys(store: Store, sheets: Pick<Sheets, 'find'>): Keys {
   return {
-    async create({ accountSlug, sheetSlug, name, mode, scope }) {
+    async create({ account, sheetSlug, name, mode, scope }) {
       const trimmed = name.trim()
       if (trimmed === '' || trimmed.length > maxNameCharacters || /\p{Cc}/u.test(trimmed)) {
         return new Problem(`a key needs a name of 1 to ${maxNameCharacters} characters, in one line`, {
           field: 'name',
         })
       }
-      const account = await accounts.find(accountSlug)
-      if (account instanceof Problem) return account
-      const sheet = sheetSlug === null ? null : await sheets.find(accountSlug, sheetSlug)
+      const sheet = sheetSlug === null ? null : await sheets.find(account, sheetSlug)
       if (sheet instanceof Problem) return sheet
       const { value, ...stored } = freshValue(mode)
       const sheetId = sheet?.id ?? null
@@ -67,9 +65,7 @@ export function createKeys(store: Store, accounts: Accounts, sheets: Sheets): Ke
       })
       return { record, value }
     },
-    async list(accountSlug) {
-      const account = await accounts.find(accountSlug)
-      if (account instanceof Problem) return account
+    async list(account) {
       return (await store.keysOf(account.id)).filter(({ expiresAtMs }) => expiresAtMs === null)
     },
     async ofAccount(accountId, keyId) {

@@ -1,6 +1,6 @@
 import type { SheetAccess } from '../store/schema.ts'
 import type { SheetChange, SheetRecord, Store } from '../store/store.ts'
-import type { Accounts } from './accounts.ts'
+import type { NamedAccount } from './accounts.ts'
 import { Problem } from './problem.ts'
 import { problemWithSlug } from './slug.ts'
 
@@ -8,18 +8,18 @@ export type { SheetRecord }
 
 export interface Sheets {
   connect(sheet: SheetToConnect): Promise<SheetRecord | Problem>
-  find(accountSlug: string, sheetSlug: string): Promise<SheetRecord | Problem>
-  list(accountSlug: string): Promise<SheetRecord[] | Problem>
-  setPaused(accountSlug: string, sheetSlug: string, paused: boolean): Promise<SheetRecord | Problem>
-  change(accountSlug: string, sheetSlug: string, change: SheetChange): Promise<SheetRecord | Problem>
+  find(account: NamedAccount, sheetSlug: string): Promise<SheetRecord | Problem>
+  list(account: NamedAccount): Promise<SheetRecord[]>
+  setPaused(account: NamedAccount, sheetSlug: string, paused: boolean): Promise<SheetRecord | Problem>
+  change(account: NamedAccount, sheetSlug: string, change: SheetChange): Promise<SheetRecord | Problem>
   /** Keys for this sheet alone are revoked; the spreadsheet itself is not touched. */
-  remove(accountSlug: string, sheetSlug: string): Promise<SheetRecord | Problem>
+  remove(account: NamedAccount, sheetSlug: string): Promise<SheetRecord | Problem>
   /** Whether a new sheet could have this slug; null when it could. */
-  problemWithNewSlug(accountSlug: string, sheetSlug: string): Promise<Problem | null>
+  problemWithNewSlug(account: NamedAccount, sheetSlug: string): Promise<Problem | null>
 }
 
 export interface SheetToConnect {
-  accountSlug: string
+  account: NamedAccount
   sheetSlug: string
   access: SheetAccess
   provider: string
@@ -33,23 +33,18 @@ export interface SheetToConnect {
 const maxCacheSeconds = 3_600
 const maxStaleSeconds = 86_400
 
-export function createSheets(store: Store, accounts: Accounts): Sheets {
+export function createSheets(store: Store): Sheets {
   return {
-    async connect({ accountSlug, sheetSlug, credentialId = null, ...rest }) {
+    async connect({ account, sheetSlug, credentialId = null, ...rest }) {
       const problem = problemWithSlug(sheetSlug)
       if (problem) return new Problem(problem, { field: 'slug' })
-      const account = await accounts.find(accountSlug)
-      if (account instanceof Problem) return account
       const sheet = await store.createSheet({ accountId: account.id, slug: sheetSlug, credentialId, ...rest })
-      return sheet === 'slug_taken' ? taken(accountSlug, sheetSlug) : sheet
+      return sheet === 'slug_taken' ? taken(account, sheetSlug) : sheet
     },
     find,
-    async list(accountSlug) {
-      const account = await accounts.find(accountSlug)
-      return account instanceof Problem ? account : store.sheetsOf(account.id)
-    },
-    async change(accountSlug, sheetSlug, change) {
-      const sheet = await find(accountSlug, sheetSlug)
+    list: (account) => store.sheetsOf(account.id),
+    async change(account, sheetSlug, change) {
+      const sheet = await find(account, sheetSlug)
       if (sheet instanceof Problem) return sheet
       const { cacheSeconds = 0, staleIfErrorSeconds = 0, slug = sheetSlug } = change
       const problem = problemWithSlug(slug)
@@ -60,37 +55,35 @@ export function createSheets(store: Store, accounts: Accounts): Sheets {
         return new Problem(`old rows are served for at most ${maxStaleSeconds} seconds`)
       }
       const outcome = await store.changeSheet(sheet.id, change)
-      return outcome === 'slug_taken' ? taken(accountSlug, slug) : { ...sheet, ...change }
+      return outcome === 'slug_taken' ? taken(account, slug) : { ...sheet, ...change }
     },
-    async remove(accountSlug, sheetSlug) {
-      const sheet = await find(accountSlug, sheetSlug)
+    async remove(account, sheetSlug) {
+      const sheet = await find(account, sheetSlug)
       if (!(sheet instanceof Problem)) await store.deleteSheet(sheet.id)
       return sheet
     },
-    async problemWithNewSlug(accountSlug, sheetSlug) {
+    async problemWithNewSlug(account, sheetSlug) {
       const problem = problemWithSlug(sheetSlug)
       if (problem) return new Problem(problem, { field: 'slug' })
-      const sheet = await find(accountSlug, sheetSlug)
-      return sheet instanceof Problem ? null : taken(accountSlug, sheetSlug)
+      const sheet = await find(account, sheetSlug)
+      return sheet instanceof Problem ? null : taken(account, sheetSlug)
     },
-    async setPaused(accountSlug, sheetSlug, paused) {
-      const sheet = await find(accountSlug, sheetSlug)
+    async setPaused(account, sheetSlug, paused) {
+      const sheet = await find(account, sheetSlug)
       if (sheet instanceof Problem) return sheet
       await store.setPaused(sheet.id, paused)
       return { ...sheet, paused }
     },
   }
 
-  async function find(accountSlug: string, sheetSlug: string): Promise<SheetRecord | Problem> {
-    const account = await accounts.find(accountSlug)
-    if (account instanceof Problem) return account
+  async function find(account: NamedAccount, sheetSlug: string): Promise<SheetRecord | Problem> {
     const sheet = await store.findSheet(account.id, sheetSlug)
-    return sheet ?? new Problem(`there is no sheet "${accountSlug}/${sheetSlug}"`, { kind: 'not_found' })
+    return sheet ?? new Problem(`there is no sheet "${account.slug}/${sheetSlug}"`, { kind: 'not_found' })
   }
 }
 
-function taken(accountSlug: string, sheetSlug: string): Problem {
-  return new Problem(`there is already a sheet "${accountSlug}/${sheetSlug}"`, {
+function taken(account: NamedAccount, sheetSlug: string): Problem {
+  return new Problem(`there is already a sheet "${account.slug}/${sheetSlug}"`, {
     kind: 'taken',
     field: 'slug',
   })

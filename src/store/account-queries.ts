@@ -1,7 +1,8 @@
-import type { Selectable } from 'kysely'
+import type { Insertable, Kysely, Selectable } from 'kysely'
 import type { Clock } from '../clock.ts'
+import { takeSlugOn } from './former-slugs.ts'
 import { newId } from './new-id.ts'
-import type { AccountTable } from './schema.ts'
+import type { AccountTable, Tables } from './schema.ts'
 import { type SqlDatabase, unlessTaken } from './sql-database.ts'
 import type { AccountRecord, Store } from './store.ts'
 
@@ -11,11 +12,16 @@ export function createAccountQueries(database: SqlDatabase, clock: Clock): Accou
   const { kysely } = database
   return {
     async createAccount({ slug, plan }) {
-      const insert = kysely
-        .insertInto('account')
-        .values({ id: newId('acc'), slug, plan, created_at_ms: clock.nowMs() })
-        .returningAll()
-      return unlessTaken(database, async () => toAccount(await insert.executeTakeFirstOrThrow()))
+      return unlessTaken(database, () =>
+        kysely.transaction().execute((transaction) =>
+          insertAccountOn(transaction, database, {
+            id: newId('acc'),
+            slug,
+            plan,
+            created_at_ms: clock.nowMs(),
+          }),
+        ),
+      )
     },
     async findAccount(slug) {
       const row = await kysely.selectFrom('account').where('slug', '=', slug).selectAll().executeTakeFirst()
@@ -36,6 +42,16 @@ export function createAccountQueries(database: SqlDatabase, clock: Clock): Accou
         .execute()
     },
   }
+}
+
+export async function insertAccountOn(
+  transaction: Kysely<Tables>,
+  database: SqlDatabase,
+  account: Insertable<AccountTable>,
+): Promise<AccountRecord> {
+  const row = await transaction.insertInto('account').values(account).returningAll().executeTakeFirstOrThrow()
+  await takeSlugOn(transaction, database, row.slug, row.id)
+  return toAccount(row)
 }
 
 export function toAccount(row: Selectable<AccountTable>): AccountRecord {

@@ -8,6 +8,7 @@ import { createSqlStore } from './sql-store.ts'
 /** What a table must come after: the ones that its rows refer to. Each table is named, or the types do not fit. */
 const copied: Record<Exclude<TableName, PassingTable>, readonly TableName[]> = {
   account: [],
+  former_slug: [],
   credential: ['account'],
   sheet: ['account', 'credential'],
   api_key: ['account', 'sheet'],

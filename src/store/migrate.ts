@@ -10,6 +10,7 @@ import { up as leases } from './migrations/010-leases.ts'
 import { up as rateWindows } from './migrations/011-rate-windows.ts'
 import { up as accessTokens } from './migrations/012-access-tokens.ts'
 import { up as sharedCells } from './migrations/014-shared-cells.ts'
+import { up as identity } from './migrations/015-identity.ts'
 import type { SqlDatabase } from './sql-database.ts'
 
 interface Migration {
@@ -30,6 +31,7 @@ const migrations: readonly Migration[] = [
   { number: 11, name: 'rate-windows', up: rateWindows },
   { number: 12, name: 'access-tokens', up: accessTokens },
   { number: 14, name: 'shared-cells', up: sharedCells },
+  { number: 15, name: 'identity', up: identity },
 ]
 
 export const newestMigration = migrations.at(-1)?.number ?? 0

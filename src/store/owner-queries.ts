@@ -1,6 +1,8 @@
 import type { Kysely, Selectable } from 'kysely'
 import type { Clock } from '../clock.ts'
-import { toAccount } from './account-queries.ts'
+import { GoneMeanwhile } from '../errors.ts'
+import { insertAccountOn, toAccount } from './account-queries.ts'
+import { countFormerSlugsOn, maxFormerSlugs, reserveSlugOn, takeSlugOn } from './former-slugs.ts'
 import { newId } from './new-id.ts'
 import type { NewOwner, OwnerRecord, OwnerStore, PasswordChange } from './owners.ts'
 import type { OwnerTable, Tables } from './schema.ts'
@@ -16,13 +18,8 @@ export function createOwnerQueries(database: SqlDatabase, clock: Clock): OwnerSt
       let taken: 'slug_taken' | 'email_taken' = 'slug_taken'
       const made = await unlessTaken(database, () =>
         kysely.transaction().execute(async (transaction) => {
-          const account = toAccount(
-            await transaction
-              .insertInto('account')
-              .values({ id: newId('acc'), slug, plan, created_at_ms: clock.nowMs() })
-              .returningAll()
-              .executeTakeFirstOrThrow(),
-          )
+          const fresh = { id: newId('acc'), slug, plan, created_at_ms: clock.nowMs() }
+          const account = await insertAccountOn(transaction, database, fresh)
           taken = 'email_taken'
           const record = await insertOwner(transaction, { accountId: account.id, ...owner })
           await insertSession(transaction, sessionHash, account.id)
@@ -98,13 +95,35 @@ export function createOwnerQueries(database: SqlDatabase, clock: Clock): OwnerSt
       return row ? toAccount(row) : null
     },
     async renameAccount(accountId, slug) {
-      return unlessTaken(database, async () => {
-        await kysely.updateTable('account').set({ slug }).where('id', '=', accountId).execute()
-        return 'renamed' as const
-      })
+      return unlessTaken(database, () =>
+        kysely.transaction().execute(async (transaction) => {
+          const former = await heldSlug(transaction, accountId)
+          if (former === null) throw new GoneMeanwhile()
+          if (former === slug) return 'renamed' as const
+          const reserved = await countFormerSlugsOn(transaction, database, accountId, slug)
+          if (reserved >= maxFormerSlugs) return 'too_often' as const
+          await transaction.updateTable('account').set({ slug }).where('id', '=', accountId).execute()
+          await takeSlugOn(transaction, database, slug, accountId)
+          await reserveSlugOn(transaction, database, former, accountId)
+          return 'renamed' as const
+        }),
+      )
     },
     async deleteAccount(accountId) {
-      await kysely.transaction().execute((transaction) => deleteAccountOn(transaction, accountId))
+      await kysely.transaction().execute(async (transaction) => {
+        const slug = await heldSlug(transaction, accountId)
+        if (slug === null) return
+        // Another slug is another key: PostgreSQL lets nothing more be added to the account from here on, so that its end
+        // does not fail because of something that came meanwhile.
+        await transaction.updateTable('account').set({ slug: accountId }).where('id', '=', accountId).execute()
+        await reserveSlugOn(transaction, database, slug, null)
+        await transaction
+          .updateTable('former_slug')
+          .set({ account_id: null })
+          .where('account_id', '=', accountId)
+          .execute()
+        await deleteAccountOn(transaction, accountId)
+      })
     },
   }
 
@@ -142,6 +161,17 @@ export function createOwnerQueries(database: SqlDatabase, clock: Clock): OwnerSt
     const row = await kysely.selectFrom('owner').where(column, '=', value).selectAll().executeTakeFirst()
     return row ? toOwner(row) : null
   }
+}
+
+/** A write that changes nothing: it holds the row, so that of two at once each sees, and gives up, a slug of its own. */
+async function heldSlug(transaction: Kysely<Tables>, accountId: string): Promise<string | null> {
+  const row = await transaction
+    .updateTable('account')
+    .set((of) => ({ plan: of.ref('plan') }))
+    .where('id', '=', accountId)
+    .returning('slug')
+    .executeTakeFirst()
+  return row?.slug ?? null
 }
 
 /** The account of the owner; null when the password is no longer `from`. */

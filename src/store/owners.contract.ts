@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
-import { passTime } from './leases.contract.ts'
+import { GoneMeanwhile } from '../errors.ts'
+import { maxFormerSlugs, slugReservedMs } from './former-slugs.ts'
+import { asideMs, passTime } from './leases.contract.ts'
 import type { SignInAttempt, SignUp } from './owners.ts'
 import type { StoreTest } from './store.contract.ts'
 import { accountWithSheet, newAccount, newKey, newSheet } from './test-records.ts'
@@ -130,6 +132,119 @@ export function ownersContract(of: StoreTest): void {
     assert.equal(await store.renameAccount(account.id, 'acme-2'), 'renamed')
     assert.equal((await store.findAccount('acme-2'))?.id, account.id)
     assert.equal(await store.findAccount('acme'), null)
+    assert.equal(await store.renameAccount(account.id, 'acme-2'), 'renamed', 'to what it is called already')
+    assert.equal(await store.renameAccount(account.id, 'acme'), 'renamed', 'and back')
+  })
+
+  of(
+    'a slug that was given up is taken for all but its former account, until its time is over',
+    async (store, clock, database) => {
+      const [account, other] = [await newAccount(store, 'acme'), await newAccount(store, 'other')]
+      const assertIsTaken = async (slug: string) => {
+        assert.equal(await store.createAccount({ slug, plan: 'pro' }), 'slug_taken')
+        assert.equal(await store.signUp(signUp(slug, { email: 'late@x.org' })), 'slug_taken')
+        assert.equal(await store.renameAccount(other.id, slug), 'slug_taken')
+        assert.equal(await store.findAccount(slug), null)
+        assert.equal(await store.ownerByEmail('late@x.org'), null)
+      }
+      assert.equal(await store.renameAccount(account.id, 'acme-2'), 'renamed')
+      await assertIsTaken('acme')
+      await passTime(database, clock, slugReservedMs - asideMs)
+      await assertIsTaken('acme')
+      assert.equal(await store.renameAccount(account.id, 'acme'), 'renamed', 'its own again')
+      await assertIsTaken('acme-2')
+      assert.equal(await store.renameAccount(account.id, 'acme-3'), 'renamed')
+      await passTime(database, clock, slugReservedMs)
+      assert.equal(await store.renameAccount(other.id, 'acme'), 'renamed', 'free at last')
+      await newAccount(store, 'acme-2')
+      assert.equal(await store.renameAccount(account.id, 'acme'), 'slug_taken', 'its claim is over')
+
+      await store.deleteAccount(account.id)
+      const late = await newAccount(store, 'late')
+      assert.equal(await store.renameAccount(late.id, 'acme-3'), 'slug_taken', 'of an account that has ended')
+      await passTime(database, clock, slugReservedMs)
+      assert.equal(await store.renameAccount(late.id, 'acme-3'), 'renamed')
+    },
+  )
+
+  of('an account leaves only so many slugs behind, and may always go back', async (store) => {
+    const account = await newAccount(store, 'slug-0')
+    for (let n = 1; n <= maxFormerSlugs; n++)
+      assert.equal(await store.renameAccount(account.id, `slug-${n}`), 'renamed')
+    assert.equal(await store.renameAccount(account.id, 'one-more'), 'too_often')
+    assert.equal((await store.accountById(account.id))?.slug, `slug-${maxFormerSlugs}`)
+    assert.equal(await store.renameAccount(account.id, 'slug-0'), 'renamed')
+    assert.equal(await store.renameAccount(account.id, 'one-more'), 'too_often')
+  })
+
+  of('nobody takes a slug in the moment in which it is given up', async (store) => {
+    for (let round = 0; round < 15; round++) {
+      const slug = `round-${round}`
+      const [account, ended, other] = await Promise.all([
+        newAccount(store, slug),
+        newAccount(store, `${slug}-ended`),
+        newAccount(store, `${slug}-other`),
+      ])
+      const [renamed, , ...takers] = await Promise.all([
+        store.renameAccount(account.id, `${slug}-new`),
+        store.deleteAccount(ended.id),
+        store.createAccount({ slug, plan: 'pro' }),
+        store.renameAccount(other.id, `${slug}-ended`),
+        store.signUp(signUp(slug)),
+        store.createAccount({ slug: `${slug}-ended`, plan: 'pro' }),
+      ])
+      assert.equal(renamed, 'renamed')
+      assert.deepEqual(new Set(takers), new Set(['slug_taken']), slug)
+    }
+  })
+
+  of('nothing is kept for what has ended meanwhile, and that is told', async (store) => {
+    const { account, sheet } = await accountWithSheet(store)
+    const { id: accountId } = account
+    const credential = {
+      accountId,
+      provider: 'google',
+      subject: 's',
+      label: 'l',
+      scopes: '',
+      seal: () => ({ sealedToken: 'sealed', keyId: 'k' }),
+    }
+    const { id: credentialId } = await store.saveCredential(credential)
+    await store.deleteAccount(accountId)
+    const attempt = { stateHash: 's', sessionHash: 'x', accountId, provider: 'google', codeVerifier: 'v' }
+    for (const [what, keeping] of Object.entries({
+      sheet: () => store.createSheet(newSheet(accountId, 'late')),
+      sheetAtGoogle: () => store.createSheet({ ...newSheet(accountId, 'late'), credentialId }),
+      settings: () => store.changeSheet(sheet.id, { paused: true }),
+      key: () => store.createKey(newKey(accountId, null, 'late')),
+      keyOfSheet: () => store.createKey(newKey(accountId, sheet.id, 'late of sheet')),
+      session: () => store.createSession('late', accountId),
+      credential: () => store.saveCredential(credential),
+      attempt: () => store.createConnectAttempt({ ...attempt, returnTo: '/connect' }, minuteMs),
+      link: () => store.createSignInLink('late', accountId, minuteMs),
+      owner: () => store.createOwner({ accountId, email: 'a@x.org', passwordHash: null, googleSubject: null }),
+      slug: () => store.renameAccount(accountId, 'late'),
+    }))
+      await assert.rejects(keeping(), GoneMeanwhile, what)
+    assert.deepEqual(await store.sheetsOf(accountId), [])
+    assert.deepEqual(await store.keysOf(accountId), [])
+  })
+
+  of('an account ends, whatever is added to it in that moment', async (store) => {
+    for (let round = 0; round < 15; round++) {
+      const { id } = await newAccount(store, `round-${round}`)
+      const adding = Array.from({ length: 6 }, (_, n) => [
+        store.createSession(`session ${round} ${n}`, id),
+        store.createSheet(newSheet(id, `sheet-${n}`)),
+        store.createKey(newKey(id, null, `key ${round} ${n}`)),
+      ]).flat()
+      const [ended, ...added] = await Promise.allSettled([store.deleteAccount(id), ...adding])
+      assert.equal(ended.status, 'fulfilled', 'reason' in ended ? String(ended.reason?.cause) : '')
+      for (const outcome of added)
+        if (outcome.status === 'rejected') assert.ok(outcome.reason instanceof GoneMeanwhile)
+      assert.equal(await store.accountById(id), null)
+      assert.deepEqual([await store.sheetsOf(id), await store.keysOf(id)], [[], []])
+    }
   })
 
   of('a deleted account leaves nothing behind, and others lose nothing', async (store, _clock, database) => {
@@ -209,7 +324,9 @@ export function ownersContract(of: StoreTest): void {
     const before = await rowsPerTable()
     await store.deleteAccount(account.id)
     const after = await rowsPerTable()
+    // What a former slug keeps is the slug, for nobody; it is gone when its time is over.
     const shared = new Set([
+      'former_slug',
       'migration',
       'lease',
       'rate_window',

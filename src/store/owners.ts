@@ -25,8 +25,12 @@ export interface OwnerStore {
   takeSignInAttempt(stateHash: string, browserHash: string): Promise<SignInAttempt | null>
 
   accountById(accountId: string): Promise<AccountRecord | null>
-  renameAccount(accountId: string, slug: string): Promise<'renamed' | 'slug_taken'>
-  /** With everything that belongs to it, all or nothing. */
+  /**
+   * The former slug stays reserved for this account, which may take it back; to everyone else it is taken, for as long
+   * as `slugReservedMs` says. `too_often`: as many are reserved for it as may be.
+   */
+  renameAccount(accountId: string, slug: string): Promise<'renamed' | 'slug_taken' | 'too_often'>
+  /** With everything that belongs to it, all or nothing. Its slugs stay reserved, for nobody. */
   deleteAccount(accountId: string): Promise<void>
 }
 

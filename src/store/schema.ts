@@ -6,6 +6,7 @@ import type { Generated } from 'kysely'
 export interface Tables {
   migration: MigrationTable
   account: AccountTable
+  former_slug: FormerSlugTable
   sheet: SheetTable
   api_key: ApiKeyTable
   usage: UsageTable
@@ -41,6 +42,15 @@ export interface AccountTable {
   requests_per_minute: number | null
   requests_per_month: number | null
   created_at_ms: number
+}
+
+/** An account's address of earlier days. Until it is free, nobody else gets it: clients that still ask there are not theirs. */
+export interface FormerSlugTable {
+  slug: string
+  /** Who may take it back; null = nobody, because the account was ended. */
+  account_id: string | null
+  /** By the store's clock. */
+  free_at_ms: number
 }
 
 export interface SheetTable {

@@ -1,5 +1,6 @@
 import type { Kysely, Selectable } from 'kysely'
 import type { Clock } from '../clock.ts'
+import { GoneMeanwhile } from '../errors.ts'
 import { newId } from './new-id.ts'
 import type { SheetTable, Tables } from './schema.ts'
 import { type SqlDatabase, unlessTaken } from './sql-database.ts'
@@ -24,13 +25,15 @@ export function createSheetQueries(database: SqlDatabase, clock: Clock): SheetQu
       return unlessTaken(database, () =>
         kysely.transaction().execute(async (transaction) => {
           if (credentialId !== null) {
-            // Throws: one account's sheet under another's credential would be a leak, whoever asked for it.
-            await transaction
+            const credential = await transaction
               .selectFrom('credential')
               .where('id', '=', credentialId)
-              .where('account_id', '=', accountId)
-              .select('id')
-              .executeTakeFirstOrThrow()
+              .select('account_id')
+              .executeTakeFirst()
+            if (!credential) throw new GoneMeanwhile()
+            // One account's sheet under another's credential would be a leak, whoever asked for it.
+            if (credential.account_id !== accountId)
+              throw new Error('A credential of another account was named')
           }
           // A source that other sheets share already has a count of its writes: the newcomer starts from theirs.
           const sharing = await transaction
@@ -101,7 +104,12 @@ export function createSheetQueries(database: SqlDatabase, clock: Clock): SheetQu
       }
       if (Object.keys(change).length === 0) return 'changed'
       return unlessTaken(database, async () => {
-        await kysely.updateTable('sheet').set(change).where('id', '=', sheetId).execute()
+        const { numUpdatedRows } = await kysely
+          .updateTable('sheet')
+          .set(change)
+          .where('id', '=', sheetId)
+          .executeTakeFirst()
+        if (numUpdatedRows === 0n) throw new GoneMeanwhile()
         return 'changed' as const
       })
     },

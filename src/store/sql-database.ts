@@ -47,6 +47,11 @@ export interface Moment {
   timeOfDayMs: number
 }
 
+/** Thrown within a transaction, so that it is taken back: the slug is kept for whoever had it before. */
+export class SlugReserved extends Error {
+  override readonly name = 'SlugReserved'
+}
+
 /** A slug that somebody else has is an answer, not a malfunction. */
 export async function unlessTaken<T>(
   database: Pick<SqlDatabase, 'isUniqueViolation'>,
@@ -55,7 +60,7 @@ export async function unlessTaken<T>(
   try {
     return await insert()
   } catch (error) {
-    if (database.isUniqueViolation(error)) return 'slug_taken'
+    if (database.isUniqueViolation(error) || error instanceof SlugReserved) return 'slug_taken'
     throw error
   }
 }

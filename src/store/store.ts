@@ -19,7 +19,8 @@ import type { WindowStore } from './windows.ts'
 
 /**
  * What Rowport remembers. Every change is one transaction, durable when its promise resolves and seen by every
- * look-up that starts after that, in this process and in others on the same store.
+ * look-up that starts after that, in this process and in others on the same store. What is to be kept for an account
+ * or a sheet that is no longer there throws `GoneMeanwhile`, and nothing is kept.
  */
 export interface Store
   extends AccessTokenStore,

@@ -38,16 +38,13 @@ export const accountRoutes: readonly Route[] = [
     method: 'GET',
     path: '/export',
     async owner({ session: { account } }, { sheets, keys, google, owners, usageFigures, clock }) {
-      const [list, allKeys] = [await sheets.list(account.slug), await keys.list(account.slug)]
-      if (list instanceof Problem) return list
-      if (allKeys instanceof Problem) return allKeys
       const data = exported(
         {
           account,
           owner: await owners.of(account.id),
           google: await google.status(account.id),
-          sheets: list,
-          keys: allKeys,
+          sheets: await sheets.list(account),
+          keys: await keys.list(account),
           usage: await usageFigures.everything(account.id),
         },
         clock.nowMs(),
@@ -59,8 +56,7 @@ export const accountRoutes: readonly Route[] = [
     method: 'GET',
     path: '/usage',
     async owner({ session: { account }, query }, { sheets, keys, usageFigures }) {
-      const list = await sheets.list(account.slug)
-      if (list instanceof Problem) return list
+      const list = await sheets.list(account)
       const slug = query.get('sheet') ?? ''
       const sheet = list.find((one) => one.slug === slug)
       if (slug !== '' && !sheet) return new Problem('There is no such sheet.', { kind: 'not_found' })
@@ -106,7 +102,7 @@ export const accountRoutes: readonly Route[] = [
     path: '/openapi.json',
     async owner({ session: { account }, query }, { sheets, ownerReading }) {
       const slug = query.get('sheet') ?? ''
-      const sheet = slug === '' ? null : await sheets.find(account.slug, slug)
+      const sheet = slug === '' ? null : await sheets.find(account, slug)
       if (sheet instanceof Problem) return sheet
       const of = sheet && { accountSlug: account.slug, sheet }
       return { json: new RawJson(await ownerReading.description(of)) }

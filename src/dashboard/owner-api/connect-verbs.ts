@@ -37,7 +37,7 @@ export const connectRoutes: readonly Route[] = [
     method: 'GET',
     path: '/slug-check',
     async owner({ session, query }, { sheets }) {
-      const problem = await sheets.problemWithNewSlug(session.account.slug, query.get('slug') ?? '')
+      const problem = await sheets.problemWithNewSlug(session.account, query.get('slug') ?? '')
       return { json: { problem: problem && sentence(problem.message) } }
     },
   },
@@ -76,8 +76,7 @@ export const connectRoutes: readonly Route[] = [
       const { provider, location, credentialId = null } = located.place
       const seen = await parts.connecting.preview(provider, { location, credentialId })
       if (seen instanceof Problem) return seen
-      const list = await parts.sheets.list(call.session.account.slug)
-      const taken = new Set(list instanceof Problem ? [] : list.map(({ slug }) => slug))
+      const taken = new Set((await parts.sheets.list(call.session.account)).map(({ slug }) => slug))
       const { columns, columnTypes, rowCount, firstRowsJson } = seen
       const view: Omit<PreviewView, 'rows'> = {
         suggestedSlug: suggestSlug(located.title.replace(/\.(?:csv|tsv|txt|xlsx|xlsm)$/i, ''), taken),
@@ -94,12 +93,12 @@ export const connectRoutes: readonly Route[] = [
     method: 'POST',
     path: '/sheets',
     ...withInput(connectInput, async (call, { slug, access, source }, parts) => {
-      const { slug: accountSlug } = call.session.account
-      const problem = await parts.sheets.problemWithNewSlug(accountSlug, slug)
+      const { account } = call.session
+      const problem = await parts.sheets.problemWithNewSlug(account, slug)
       if (problem) return problem
       const located = await locate(call, source, parts)
       if (located instanceof Problem) return located
-      const wish = { accountSlug, sheetSlug: slug, access, ...located.place }
+      const wish = { account, sheetSlug: slug, access, ...located.place }
       const connected = await parts.connecting.connect(wish)
       if (connected instanceof Problem) return connected
       return { json: await sheetView(call, connected.sheet, parts), status: 201 }

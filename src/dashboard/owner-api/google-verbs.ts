@@ -11,8 +11,7 @@ export const googleRoutes: readonly Route[] = [
     path: '/google',
     async owner({ session: { account } }, { google, sheets }) {
       const status = await google.status(account.id)
-      const list = await sheets.list(account.slug)
-      if (list instanceof Problem) return list
+      const list = await sheets.list(account)
       const view: GoogleView = {
         isConfigured: google.isConfigured,
         connection: status && {

@@ -20,8 +20,7 @@ export const keyRoutes: readonly Route[] = [
     method: 'GET',
     path: '/keys',
     async owner(call, parts) {
-      const list = await parts.keys.list(call.session.account.slug)
-      if (list instanceof Problem) return list
+      const list = await parts.keys.list(call.session.account)
       const view = await viewer(call, parts)
       return { json: list.map(view) }
     },
@@ -30,12 +29,11 @@ export const keyRoutes: readonly Route[] = [
     method: 'POST',
     path: '/keys',
     ...withInput(keyInput, async (call, wish, parts) => {
-      const { slug: accountSlug } = call.session.account
-      const list = await parts.keys.list(accountSlug)
-      if (list instanceof Problem) return list
+      const { account } = call.session
+      const list = await parts.keys.list(account)
       const active = list.filter(({ revokedAtMs }) => revokedAtMs === null)
       if (active.length >= maxActiveKeys) return tooMany
-      return fresh(call, await parts.keys.create({ accountSlug, ...wish }), parts)
+      return fresh(call, await parts.keys.create({ account, ...wish }), parts)
     }),
   },
   {
@@ -74,8 +72,8 @@ async function viewer(
   { session: { account } }: OwnerCall,
   { sheets, usageFigures }: DashboardParts,
 ): Promise<(key: KeyRecord) => KeyView> {
-  const [list, month] = await Promise.all([sheets.list(account.slug), usageFigures.thisMonth(account)])
-  const slugs = new Map(list instanceof Problem ? [] : list.map(({ id, slug }) => [id, slug]))
+  const [list, month] = await Promise.all([sheets.list(account), usageFigures.thisMonth(account)])
+  const slugs = new Map(list.map(({ id, slug }) => [id, slug]))
   return ({
     id,
     name,

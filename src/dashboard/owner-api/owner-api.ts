@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { StoreFailure, TooManyAtOnce } from '../../errors.ts'
+import { GoneMeanwhile, StoreFailure, TooManyAtOnce } from '../../errors.ts'
 import { signInAgain } from '../../management/owners.ts'
 import { isRecent } from '../../management/sign-in.ts'
 import { randomBase62 } from '../../random-base62.ts'
@@ -87,6 +87,7 @@ export function createOwnerApi(parts: DashboardParts): OwnerApi {
 
   function afterFailure(error: unknown): Wire {
     if (error instanceof TooManyAtOnce) return tooManyAtOnce(error)
+    if (error instanceof GoneMeanwhile) return goneMeanwhile
     const reference = randomBase62(12)
     parts.observe({ event: 'malfunction', reference, operation: 'none', error })
     if (error instanceof StoreFailure) {
@@ -105,6 +106,11 @@ function tooManyAtOnce({ retryAfterSeconds }: TooManyAtOnce): Wire {
   return { ...wire, headers: { ...wire.headers, 'Retry-After': String(retryAfterSeconds) } }
 }
 
+const goneMeanwhile = refused(
+  404,
+  'not_found',
+  'What this belongs to was ended meanwhile. Nothing was saved.',
+)
 const notSignedIn = refused(401, 'not_signed_in', 'Please sign in.')
 
 function splitAt(text: string, mark: string): [string, string] {

@@ -31,8 +31,8 @@ export const sheetRoutes: readonly Route[] = [
     method: 'GET',
     path: '/sheets',
     async owner({ session }, parts) {
-      const list = await parts.sheets.list(session.account.slug)
-      return list instanceof Problem ? list : { json: await summaries(session.account, list, parts) }
+      const list = await parts.sheets.list(session.account)
+      return { json: await summaries(session.account, list, parts) }
     },
   },
   {
@@ -48,7 +48,7 @@ export const sheetRoutes: readonly Route[] = [
     path: '/sheets/{slug}',
     ...withInput(changeInput, async (call, change, parts) => {
       const [slug = ''] = call.names
-      const changed = await parts.sheets.change(call.session.account.slug, slug, given(change))
+      const changed = await parts.sheets.change(call.session.account, slug, given(change))
       return changed instanceof Problem ? changed : { json: await sheetView(call, changed, parts) }
     }),
   },
@@ -57,7 +57,7 @@ export const sheetRoutes: readonly Route[] = [
     path: '/sheets/{slug}',
     needsRecentSignIn: true,
     async owner({ session, names: [slug = ''] }, { sheets }) {
-      const removed = await sheets.remove(session.account.slug, slug)
+      const removed = await sheets.remove(session.account, slug)
       return removed instanceof Problem ? removed : { json: null }
     },
   },
@@ -91,18 +91,16 @@ export const sheetRoutes: readonly Route[] = [
 ]
 
 function sheetIn({ session, names: [slug = ''] }: OwnerCall, { sheets }: DashboardParts) {
-  return sheets.find(session.account.slug, slug)
+  return sheets.find(session.account, slug)
 }
 
 async function start({ session: { account } }: OwnerCall, parts: DashboardParts) {
   const [list, keys, google, activity] = await Promise.all([
-    parts.sheets.list(account.slug),
-    parts.keys.list(account.slug),
+    parts.sheets.list(account),
+    parts.keys.list(account),
     parts.google.status(account.id),
     parts.usageFigures.activityOf(account.id),
   ])
-  if (list instanceof Problem) return list
-  if (keys instanceof Problem) return keys
   const firsts = [...activity.values()].flatMap(({ firstRequestAtMs }) => firstRequestAtMs ?? [])
   const view: StartView = {
     hasGoogle: google?.state === 'connected',

@@ -1,6 +1,6 @@
 import { Kysely, PostgresDialect, type PostgresPool, type PostgresPoolClient, sql } from 'kysely'
 import pg from 'pg'
-import { StoreFailure, StoreUnwritable } from '../../errors.ts'
+import { GoneMeanwhile, StoreFailure, StoreUnwritable } from '../../errors.ts'
 import type { Tables } from '../schema.ts'
 import type { SqlDatabase } from '../sql-database.ts'
 import { createBatchedLookUp } from './batched-look-ups.ts'
@@ -8,6 +8,7 @@ import { createBatchedLookUp } from './batched-look-ups.ts'
 /** Any number; every Rowport takes the same one, so that of ten that start at once only one migrates. */
 const migrationLock = 7_083_171
 const uniqueViolation = '23505'
+const foreignKeyViolation = '23503'
 /** https://www.postgresql.org/docs/current/errcodes-appendix.html */
 const unwritable: Record<string, string> = {
   '25006': 'PostgreSQL is read-only',
@@ -128,9 +129,10 @@ function failingAsStore(pool: pg.Pool, noteRefusal: (error: unknown) => void): P
 
 type Query = (text: string, values: readonly unknown[]) => Promise<pg.QueryResult>
 
-/** A value that is taken is an answer; anything else that PostgreSQL says is a store that does not work. */
+/** What is taken, or belongs to nothing any more, is an answer; anything else is a store that does not work. */
 function asStoreFailure(error: unknown): never {
   if (isUniqueViolation(error)) throw error
+  if (error instanceof pg.DatabaseError && error.code === foreignKeyViolation) throw new GoneMeanwhile(error)
   throw new StoreFailure('PostgreSQL refused', { cause: error })
 }
 

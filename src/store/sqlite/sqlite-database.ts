@@ -3,7 +3,7 @@ import { dirname } from 'node:path'
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
 import { Kysely, type SqliteDatabase, SqliteDialect, type SqliteStatement, sql } from 'kysely'
 import type { Clock } from '../../clock.ts'
-import { StoreFailure } from '../../errors.ts'
+import { GoneMeanwhile, StoreFailure } from '../../errors.ts'
 import type { Tables } from '../schema.ts'
 import type { SqlDatabase } from '../sql-database.ts'
 import { createBatchedReads } from './batched-reads.ts'
@@ -14,6 +14,7 @@ const waitForOtherProcessesMs = 5_000
 const busyPauseMs = 10
 const busyCode = 5
 const uniqueViolationCodes = new Set([1555, 2067])
+const foreignKeyViolationCodes = new Set([787])
 
 export function openSqlite(path: string, clock: Clock): SqlDatabase {
   mkdirSync(dirname(path), { recursive: true })
@@ -101,12 +102,13 @@ function kyselyConnection(database: DatabaseSync, noteRefusal: (error: unknown) 
     close: () => database.close(),
   }
 
-  /** A value that is taken is an answer; anything else that SQLite says is a store that does not work. */
+  /** What is taken, or belongs to nothing any more, is an answer; anything else is a store that does not work. */
   function attempt<T>(work: () => T): T {
     try {
       return work()
     } catch (error) {
       if (isUniqueViolation(error)) throw error
+      if (hasCode(error, foreignKeyViolationCodes)) throw new GoneMeanwhile(error)
       noteRefusal(error)
       throw new StoreFailure('SQLite refused', { cause: error })
     }
@@ -125,7 +127,11 @@ const nothingToRollBack: SqliteStatement = {
 }
 
 function isUniqueViolation(error: unknown): boolean {
-  return error instanceof Error && 'errcode' in error && uniqueViolationCodes.has(Number(error.errcode))
+  return hasCode(error, uniqueViolationCodes)
+}
+
+function hasCode(error: unknown, codes: ReadonlySet<number>): boolean {
+  return error instanceof Error && 'errcode' in error && codes.has(Number(error.errcode))
 }
 
 /**

@@ -1,0 +1,12 @@
+import type { Kysely } from 'kysely'
+
+export async function up(db: Kysely<unknown>): Promise<void> {
+  // Without a reference: an address stays out of reach also when its account is gone.
+  await db.schema
+    .createTable('former_slug')
+    .addColumn('slug', 'text', (column) => column.primaryKey())
+    .addColumn('account_id', 'text')
+    .addColumn('free_at_ms', 'bigint', (column) => column.notNull())
+    .execute()
+  await db.schema.createIndex('former_slug_by_account').on('former_slug').column('account_id').execute()
+}

@@ -1,0 +1,210 @@
+import assert from 'node:assert/strict'
+import { readdirSync } from 'node:fs'
+import { request } from 'node:http'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { allRoutes } from '../../src/dashboard/owner-api/routes.ts'
+import { defaultShares } from '../../src/shares.ts'
+import { ownPage } from '../connect/visitor.ts'
+import { startTogether } from '../connect/with-google.ts'
+import { patienceMs } from '../soak.ts'
+import {
+  type Ground,
+  giveAddressToAnother,
+  type Holding,
+  holdVerbs,
+  markOfOther,
+  newGround,
+  stateOf,
+} from './held-verbs.ts'
+
+interface Verb {
+  needsGoogle?: true
+  /** Only a sheet or a key of the owner's own can have come of it. */
+  run(ground: Ground): Promise<{ status: number; text: string }>
+}
+
+const file = { provider: 'file', path: 'up.csv', tab: null }
+const atGoogle = ({ spreadsheetId }: Ground) => ({ provider: 'google', spreadsheetId, tabId: 0 })
+const calling = (method: string, path: string, body?: unknown): Verb => ({
+  run: ({ owner, keyId }) => owner.call(method, path.replace('{id}', keyId), body),
+})
+const newKey = { name: 'k', mode: 'live', scope: 'read-write' }
+const password = { current: null, next: 'a long password' }
+
+/** Under what each route is called, and once more where another provider or wish takes another way. */
+const verbs: Record<string, Verb> = {
+  'POST /sheets': calling('POST', '/sheets', { slug: 'planted', access: 'public-read', source: file }),
+  'POST /sheets, at Google': {
+    needsGoogle: true,
+    run: (ground) =>
+      ground.owner.call('POST', '/sheets', {
+        slug: 'planted',
+        access: 'public-read',
+        source: atGoogle(ground),
+      }),
+  },
+  'POST /preview': calling('POST', '/preview', file),
+  'POST /preview, at Google': {
+    needsGoogle: true,
+    run: (ground) => ground.owner.call('POST', '/preview', atGoogle(ground)),
+  },
+  'POST /keys': calling('POST', '/keys', { ...newKey, sheetSlug: null }),
+  'POST /keys, for a sheet': calling('POST', '/keys', { ...newKey, sheetSlug: 's' }),
+  'POST /keys/{id}/revoke': calling('POST', '/keys/{id}/revoke'),
+  'POST /keys/{id}/regenerate': calling('POST', '/keys/{id}/regenerate'),
+  'POST /sheets/{slug}/console-key': calling('POST', '/sheets/s/console-key'),
+  'PATCH /sheets/{slug}': calling('PATCH', '/sheets/s', { paused: true, slug: 'moved', cacheSeconds: 7 }),
+  'DELETE /sheets/{slug}': calling('DELETE', '/sheets/s'),
+  'POST /google/connect': calling('POST', '/google/connect', { returnTo: '/connect' }),
+  'the way back from Google': { needsGoogle: true, run: ({ owner, wayBack }) => owner.get(wayBack) },
+  'POST /google/disconnect': { needsGoogle: true, ...calling('POST', '/google/disconnect') },
+  'GET /google/spreadsheets': { needsGoogle: true, ...calling('GET', '/google/spreadsheets?search=') },
+  'GET /google/spreadsheets/{pasted}/tabs': {
+    needsGoogle: true,
+    run: ({ owner, spreadsheetId }) => owner.call('GET', `/google/spreadsheets/${spreadsheetId}/tabs`),
+  },
+  'POST /password': {
+    run: ({ owner, account }) =>
+      owner.call('POST', '/password', { ...password, email: `${account.slug}@x.org` }),
+  },
+  'PATCH /account': {
+    run: ({ owner, account }) => owner.call('PATCH', '/account', { slug: `${account.slug}-elsewhere` }),
+  },
+  'POST /account/delete': {
+    run: ({ owner, account }) => owner.call('POST', '/account/delete', { confirmSlug: account.slug }),
+  },
+  'POST /sign-out-everywhere': calling('POST', '/sign-out-everywhere'),
+  'GET /session': calling('GET', '/session'),
+  'GET /start': calling('GET', '/start'),
+  'GET /sheets': calling('GET', '/sheets'),
+  'GET /sheets/{slug}': calling('GET', '/sheets/s'),
+  'GET /sheets/{slug}/rows': calling('GET', '/sheets/s/rows'),
+  'GET /sheets/{slug}/requests': calling('GET', '/sheets/s/requests'),
+  'GET /keys': calling('GET', '/keys'),
+  'GET /files': calling('GET', '/files'),
+  'GET /google': calling('GET', '/google'),
+  'GET /usage': calling('GET', '/usage?sheet=s'),
+  'GET /export': calling('GET', '/export'),
+  'GET /openapi.json': calling('GET', '/openapi.json?sheet=s'),
+  'GET /slug-check': calling('GET', '/slug-check?slug=planted'),
+}
+/** The one is held below by its body; the others do nothing that is of an account, or need a password that is checked by its hash. */
+const elsewhere = ['POST /files', 'POST /confirm', 'GET /errors']
+
+test('every verb of an owner is held below', () => {
+  const owned = allRoutes.filter((route) => 'owner' in route).map(({ method, path }) => `${method} ${path}`)
+  assert.deepEqual(owned.filter((name) => !(name in verbs) && !elsewhere.includes(name)).sort(), [])
+})
+
+test('whatever an owner does, nothing of it lands with whoever has their former address by then', {
+  timeout: patienceMs,
+}, async (t) => {
+  const { ground, holding, rowport } = await held(t)
+  const points: Record<string, number> = {}
+  for (const [name, verb] of Object.entries(verbs)) {
+    for (let question = 0; ; question++) {
+      const here = await ground(verb)
+      const stopped = await stop(holding, question, verb, here)
+      if (!stopped) break
+      const other = await giveAddressToAnother(here)
+      const before = await stateOf(rowport, other.id)
+      stopped.release()
+      const { status, text } = await stopped.answer
+      const where = `${name}, held before question ${question} (${stopped.name}): ${status} ${text}`
+      assert.deepEqual(await stateOf(rowport, other.id), before, where)
+      assert.ok(!text.includes(markOfOther), where)
+      assert.ok(status < 500, where)
+      if (name.startsWith('POST /sheets,') || name === 'POST /sheets') {
+        const own = await rowport.workshop.store.sheetsOf(here.account.id)
+        assert.ok(
+          own.some(({ slug }) => slug === 'planted'),
+          where,
+        )
+      }
+      points[name] = question + 1
+    }
+  }
+  const sum = Object.values(points).reduce((all, count) => all + count, 0)
+  t.diagnostic(
+    `${Object.keys(verbs).length} verbs were held at ${sum} points: nothing reached the other account`,
+  )
+  assert.ok(sum > 60, 'verbs were really held')
+})
+
+test('a verb whose account has ended meanwhile says so, and leaves nothing behind', {
+  timeout: patienceMs,
+}, async (t) => {
+  const { ground, holding, rowport } = await held(t)
+  let points = 0
+  for (const [name, verb] of Object.entries(verbs)) {
+    for (let question = 0; ; question++) {
+      const here = await ground(verb)
+      const stopped = await stop(holding, question, verb, here)
+      if (!stopped) break
+      points++
+      await rowport.workshop.store.deleteAccount(here.account.id)
+      stopped.release()
+      const { status, text } = await stopped.answer
+      const where = `${name}, held before question ${question} (${stopped.name}): ${status} ${text}`
+      assert.ok(status < 500 || status === 502, where)
+      const { hasFiles, ...left } = await stateOf(rowport, here.account.id)
+      assert.deepEqual(left, { account: null, owner: null, sheets: [], keys: [], google: null }, where)
+      const failures = rowport.seen.filter(({ event }) => event === 'malfunction')
+      assert.deepEqual(failures, [], where)
+    }
+  }
+  t.diagnostic(`held at ${points} points: each verb ended without a malfunction`)
+})
+
+test('a file whose upload was under way is the account’s own, whoever has its address by then', async (t) => {
+  const { ground, rowport } = await held(t)
+  const here = await ground({})
+  const { promise, resolve } = Promise.withResolvers<number>()
+  const sent = request(
+    {
+      host: '127.0.0.1',
+      port: rowport.port,
+      method: 'POST',
+      path: '/dashboard/api/files?name=late.csv',
+      headers: { ...ownPage, Cookie: here.owner.cookie, 'Transfer-Encoding': 'chunked' },
+    },
+    (answer) => {
+      answer.resume()
+      resolve(answer.statusCode ?? 0)
+    },
+  )
+  sent.write('name\n')
+  const folder = join(rowport.folder, 'files', here.account.id)
+  while (!readdirSync(folder).some((name) => name.endsWith('.part'))) await sleep(5)
+  const other = await giveAddressToAnother(here)
+  const before = await stateOf(rowport, other.id)
+  sent.end('late\n')
+  assert.equal(await promise, 201)
+  assert.deepEqual(await stateOf(rowport, other.id), before)
+  assert.ok(readdirSync(folder).includes('late.csv'))
+})
+
+async function held(t: TestContext) {
+  const shares = { ...defaultShares, owner_requests_per_minute: 1_000_000 }
+  const together = await startTogether(t, { shares })
+  const spreadsheetId = await together.createSpreadsheet('Prices')
+  const { rowport } = together
+  const holding = holdVerbs(rowport.workshop)
+  const ground = ({ needsGoogle = false }: { needsGoogle?: boolean }) =>
+    newGround(together, spreadsheetId, needsGoogle)
+  return { rowport, holding, ground }
+}
+
+/** null when the verb asks for less than that, and is over. */
+async function stop(holding: Holding, question: number, verb: Verb, ground: Ground) {
+  const held = holding.holdBefore(question)
+  const answer = verb.run(ground)
+  const name = await Promise.race([held.isReached, answer.then(() => null)])
+  if (name === null) {
+    held.release()
+    return null
+  }
+  return { name, answer, release: held.release }
+}
