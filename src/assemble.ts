@@ -114,7 +114,7 @@ function furnish({ config, clock, observe, metrics, database, sealing }: BareWor
   const accounts = createAccounts(store, plans)
   const sheets = createSheets(store)
   const keys = createKeys(store, sheets)
-  const signIn = createSignIn(store, accounts, clock)
+  const signIn = createSignIn(store, accounts, clock, config.shares.sessions)
   const sharedTokens = createSharedTokens({ store, sealing })
   const shared = createSharedState(config, store, clock, observe)
   const { share } = shared

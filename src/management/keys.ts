@@ -15,8 +15,8 @@ export interface Keys {
   ofAccount(accountId: string, keyId: string): Promise<KeyRecord | Problem>
   /** Of all keys that there ever were, the console's too. */
   namesOf(accountId: string): Promise<Map<string, string>>
-  /** For the dashboard's console: a key for one sheet, good for an hour; the one before it ends. A test key, unless the sheet refuses them. */
-  forConsole(sheet: SheetRecord): Promise<{ value: string; lifeMs: number }>
+  /** For the dashboard's console: a key for one sheet, good for an hour, or as long as the session; the one before it ends. A test key, unless the sheet refuses them. */
+  forConsole(sheet: SheetRecord, sessionHash: string): Promise<{ value: string; lifeMs: number }>
   revoke(keyId: string): Promise<KeyRecord | Problem>
   setScope(keyId: string, scope: KeyScope): Promise<KeyRecord | Problem>
   /** A new value for the same rights; the old one is dead when this returns. */
@@ -75,11 +75,11 @@ export function createKeys(store: Store, sheets: Pick<Sheets, 'find'>): Keys {
     async namesOf(accountId) {
       return new Map((await store.keysOf(accountId)).map(({ id, name }) => [id, name]))
     },
-    async forConsole({ id: sheetId, accountId, accepts }) {
+    async forConsole({ id: sheetId, accountId, accepts }, sessionHash) {
       const mode = accepts === 'live' ? 'live' : 'test'
       const { value, ...stored } = freshValue(mode)
       const rights = { accountId, sheetId, name: consoleKeyName, mode, scope: 'read-write' } as const
-      await store.putConsoleKey({ ...rights, ...stored }, consoleKeyLifeMs)
+      await store.putConsoleKey({ ...rights, ...stored, sessionHash }, consoleKeyLifeMs)
       return { value, lifeMs: consoleKeyLifeMs }
     },
     async revoke(keyId) {

@@ -172,6 +172,7 @@ export function createOwners(parts: OwnersParts): Owners {
       if (!(await store.createSessionByPassword(secretHash(sessionId), owner.id, { from, to })))
         return 'changed'
       if (formerSessionId !== null) await signIn.end(formerSessionId)
+      await signIn.endOldest(owner.accountId)
       return sessionId
     })
   }

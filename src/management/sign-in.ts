@@ -12,6 +12,8 @@ export interface SignIn {
   follow(token: string, formerId: string | null): Promise<string | Problem>
   /** A new session of an account whose owner has shown who they are; `formerId`, if any, ends with it. */
   begin(accountId: string, formerId: string | null): Promise<string>
+  /** To be called when a session was begun in another way: an account has only so many, and the oldest ends. */
+  endOldest(accountId: string): Promise<void>
   /** null for one that is unknown, over or forgotten. */
   find(sessionId: string): Promise<Session | null>
   end(sessionId: string): Promise<void>
@@ -57,10 +59,17 @@ const secretShape = /^[\w-]{43}$/
 export function createSignIn(
   store: Pick<
     Store,
-    'createSignInLink' | 'takeSignInLink' | 'createSession' | 'findSession' | 'endSession' | 'endSessionsOf'
+    | 'createSignInLink'
+    | 'takeSignInLink'
+    | 'createSession'
+    | 'findSession'
+    | 'endSession'
+    | 'endSessionsOf'
+    | 'keepNewestSessions'
   >,
-  accounts: Accounts,
+  accounts: Pick<Accounts, 'find'>,
   clock: Clock,
+  maxSessions: number,
 ): SignIn {
   return {
     async createLink(accountSlug) {
@@ -75,6 +84,7 @@ export function createSignIn(
       return accountId === null ? linkUsed : begin(accountId, formerId)
     },
     begin,
+    endOldest: (accountId) => store.keepNewestSessions(accountId, maxSessions),
     async find(sessionId) {
       if (!secretShape.test(sessionId)) return null
       const idHash = secretHash(sessionId)
@@ -92,6 +102,7 @@ export function createSignIn(
     // Always a new id: one that was planted in the browser before must not become a session.
     const sessionId = randomSecret()
     await store.createSession(secretHash(sessionId), accountId)
+    await store.keepNewestSessions(accountId, maxSessions)
     return sessionId
   }
 

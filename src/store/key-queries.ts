@@ -1,5 +1,6 @@
 import type { Kysely, Selectable } from 'kysely'
 import type { Clock } from '../clock.ts'
+import { GoneMeanwhile } from '../errors.ts'
 import { newId } from './new-id.ts'
 import type { ApiKeyTable, Tables } from './schema.ts'
 import { inMs } from './session-queries.ts'
@@ -59,11 +60,21 @@ export function createKeyQueries(database: SqlDatabase, clock: Clock): KeyQuerie
     },
     async putConsoleKey(key, lifeMs) {
       return kysely.transaction().execute(async (transaction) => {
-        const fresh = { ...keyRow(key), expires_at_ms: inMs(database.nowMs(), lifeMs) }
-        const { hash, mode, shown_start, shown_end, created_at_ms, expires_at_ms } = fresh
+        // A write that changes nothing: it holds the session, so that whoever ends it finds this key, or this finds no session.
+        const session = await transaction
+          .updateTable('session')
+          .set((of) => ({ last_seen_at_ms: of.ref('last_seen_at_ms') }))
+          .where('id_hash', '=', key.sessionHash)
+          .where('account_id', '=', key.accountId)
+          .returning('id_hash')
+          .executeTakeFirst()
+        if (!session) throw new GoneMeanwhile()
+        const ends = { expires_at_ms: inMs(database.nowMs(), lifeMs), session_hash: key.sessionHash }
+        const fresh = { ...keyRow(key), ...ends }
+        const { hash, mode, shown_start, shown_end, created_at_ms } = fresh
         const former = await transaction
           .updateTable('api_key')
-          .set({ hash, mode, shown_start, shown_end, created_at_ms, expires_at_ms, revoked_at_ms: null })
+          .set({ hash, mode, shown_start, shown_end, created_at_ms, ...ends, revoked_at_ms: null })
           .where('sheet_id', '=', key.sheetId)
           .where('expires_at_ms', 'is not', null)
           .returningAll()

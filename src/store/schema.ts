@@ -94,6 +94,8 @@ export interface ApiKeyTable {
   last_used_at_ms: number | null
   /** null = never; set for the keys of the dashboard's console alone. */
   expires_at_ms: number | null
+  /** With which session such a key ends. */
+  session_hash: string | null
 }
 
 /** What an account was charged in one billing month, also for requests that are still to come. */

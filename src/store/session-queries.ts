@@ -1,10 +1,13 @@
-import { type RawBuilder, sql } from 'kysely'
+import { type Kysely, type RawBuilder, sql } from 'kysely'
 import { toAccount } from './account-queries.ts'
+import type { Tables } from './schema.ts'
 import type { SessionStore } from './sessions.ts'
 import type { SqlDatabase } from './sql-database.ts'
 
 /** A dashboard asks often; a write for each request would be a write for nothing. */
 const touchEveryMs = 60_000
+/** Of one account: more than anybody has tabs open on the way to a provider. */
+const maxConnectAttempts = 20
 
 export function createSessionQueries(database: SqlDatabase): SessionStore {
   const { kysely } = database
@@ -46,11 +49,38 @@ export function createSessionQueries(database: SqlDatabase): SessionStore {
     },
     endSession,
     async endSessionsOf(accountId, exceptHash = '') {
-      await kysely
-        .deleteFrom('session')
-        .where('account_id', '=', accountId)
-        .where('id_hash', '!=', exceptHash)
-        .execute()
+      await kysely.transaction().execute(async (transaction) => {
+        await transaction
+          .deleteFrom('session')
+          .where('account_id', '=', accountId)
+          .where('id_hash', '!=', exceptHash)
+          .execute()
+        await endConsoleKeys(transaction)
+          .where('account_id', '=', accountId)
+          .where((of) => of.or([of('session_hash', 'is', null), of('session_hash', '!=', exceptHash)]))
+          .execute()
+      })
+    },
+    async keepNewestSessions(accountId, most) {
+      await kysely.transaction().execute(async (transaction) => {
+        const ended = await transaction
+          .deleteFrom('session')
+          .where('account_id', '=', accountId)
+          .where('id_hash', 'not in', (of) =>
+            of
+              .selectFrom('session')
+              .where('account_id', '=', accountId)
+              .orderBy('created_at_ms', 'desc')
+              .orderBy('id_hash')
+              .limit(most)
+              .select('id_hash'),
+          )
+          .returning('id_hash')
+          .execute()
+        if (ended.length === 0) return
+        const hashes = ended.map(({ id_hash }) => id_hash)
+        await endConsoleKeys(transaction).where('session_hash', 'in', hashes).execute()
+      })
     },
 
     async createSignInLink(hash, accountId, lifeMs) {
@@ -85,6 +115,19 @@ export function createSessionQueries(database: SqlDatabase): SessionStore {
           expires_at_ms: inMs(database.nowMs(), lifeMs),
         })
         .execute()
+      await kysely
+        .deleteFrom('connect_attempt')
+        .where('account_id', '=', attempt.accountId)
+        .where('state_hash', 'not in', (of) =>
+          of
+            .selectFrom('connect_attempt')
+            .where('account_id', '=', attempt.accountId)
+            .orderBy('expires_at_ms', 'desc')
+            .orderBy('state_hash')
+            .limit(maxConnectAttempts)
+            .select('state_hash'),
+        )
+        .execute()
     },
     async takeConnectAttempt(stateHash, sessionHash) {
       const row = await kysely
@@ -108,9 +151,21 @@ export function createSessionQueries(database: SqlDatabase): SessionStore {
     },
   }
 
+  /** The session first: a key that is being made for it holds it, and is there by the time the keys are looked for. */
   async function endSession(idHash: string): Promise<void> {
-    await kysely.deleteFrom('session').where('id_hash', '=', idHash).execute()
+    await kysely.transaction().execute(async (transaction) => {
+      await transaction.deleteFrom('session').where('id_hash', '=', idHash).execute()
+      await endConsoleKeys(transaction).where('session_hash', '=', idHash).execute()
+    })
   }
+}
+
+/** A key of the console is over when its time is, so that is now. Its row stays: figures tell its name. */
+function endConsoleKeys(transaction: Kysely<Tables>) {
+  return transaction
+    .updateTable('api_key')
+    .set({ expires_at_ms: 0, session_hash: null })
+    .where('expires_at_ms', 'is not', null)
 }
 
 export function inMs(nowMs: RawBuilder<number>, lifeMs: number): RawBuilder<number> {

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
+import { GoneMeanwhile } from '../errors.ts'
 import { asideMs, passTime } from './leases.contract.ts'
 import type { ConnectAttempt } from './sessions.ts'
 import type { StoreTest } from './store.contract.ts'
-import { newAccount } from './test-records.ts'
+import { accountWithSheet, newAccount, newKey, newSheet } from './test-records.ts'
 
 const minuteMs = 60_000
 const limits = { idleMs: 30 * minuteMs, maxAgeMs: 24 * 60 * minuteMs }
@@ -93,6 +94,90 @@ export function sessionsContract(of: StoreTest): void {
       assert.ok(seenMs >= seenAfterMs && seenMs < seenAfterMs + asideMs / 2, `${seenMs}, not ${seenAfterMs}`)
     }
   })
+
+  of('the console’s key ends with the session that asked for it, however that ends', async (store) => {
+    const { account, sheet } = await accountWithSheet(store)
+    const { id: accountId } = account
+    const second = await store.createSheet(newSheet(accountId, 'second'))
+    assert.ok(second !== 'slug_taken')
+    const put = (sessionHash: string, sheetId: string) => {
+      const key = newKey(accountId, sheetId, `key of ${sessionHash}`)
+      return store.putConsoleKey({ ...key, sheetId, sessionHash }, 60 * minuteMs)
+    }
+    const isKey = async (sessionHash: string) => (await store.lookUpKey(`key of ${sessionHash}`)) !== null
+    const endings: Record<string, (hash: string) => Promise<unknown>> = {
+      'signed out': (hash) => store.endSession(hash),
+      'signed out everywhere': () => store.endSessionsOf(accountId),
+      'a new password': () => store.endSessionsOf(accountId, 'spared'),
+      'idle for too long': (hash) => store.findSession(hash, { idleMs: -1, maxAgeMs: limits.maxAgeMs }),
+      'too many': () => store.keepNewestSessions(accountId, 0),
+    }
+    await store.createKey(newKey(accountId, sheet.id, 'lasting'))
+    for (const [how, end] of Object.entries(endings)) {
+      for (const name of ['ends', 'spared']) await store.createSession(name, accountId)
+      await put('ends', sheet.id)
+      await put('spared', second.id)
+      assert.ok(await isKey('ends'))
+      await end('ends')
+      assert.equal(await isKey('ends'), false, how)
+      assert.equal(await isKey('spared'), (await store.findSession('spared', limits)) !== null, how)
+      await store.endSessionsOf(accountId)
+    }
+    assert.ok(await store.lookUpKey('lasting'), 'lasting keys go on')
+    await assert.rejects(put('ends', sheet.id), GoneMeanwhile, 'none is made for a session that is over')
+  })
+
+  of('no key of the console outlives its session, whoever comes first', async (store) => {
+    const { account, sheet } = await accountWithSheet(store)
+    const { id: accountId } = account
+    for (let round = 0; round < 20; round++) {
+      const sessionHash = `session ${round}`
+      await store.createSession(sessionHash, accountId)
+      const key = { ...newKey(accountId, sheet.id, `key ${round}`), sheetId: sheet.id, sessionHash }
+      const [made] = await Promise.allSettled([
+        store.putConsoleKey(key, 60 * minuteMs),
+        round % 2 === 0 ? store.endSession(sessionHash) : store.endSessionsOf(accountId),
+      ])
+      if (made.status === 'rejected') assert.ok(made.reason instanceof GoneMeanwhile)
+      assert.equal(await store.lookUpKey(`key ${round}`), null)
+    }
+  })
+
+  of('of many sessions the newest stay', async (store, clock, database) => {
+    const [account, other] = [await newAccount(store, 'acme'), await newAccount(store, 'other')]
+    await store.createSession('theirs', other.id)
+    for (let n = 0; n < 6; n++) {
+      await store.createSession(`session ${n}`, account.id)
+      await store.keepNewestSessions(account.id, 3)
+      await passTime(database, clock, 1_000)
+    }
+    const living: string[] = []
+    for (let n = 0; n < 6; n++) if (await store.findSession(`session ${n}`, limits)) living.push(String(n))
+    assert.deepEqual(living, ['3', '4', '5'])
+    assert.ok(await store.findSession('theirs', limits))
+  })
+
+  of(
+    'attempts to connect do not pile up in one account either, and the newest can be ended',
+    async (store, _clock, database) => {
+      const [account, other] = [await newAccount(store, 'acme'), await newAccount(store, 'other')]
+      const attempt = (stateHash: string, accountId: string): ConnectAttempt => ({
+        stateHash,
+        sessionHash: 'mine',
+        accountId,
+        provider: 'google',
+        codeVerifier: 'v',
+        returnTo: '/connect',
+      })
+      await store.createConnectAttempt(attempt('theirs', other.id), minuteMs)
+      for (let n = 0; n < 50; n++)
+        await store.createConnectAttempt(attempt(`state ${n}`, account.id), minuteMs + n)
+      const rows = await database.kysely.selectFrom('connect_attempt').select('state_hash').execute()
+      assert.equal(rows.length, 21)
+      assert.ok(await store.takeConnectAttempt('state 49', 'mine'))
+      assert.ok(await store.takeConnectAttempt('theirs', 'mine'))
+    },
+  )
 
   of('a sign-in link opens once, and not after its time', async (store, clock, database) => {
     const account = await newAccount(store, 'acme')

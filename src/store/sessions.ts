@@ -11,14 +11,18 @@ export interface SessionStore {
    * found dead is removed, so it stays dead. When it was last seen is written at most once a minute.
    */
   findSession(idHash: string, limits: SessionLimits): Promise<LivingSession | null>
+  /** The console's keys that it asked for end with it, here and in the following. */
   endSession(idHash: string): Promise<void>
   /** All but `exceptHash`, if there is one to spare. */
   endSessionsOf(accountId: string, exceptHash?: string): Promise<void>
+  /** Ends the oldest of an account, so that there are no more than `most`. */
+  keepNewestSessions(accountId: string, most: number): Promise<void>
 
   createSignInLink(hash: string, accountId: string, lifeMs: number): Promise<void>
   /** The id of its account, once; null when it was taken before, never existed or has expired. Only a success takes it. */
   takeSignInLink(hash: string): Promise<string | null>
 
+  /** An account has only so many of them; the oldest goes. */
   createConnectAttempt(attempt: ConnectAttempt, lifeMs: number): Promise<void>
   /** Once, unless it has expired. Another session's attempt is neither taken nor destroyed. */
   takeConnectAttempt(

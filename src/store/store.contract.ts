@@ -229,8 +229,12 @@ export function storeContract(
         assert.equal(found.key?.id, ofAccount?.key.id)
         return found.key !== null
       }
+      await store.createSession('session', account.id)
       const put = (hash: string) =>
-        store.putConsoleKey({ ...newKey(account.id, sheetId, hash), sheetId }, 3_600_000)
+        store.putConsoleKey(
+          { ...newKey(account.id, sheetId, hash), sheetId, sessionHash: 'session' },
+          3_600_000,
+        )
       const lasting = await store.createKey(newKey(account.id, sheetId, 'lasting'))
       const first = await put('first')
       assert.ok(await isKey('first'))

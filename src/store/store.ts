@@ -67,8 +67,11 @@ export interface Store
     successor: Pick<NewKey, 'hash' | 'shownStart' | 'shownEnd'>,
   ): Promise<KeyRecord | null>
 
-  /** One for each sheet, which expires, by the store's clock: a new value ends the former one and keeps its id. */
-  putConsoleKey(key: NewKey & { sheetId: string }, lifeMs: number): Promise<KeyRecord>
+  /**
+   * One for each sheet, which expires, by the store's clock, and ends with the session that asked for it: a new value
+   * ends the former one and keeps its id.
+   */
+  putConsoleKey(key: NewKey & { sheetId: string; sessionHash: string }, lifeMs: number): Promise<KeyRecord>
   setKeyScope(keyId: string, scope: KeyScope): Promise<void>
   /** Remembers when keys were last used; a time older than the one known changes nothing. */
   noteKeysUsed(lastUsedMs: ReadonlyMap<string, number>): Promise<void>

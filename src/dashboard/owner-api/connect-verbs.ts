@@ -53,13 +53,15 @@ export const connectRoutes: readonly Route[] = [
     method: 'POST',
     path: '/files',
     isUpload: true,
-    async owner({ session, query, request }, { uploads }) {
+    async owner({ session, sessionId, query, request }, { uploads, signIn }) {
       if (!uploads) return noFiles
-      const bytes = Readable.from(bodyAtItsPace(request), { objectMode: false })
+      const isStillSignedIn = async () => sessionId !== null && (await signIn.find(sessionId)) !== null
+      const body = unlessSignedOut(bodyAtItsPace(request), isStillSignedIn)
       const saved = await uploads
-        .save(session.account.id, query.get('name') ?? '', bytes)
+        .save(session.account.id, query.get('name') ?? '', Readable.from(body, { objectMode: false }))
         .catch((error: unknown) => {
           if (error instanceof TooSlow) return new Refusal('request_timeout')
+          if (error instanceof SignedOut) return signedOut
           throw error
         })
       if (saved instanceof Problem || saved instanceof Refusal) return saved
@@ -130,4 +132,18 @@ async function locate(
   }
 }
 
+class SignedOut extends Error {}
+
+/** A body may come for many minutes. It fails at its end when the session has ended by then, before the file has its name. */
+async function* unlessSignedOut(
+  body: AsyncIterable<Buffer>,
+  isStillSignedIn: () => Promise<boolean>,
+): AsyncGenerator<Buffer> {
+  yield* body
+  if (!(await isStillSignedIn())) throw new SignedOut()
+}
+
+const signedOut = new Problem('You were signed out while the file was sent. It was not kept.', {
+  kind: 'unknown_person',
+})
 const noFiles = new Problem('This server serves no files.', { kind: 'not_allowed' })

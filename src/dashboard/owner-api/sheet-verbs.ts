@@ -85,7 +85,8 @@ export const sheetRoutes: readonly Route[] = [
     path: '/sheets/{slug}/console-key',
     async owner(call, parts) {
       const sheet = await sheetIn(call, parts)
-      return sheet instanceof Problem ? sheet : { json: await parts.keys.forConsole(sheet) }
+      if (sheet instanceof Problem) return sheet
+      return { json: await parts.keys.forConsole(sheet, call.session.idHash) }
     },
   },
 ]

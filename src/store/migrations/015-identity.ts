@@ -9,4 +9,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .addColumn('free_at_ms', 'bigint', (column) => column.notNull())
     .execute()
   await db.schema.createIndex('former_slug_by_account').on('former_slug').column('account_id').execute()
+
+  await db.schema.alterTable('api_key').addColumn('session_hash', 'text').execute()
+  await db.schema.createIndex('api_key_by_session').on('api_key').column('session_hash').execute()
 }

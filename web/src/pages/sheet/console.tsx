@@ -60,6 +60,8 @@ async function sendRequest({ slug, method, path, body, key, isLeft }: Sending): 
     },
     ...(body === null ? {} : { body }),
   })
+  // The key ended with the session that asked for it; the next request gets another one.
+  if (response.status === 403) key.current = null
   return {
     status: response.status,
     statusText: response.statusText,
