@@ -32,10 +32,10 @@ const appFolder = join(import.meta.dirname, '..', 'web', 'dist')
 /** What only the dashboard needs, on top of the workshop and the server's own parts. */
 export function assembleDashboard(needs: DashboardNeeds): { dashboard: Dashboard; close(): void } {
   const { config, workshop, windows, usage, api, trustedProxies } = needs
-  const { store, plans, signIn, google, decoding } = workshop
+  const { store, plans, signIn, google, decoding, sealing } = workshop
   const { clock, observe } = api
   const { signUpPlan } = config
-  const throttle = createThrottle(windows)
+  const throttle = createThrottle(windows, sealing.digest)
   const identity = config.google && createGoogleIdentity(config.google, clock)
   // Files lie on one machine: where several serve, the others would not find them.
   const isEmbedded = config.store.kind === 'sqlite'
@@ -50,7 +50,7 @@ export function assembleDashboard(needs: DashboardNeeds): { dashboard: Dashboard
     clock,
     observe,
     owners: createOwners({ store, passwords: createPasswords(), signIn, throttle, signUpPlan }),
-    googleSignIn: createGoogleSignIn({ store, signIn, throttle, identity, signUpPlan, baseUrl }),
+    googleSignIn: createGoogleSignIn({ store, sealing, signIn, throttle, identity, signUpPlan, baseUrl }),
     planBook: createPlanBook(plans),
     uploads,
     usageFigures: createUsageFigures(store, usage, plans, clock),

@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto'
+import { createCipheriv, createDecipheriv, createHash, createHmac, hkdfSync, randomBytes } from 'node:crypto'
 
 /** Keeps what must be read again, such as a provider's tokens, unreadable and unchangeable in the store. */
 export interface Sealing {
@@ -8,6 +8,8 @@ export interface Sealing {
   seal(text: string, identity: string): string
   /** null: a key that is not known here, a changed byte, or moved from another row. */
   open(sealed: string, keyId: string, identity: string): string | null
+  /** The same for the same text wherever the secret is known, and not to be foretold anywhere else. */
+  digest(text: string): Buffer
   /** Whether what this key sealed can be opened here. */
   knows(keyId: string): boolean
   /** Of a key whose day is over: what it sealed is to be sealed anew. */
@@ -23,6 +25,7 @@ const form = 'v1'
 /** Part of every key: another text here, and nothing that was ever sealed opens again. */
 const derivationInfo = 'rowport sealing v1'
 const keyIdDigits = 12
+const digestInfo = 'rowport digest v1'
 
 /**
  * `formerSecrets` still open what they sealed, until it is sealed anew. `nextSecret` opens what others seal with it
@@ -34,6 +37,7 @@ export function createSealing(
   nextSecret: string | null = null,
 ): Sealing {
   const current = deriveKey(secret)
+  const digestKey = Buffer.from(hkdfSync('sha256', secret, '', digestInfo, keyBytes))
   const former = formerSecrets.map(deriveKey)
   const next = nextSecret === null ? [] : [deriveKey(nextSecret)]
   const keys = new Map([...former, ...next, current].map(({ id, key }) => [id, key]))
@@ -61,6 +65,7 @@ export function createSealing(
         return null
       }
     },
+    digest: (text) => createHmac('sha256', digestKey).update(text).digest(),
     knows: (keyId) => keys.has(keyId),
     isFormer: (keyId) => formerIds.has(keyId) && keyId !== current.id,
   }

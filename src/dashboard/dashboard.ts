@@ -36,7 +36,7 @@ export function createDashboard(parts: DashboardDoorParts): Dashboard {
       const site = siteAt(parts.baseUrl())
       const [path = '', search = ''] = target.split(/\?(.*)/s)
       const query = new URLSearchParams(search)
-      if (path === signInPath) return onward(response, site, () => toSignIn(query, site, parts))
+      if (path === signInPath) return onward(response, site, () => toSignIn(request, query, site, parts))
       if (path === returnPath) return onward(response, site, () => fromGoogle(request, query, site, parts))
       if (ownerApi.methodsAt(path)) return ownerApi.answer(request, response, target, site)
       return appFiles.answer(request, response, path, site)

@@ -1,10 +1,11 @@
 import type { IncomingMessage } from 'node:http'
 import { NotConnected } from '../management/google-connection.ts'
+import { Problem } from '../management/problem.ts'
 import type { DashboardParts } from './dashboard-parts.ts'
 import {
   endedGoogleCookie,
   googleCookie,
-  googleSecretIn,
+  googleAttemptIn,
   sessionCookie,
   sessionIdIn,
 } from './session-cookie.ts'
@@ -17,20 +18,25 @@ export interface Onward {
   cookies: string[]
 }
 
+/** Only pages of ours may be returned to, and none has a longer address. */
+const ownPage = /^\/(?![/\\])[\x21-\x7e]{0,200}$/
+export const tooOften: Onward = { to: '/sign-in?problem=too_often', cookies: [] }
+
 export const signInPath = '/dashboard/google/sign-in'
 export const returnPath = '/connect/google/callback'
 
 /** The way to Google, to say who one is. */
 export async function toSignIn(
+  request: IncomingMessage,
   query: URLSearchParams,
   site: Site,
-  { googleSignIn }: DashboardParts,
+  { googleSignIn, addressOf }: DashboardParts,
 ): Promise<Onward> {
   const next = query.get('next') ?? '/'
-  // Only pages of ours may be returned to.
-  const started = await googleSignIn.start(/^\/(?![/\\])[\x21-\x7e]*$/.test(next) ? next : '/')
+  const started = await googleSignIn.start(ownPage.test(next) ? next : '/', addressOf(request))
+  if (started instanceof Problem) return tooOften
   if (!started) return { to: '/sign-in?problem=google_failed', cookies: [] }
-  return { to: started.url, cookies: [googleCookie(started.browserSecret, site)] }
+  return { to: started.url, cookies: [googleCookie(started.attempt, site)] }
 }
 
 /** Google sends people back to one address, whether they signed in or connected their spreadsheets. */
@@ -50,7 +56,7 @@ export async function fromGoogle(
   const session = sessionId === null ? null : await parts.signIn.find(sessionId)
   const visitor = { address: parts.addressOf(request), formerSessionId: sessionId }
   const signedIn = await parts.googleSignIn.finish(answer, {
-    secret: googleSecretIn(request, site),
+    attempt: googleAttemptIn(request, site),
     session,
     visitor,
   })

@@ -32,12 +32,12 @@ export function endedCookie(site: Site): string {
   return `${named(sessionName, site)}=; Max-Age=0; ${attributes(site)}`
 }
 
-export function googleSecretIn(request: IncomingMessage, site: Site): string | null {
+export function googleAttemptIn(request: IncomingMessage, site: Site): string | null {
   return valueIn(request, named(googleName, site))
 }
 
-export function googleCookie(secret: string, site: Site): string {
-  return `${named(googleName, site)}=${secret}; Max-Age=${googleSeconds}; ${attributes(site)}`
+export function googleCookie(attempt: string, site: Site): string {
+  return `${named(googleName, site)}=${attempt}; Max-Age=${googleSeconds}; ${attributes(site)}`
 }
 
 export function endedGoogleCookie(site: Site): string {

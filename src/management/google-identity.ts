@@ -8,9 +8,17 @@ import { systemTimers } from '../sheets/timers.ts'
 /** Google as the one who says who somebody is. It asks for nothing else, and nothing can be done with it afterwards. */
 export interface GoogleIdentity {
   /** Where to send the browser. */
-  askUrl(attempt: { state: string; codeChallenge: string; redirectUri: string }): string
-  /** The code that the browser brought back; null when Google does not take it, or cannot be asked. */
-  identify(attempt: { code: string; verifier: string; redirectUri: string }): Promise<Person | null>
+  askUrl(attempt: { state: string; nonce: string; codeChallenge: string; redirectUri: string }): string
+  /**
+   * The code that the browser brought back; null when Google does not take it, or cannot be asked, or answers with
+   * something that was not meant for us, for this attempt, or for now.
+   */
+  identify(attempt: {
+    code: string
+    verifier: string
+    nonce: string
+    redirectUri: string
+  }): Promise<Person | null>
   close(): void
 }
 
@@ -24,6 +32,8 @@ export interface Person {
 
 const allowedMs = 10_000
 const limits = { silenceMs: 5_000, maxBodyBytes: 256 * 1024 }
+/** https://developers.google.com/identity/openid-connect/openid-connect#validatinganidtoken */
+const issuers: ReadonlySet<unknown> = new Set(['https://accounts.google.com', 'accounts.google.com'])
 
 export function createGoogleIdentity(
   client: { clientId: string; clientSecret: string; endpoint: string | null },
@@ -32,7 +42,7 @@ export function createGoogleIdentity(
   const endpoints = googleEndpoints(client.endpoint)
   const transport = createTransport(limits)
   return {
-    askUrl({ state, codeChallenge, redirectUri }) {
+    askUrl({ state, nonce, codeChallenge, redirectUri }) {
       const asked = new URLSearchParams({
         client_id: client.clientId,
         redirect_uri: redirectUri,
@@ -40,12 +50,13 @@ export function createGoogleIdentity(
         scope: 'openid email',
         prompt: 'select_account',
         state,
+        nonce,
         code_challenge: codeChallenge,
         code_challenge_method: 'S256',
       })
       return `${endpoints.consentPage}?${asked}`
     },
-    async identify({ code, verifier, redirectUri }) {
+    async identify({ code, verifier, nonce, redirectUri }) {
       const form = new URLSearchParams({
         grant_type: 'authorization_code',
         code,
@@ -57,8 +68,16 @@ export function createGoogleIdentity(
       const answer = await post(endpoints.token, form)
       if (answer?.status !== 200) return null
       // Straight from Google over TLS, so its signature need not be looked at.
-      const idToken = textOf(fieldsOf(parsedJson(answer.body)).id_token)
-      return personIn(claimsOf(idToken))
+      const claims = fieldsOf(claimsOf(textOf(fieldsOf(parsedJson(answer.body)).id_token)))
+      // By Google's own clock, which is in its answer: ours may be set wrong.
+      const googleSeconds = Date.parse(answer.headers.date ?? '') / 1_000
+      const isMeant =
+        claims.aud === client.clientId &&
+        issuers.has(claims.iss) &&
+        claims.nonce === nonce &&
+        typeof claims.exp === 'number' &&
+        claims.exp > googleSeconds
+      return isMeant ? personIn(claims) : null
     },
     close: () => transport.close(),
   }
@@ -87,8 +106,7 @@ function claimsOf(idToken: string | null): unknown {
   return payload === undefined ? null : parsedJson(Buffer.from(payload, 'base64url'))
 }
 
-function personIn(claims: unknown): Person | null {
-  const { sub, email, email_verified: verified } = fieldsOf(claims)
+function personIn({ sub, email, email_verified: verified }: Record<string, unknown>): Person | null {
   if (typeof sub !== 'string' || typeof email !== 'string') return null
   return { subject: sub, email, isEmailVerified: verified === true }
 }

@@ -1,23 +1,29 @@
 import { hash } from 'node:crypto'
+import type { Sealing } from '../sealing.ts'
 import type { Store } from '../store/store.ts'
 import type { ConsentAnswer } from './google-connection.ts'
 import type { GoogleIdentity, Person } from './google-identity.ts'
 import { foldEmail, type Visitor } from './owners.ts'
+import type { Problem } from './problem.ts'
 import { randomSecret, type Session, type SignIn, secretHash } from './sign-in.ts'
 import { suggestSlug } from './slug.ts'
-import { signUpsPerAddress, type Throttle } from './throttle.ts'
+import { perNetwork, signUpsPerNetwork, type Throttle } from './throttle.ts'
 import { networkOf } from './visitor-network.ts'
 
 /** "Continue with Google": by Google's word on who it is, and by nothing else. */
 export interface GoogleSignIn {
-  /** `browserSecret` goes into a cookie: only this browser can end what it began. */
-  start(returnTo: string): Promise<{ url: string; browserSecret: string } | null>
+  /**
+   * `attempt` goes into a cookie: only this browser can end what it began. Nothing is kept here, so that strangers can
+   * begin as often as they like. null where Google is not set up.
+   */
+  start(returnTo: string, address: string): Promise<{ url: string; attempt: string } | Problem | null>
   /** null when this answer belongs to no attempt of this browser to sign in. */
   finish(answer: ConsentAnswer, browser: Browser): Promise<SignedIn | SignInFailure | null>
 }
 
 export interface Browser {
-  secret: string | null
+  /** What `start` gave it. */
+  attempt: string | null
   /** Whoever is signed in there already. */
   session: Session | null
   visitor: Visitor
@@ -32,15 +38,8 @@ export interface SignedIn {
 export type SignInFailure = 'denied' | 'failed' | 'unknown' | 'has_password'
 
 export interface GoogleSignInParts {
-  store: Pick<
-    Store,
-    | 'createSignInAttempt'
-    | 'takeSignInAttempt'
-    | 'ownerByGoogle'
-    | 'ownerByEmail'
-    | 'setGoogleSubject'
-    | 'signUp'
-  >
+  store: Pick<Store, 'nowMs' | 'ownerByGoogle' | 'ownerByEmail' | 'setGoogleSubject' | 'signUp'>
+  sealing: Pick<Sealing, 'keyId' | 'seal' | 'open'>
   signIn: SignIn
   throttle: Throttle
   /** null where the operator has not set Google up. */
@@ -50,40 +49,64 @@ export interface GoogleSignInParts {
   baseUrl(): string
 }
 
+/** Somebody who went to Google and is expected back. Only what is sealed here is believed. */
+interface Attempt {
+  stateHash: string
+  /** PKCE (RFC 7636). */
+  codeVerifier: string
+  returnTo: string
+  /** By the store's clock, which all instances share. */
+  begunAtMs: number
+}
+
 const attemptLifeMs = 10 * 60_000
+const attemptSeal = 'google sign-in attempt'
 const slugsTried = 20
 
 export function createGoogleSignIn(parts: GoogleSignInParts): GoogleSignIn {
-  const { store, signIn, throttle, identity, signUpPlan, baseUrl } = parts
+  const { store, sealing, signIn, throttle, identity, signUpPlan, baseUrl } = parts
   // The same as for connecting: an operator names one address to Google.
   const redirectUri = () => `${baseUrl()}/connect/google/callback`
 
   return {
-    async start(returnTo) {
+    async start(returnTo, address) {
       if (!identity) return null
-      const [state, browserSecret, codeVerifier] = [randomSecret(), randomSecret(), randomSecret()]
-      const attempt = {
-        stateHash: secretHash(state),
-        browserHash: secretHash(browserSecret),
-        codeVerifier,
-        returnTo,
-      }
-      await store.createSignInAttempt(attempt, attemptLifeMs)
+      const wait = await throttle.attempt([{ kind: 'google', whom: networkOf(address), steps: perNetwork }])
+      if (wait) return wait
+      const [state, codeVerifier] = [randomSecret(), randomSecret()]
+      const stateHash = secretHash(state)
       const codeChallenge = hash('sha256', codeVerifier, 'base64url')
-      return { url: identity.askUrl({ state, codeChallenge, redirectUri: redirectUri() }), browserSecret }
+      const asked = { state, nonce: stateHash, codeChallenge, redirectUri: redirectUri() }
+      const begunAtMs = await store.nowMs()
+      return {
+        url: identity.askUrl(asked),
+        attempt: sealed({ stateHash, codeVerifier, returnTo, begunAtMs }),
+      }
     },
-    async finish({ state, code, error }, { secret, session, visitor }) {
-      if (!identity || state === null || secret === null) return null
-      const attempt = await store.takeSignInAttempt(secretHash(state), secretHash(secret))
-      if (!attempt) return null
+    async finish({ state, code, error }, { attempt: brought, session, visitor }) {
+      if (!identity || state === null || brought === null) return null
+      const attempt = opened(brought)
+      if (attempt?.stateHash !== secretHash(state)) return null
+      if ((await store.nowMs()) - attempt.begunAtMs >= attemptLifeMs) return null
       if (error === 'access_denied') return 'denied'
       if (code === null) return 'failed'
-      const { codeVerifier: verifier, returnTo } = attempt
-      const person = await identity.identify({ code, verifier, redirectUri: redirectUri() })
+      const { codeVerifier: verifier, stateHash: nonce, returnTo } = attempt
+      // Google takes a code once: an attempt that is brought a second time ends here.
+      const person = await identity.identify({ code, verifier, nonce, redirectUri: redirectUri() })
       if (!person?.isEmailVerified) return 'failed'
       const entered = await enter(person, session, visitor)
       return typeof entered === 'string' ? entered : { ...entered, returnTo }
     },
+  }
+
+  function sealed(attempt: Attempt): string {
+    return `${sealing.keyId}.${sealing.seal(JSON.stringify(attempt), attemptSeal)}`
+  }
+
+  function opened(brought: string): Attempt | null {
+    const [keyId = '', ...rest] = brought.split('.')
+    const text = sealing.open(rest.join('.'), keyId, attemptSeal)
+    return text === null ? null : (JSON.parse(text) as Attempt)
   }
 
   async function enter(
@@ -110,8 +133,8 @@ export function createGoogleSignIn(parts: GoogleSignInParts): GoogleSignIn {
     { address, formerSessionId }: Visitor,
   ): Promise<{ sessionId: string } | SignInFailure> {
     if (signUpPlan === null) return 'unknown'
-    const steps = signUpsPerAddress
-    if (await throttle.attempt([{ name: `sign-up ${networkOf(address)}`, steps }])) return 'failed'
+    const newcomer = [{ kind: 'sign-up', whom: networkOf(address), steps: signUpsPerNetwork }] as const
+    if (await throttle.attempt(newcomer)) return 'failed'
     const owner = { email: foldEmail(email), passwordHash: null, googleSubject: subject }
     const taken = new Set<string>()
     for (let tried = 0; tried < slugsTried; tried++) {

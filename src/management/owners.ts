@@ -4,7 +4,15 @@ import { maxPasswordBytes, minPasswordCharacters, type Passwords } from './passw
 import { Problem } from './problem.ts'
 import { isRecent, randomSecret, type Session, type SignIn, secretHash } from './sign-in.ts'
 import { problemWithSlug } from './slug.ts'
-import { perAddress, perOwner, signUpsPerAddress, type Throttle } from './throttle.ts'
+import {
+  knownAddressesPerNetwork,
+  perGuesser,
+  perGuesserInSiege,
+  perNetwork,
+  siege,
+  signUpsPerNetwork,
+  type Throttle,
+} from './throttle.ts'
 import { networkOf } from './visitor-network.ts'
 
 /** The people behind accounts: how they come, and how they show that it is they. */
@@ -18,7 +26,7 @@ export interface Owners {
   /** Shows once more that it is they, by the password: the id of a new session, which takes the place of this one. */
   confirm(session: Session, password: string, visitor: Visitor): Promise<string | Problem>
   /** Other sessions end. An account without an owner gets one by it. */
-  setPassword(session: Session, wish: PasswordWish, visitor: Visitor): Promise<Problem | null>
+  setPassword(session: Session, wish: PasswordWish): Promise<Problem | null>
 }
 
 /** Who knocks. */
@@ -74,9 +82,11 @@ export function createOwners(parts: OwnersParts): Owners {
       if (wrong) return new Problem(sentence(wrong), { field: 'slug' })
       const weak = problemWithPassword(password, 'password')
       if (weak) return weak
-      const wait = await throttle.attempt([
-        { name: `sign-up ${networkOf(address)}`, steps: signUpsPerAddress },
-      ])
+      const whom = networkOf(address)
+      const known = [{ kind: 'sign-up known', whom, steps: knownAddressesPerNetwork }] as const
+      const wait =
+        (await throttle.look(known)) ??
+        (await throttle.attempt([{ kind: 'sign-up', whom, steps: signUpsPerNetwork }]))
       if (wait) return wait
       // Before anything is looked up: how long the answer takes must not tell whether the address is known.
       const passwordHash = await passwords.hash(password)
@@ -85,14 +95,18 @@ export function createOwners(parts: OwnersParts): Owners {
       const sessionHash = secretHash(sessionId)
       const owner = { email: foldEmail(email), passwordHash, googleSubject: null }
       const made = await store.signUp({ slug, plan: signUpPlan, sessionHash, ...owner })
-      // Slugs stand in public addresses, so that one is taken is no secret; whether an e-mail address is known is.
+      // Slugs stand in public addresses, so that one is taken is no secret. That an e-mail address is known must be told
+      // here, because nobody can be sent a message instead: last of all, and to one network only a few times.
       if (made === 'slug_taken') return slugTaken
-      if (made === 'email_taken') return notWithThese
+      if (made === 'email_taken') {
+        await throttle.count(known)
+        return notWithThese
+      }
       if (formerSessionId !== null) await signIn.end(formerSessionId)
       return sessionId
     },
     async signIn({ email, password }, { address, formerSessionId }) {
-      const wait = await throttled(email, address)
+      const wait = await waitAtSignIn(foldEmail(email), networkOf(address))
       if (wait) return wait
       return enter(
         () => store.ownerByEmail(foldEmail(email)),
@@ -100,14 +114,15 @@ export function createOwners(parts: OwnersParts): Owners {
         formerSessionId,
       )
     },
-    async confirm({ account }, password, { address, formerSessionId }) {
+    async confirm(session, password, { formerSessionId }) {
+      const { account } = session
       const owner = await store.ownerOf(account.id)
       if (!owner?.passwordHash) return noPassword
-      const wait = await throttled(owner.email, address)
+      const wait = await waitInSession(session)
       if (wait) return wait
       return enter(() => store.ownerOf(account.id), { password, wrong: wrongPassword }, formerSessionId)
     },
-    async setPassword(session, { current, next, email }, { address }) {
+    async setPassword(session, { current, next, email }) {
       const { account, idHash } = session
       const weak = problemWithPassword(next, 'next')
       if (weak) return weak
@@ -116,7 +131,7 @@ export function createOwners(parts: OwnersParts): Owners {
         return new Problem('Give an e-mail address to sign in with.', { field: 'email' })
       if (owner?.passwordHash) {
         if (current === null) return wrongCurrent
-        const wait = await throttled(owner.email, address)
+        const wait = await waitInSession(session)
         if (wait) return wait
         const guess = { password: current, wrong: wrongCurrent }
         const problem = await withPassword(
@@ -131,6 +146,9 @@ export function createOwners(parts: OwnersParts): Owners {
         if (problem) return problem
       } else {
         if (!isRecent(session)) return signInAgain
+        // Here, too, somebody could hear which e-mail addresses are known.
+        const wait = await waitInSession(session)
+        if (wait) return wait
         const problem = await setFirstPassword(account.id, owner, next, email ?? '')
         if (problem) return problem
       }
@@ -139,12 +157,25 @@ export function createOwners(parts: OwnersParts): Owners {
     },
   }
 
-  /** One count for all the doors at which somebody's password can be guessed. */
-  function throttled(email: string, address: string): Promise<Problem | null> {
-    return throttle.attempt([
-      { name: `sign-in ${secretHash(foldEmail(email))}`, steps: perOwner },
-      { name: `sign-in ${networkOf(address)}`, steps: perAddress },
+  /**
+   * Counted apart for each network: if what is tried elsewhere could use an owner's tries up, anyone who knows the e-mail
+   * address could keep them out. When very many networks try, each gets fewer tries, the owner's too; but it gets some.
+   */
+  async function waitAtSignIn(email: string, network: string): Promise<Problem | null> {
+    const everywhere = [{ kind: 'sign-in of', whom: email, steps: siege }] as const
+    const isBesieged = (await throttle.look(everywhere)) !== null
+    const steps = isBesieged ? perGuesserInSiege : perGuesser
+    const wait = await throttle.attempt([
+      { kind: 'sign-in', whom: `${email} ${network}`, steps },
+      { kind: 'sign-in from', whom: network, steps: perNetwork },
     ])
+    if (!wait) await throttle.count(everywhere)
+    return wait
+  }
+
+  /** Whoever has a session is told apart from all who only know the e-mail address, and from other sessions. */
+  function waitInSession({ idHash }: Session): Promise<Problem | null> {
+    return throttle.attempt([{ kind: 'confirm', whom: idHash, steps: perGuesser }])
   }
 
   async function setFirstPassword(

@@ -1,4 +1,5 @@
-import type { RateWindows } from '../shared-state/rate-windows.ts'
+import type { RateWindow, RateWindows } from '../shared-state/rate-windows.ts'
+import type { Soon } from '../soon.ts'
 import { Problem } from './problem.ts'
 
 /**
@@ -6,12 +7,18 @@ import { Problem } from './problem.ts'
  * longer time. It never locks anybody out; whoever waits as told may try again.
  */
 export interface Throttle {
-  /** Counts one try; a problem when it has to wait. */
-  attempt(names: readonly ThrottleName[]): Promise<Problem | null>
+  /** Counts one try; a problem when it has to wait, and then nothing is counted. */
+  attempt(tries: readonly Tries[]): Promise<Problem | null>
+  /** The same without counting. */
+  look(tries: readonly Tries[]): Promise<Problem | null>
+  /** Counts one that has been made, where there is room for it. */
+  count(tries: readonly Tries[]): Promise<void>
 }
 
-export interface ThrottleName {
-  name: string
+/** What is counted, and for whom. */
+export interface Tries {
+  kind: 'sign-in' | 'sign-in from' | 'sign-in of' | 'confirm' | 'sign-up' | 'sign-up known' | 'google'
+  whom: string
   steps: readonly ThrottleStep[]
 }
 
@@ -24,41 +31,62 @@ const secondMs = 1_000
 const minuteMs = 60 * secondMs
 const hourMs = 60 * minuteMs
 
-/** For one owner: whoever guesses gets some 1,500 tries a day. */
-export const perOwner: readonly ThrottleStep[] = [
+/** At one owner's password from one network, or from one session: some 1,500 tries a day. */
+export const perGuesser: readonly ThrottleStep[] = [
   { tries: 6, windowMs: 30 * secondMs },
   { tries: 20, windowMs: 10 * minuteMs },
   { tries: 60, windowMs: hourMs },
 ]
-/** For one address, behind which a whole office may sit. */
-export const perAddress: readonly ThrottleStep[] = [
+/** From all networks together: beyond it each of them gets fewer, but none is kept out for what the others do. */
+export const siege: readonly ThrottleStep[] = [{ tries: 60, windowMs: hourMs }]
+export const perGuesserInSiege: readonly ThrottleStep[] = [{ tries: 3, windowMs: 10 * minuteMs }]
+/** For one network, behind which a whole office may sit. */
+export const perNetwork: readonly ThrottleStep[] = [
   { tries: 20, windowMs: 30 * secondMs },
   { tries: 100, windowMs: 10 * minuteMs },
   { tries: 300, windowMs: hourMs },
 ]
-export const signUpsPerAddress: readonly ThrottleStep[] = [
+export const signUpsPerNetwork: readonly ThrottleStep[] = [
   { tries: 10, windowMs: 10 * minuteMs },
   { tries: 30, windowMs: 24 * hourMs },
 ]
+/** How often a network may hear that an e-mail address is known already. */
+export const knownAddressesPerNetwork: readonly ThrottleStep[] = [
+  { tries: 3, windowMs: 10 * minuteMs },
+  { tries: 10, windowMs: 24 * hourMs },
+]
 
-export function createThrottle(windows: RateWindows): Throttle {
+/** Of each kind and step. Strangers name as many networks and e-mail addresses as they like; the windows stay this many. */
+const buckets = 8_192
+
+/**
+ * `digest` is known to this deployment alone: who could tell which names share a bucket could use up somebody else's
+ * tries by their own.
+ */
+export function createThrottle(windows: RateWindows, digest: (text: string) => Buffer): Throttle {
   return {
-    async attempt(names) {
-      const all = names.flatMap(({ name, steps }) =>
-        steps.map(({ tries, windowMs }) => ({ name: `${name} ${windowMs}`, tries, windowMs })),
-      )
+    async attempt(tries) {
       // Looked at first: a try that has to wait must not count in the longer windows, or it would prolong the wait.
-      for (const how of ['look', 'take'] as const) {
-        const seen = await Promise.all(
-          all.map(({ name, tries, windowMs }) => windows[how](name, tries, windowMs)),
-        )
-        const waitsMs = seen
-          .filter(({ isAdmitted }) => !isAdmitted)
-          .map(({ resetAtMs, nowMs }) => resetAtMs - nowMs)
-        if (waitsMs.length > 0) return tooOften(Math.max(...waitsMs))
-      }
-      return null
+      return (await ask('look', tries)) ?? ask('take', tries)
     },
+    look: (tries) => ask('look', tries),
+    async count(tries) {
+      await ask('take', tries)
+    },
+  }
+
+  async function ask(how: 'look' | 'take', tries: readonly Tries[]): Promise<Problem | null> {
+    const asked = tries.flatMap(({ kind, whom, steps }) => {
+      const bucket = digest(`${kind} ${whom}`).readUInt32BE() % buckets
+      return steps.map(
+        (step): Soon<RateWindow> =>
+          windows[how](`tries ${kind} ${bucket} ${step.windowMs}`, step.tries, step.windowMs),
+      )
+    })
+    const waitsMs = (await Promise.all(asked))
+      .filter(({ isAdmitted }) => !isAdmitted)
+      .map(({ resetAtMs, nowMs }) => resetAtMs - nowMs)
+    return waitsMs.length > 0 ? tooOften(Math.max(...waitsMs)) : null
   }
 }
 

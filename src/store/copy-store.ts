@@ -19,7 +19,6 @@ const copied: Record<Exclude<TableName, PassingTable>, readonly TableName[]> = {
   operation: ['account', 'sheet'],
   access_token: ['credential'],
   owner: ['account'],
-  sign_in_attempt: [],
   usage_day: ['account', 'sheet'],
   latency_day: ['account', 'sheet'],
   provider_day: ['account', 'sheet'],

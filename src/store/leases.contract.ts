@@ -145,7 +145,6 @@ const byTheStoresClock: { [T in keyof Tables]?: (keyof Tables[T] & string)[] } =
   sign_in_link: ['expires_at_ms'],
   connect_attempt: ['expires_at_ms'],
   former_slug: ['free_at_ms'],
-  sign_in_attempt: ['expires_at_ms'],
   api_key: ['expires_at_ms'],
   operation: ['created_at_ms', 'finished_at_ms'],
 }

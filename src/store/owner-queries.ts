@@ -6,7 +6,6 @@ import { countFormerSlugsOn, maxFormerSlugs, reserveSlugOn, takeSlugOn } from '.
 import { newId } from './new-id.ts'
 import type { NewOwner, OwnerRecord, OwnerStore, PasswordChange } from './owners.ts'
 import type { OwnerTable, Tables } from './schema.ts'
-import { inMs } from './session-queries.ts'
 import { deleteSheetsOn } from './sheet-queries.ts'
 import { type SqlDatabase, unlessTaken } from './sql-database.ts'
 
@@ -56,36 +55,6 @@ export function createOwnerQueries(database: SqlDatabase, clock: Clock): OwnerSt
       return outcome === 'set'
     },
 
-    async createSignInAttempt(attempt, lifeMs) {
-      await kysely.deleteFrom('sign_in_attempt').where('expires_at_ms', '<=', database.nowMs()).execute()
-      await kysely
-        .insertInto('sign_in_attempt')
-        .values({
-          state_hash: attempt.stateHash,
-          browser_hash: attempt.browserHash,
-          code_verifier: attempt.codeVerifier,
-          return_to: attempt.returnTo,
-          expires_at_ms: inMs(database.nowMs(), lifeMs),
-        })
-        .execute()
-    },
-    async takeSignInAttempt(stateHash, browserHash) {
-      const row = await kysely
-        .deleteFrom('sign_in_attempt')
-        .where('state_hash', '=', stateHash)
-        .where('browser_hash', '=', browserHash)
-        .where('expires_at_ms', '>', database.nowMs())
-        .returningAll()
-        .executeTakeFirst()
-      if (!row) return null
-      return {
-        stateHash,
-        browserHash,
-        codeVerifier: row.code_verifier,
-        returnTo: row.return_to,
-      }
-    },
-
     async accountById(accountId) {
       const row = await kysely
         .selectFrom('account')
@@ -115,7 +84,11 @@ export function createOwnerQueries(database: SqlDatabase, clock: Clock): OwnerSt
         if (slug === null) return
         // Another slug is another key: PostgreSQL lets nothing more be added to the account from here on, so that its end
         // does not fail because of something that came meanwhile.
-        await transaction.updateTable('account').set({ slug: accountId }).where('id', '=', accountId).execute()
+        await transaction
+          .updateTable('account')
+          .set({ slug: accountId })
+          .where('id', '=', accountId)
+          .execute()
         await reserveSlugOn(transaction, database, slug, null)
         await transaction
           .updateTable('former_slug')

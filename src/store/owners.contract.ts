@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { GoneMeanwhile } from '../errors.ts'
 import { maxFormerSlugs, slugReservedMs } from './former-slugs.ts'
 import { asideMs, passTime } from './leases.contract.ts'
-import type { SignInAttempt, SignUp } from './owners.ts'
+import type { SignUp } from './owners.ts'
 import type { StoreTest } from './store.contract.ts'
 import { accountWithSheet, newAccount, newKey, newSheet } from './test-records.ts'
 
@@ -101,30 +101,6 @@ export function ownersContract(of: StoreTest): void {
     }
   })
 
-  of(
-    'a sign-in attempt is taken once, in time, and by its own browser alone',
-    async (store, clock, database) => {
-      const attempt: SignInAttempt = {
-        stateHash: 'state',
-        browserHash: 'mine',
-        codeVerifier: 'verifier',
-        returnTo: '/keys',
-      }
-      await store.createSignInAttempt(attempt, minuteMs)
-      await store.createSignInAttempt({ ...attempt, stateHash: 'late' }, minuteMs)
-      assert.equal(await store.takeSignInAttempt('state', 'theirs'), null)
-      const taken = await Promise.all(
-        Array.from({ length: 5 }, () => store.takeSignInAttempt('state', 'mine')),
-      )
-      assert.deepEqual(
-        taken.filter((found) => found !== null),
-        [attempt],
-      )
-      await passTime(database, clock, minuteMs)
-      assert.equal(await store.takeSignInAttempt('late', 'mine'), null)
-    },
-  )
-
   of('an account changes its slug, unless another has it', async (store) => {
     const account = await newAccount(store, 'acme')
     await newAccount(store, 'other')
@@ -222,7 +198,8 @@ export function ownersContract(of: StoreTest): void {
       credential: () => store.saveCredential(credential),
       attempt: () => store.createConnectAttempt({ ...attempt, returnTo: '/connect' }, minuteMs),
       link: () => store.createSignInLink('late', accountId, minuteMs),
-      owner: () => store.createOwner({ accountId, email: 'a@x.org', passwordHash: null, googleSubject: null }),
+      owner: () =>
+        store.createOwner({ accountId, email: 'a@x.org', passwordHash: null, googleSubject: null }),
       slug: () => store.renameAccount(accountId, 'late'),
     }))
       await assert.rejects(keeping(), GoneMeanwhile, what)
@@ -331,7 +308,6 @@ export function ownersContract(of: StoreTest): void {
       'lease',
       'rate_window',
       'shared_cell',
-      'sign_in_attempt',
       'machine_time',
     ])
     for (const [table, count] of Object.entries(before)) {

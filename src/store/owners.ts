@@ -20,10 +20,6 @@ export interface OwnerStore {
   /** From now on this Google account signs in as this owner; false when it is another's already. */
   setGoogleSubject(ownerId: string, subject: string): Promise<boolean>
 
-  createSignInAttempt(attempt: SignInAttempt, lifeMs: number): Promise<void>
-  /** Once, unless it has expired. Another browser's attempt is neither taken nor destroyed. */
-  takeSignInAttempt(stateHash: string, browserHash: string): Promise<SignInAttempt | null>
-
   accountById(accountId: string): Promise<AccountRecord | null>
   /**
    * The former slug stays reserved for this account, which may take it back; to everyone else it is taken, for as long
@@ -56,13 +52,4 @@ export interface OwnerRecord extends NewOwner {
 export interface PasswordChange {
   from: string | null
   to: string
-}
-
-/** Somebody who went to Google to sign in and is expected back, in the same browser. */
-export interface SignInAttempt {
-  stateHash: string
-  browserHash: string
-  /** PKCE (RFC 7636). */
-  codeVerifier: string
-  returnTo: string
 }

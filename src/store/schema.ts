@@ -20,7 +20,6 @@ export interface Tables {
   shared_cell: SharedCellTable
   access_token: AccessTokenTable
   owner: OwnerTable
-  sign_in_attempt: SignInAttemptTable
   usage_day: UsageDayTable
   latency_day: LatencyDayTable
   provider_day: ProviderDayTable
@@ -167,15 +166,6 @@ export interface OwnerTable {
   password_hash: string | null
   google_subject: string | null
   created_at_ms: number
-}
-
-/** Good for one return from Google, to the browser that went there to sign in. */
-export interface SignInAttemptTable {
-  state_hash: string
-  browser_hash: string
-  code_verifier: string
-  return_to: string
-  expires_at_ms: number
 }
 
 /** How many requests ended how, on one day (UTC). `sheet_id` and `key_id` are '' where there was none. */

@@ -12,6 +12,10 @@ const maxConnectAttempts = 20
 export function createSessionQueries(database: SqlDatabase): SessionStore {
   const { kysely } = database
   return {
+    async nowMs() {
+      const { now } = await kysely.selectNoFrom(database.nowMs().as('now')).executeTakeFirstOrThrow()
+      return now
+    },
     async createSession(idHash, accountId) {
       const nowMs = database.nowMs()
       await kysely

@@ -5,6 +5,8 @@ import type { AccountRecord } from './store.ts'
  * store's own.
  */
 export interface SessionStore {
+  /** Now, by the store's clock: for what is handed out sealed instead of being kept here. */
+  nowMs(): Promise<number>
   createSession(idHash: string, accountId: string): Promise<void>
   /**
    * The account of a living session; null when unknown, idle for longer than `idleMs` or older than `maxAgeMs`. One

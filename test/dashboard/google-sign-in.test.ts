@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import type { SessionView } from '../../src/dashboard/contract.ts'
 import { createVisitor, type Visitor } from '../connect/visitor.ts'
 import { ada, grace, startTogether, type Together } from '../connect/with-google.ts'
+import type { Rowport } from '../harness.ts'
+import { times } from '../soak.ts'
 
 /** To Google and back; where the browser ends up. */
 async function goThrough({ google }: Together, visitor: Visitor, consent: object, next = '/keys') {
@@ -20,7 +24,7 @@ test('with Google: the first time makes an account, the next time finds it; it a
   const { rowport } = together
   const first = createVisitor(rowport)
   const { asked, back } = await goThrough(together, first, { user: ada })
-  const { state, code_challenge, client_id, ...rest } = Object.fromEntries(asked.searchParams)
+  const { state, nonce, code_challenge, client_id, ...rest } = Object.fromEntries(asked.searchParams)
   assert.deepEqual(rest, {
     redirect_uri: `http://127.0.0.1:${rowport.port}/connect/google/callback`,
     response_type: 'code',
@@ -75,7 +79,8 @@ test('only the browser that went may come back, once, within ten minutes, and to
   const tooLate = await goThrough(together, late, { user: ada })
   rowport.clock.advanceMs(10 * 60_000)
   assert.equal((await late.get(tooLate.back)).location, '/connect?google=state_invalid')
-  for (const next of ['https://evil.test', '//evil.test', '/\\evil.test', '/a\r\nSet-Cookie: x=y']) {
+  const hostiles = ['https://evil.test', '//evil.test', '/\\evil.test', '/a\r\nSet-Cookie: x=y']
+  for (const next of [...hostiles, `/${'x'.repeat(201)}`]) {
     const visitor = createVisitor(rowport)
     const hostile = await goThrough(together, visitor, { user: ada }, next)
     assert.equal((await visitor.get(hostile.back)).location, '/', next)
@@ -101,3 +106,118 @@ test('a refusal, a failure and a closed door each say so', async (t) => {
   const unknown = await goThrough(closed, stranger, { user: ada })
   assert.equal((await stranger.get(unknown.back)).location, '/sign-in?problem=google_unknown')
 })
+
+test('strangers who go to Google leave nothing behind here, and not too often', async (t) => {
+  const { rowport } = await startTogether(t)
+  const before = rowsIn(rowport)
+  const path = `/dashboard/google/sign-in?next=/${'x'.repeat(8_000)}`
+  const locations: string[] = []
+  let longestCookie = 0
+  for (let n = 0; n < times(60, 2_000); n++) {
+    const answer = await createVisitor(rowport).get(path)
+    assert.equal(answer.status, 303)
+    locations.push(answer.location)
+    longestCookie = Math.max(longestCookie, ...answer.setCookies.map(({ length }) => length))
+  }
+  const begun = locations.filter((location) => location.includes('/o/oauth2/')).length
+  t.diagnostic(
+    `of ${locations.length} that knocked ${begun} were sent to Google; rows before and after: ${before}`,
+  )
+  assert.equal(begun, 20)
+  assert.equal(locations.at(-1), '/sign-in?problem=too_often')
+  assert.ok(longestCookie < 600, `a cookie of ${longestCookie} characters`)
+  assert.equal(rowsIn(rowport), before)
+  rowport.clock.advanceMs(30_000)
+  assert.match((await createVisitor(rowport).get(path)).location, /oauth2/)
+})
+
+test('what the browser keeps of an attempt can be neither changed nor used again', async (t) => {
+  const together = await startTogether(t)
+  const { rowport } = together
+  const owner = createVisitor(rowport)
+  const toGoogle = await owner.get('/dashboard/google/sign-in?next=/keys')
+  const [cookie = ''] = (toGoogle.setCookies[0] ?? '').split(';')
+  assert.doesNotMatch(Buffer.from(cookie.split('.').at(-1) ?? '', 'base64url').toString('latin1'), /keys/)
+  const { back } = await goThrough(together, owner, { user: ada })
+  const own = await goThrough(together, createVisitor(rowport), { user: ada })
+  for (const changed of [
+    cookie,
+    `${cookie}A`,
+    `${cookie.slice(0, -4)}AAAA`,
+    'rowport-google=x',
+    'rowport-google=v1.a.b',
+  ]) {
+    const answer = await createVisitor(rowport).get(own.back, { Cookie: changed })
+    assert.equal(answer.location, '/connect?google=state_invalid', changed)
+  }
+  const once = await fetchWithAttempt(together, { user: ada })
+  assert.equal((await createVisitor(rowport).get(once.back, { Cookie: once.cookie })).location, '/')
+  const again = await createVisitor(rowport).get(once.back, { Cookie: once.cookie })
+  assert.equal(again.location, '/sign-in?problem=google_failed', 'Google takes a code once')
+  assert.deepEqual(
+    again.setCookies.filter((set) => /^rowport=/.test(set)),
+    [],
+  )
+  assert.equal((await owner.get(back)).location, '/keys')
+})
+
+test('only what Google says of this attempt, to us and now, says who somebody is', async (t) => {
+  const together = await startTogether(t)
+  const { rowport, google } = together
+  const cases: Record<string, (claims: Record<string, unknown>) => Record<string, unknown>> = {
+    'as it is': (claims) => claims,
+    'for another app': (claims) => ({ ...claims, aud: 'another.apps.googleusercontent.com' }),
+    'for several': (claims) => ({ ...claims, aud: [claims.aud] }),
+    'of somebody else': (claims) => ({ ...claims, iss: 'https://accounts.evil.test' }),
+    'of an earlier day': (claims) => ({ ...claims, exp: Number(claims.exp) - 3_601 }),
+    'without an end': ({ exp, ...claims }) => claims,
+    'of another attempt': (claims) => ({ ...claims, nonce: 'another' }),
+    'of no attempt': ({ nonce, ...claims }) => claims,
+  }
+  const outcomes: Record<string, string> = {}
+  for (const [what, spoil] of Object.entries(cases)) {
+    const { asked, back, cookie, nowSeconds } = await fetchWithAttempt(together, { user: ada })
+    const claims = {
+      iss: 'https://accounts.google.com',
+      aud: asked.searchParams.get('client_id'),
+      sub: '1234567890',
+      email: ada,
+      email_verified: true,
+      nonce: asked.searchParams.get('nonce'),
+      exp: nowSeconds + 3_600,
+    }
+    const parts = [{ alg: 'RS256' }, spoil(claims), 'signature']
+    const idToken = parts.map((part) => Buffer.from(JSON.stringify(part)).toString('base64url')).join('.')
+    await google.control('POST', 'faults', {
+      match: { service: 'oauth', path: '/token' },
+      kind: 'answer',
+      status: 200,
+      body: { access_token: 'a', token_type: 'Bearer', expires_in: 3_599, id_token: idToken },
+      times: 1,
+    })
+    outcomes[what] = (await createVisitor(rowport).get(back, { Cookie: cookie })).location
+  }
+  const { 'as it is': right, ...wrong } = outcomes
+  assert.equal(right, '/')
+  assert.deepEqual(new Set(Object.values(wrong)), new Set(['/sign-in?problem=google_failed']))
+})
+
+/** Until Google has sent the browser back, with what it keeps meanwhile. */
+async function fetchWithAttempt({ rowport, google }: Together, consent: object) {
+  await google.control('POST', 'settings', { autoConsent: consent })
+  const toGoogle = await createVisitor(rowport).get('/dashboard/google/sign-in')
+  const [cookie = ''] = (toGoogle.setCookies[0] ?? '').split(';')
+  const answer = await fetch(toGoogle.location, { redirect: 'manual' })
+  const { pathname, search } = new URL(answer.headers.get('location') ?? 'none:')
+  const nowSeconds = Date.parse(answer.headers.get('date') ?? '') / 1_000
+  return { asked: new URL(toGoogle.location), back: pathname + search, cookie, nowSeconds }
+}
+
+/** In all tables together. */
+function rowsIn({ folder }: Rowport): number {
+  const database = new DatabaseSync(join(folder, 'rowport.db'), { readOnly: true })
+  const tables = database.prepare(`select name from sqlite_schema where type = 'table'`).all()
+  const counts = tables.map(({ name }) => database.prepare(`select count(*) as rows from "${name}"`).get())
+  database.close()
+  return counts.reduce((sum, count) => sum + Number(count?.rows), 0)
+}

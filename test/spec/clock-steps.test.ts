@@ -88,11 +88,11 @@ for (const stepMs of steps) {
     const rowport = await startRowport(t)
     const key = await rowport.createKey()
     const owner = await signedIn(rowport)
-    const regenerate = async () => (await owner.call('POST', `/keys/${key.id}/revoke`)).status
+    const regenerate = async () => (await owner.call('POST', `/keys/${key.id}/regenerate`)).status
     rowport.clock.advanceMs(10 * minuteMs)
     rowport.clock.stepMs(stepMs)
     rowport.clock.advanceMs(5 * minuteMs)
-    assert.equal(await regenerate(), 200, 'signed in a quarter of an hour ago')
+    assert.equal(await regenerate(), 201, 'signed in a quarter of an hour ago')
     rowport.clock.advanceMs(1)
     assert.equal(await regenerate(), 403, 'and a little longer ago')
     assert.ok(await isIn(owner))

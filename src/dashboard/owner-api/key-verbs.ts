@@ -39,7 +39,8 @@ export const keyRoutes: readonly Route[] = [
   {
     method: 'POST',
     path: '/keys/{id}/revoke',
-    needsRecentSignIn: true,
+    // Without a recent sign-in: whoever finds a key in the wrong hands must be able to end it at once.
+    takesAccessAway: true,
     async owner(call, parts) {
       const key = await keyIn(call, parts)
       if (key instanceof Problem) return key

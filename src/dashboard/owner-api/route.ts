@@ -19,6 +19,8 @@ interface RouteBase {
   input?: z.ZodType
   /** The body is a file and read by the verb itself. */
   isUpload?: true
+  /** It only takes access away, at least with such a body: possible also when the minute's calls are used up. */
+  takesAccessAway?: true | ((body: unknown) => boolean)
 }
 
 /** For everybody. */

@@ -77,7 +77,7 @@ export const sessionRoutes: readonly Route[] = [
     path: '/password',
     ...withInput(passwordInput, async (call, { current, next, email: address }, parts) => {
       const wish: PasswordWish = { current, next, email: address ?? null }
-      const problem = await parts.owners.setPassword(call.session, wish, visitorOf(call, parts))
+      const problem = await parts.owners.setPassword(call.session, wish)
       return problem ?? { json: null }
     }),
   },

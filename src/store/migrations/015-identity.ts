@@ -12,4 +12,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
 
   await db.schema.alterTable('api_key').addColumn('session_hash', 'text').execute()
   await db.schema.createIndex('api_key_by_session').on('api_key').column('session_hash').execute()
+
+  // An attempt to sign in with Google is sealed in the browser's cookie: strangers made rows here.
+  await db.schema.dropTable('sign_in_attempt').execute()
 }

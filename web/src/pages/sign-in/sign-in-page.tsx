@@ -14,6 +14,7 @@ const problems: Record<string, string> = {
   google_unknown: 'No Rowport account belongs to this Google account. Sign up first.',
   google_has_password:
     'This e-mail address signs in with a password here. Sign in with it; whoever has forgotten theirs asks for a sign-in link.',
+  too_often: 'Too many attempts from your network. Try again in a minute.',
   link_used: 'That sign-in link was used already or is too old. Ask for a new one.',
 }
 
