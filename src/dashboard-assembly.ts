@@ -8,6 +8,7 @@ import { createDashboard, type Dashboard } from './dashboard/dashboard.ts'
 import { createAccountEnding } from './management/account-ending.ts'
 import { createGoogleIdentity } from './management/google-identity.ts'
 import { createGoogleSignIn } from './management/google-sign-in.ts'
+import { createOwnerPace } from './management/owner-pace.ts'
 import { createOwners } from './management/owners.ts'
 import { createPasswords } from './management/passwords.ts'
 import { createPlanBook } from './management/plan-book.ts'
@@ -15,6 +16,7 @@ import { createThrottle } from './management/throttle.ts'
 import { createUploads } from './management/uploads.ts'
 import { createUsageFigures } from './management/usage-figures.ts'
 import { createOwnerReading } from './owner-reading.ts'
+import { createMemoryRateWindows } from './shared-state/memory-rate-windows.ts'
 import type { RateWindows } from './shared-state/rate-windows.ts'
 import type { Usage } from './usage/usage.ts'
 
@@ -35,6 +37,7 @@ export function assembleDashboard(needs: DashboardNeeds): { dashboard: Dashboard
   const { store, plans, signIn, google, decoding, sealing } = workshop
   const { clock, observe } = api
   const { signUpPlan } = config
+  const planBook = createPlanBook(plans)
   const throttle = createThrottle(windows, sealing.digest)
   const identity = config.google && createGoogleIdentity(config.google, clock)
   // Files lie on one machine: where several serve, the others would not find them.
@@ -51,7 +54,15 @@ export function assembleDashboard(needs: DashboardNeeds): { dashboard: Dashboard
     observe,
     owners: createOwners({ store, passwords: createPasswords(), signIn, throttle, signUpPlan }),
     googleSignIn: createGoogleSignIn({ store, sealing, signIn, throttle, identity, signUpPlan, baseUrl }),
-    planBook: createPlanBook(plans),
+    planBook,
+    pace: createOwnerPace({
+      windows,
+      visitors: createMemoryRateWindows(clock),
+      digest: sealing.digest,
+      planBook,
+      callsPerMinute: config.shares.owner_requests_per_minute,
+      observe,
+    }),
     uploads,
     usageFigures: createUsageFigures(store, usage, plans, clock),
     ownerReading: createOwnerReading(api),

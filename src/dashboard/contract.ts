@@ -4,14 +4,17 @@
  *
  * A refusal is `{ error: { code, message, field? } }` with status 400 (the input), 401 (not signed in), 403 (another
  * site asked, or see RecentSignInRequired), 404, 409 (taken), 429 (too often, `Retry-After`), 502 (Google) or 503 (the store).
+ *
+ * An account may ask so often in a minute (`owner_requests_per_minute`), a network where nobody is signed in as often; rows as
+ * often as the plan's requests. Signing out, revoking a key and pausing a sheet are possible also when that is used up.
  */
 export interface ApiRefusal {
   error: { code: string; message: string; field?: string }
 }
 
 /**
- * The `code` of a 403 to what ends something for good (a key, a sheet, the way to Google, the account) or sets the first
- * password, when the sign-in is older than 15 minutes. POST /confirm { password }, or sign in again in any other way; then
+ * The `code` of a 403 to what ends something for good (a sheet, the way to Google, the account), gives a key another value or
+ * sets the first password, when the sign-in is older than 15 minutes. POST /confirm { password }, or sign in again in any other way; then
  * ask again. Changing a password needs the current one, which is as good.
  */
 export type RecentSignInRequired = 'recent_sign_in_required'
@@ -122,7 +125,7 @@ export interface ColumnView {
 }
 
 /** GET /sheets/{slug}/rows?… with the public API's own query parameters; answers Form B's body (data, meta). */
-/** POST /sheets/{slug}/console-key: a test key for this sheet that lives as long as the page; the former one is revoked. */
+/** POST /sheets/{slug}/console-key: a key for this sheet, good for an hour or as long as the session; the former one is revoked. */
 export interface ConsoleKey {
   value: string
   /** From when it was given. */

@@ -8,6 +8,7 @@ import type { GoogleConnection } from '../management/google-connection.ts'
 import type { GoogleSignIn } from '../management/google-sign-in.ts'
 import type { GoogleSpreadsheets } from '../management/google-spreadsheets.ts'
 import type { Keys } from '../management/keys.ts'
+import type { OwnerPace } from '../management/owner-pace.ts'
 import type { Owners } from '../management/owners.ts'
 import type { PlanBook } from '../management/plan-book.ts'
 import type { SheetRecord, Sheets } from '../management/sheets.ts'
@@ -19,6 +20,7 @@ import type { Observe } from '../observe.ts'
 export interface DashboardParts {
   signIn: SignIn
   owners: Owners
+  pace: OwnerPace
   googleSignIn: GoogleSignIn
   accounts: Accounts
   planBook: PlanBook
@@ -41,7 +43,7 @@ export interface DashboardParts {
   baseUrl(): string
 }
 
-/** Rows for the owner who looks at a sheet of their own: no key, no limit, no quota. */
+/** Rows for the owner who looks at a sheet of their own: no key, no quota; how often they may look is counted before. */
 export interface OwnerReading {
   /** Form B's body, as JSON; `query` as the public API takes it. */
   rows(sheet: SheetRecord, isConnectionOver: boolean, query: string): Promise<string | Refusal>

@@ -4,8 +4,8 @@ import { Problem } from '../management/problem.ts'
 import type { DashboardParts } from './dashboard-parts.ts'
 import {
   endedGoogleCookie,
-  googleCookie,
   googleAttemptIn,
+  googleCookie,
   sessionCookie,
   sessionIdIn,
 } from './session-cookie.ts'
@@ -20,7 +20,7 @@ export interface Onward {
 
 /** Only pages of ours may be returned to, and none has a longer address. */
 const ownPage = /^\/(?![/\\])[\x21-\x7e]{0,200}$/
-export const tooOften: Onward = { to: '/sign-in?problem=too_often', cookies: [] }
+const tooOften: Onward = { to: '/sign-in?problem=too_often', cookies: [] }
 
 export const signInPath = '/dashboard/google/sign-in'
 export const returnPath = '/connect/google/callback'
@@ -46,6 +46,7 @@ export async function fromGoogle(
   site: Site,
   parts: DashboardParts,
 ): Promise<Onward> {
+  if (await parts.pace.take({ address: parts.addressOf(request) })) return tooOften
   const answer = {
     state: query.get('state'),
     code: query.get('code'),

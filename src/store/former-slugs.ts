@@ -1,7 +1,6 @@
 import type { Kysely } from 'kysely'
 import type { Tables } from './schema.ts'
-import { inMs } from './session-queries.ts'
-import { type SqlDatabase, SlugReserved } from './sql-database.ts'
+import { inMs, SlugReserved, type SqlDatabase } from './sql-database.ts'
 
 const dayMs = 24 * 60 * 60_000
 /** Long enough that whatever still asks at a former address has been noticed, or is forgotten. */

@@ -1,10 +1,9 @@
-import type { Kysely, Selectable } from 'kysely'
+import type { Insertable, Kysely, Selectable } from 'kysely'
 import type { Clock } from '../clock.ts'
 import { GoneMeanwhile } from '../errors.ts'
 import { newId } from './new-id.ts'
 import type { ApiKeyTable, Tables } from './schema.ts'
-import { inMs } from './session-queries.ts'
-import type { SqlDatabase } from './sql-database.ts'
+import { inMs, type SqlDatabase } from './sql-database.ts'
 import type { KeyRecord, NewKey, Store } from './store.ts'
 
 type KeyQueries = Pick<
@@ -19,13 +18,14 @@ type KeyQueries = Pick<
   | 'putConsoleKey'
 >
 
+/** Of one account: for people who look up what became of a key. */
+const maxRevokedKeys = 200
+
 export function createKeyQueries(database: SqlDatabase, clock: Clock): KeyQueries {
   const { kysely } = database
   return {
     async createKey(key) {
-      return toKey(
-        await kysely.insertInto('api_key').values(keyRow(key)).returningAll().executeTakeFirstOrThrow(),
-      )
+      return kysely.transaction().execute((transaction) => insertKey(transaction, keyRow(key)))
     },
     async findKey(keyId) {
       const row = await kysely.selectFrom('api_key').where('id', '=', keyId).selectAll().executeTakeFirst()
@@ -48,10 +48,7 @@ export function createKeyQueries(database: SqlDatabase, clock: Clock): KeyQuerie
       return kysely.transaction().execute(async (transaction) => {
         const old = await revoke(transaction, keyId)
         if (!old) return null
-        const row = keyRow({ ...toKey(old), ...successor })
-        return toKey(
-          await transaction.insertInto('api_key').values(row).returningAll().executeTakeFirstOrThrow(),
-        )
+        return insertKey(transaction, keyRow({ ...toKey(old), ...successor }))
       })
     },
 
@@ -99,6 +96,27 @@ export function createKeyQueries(database: SqlDatabase, clock: Clock): KeyQuerie
         }
       })
     },
+  }
+
+  /** Whoever makes and revokes keys again and again leaves only the last of them behind. */
+  async function insertKey(transaction: Kysely<Tables>, row: Insertable<ApiKeyTable>): Promise<KeyRecord> {
+    const made = await transaction.insertInto('api_key').values(row).returningAll().executeTakeFirstOrThrow()
+    await transaction
+      .deleteFrom('api_key')
+      .where('account_id', '=', row.account_id)
+      .where('revoked_at_ms', 'is not', null)
+      .where('id', 'not in', (of) =>
+        of
+          .selectFrom('api_key')
+          .where('account_id', '=', row.account_id)
+          .where('revoked_at_ms', 'is not', null)
+          .orderBy('revoked_at_ms', 'desc')
+          .orderBy('id')
+          .limit(maxRevokedKeys)
+          .select('id'),
+      )
+      .execute()
+    return toKey(made)
   }
 
   function revoke(on: Pick<Kysely<Tables>, 'updateTable'>, keyId: string) {

@@ -1,8 +1,8 @@
-import { type Kysely, type RawBuilder, sql } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import { toAccount } from './account-queries.ts'
 import type { Tables } from './schema.ts'
 import type { SessionStore } from './sessions.ts'
-import type { SqlDatabase } from './sql-database.ts'
+import { inMs, type SqlDatabase } from './sql-database.ts'
 
 /** A dashboard asks often; a write for each request would be a write for nothing. */
 const touchEveryMs = 60_000
@@ -170,8 +170,4 @@ function endConsoleKeys(transaction: Kysely<Tables>) {
     .updateTable('api_key')
     .set({ expires_at_ms: 0, session_hash: null })
     .where('expires_at_ms', 'is not', null)
-}
-
-export function inMs(nowMs: RawBuilder<number>, lifeMs: number): RawBuilder<number> {
-  return sql<number>`${nowMs} + ${sql.lit(Math.round(lifeMs))}`
 }

@@ -1,4 +1,4 @@
-import type { CompiledQuery, Kysely, RawBuilder } from 'kysely'
+import { type CompiledQuery, type Kysely, type RawBuilder, sql } from 'kysely'
 import type { Tables } from './schema.ts'
 
 /** One row by column position: the cheapest form in which both drivers hand out a row. */
@@ -63,4 +63,8 @@ export async function unlessTaken<T>(
     if (database.isUniqueViolation(error) || error instanceof SlugReserved) return 'slug_taken'
     throw error
   }
+}
+
+export function inMs(nowMs: RawBuilder<number>, lifeMs: number): RawBuilder<number> {
+  return sql<number>`${nowMs} + ${sql.lit(Math.round(lifeMs))}`
 }

@@ -56,6 +56,7 @@ export interface Store
   /** Counts a write to `source`: from now on no snapshot read before it is served. Returns when every sheet of it knows. */
   countWrite(source: string): Promise<void>
 
+  /** Of the account's revoked keys only the last ones are remembered. */
   createKey(key: NewKey): Promise<KeyRecord>
   findKey(keyId: string): Promise<KeyRecord | null>
   keysOf(accountId: string): Promise<KeyRecord[]>

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
+import { createVisitor } from '../connect/visitor.ts'
 import { done } from '../harness.ts'
 import { createLoadClient } from '../load-clients.ts'
 import { patienceMs } from '../soak.ts'
@@ -53,6 +54,25 @@ test('R6: exactly N pass in a window under a fourfold load on two instances; who
   )
   assert.equal(refusedAfterWaiting, 0)
   assert.equal(movesIn(cluster), 0, 'Redis was there all the time')
+})
+
+test('what an owner reads at the dashboard is counted for the account, whichever instance is asked', {
+  skip: skipCluster,
+}, async () => {
+  const cluster = clusterHere()
+  const limits = { requestsPerMinute: 10, requestsPerMonth: null }
+  const { slug } = await limitedAccount(cluster, 'owner-pace', limits)
+  const { token } = done(await cluster.workshop.signIn.createLink(slug))
+  const visitors = cluster.instances.map((instance) => createVisitor(instance))
+  await visitors[0]?.call('POST', '/sign-in-link', { token })
+  for (const visitor of visitors) visitor.cookie = visitors[0]?.cookie ?? ''
+  const answers = await Promise.all(
+    Array.from({ length: 40 }, (_, n) => visitors[n % visitors.length]?.call('GET', '/sheets/stock/rows')),
+  )
+  const passed = answers.filter((answer) => answer?.status === 200).length
+  process.stdout.write(`owner's reads on ${visitors.length} instances, passed/limit: ${passed}/10\n`)
+  assert.equal(passed, 10)
+  assert.equal(answers.filter((answer) => answer?.status === 429).length, 30)
 })
 
 test('R7: Redis is killed and comes back; nobody gets a 5xx, and at most 2N pass in that minute', {

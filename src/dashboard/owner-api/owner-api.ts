@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { GoneMeanwhile, StoreFailure, TooManyAtOnce } from '../../errors.ts'
+import type { Caller } from '../../management/owner-pace.ts'
 import { signInAgain } from '../../management/owners.ts'
 import { isRecent } from '../../management/sign-in.ts'
 import { randomBase62 } from '../../random-base62.ts'
@@ -49,7 +50,7 @@ export function createOwnerApi(parts: DashboardParts): OwnerApi {
     },
   }
 
-  /** Who asks → is it one of our own pages → with what → is it still they → the verb. */
+  /** Who asks → is it one of our own pages → not too often → with what → is it still they → the verb. */
   async function wireFor(request: IncomingMessage, target: string, site: Site): Promise<Wire> {
     const [path = '', search = ''] = splitAt(target, '?')
     const method = request.method === 'HEAD' ? 'GET' : request.method
@@ -59,13 +60,19 @@ export function createOwnerApi(parts: DashboardParts): OwnerApi {
     const sessionId = sessionIdIn(request, site)
     const query = new URLSearchParams(search)
     const call: Call = { request, site, query, names, body: null, sessionId }
+    const before = sessionId === null ? null : await parts.signIn.find(sessionId)
+    const caller: Caller = before
+      ? { accountId: before.account.id, sessionHash: before.idHash }
+      : { address: parts.addressOf(request) }
     if ('open' in route) {
-      const refusal = await readBody(route, call)
+      const refusal = await enter(route, call, caller)
       return refusal ?? onTheWire(await route.open(call, parts))
     }
-    const before = sessionId === null ? null : await parts.signIn.find(sessionId)
-    if (sessionId === null || !before) return notSignedIn
-    const refusal = await readBody(route, call)
+    if (sessionId === null || !before) {
+      const wait = await parts.pace.take(caller)
+      return wait ? onTheWire(wait) : notSignedIn
+    }
+    const refusal = await enter(route, call, caller)
     if (refusal) return refusal
     // A body can be held back for half a minute, and the session ended meanwhile.
     const session = route.input ? await parts.signIn.find(sessionId) : before
@@ -74,10 +81,21 @@ export function createOwnerApi(parts: DashboardParts): OwnerApi {
     return onTheWire(await route.owner({ ...call, session }, parts))
   }
 
-  async function readBody(route: Route, call: Call): Promise<Wire | null> {
+  async function enter(route: Route, call: Call, caller: Caller): Promise<Wire | null> {
     if (!isFromOurPages(call.request, call.site)) {
       return refused(403, 'another_site', 'This did not come from a page of this dashboard.')
     }
+    const wait = await parts.pace.take(caller)
+    const { takesAccessAway = false } = route
+    if (wait && takesAccessAway === false) return onTheWire(wait)
+    const refusal = await readBody(route, call)
+    if (refusal || !wait) return refusal
+    const isEnding = takesAccessAway === true || (takesAccessAway !== false && takesAccessAway(call.body))
+    const stillWaiting = isEnding ? await parts.pace.takeFromReserve(caller) : wait
+    return stillWaiting && onTheWire(stillWaiting)
+  }
+
+  async function readBody(route: Route, call: Call): Promise<Wire | null> {
     if (!route.input) return null
     const read = await readInput(call.request, route.input)
     if ('wire' in read) return read.wire

@@ -52,6 +52,7 @@ export const sessionRoutes: readonly Route[] = [
   {
     method: 'POST',
     path: '/sign-out',
+    takesAccessAway: true,
     async open({ site, sessionId }, { signIn }) {
       if (sessionId !== null) await signIn.end(sessionId)
       return { json: null, cookie: endedCookie(site) }
@@ -60,6 +61,7 @@ export const sessionRoutes: readonly Route[] = [
   {
     method: 'POST',
     path: '/sign-out-everywhere',
+    takesAccessAway: true,
     async owner({ site, session }, { signIn }) {
       await signIn.endAll(session.account.id)
       return { json: null, cookie: endedCookie(site) }
@@ -115,9 +117,14 @@ function serverView({ baseUrl, version, google, uploads, owners }: DashboardPart
 async function entered({ site }: Call, outcome: string | Problem, parts: DashboardParts): Promise<Outcome> {
   if (outcome instanceof Problem) return new Problem(sentence(outcome.message), outcome.facts)
   const session = await parts.signIn.find(outcome)
-  if (!session) throw new Error('A session that was just made is not there')
+  if (!session) return endedAtOnce
   return { json: await sessionView(session, parts), cookie: sessionCookie(outcome, site) }
 }
+
+/** An account has only so many sessions. */
+const endedAtOnce = new Problem('Others signed in at the same time, and ended this session. Sign in again.', {
+  kind: 'unknown_person',
+})
 
 export function visitorOf({ request, sessionId }: Call, { addressOf }: DashboardParts): Visitor {
   return { address: addressOf(request), formerSessionId: sessionId }

@@ -46,6 +46,7 @@ export const sheetRoutes: readonly Route[] = [
   {
     method: 'PATCH',
     path: '/sheets/{slug}',
+    takesAccessAway: isPausing,
     ...withInput(changeInput, async (call, change, parts) => {
       const [slug = ''] = call.names
       const changed = await parts.sheets.change(call.session.account, slug, given(change))
@@ -67,6 +68,8 @@ export const sheetRoutes: readonly Route[] = [
     async owner(call, parts) {
       const sheet = await sheetIn(call, parts)
       if (sheet instanceof Problem) return sheet
+      const wait = await parts.pace.takeRows(call.session.account)
+      if (wait) return wait
       const isOver = await isConnectionOver(call.session.account.id, parts)
       const rows = await parts.ownerReading.rows(sheet, isOver, call.query.toString())
       return rows instanceof Refusal ? rows : { json: new RawJson(rows) }
@@ -212,6 +215,12 @@ function cacheOf(rowsFrom: string | null): RecentRequest['cache'] {
   if (rowsFrom === null) return null
   if (rowsFrom === 'miss' || rowsFrom === 'stale') return rowsFrom
   return 'hit'
+}
+
+/** And nothing else, which could be anything. */
+function isPausing(body: unknown): boolean {
+  const change = given(body as z.infer<typeof changeInput>)
+  return change.paused === true && Object.keys(change).length === 1
 }
 
 /** Without what was left out: `undefined` would be a change of its own. */
