@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createDecoding } from '../src/sheets/decoding.ts'
 import { decodeCsv } from '../src/sheets/file/csv/csv.ts'
+import type { Fetched } from '../src/sheets/provider.ts'
 import { listChunks } from '../src/sheets/query/list-chunks.ts'
 import type { Query } from '../src/sheets/query/query.ts'
 import { runQuery } from '../src/sheets/query/run-query.ts'
@@ -72,17 +73,19 @@ function drain(snapshot: Snapshot): void {
 
 /** As the server does it: the thread makes the snapshot, and this one only takes the buffers. */
 async function decodedInWorker(csv: Buffer) {
-  const decoding = createDecoding(() => {})
+  const decoding = createDecoding({ observe: () => {} })
   const decoder = {
     module: import.meta.resolve('../src/sheets/file/csv/csv.ts'),
     name: 'decodeCsv',
     options: {},
   }
-  await decoding.decode({ bytes: Buffer.from('a\n1\n'), version: '0', decoder })
+  const small: Fetched = { bytes: Buffer.from('a\n1\n'), version: '0', decoder }
+  await decoding.decode('acc', async () => small)
   const turns: Turn[] = []
   for (;;) {
     const bytes = Uint8Array.from(csv)
-    const decoded = decoding.decode({ bytes, version: '1', decoder }).then(({ indexed }) => indexed)
+    const fetched: Fetched = { bytes, version: '1', decoder }
+    const decoded = decoding.decode('acc', async () => fetched).then(({ indexed }) => indexed)
     turns.push(await longestTurn(decoded))
     if (turns.length < 5) continue
     await decoding.close()

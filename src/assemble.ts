@@ -112,9 +112,10 @@ function furnish({ config, clock, observe, metrics, database, sealing }: BareWor
   const store = createSqlStore(database, clock)
   const plans: Plans = new Map([...defaultPlans, ...Object.entries(config.plans)])
   const accounts = createAccounts(store, plans)
+  const { shares } = config
   const sheets = createSheets(store)
   const keys = createKeys(store, sheets)
-  const signIn = createSignIn(store, accounts, clock, config.shares.sessions)
+  const signIn = createSignIn(store, accounts, clock, shares.sessions)
   const sharedTokens = createSharedTokens({ store, sealing })
   const shared = createSharedState(config, store, clock, observe)
   const { share } = shared
@@ -127,13 +128,14 @@ function furnish({ config, clock, observe, metrics, database, sealing }: BareWor
       clock,
       observe,
       sharedTokens,
+      shares,
       ...(share && { share }),
     })
   const providers = new Map<string, Provider>([
-    ['file', createFileProvider({ observe })],
+    ['file', createFileProvider({ observe, clock, shares })],
     ['google', atGoogle?.provider ?? createUnconfiguredProvider('Google Sheets', googleMissing)],
   ])
-  const decoding = createDecoding(observe)
+  const decoding = createDecoding({ observe, clock, shares })
   const ofOwner = { sheets, keys, connecting: createConnecting(sheets, providers, decoding) }
   const google = createGoogleConnection({
     store,

@@ -8,7 +8,7 @@ import { parseReadWish } from './api/read-wish.ts'
 import type { Body } from './api/reply.ts'
 import type { ApiParts, RowsRequest } from './api/rows-request.ts'
 import type { OwnerReading } from './dashboard/dashboard-parts.ts'
-import { Refusal } from './errors.ts'
+import { Refusal, TooManyAtOnce } from './errors.ts'
 import { columnTypesOf } from './management/column-types.ts'
 import { CredentialExpired, ProviderFailure } from './sheets/provider-failure.ts'
 import type { IndexedSnapshot } from './sheets/snapshot.ts'
@@ -69,7 +69,7 @@ export function createOwnerReading(parts: ApiParts): OwnerReading {
       const wish = { values: 'typed', mustAskProvider: false } as const
       return await (await parts.reading.read(factsOf(sheet), wish)).indexed
     } catch (error) {
-      if (error instanceof ProviderFailure) return null
+      if (error instanceof ProviderFailure || error instanceof TooManyAtOnce) return null
       throw error
     }
   }

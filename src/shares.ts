@@ -12,6 +12,8 @@ export const shareTable = {
   /** Files and spreadsheets that are being read for one account, and those that wait for it. */
   decoding_at_once: { byDefault: 1, least: 1, most: 64 },
   decoding_waiting: { byDefault: 32, least: 0, most: 10_000 },
+  /** Spreadsheets of one account that are on their way from Google, or wait in memory for their turn to be read. */
+  fetching_at_once: { byDefault: 4, least: 1, most: 64 },
   /** Files that are being written to for one account. */
   editing_at_once: { byDefault: 1, least: 1, most: 64 },
   /** Long lists that are being compressed for one account, and how long a reader waits for a turn before it gets plain bytes. */

@@ -58,6 +58,31 @@ test('work that fails gives its place back', async () => {
   assert.equal(await turnstile.pass('acme', async () => 'in'), 'in')
 })
 
+test('a turn is begun once, and can be ended and begun again', async () => {
+  const { turnstile } = opened({ places: 1, placesOfAccount: 1, waitingOfAccount: 0 })
+  const turn = turnstile.turnOf('acme')
+  turn.end()
+  await turn.begin()
+  await turn.begin()
+  await assert.rejects(turnstile.turnOf('acme').begin(), TooManyAtOnce)
+  turn.end()
+  turn.end()
+  const other = turnstile.turnOf('other')
+  await other.begin()
+  await assert.rejects(turn.begin(), TooManyAtOnce)
+  other.end()
+  await turn.begin()
+})
+
+test('who is refused after waiting leaves no trace: the next of the account has its turn', async () => {
+  const { turnstile } = opened({ places: 1, placesOfAccount: 1, waitingOfAccount: 5 })
+  const first = await turnstile.take('other', 0)
+  await assert.rejects(turnstile.turnOf('acme').begin(5), TooManyAtOnce)
+  const next = turnstile.pass('acme', async () => 'in')
+  first?.leave()
+  assert.equal(await next, 'in')
+})
+
 test('who has no patience goes without, and is not served afterwards', async () => {
   const { turnstile } = opened({ places: 1, placesOfAccount: 1, waitingOfAccount: 5 })
   const first = await turnstile.take('acme', 0)

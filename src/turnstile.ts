@@ -14,12 +14,22 @@ export interface Turnstile {
    * work needs is to be fetched in it, not before: who waits should hold nothing.
    */
   pass<T>(accountId: string, work: () => Promise<T>): Promise<T>
+  /** For work that knows only on its way whether it needs a place, or that goes on after whoever began it has left. */
+  turnOf(accountId: string): Turn
   /** A place, if there is one within `patienceMs`; else null. Whoever gets one must leave it. */
   take(accountId: string, patienceMs: number): Promise<Place | null>
 }
 
 export interface Place {
   leave(): void
+}
+
+/** Of one piece of work, at most one place at a time; begun and ended as often as it likes. */
+export interface Turn {
+  /** At once where it has begun. Throws like `pass`, and when it has not come within `patienceMs`. */
+  begin(patienceMs?: number): Promise<void>
+  /** Does nothing where it has not begun. */
+  end(): void
 }
 
 export interface TurnstileParts {
@@ -58,17 +68,23 @@ export function createTurnstile(parts: TurnstileParts): Turnstile {
 
   return {
     async pass(accountId, work) {
-      const queue = queueOf(accountId)
-      if (isBusy(queue) && queue.waiting.length >= waitingOfAccount) {
-        forgetEmpty(accountId, queue)
-        observe({ event: 'share_used_up', share, accountId })
-        throw new TooManyAtOnce(secondsUntilFree(queue))
-      }
-      const place = await enter(accountId, queue)
+      const place = await entered(accountId)
       try {
         return await work()
       } finally {
-        place?.leave()
+        place.leave()
+      }
+    },
+    turnOf(accountId) {
+      let place: Place | null = null
+      return {
+        async begin(patienceMs) {
+          place ??= await entered(accountId, patienceMs)
+        },
+        end() {
+          place?.leave()
+          place = null
+        },
       }
     },
     take(accountId, patienceMs) {
@@ -79,6 +95,16 @@ export function createTurnstile(parts: TurnstileParts): Turnstile {
       }
       return enter(accountId, queue, patienceMs)
     },
+  }
+
+  async function entered(accountId: string, patienceMs?: number): Promise<Place> {
+    const queue = queueOf(accountId)
+    const isFull = isBusy(queue) && queue.waiting.length >= waitingOfAccount
+    if (isFull) forgetEmpty(accountId, queue)
+    const place = isFull ? null : await enter(accountId, queue, patienceMs)
+    if (place) return place
+    observe({ event: 'share_used_up', share, accountId })
+    throw new TooManyAtOnce(secondsUntilFree(queue))
   }
 
   function queueOf(accountId: string): Queue {

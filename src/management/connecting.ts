@@ -1,5 +1,5 @@
 import type { Decoding } from '../sheets/decoding.ts'
-import type { Place, Provider } from '../sheets/provider.ts'
+import type { AccountPlace, Provider } from '../sheets/provider.ts'
 import { CredentialExpired, ProviderFailure } from '../sheets/provider-failure.ts'
 import { rowJson } from '../sheets/snapshot.ts'
 import type { SheetRecord } from '../store/store.ts'
@@ -9,7 +9,7 @@ import type { Sheets, SheetToConnect } from './sheets.ts'
 
 /** Looks at a tab before it becomes a sheet: one that cannot be read now would only fail later, before its clients. */
 export interface Connecting {
-  preview(provider: string, place: Place): Promise<Preview | Problem>
+  preview(provider: string, place: AccountPlace): Promise<Preview | Problem>
   connect(sheet: SheetToConnect): Promise<ConnectedSheet | Problem>
 }
 
@@ -38,19 +38,22 @@ export function createConnecting(
   return {
     preview,
     async connect(wish) {
-      const { provider, location, credentialId = null } = wish
-      const seen = await preview(provider, { location, credentialId })
+      const { account, provider, location, credentialId = null } = wish
+      const seen = await preview(provider, { accountId: account.id, location, credentialId })
       if (seen instanceof Problem) return seen
       const sheet = await sheets.connect(wish)
       return sheet instanceof Problem ? sheet : { sheet, preview: seen }
     },
   }
 
-  async function preview(provider: string, place: Place): Promise<Preview | Problem> {
+  async function preview(name: string, place: AccountPlace): Promise<Preview | Problem> {
+    const provider = providers.get(name)
+    if (!provider) throw new Error(`There is no provider "${name}"`)
+    const wish = { values: 'typed', knownVersion: null } as const
     const snapshot = await orProblem(async () => {
-      const fetched = await providers.get(provider)?.fetch(place, { values: 'typed', knownVersion: null })
-      if (!fetched || fetched === 'unchanged') throw new Error(`The provider "${provider}" gave no bytes`)
-      return (await decoding.decode(fetched)).indexed
+      const decoded = await decoding.decode(place.accountId, (turn) => provider.fetch(place, wish, turn))
+      if (decoded === 'unchanged') throw new Error(`The provider "${name}" gave no bytes`)
+      return decoded.indexed
     })
     if (snapshot instanceof Problem) return snapshot
     const { columns, rowNumbers } = snapshot

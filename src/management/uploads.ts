@@ -95,7 +95,12 @@ export function createUploads(folder: string, decoding: Decoding): Uploads {
       const problem = await written(bytes, draft, arrivals, await arrivals.heldBytes)
       if (problem) return problem
       // Only now: while the body came, others may have taken the name.
-      return await described(accountId, await claimed(draft, own, name))
+      const claim = await claimed(draft, own, name)
+      return await described(accountId, claim).catch(async (error: unknown) => {
+        // Whoever hears that it failed, or that too much is under way, sends it again.
+        await rm(join(own, claim), { force: true })
+        throw error
+      })
     } catch (error) {
       if (isCode(error, 'ENOENT') && (arrivals.isAccountGone || !existsSync(own))) return accountGone
       throw error
@@ -121,7 +126,7 @@ export function createUploads(folder: string, decoding: Decoding): Uploads {
     const { size, mtimeMs } = await stat(path)
     if (kindOf(name) !== 'xlsx') return { name, tabs: null, bytes: size }
     const version = `${path} ${size} ${mtimeMs}`
-    const tabs = knownTabs.get(version) ?? (await orProblem(async () => tabsOf(await readFile(path))))
+    const tabs = knownTabs.get(version) ?? (await orProblem(() => tabsOf(accountId, path)))
     if (tabs instanceof Problem) {
       // What cannot be opened now never will be: it is not kept.
       await rm(path, { force: true })
@@ -131,10 +136,13 @@ export function createUploads(folder: string, decoding: Decoding): Uploads {
     return { name, tabs, bytes: size }
   }
 
-  async function tabsOf(bytes: Buffer): Promise<string[]> {
+  async function tabsOf(accountId: string, path: string): Promise<string[]> {
     const module = new URL('./uploaded-tabs.ts', import.meta.url).href
     const decoder = { module, name: 'decodeTabNames', options: {} }
-    const { snapshot } = await decoding.decode({ bytes: new Uint8Array(bytes), version: '', decoder })
+    const { snapshot } = await decoding.decode(accountId, async (turn) => {
+      await turn.begin()
+      return { bytes: await readFile(path), version: '', decoder }
+    })
     const rows = JSON.parse(Buffer.from(snapshot.listJson).toString()) as { tab: unknown }[]
     return rows.map(({ tab }) => String(tab))
   }

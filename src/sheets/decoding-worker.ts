@@ -4,7 +4,7 @@ import type { ColumnIndexes } from './query/column-index.ts'
 import { buildRows, indexBuffers, rowBuffers, type Snapshot } from './snapshot.ts'
 import { answerJobs } from './thread-jobs.ts'
 
-export type ToDecode = Fetched & Pick<FetchWish, 'values'>
+export type ToDecode = Pick<Fetched, 'bytes' | 'decoder'> & Pick<FetchWish, 'values'>
 
 /** Both at once, or the rows and then their indexes. */
 export interface DecodeReply {

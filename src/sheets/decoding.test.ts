@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { TooManyAtOnce } from '../errors.ts'
 import type { Observation } from '../observe.ts'
+import { defaultShares } from '../shares.ts'
+import type { Turn } from '../turnstile.ts'
 import { createDecoding } from './decoding.ts'
 import { ProviderFailure } from './provider-failure.ts'
 import { runQuery } from './query/run-query.ts'
@@ -69,9 +72,6 @@ test('indexes that cannot be made fail their own sheet, and every other one gets
 // Well below what a thread may take: nobody waits for that one.
 test('while one thread makes indexes, the other is asked', { timeout: 20_000 }, async (t) => {
   const { decode, decoding } = start(t)
-  const standing = `const { parentPort } = await import('node:worker_threads')
-    const { postMessage } = parentPort
-    parentPort.postMessage = (...reply) => { postMessage.apply(parentPort, reply); for (;;); }`
   const first = await decode(`${standing}; ${large}`)
   assert.ok(first.indexed instanceof Promise)
   for (let n = 0; n < 3; n++) assert.equal((await (await decode(large)).indexed).rowNumbers.length, 30_000)
@@ -80,9 +80,6 @@ test('while one thread makes indexes, the other is asked', { timeout: 20_000 }, 
 
 test('a thread that ends before the indexes are made fails those who wait for them, and nobody else', async (t) => {
   const { decode, decoding, seen } = start(t)
-  const standing = `const { parentPort } = await import('node:worker_threads')
-    const { postMessage } = parentPort
-    parentPort.postMessage = (...reply) => { postMessage.apply(parentPort, reply); for (;;); }`
   const { snapshot, indexed } = await decode(`${standing}; ${large}`)
   await decoding.close()
   assert.equal(snapshot.rowNumbers.length, 30_000)
@@ -103,6 +100,74 @@ test('a thread that has made much garbage has little room for more', async (t) =
   assert.ok(bytes <= 12 * 2 ** 20, `${Math.round(bytes / 2 ** 20)} MB for the young`)
 })
 
+// Well below what a thread may take, as above.
+test('one account takes one thread, however much it asks for', { timeout: 20_000 }, async (t) => {
+  const { decode, decoding } = start(t)
+  const forEver = Array.from({ length: 10 }, () => decode(`${standing}; ${large}`, 'acc_greedy'))
+  const settled = Promise.allSettled(forEver)
+  await forEver[0]
+  for (let n = 0; n < 3; n++) assert.equal((await decode(small)).snapshot.rowNumbers.length, 1)
+  await decoding.close()
+  assert.equal((await settled).filter(({ status }) => status === 'fulfilled').length, 1)
+})
+
+test('an account whose queue is full is refused, and what is refused was not fetched', async (t) => {
+  const { decode, seen } = start(t)
+  const { decoding_at_once, decoding_waiting } = defaultShares
+  const room = decoding_at_once + decoding_waiting
+  let fetches = 0
+  const fetching = async (turn: Turn) => {
+    await turn.begin()
+    fetches++
+  }
+  const outcomes = await Promise.allSettled(
+    Array.from({ length: room + 5 }, () => decode(small, 'acc_greedy', fetching)),
+  )
+  const refused = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []))
+  assert.equal(refused.length, 5)
+  assert.ok(refused.every((reason) => reason instanceof TooManyAtOnce))
+  assert.equal(fetches, room)
+  assert.equal(seen.filter(({ event }) => event === 'share_used_up').length, 5)
+  assert.equal((await decode(small, 'acc_greedy')).snapshot.rowNumbers.length, 1, 'there is room again')
+})
+
+test('of one account, one after the other is fetched and decoded, also where indexes come later', async (t) => {
+  const { decode } = start(t)
+  let underWay = 0
+  let most = 0
+  const decoded = Array.from({ length: 6 }, async () => {
+    const { indexed } = await decode(large, 'acc_greedy', async (turn) => {
+      await turn.begin()
+      underWay++
+      most = Math.max(most, underWay)
+    })
+    await indexed
+    underWay--
+  })
+  await Promise.all(decoded)
+  assert.equal(most, 1)
+})
+
+test('a fetch that fails, or finds nothing new, gives its turn back', async (t) => {
+  const { decode, decoding } = start(t)
+  for (let n = 0; n < 3; n++) {
+    await assert.rejects(
+      decode(small, 'acc_one', async (turn) => {
+        await turn.begin()
+        throw new ProviderFailure('the file is gone')
+      }),
+      /the file is gone/,
+    )
+    const unchanged = await decoding.decode('acc_one', async (turn) => {
+      await turn.begin()
+      return 'unchanged' as const
+    })
+    assert.equal(unchanged, 'unchanged')
+    assert.equal(await decoding.decode('acc_one', async () => null), null)
+  }
+  assert.equal((await decode(small, 'acc_one')).version, '1')
+})
+
 test('at the end, what has begun is finished, and what waits is not begun', async (t) => {
   const { decode, decoding } = start(t)
   const slow = `await new Promise((done) => setTimeout(done, 200)); return { rows: [['a'], [1]] }`
@@ -116,20 +181,31 @@ test('at the end, what has begun is finished, and what waits is not begun', asyn
   )
 })
 
+/** Sends its rows, and never gets done with their indexes. */
+const standing = `const { parentPort } = await import('node:worker_threads')
+  const { postMessage } = parentPort
+  parentPort.postMessage = (...reply) => { postMessage.apply(parentPort, reply); for (;;); }`
+const small = "return { rows: [['a'], [1]] }"
 const large = `return { rows: [['n'], ...Array.from({ length: 30_000 }, (_, n) => [n])] }`
 
 /** Decoders made of a line of code each. */
 function start(t: TestContext) {
   const seen: Observation[] = []
-  const decoding = createDecoding((observation) => void seen.push(observation))
+  const observe = (observation: Observation) => void seen.push(observation)
+  const decoding = createDecoding({ observe })
   t.after(() => decoding.close())
-  const decode = (body: string) => {
+  let accounts = 0
+  /** Each for an account of its own, unless it is named. */
+  const decode = (
+    body: string,
+    accountId = `acc_${++accounts}`,
+    fetching?: (turn: Turn) => Promise<void>,
+  ) => {
     const source = `export async function decode() { ${body} }`
     const module = `data:text/javascript,${encodeURIComponent(source)}`
-    return decoding.decode({
-      bytes: new Uint8Array(1),
-      version: '1',
-      decoder: { module, name: 'decode', options: {} },
+    return decoding.decode(accountId, async (turn) => {
+      await fetching?.(turn)
+      return { bytes: new Uint8Array(1), version: '1', decoder: { module, name: 'decode', options: {} } }
     })
   }
   return { seen, decode, decoding }

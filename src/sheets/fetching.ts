@@ -32,7 +32,7 @@ export interface FetchingParts {
   sharing: SnapshotSharing | null
 }
 
-type Read = Decoded & Pick<HeldSnapshot, 'version' | 'asOfMs' | 'checkedAtMs' | 'writeSeq'>
+type Read = Decoded & Pick<HeldSnapshot, 'asOfMs' | 'checkedAtMs' | 'writeSeq'>
 
 export function createFetching(parts: FetchingParts): Fetching {
   const { store, providers, decoding, clock, observe, held, sharing } = parts
@@ -64,12 +64,11 @@ export function createFetching(parts: FetchingParts): Fetching {
     },
     async fetchHeader(sheetId) {
       const { record, provider } = await connected(sheetId)
-      if (!provider.fetchHeader) return null
+      const { fetchHeader } = provider
+      if (!fetchHeader) return null
       try {
-        const fetched = await provider.fetchHeader(record)
-        if (!fetched) return null
-        const { snapshot } = await decoding.decode(fetched, 'typed')
-        return { columns: snapshot.columns, version: fetched.version }
+        const header = await decoding.decode(record.accountId, (turn) => fetchHeader(record, turn))
+        return header && { columns: header.snapshot.columns, version: header.version }
       } catch (error) {
         if (error instanceof ProviderFailure) reportFailure(error, record)
         throw error
@@ -133,10 +132,14 @@ export function createFetching(parts: FetchingParts): Fetching {
     const begunMs = clock.elapsedMs()
     const asOfMs = clock.nowMs()
     const known = held.get(nameOf(record.id, values))
-    const fetched = await provider.fetch(record, { values, knownVersion: known?.version ?? null })
-    const isUnchanged = fetched === 'unchanged'
-    const { snapshot, indexed } = isUnchanged ? unchanged(known) : await decoding.decode(fetched, values)
-    const version = isUnchanged ? unchanged(known).version : fetched.version
+    const wish = { values, knownVersion: known?.version ?? null }
+    const decoded = await decoding.decode(
+      record.accountId,
+      (turn) => provider.fetch(record, wish, turn),
+      values,
+    )
+    const isUnchanged = decoded === 'unchanged'
+    const { snapshot, indexed, version } = isUnchanged ? unchanged(known) : decoded
     observe({
       event: 'sheet_fetched',
       sheetId: record.id,

@@ -1,3 +1,4 @@
+import { TooManyAtOnce } from '../errors.ts'
 import type { SheetFacts } from '../store/store.ts'
 import type { HeldSnapshot } from './held-snapshots.ts'
 import { CredentialExpired, ProviderFailure } from './provider-failure.ts'
@@ -36,17 +37,21 @@ export function reasonToOutlast(
   sheet: SheetFacts,
   { isTight, nowMs }: { isTight: boolean; nowMs: number },
 ): 'rationed' | 'outlasted' | null {
-  const isPassing =
-    error instanceof ProviderFailure &&
-    !(error instanceof CredentialExpired) &&
-    error.facts.isPassing === true
-  if (!isPassing || copy.isWithdrawn || copy.writeSeq !== sheet.writeSeq) return null
+  if (!isPassing(error) || copy.isWithdrawn || copy.writeSeq !== sheet.writeSeq) return null
   const ageMs = nowMs - copy.checkedAtMs
   const { staleIfErrorSeconds, cacheSeconds } = sheet
-  if (error.facts.isHalfWritten && ageMs < (cacheSeconds + halfWrittenSeconds) * 1_000) return 'outlasted'
+  const isHalfWritten = error instanceof ProviderFailure && error.facts.isHalfWritten
+  if (isHalfWritten && ageMs < (cacheSeconds + halfWrittenSeconds) * 1_000) return 'outlasted'
   if (staleIfErrorSeconds > 0 && ageMs < (cacheSeconds + staleIfErrorSeconds) * 1_000) return 'outlasted'
   // DESIGN: let `Age` say that the ration is used up, rather than fail; but not for ever.
   return isTight && ageMs < scarceSeconds(sheet) * longestScarceTimes * 1_000 ? 'rationed' : null
+}
+
+function isPassing(error: unknown): boolean {
+  if (error instanceof CredentialExpired) return false
+  return (
+    error instanceof TooManyAtOnce || (error instanceof ProviderFailure && error.facts.isPassing === true)
+  )
 }
 
 const longestScarceTimes = 10

@@ -3,14 +3,14 @@ import { type TestContext, test } from 'node:test'
 import type { Change, ChangeResult } from './change.ts'
 import { createDecoding } from './decoding.ts'
 import type { Cell } from './grid.ts'
-import type { Place, Prepared, Provider } from './provider.ts'
+import type { AccountPlace, Prepared, Provider } from './provider.ts'
 import { ProviderFailure } from './provider-failure.ts'
 import type { Snapshot } from './snapshot.ts'
 
 /** A place of the test's own, with one spreadsheet in it. */
 export interface ProviderUnderTest {
   provider: Provider
-  place: Place
+  place: AccountPlace
   /** Changes the spreadsheet as its owner would, past Rowport. */
   editOutside(rows: readonly (readonly Cell[])[]): Promise<void>
   /** Takes the spreadsheet away. */
@@ -236,14 +236,18 @@ export function providerContract(
   })
 }
 
-async function prepare(provider: Provider, place: Place, changes: readonly Change[]): Promise<Prepared> {
+async function prepare(
+  provider: Provider,
+  place: AccountPlace,
+  changes: readonly Change[],
+): Promise<Prepared> {
   const { version } = await fetched(provider, place)
   const prepared = await provider.prepare(place, changes, version)
   assert.ok(prepared !== 'conflict' && 'commit' in prepared, JSON.stringify(prepared))
   return prepared
 }
 
-async function write(provider: Provider, place: Place, changes: readonly Change[]) {
+async function write(provider: Provider, place: AccountPlace, changes: readonly Change[]) {
   const prepared = await prepare(provider, place, changes)
   const committed = await prepared.commit()
   await prepared.discard()
@@ -259,16 +263,16 @@ function trimmed(result: ChangeResult): ChangeResult {
     : { ...result, row: cut(result.row) }
 }
 
-async function fetched(provider: Provider, place: Place) {
+async function fetched(provider: Provider, place: AccountPlace) {
   const answer = await provider.fetch(place, { values: 'typed', knownVersion: null })
   assert.ok(answer !== 'unchanged')
   return answer
 }
 
-async function read(t: TestContext, provider: Provider, place: Place): Promise<Snapshot> {
-  const decoding = createDecoding(() => {})
+async function read(t: TestContext, provider: Provider, place: AccountPlace): Promise<Snapshot> {
+  const decoding = createDecoding({ observe: () => {} })
   t.after(() => decoding.close())
-  return (await decoding.decode(await fetched(provider, place))).indexed
+  return (await decoding.decode(place.accountId, () => fetched(provider, place))).indexed
 }
 
 function rowsOf({ listJson }: Snapshot): unknown[] {

@@ -1,3 +1,4 @@
+import type { Turn } from '../turnstile.ts'
 import type { Change, ChangeResult, Unfit } from './change.ts'
 import type { Column } from './table.ts'
 
@@ -9,6 +10,11 @@ export interface Place {
   credentialId: string | null
 }
 
+/** A place, for somebody whose share the work there takes. */
+export interface AccountPlace extends Place {
+  accountId: string
+}
+
 /**
  * Where spreadsheets live. A provider moves bytes and knows one kind of place; making rows of the bytes is a
  * decoder's work and happens in a worker. Every method throws `ProviderFailure` when the place fails it, and
@@ -17,9 +23,10 @@ export interface Place {
 export interface Provider {
   /**
    * The whole tab as it is now. `knownVersion` is the version a former fetch of the same values gave: when the
-   * provider can tell that nothing changed since, it answers 'unchanged'.
+   * provider can tell that nothing changed since, it answers 'unchanged'. `turn` is one at the threads that decode: it is
+   * begun before what can be taken from a disk at any time is taken into memory, and while a network is waited for it is not.
    */
-  fetch(place: Place, wish: FetchWish): Promise<Fetched | 'unchanged'>
+  fetch(place: AccountPlace, wish: FetchWish, turn?: Turn): Promise<Fetched | 'unchanged'>
 
   /**
    * Whether reads here are rationed and the ration is nearly used up: known rows are then shown a little longer, and
@@ -31,7 +38,7 @@ export interface Provider {
    * Row 1 alone, where a whole read is dear: all that additions need. Its version is good for `prepare` of additions
    * and of nothing else. null for a place where it costs as much as the whole.
    */
-  fetchHeader?(place: Place): Promise<Fetched | null>
+  fetchHeader?(place: AccountPlace, turn?: Turn): Promise<Fetched | null>
 
   /**
    * Resolves when a write could leave at once, where writes are rationed: whoever comes until then goes along with
@@ -46,7 +53,7 @@ export interface Provider {
    * more, as late as it can, and holds the columns that the changes touch against them.
    */
   prepare(
-    place: Place,
+    place: AccountPlace,
     changes: readonly Change[],
     version: string,
     columns?: readonly Column[],

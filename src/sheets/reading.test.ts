@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createMovableClock } from '../clock.ts'
 import type { Decoded } from './decoding.ts'
-import type { Provider } from './provider.ts'
+import type { Fetched, Provider } from './provider.ts'
 import { ProviderFailure } from './provider-failure.ts'
 import { createReading } from './reading.ts'
 import { buildSnapshot } from './snapshot.ts'
@@ -34,9 +34,11 @@ function start(indexed: (snapshot: ReturnType<typeof buildSnapshot>) => Decoded[
     },
     providers: new Map([['p', provider]]),
     decoding: {
-      async decode() {
+      async decode(_accountId, fetch) {
+        const fetched: Fetched | 'unchanged' | null = await fetch({ async begin() {}, end() {} })
+        if (fetched === null || fetched === 'unchanged') return fetched as never
         const snapshot = buildSnapshot({ rows: [['a'], [1]] })
-        return { snapshot, indexed: indexed(snapshot) }
+        return { version: fetched.version, snapshot, indexed: indexed(snapshot) }
       },
       close: async () => {},
     },

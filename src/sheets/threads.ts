@@ -8,10 +8,10 @@ import type { FailedJob, ThreadMessage } from './thread-jobs.ts'
  */
 export interface Threads<Job, Reply> {
   /**
-   * `bytes` are handed over: whoever calls must not look at them again. Throws `ThreadLost`, and what the job threw: a
-   * `ProviderFailure` with its words, anything else as a bug.
+   * What is in `handOver` is not copied: whoever calls must not look at it again. Throws `ThreadLost`, and what the job
+   * threw: a `ProviderFailure` with its words, anything else as a bug.
    */
-  run(job: Job & { bytes: Uint8Array }): Promise<Answered<Reply>>
+  run(job: Job, handOver: readonly ArrayBuffer[]): Promise<Answered<Reply>>
   close(): Promise<void>
 }
 
@@ -26,8 +26,8 @@ export class ThreadLost extends Error {
   override readonly name = 'ThreadLost'
 }
 
-/** Two, so that one file that takes its time does not hold up all the others. */
-const threads = 2
+/** Two, so that one file that takes its time does not hold up all the others. Whose turn it is, a turnstile says. */
+export const threadCount = 2
 /** For each part of an answer. */
 const maxPartMs = 30_000
 /**
@@ -49,19 +49,19 @@ interface Lane {
 
 export function createThreads<Job, Reply>(script: URL): Threads<Job, Reply> {
   const lanes = Array.from(
-    { length: threads },
+    { length: threadCount },
     (): Lane => ({ worker: null, waiting: 0, begun: Promise.resolve(), last: Promise.resolve() }),
   )
   let jobs = 0
   let isClosing = false
 
   return {
-    run(job) {
+    run(job, handOver) {
       const lane = lanes.reduce((one, other) => (other.waiting < one.waiting ? other : one))
       lane.waiting++
       const answering = createAnswering<Reply>()
       // The lane is free when the whole answer is there, not with its first part.
-      lane.last = lane.last.then(() => runIn(lane, job, answering))
+      lane.last = lane.last.then(() => runIn(lane, job, handOver, answering))
       return answering.answered
     },
     async close() {
@@ -80,7 +80,8 @@ export function createThreads<Job, Reply>(script: URL): Threads<Job, Reply> {
   /** Never throws: who asked is told by `answering`. */
   async function runIn(
     lane: Lane,
-    job: Job & { bytes: Uint8Array },
+    job: Job,
+    handOver: readonly ArrayBuffer[],
     { answered, take, fail }: Answering<Reply>,
   ): Promise<void> {
     // Before anyone is told: whoever hears of it may have the next job already.
@@ -97,7 +98,7 @@ export function createThreads<Job, Reply>(script: URL): Threads<Job, Reply> {
     lane.worker = worker
     lane.begun = answered.catch(() => {})
     try {
-      await exchange<Reply>(worker, { ...job, jobId: ++jobs }, takeAnswer)
+      await exchange<Reply>(worker, { ...job, jobId: ++jobs }, handOver, takeAnswer)
     } catch (cause) {
       lane.worker = null
       await worker.terminate()
@@ -120,7 +121,8 @@ function started(lane: Lane, script: URL): Worker {
 /** Resolves with the last message. */
 function exchange<Reply>(
   worker: Worker,
-  job: { jobId: number; bytes: Uint8Array },
+  job: { jobId: number },
+  handOver: readonly ArrayBuffer[],
   take: (message: ThreadMessage<Reply>) => void,
 ): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
@@ -140,9 +142,8 @@ function exchange<Reply>(
   worker.on('message', onMessage)
   worker.once('error', reject)
   worker.once('exit', onExit)
-  const bytes = ownBuffer(job.bytes)
   worker.ref()
-  worker.postMessage({ ...job, bytes }, [bytes.buffer])
+  worker.postMessage(job, handOver)
   return promise.finally(() => {
     clearTimeout(timer)
     worker.off('message', onMessage)

@@ -128,7 +128,7 @@ function holdReads({ workshop }: Instance): { isHeld: Promise<void>; release(): 
   providers.set('file', {
     ...files,
     fetch: (...asked) => wait().then(() => files.fetch(...asked)),
-    fetchHeader: (place) => wait().then(() => files.fetchHeader?.(place) ?? null),
+    fetchHeader: (...asked) => wait().then(() => files.fetchHeader?.(...asked) ?? null),
   })
   return {
     isHeld: held.promise,

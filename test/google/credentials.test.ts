@@ -13,6 +13,7 @@ const oauthCalls = async ({ local }: Awaited<ReturnType<typeof startReadingGroun
 test('a hundred readers at once refresh once', async (t) => {
   const ground = await startReadingGround(t, {
     rations: { perUser: { read: 1_000, write: 1_000 }, perProject: { read: 1_000, write: 1_000 } },
+    shares: { fetching_at_once: 100, decoding_waiting: 100 },
   })
   const { place } = await ground.newSpreadsheet(values)
   ground.local.clock.advanceMs(3_600_000)

@@ -40,7 +40,7 @@ test('a hundred thousand rows of ten columns are read without holding up the ser
     clock: systemClock,
     observe: () => {},
   })
-  const decoding = createDecoding(() => {})
+  const decoding = createDecoding({ observe: () => {} })
   t.after(async () => {
     await google.close()
     await decoding.close()
@@ -52,12 +52,11 @@ test('a hundred thousand rows of ten columns are read without holding up the ser
   const { location } = locateGoogleTab({ spreadsheetId, tabId: tabs[0]?.tabId ?? 0 })
 
   const read = async () => {
-    const fetched = await google.provider.fetch(
-      { location, credentialId },
-      { values: 'typed', knownVersion: null },
-    )
-    assert.ok(fetched !== 'unchanged')
-    return (await decoding.decode(fetched)).indexed
+    const place = { accountId: 'acc_ada', location, credentialId }
+    const wish = { values: 'typed', knownVersion: null } as const
+    const decoded = await decoding.decode(place.accountId, (turn) => google.provider.fetch(place, wish, turn))
+    assert.ok(decoded !== 'unchanged')
+    return decoded.indexed
   }
   // The first read of a process also compiles what it needs and starts the threads.
   await read()

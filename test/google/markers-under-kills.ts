@@ -91,7 +91,8 @@ export async function playMarkers(seed: number, wish: MarkersWish): Promise<Play
   })
   const credentials = createMemoryCredentials()
   const credentialId = credentials.connect({ subject: owner, refreshToken: 'refresh token', scopes: scope })
-  const place = { location: locateGoogleTab({ spreadsheetId, tabId: 0 }).location, credentialId }
+  const { location } = locateGoogleTab({ spreadsheetId, tabId: 0 })
+  const place = { accountId: 'acc', location, credentialId }
   const played = { kills: 0, late: 0, refusedLate: 0, settled: { applied: 0, void: 0 } }
   const markers = { most: 0, mostCharacters: 0, beyond: Number.NEGATIVE_INFINITY }
   const batchesAtMs: number[] = []

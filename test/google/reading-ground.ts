@@ -4,7 +4,7 @@ import type { Observation } from '../../src/observe.ts'
 import { createDecoding } from '../../src/sheets/decoding.ts'
 import { createGoogle, type Google, type GoogleParts } from '../../src/sheets/google/google.ts'
 import { locateGoogleTab } from '../../src/sheets/google/google-location.ts'
-import type { Place } from '../../src/sheets/provider.ts'
+import type { AccountPlace } from '../../src/sheets/provider.ts'
 import type { Snapshot } from '../../src/sheets/snapshot.ts'
 import { driveFile, type LocalGoogle, startLocalGoogle } from '../emulator/harness.ts'
 import { createMemoryCredentials, type MemoryCredentials, sealing } from './memory-credentials.ts'
@@ -18,9 +18,9 @@ export interface ReadingGround {
   credentials: MemoryCredentials
   credentialId: string
   seen: Observation[]
-  newSpreadsheet(values: unknown[][], title?: string): Promise<{ spreadsheetId: string; place: Place }>
+  newSpreadsheet(values: unknown[][], title?: string): Promise<{ spreadsheetId: string; place: AccountPlace }>
   /** The rows that a client would get. */
-  rows(place: Place, values?: 'typed' | 'formatted'): Promise<unknown[]>
+  rows(place: AccountPlace, values?: 'typed' | 'formatted'): Promise<unknown[]>
   /** Calls of Sheets since the last time this was asked. */
   countCalls(): Promise<number>
 }
@@ -42,7 +42,10 @@ export async function startReadingGround(
     observe: (observation) => seen.push(observation),
     ...parts,
   })
-  const decoding = createDecoding(() => {})
+  const decoding = createDecoding({
+    observe: () => {},
+    shares: { decoding_at_once: 2, decoding_waiting: 1_000 },
+  })
   t.after(async () => {
     await google.close()
     await decoding.close()
@@ -64,12 +67,15 @@ export async function startReadingGround(
       })
       const { tabs: found } = await google.files.listTabs(credentialId, spreadsheetId)
       const { location } = locateGoogleTab({ spreadsheetId, tabId: found[0]?.tabId ?? -1 })
-      return { spreadsheetId, place: { location, credentialId } }
+      return { spreadsheetId, place: { accountId: 'acc_ada', location, credentialId } }
     },
     async rows(place, values = 'typed') {
-      const fetched = await google.provider.fetch(place, { values, knownVersion: null })
-      assert.ok(fetched !== 'unchanged')
-      return rowsIn((await decoding.decode(fetched)).snapshot)
+      const wish = { values, knownVersion: null }
+      const decoded = await decoding.decode(place.accountId, (turn) =>
+        google.provider.fetch(place, wish, turn),
+      )
+      assert.ok(decoded !== 'unchanged')
+      return rowsIn(decoded.snapshot)
     },
     async countCalls() {
       const { calls } = await local.control<{ calls: { service: string }[] }>('GET', 'calls')

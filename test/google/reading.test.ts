@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { sheets, type sheets_v4 } from '@googleapis/sheets'
 import { OAuth2Client } from 'google-auth-library'
 import { parseGoogleLocation } from '../../src/sheets/google/google-location.ts'
-import type { Place } from '../../src/sheets/provider.ts'
+import type { AccountPlace } from '../../src/sheets/provider.ts'
 import { ProviderFailure } from '../../src/sheets/provider-failure.ts'
 import { type ReadingGround, startReadingGround } from './reading-ground.ts'
 
@@ -15,7 +15,7 @@ async function ownersClient({ local }: ReadingGround): Promise<sheets_v4.Sheets>
   return sheets({ version: 'v4', auth, rootUrl: `${local.url}/`, retry: false })
 }
 
-async function change(ground: ReadingGround, place: Place, ...requests: sheets_v4.Schema$Request[]) {
+async function change(ground: ReadingGround, place: AccountPlace, ...requests: sheets_v4.Schema$Request[]) {
   const { spreadsheetId } = parseGoogleLocation(place.location)
   const client = await ownersClient(ground)
   await client.spreadsheets.batchUpdate({ spreadsheetId, requestBody: { requests } })

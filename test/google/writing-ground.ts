@@ -4,7 +4,7 @@ import { createGoogle, type Google } from '../../src/sheets/google/google.ts'
 import type { BudgetLimits } from '../../src/sheets/google/google-budget.ts'
 import { locateGoogleTab } from '../../src/sheets/google/google-location.ts'
 import type { Cell } from '../../src/sheets/grid.ts'
-import type { Place } from '../../src/sheets/provider.ts'
+import type { AccountPlace } from '../../src/sheets/provider.ts'
 import { type LocalGoogle, startLocalGoogle } from '../emulator/harness.ts'
 import { createMemoryCredentials, sealing } from './memory-credentials.ts'
 
@@ -19,7 +19,7 @@ export interface WritingGround {
 }
 
 export interface Tab {
-  place: Place
+  place: AccountPlace
   spreadsheetId: string
   /** `POST …:batchUpdate` in the owner's name. */
   batchUpdate(...requests: object[]): Promise<void>
@@ -82,7 +82,11 @@ export async function startWritingGround(
       }
       return {
         spreadsheetId,
-        place: { location: locateGoogleTab({ spreadsheetId, tabId }).location, credentialId },
+        place: {
+          accountId: 'acc_ada',
+          location: locateGoogleTab({ spreadsheetId, tabId }).location,
+          credentialId,
+        },
         async batchUpdate(...requests) {
           await call('POST', ':batchUpdate', { requests })
         },

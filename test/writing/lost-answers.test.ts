@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Refusal } from '../../src/errors.ts'
+import type { Decoding } from '../../src/sheets/decoding.ts'
 import type { Cell } from '../../src/sheets/grid.ts'
-import type { Prepared } from '../../src/sheets/provider.ts'
+import type { Fetched, Prepared } from '../../src/sheets/provider.ts'
 import { OutcomeUnknown, ProviderFailure } from '../../src/sheets/provider-failure.ts'
 import { createReading } from '../../src/sheets/reading.ts'
 import { buildSnapshot } from '../../src/sheets/snapshot.ts'
@@ -301,10 +302,13 @@ function start({ steps = [], prepareMs = [], onCommit }: Script) {
     const store = ours as unknown as Store
     const providers = new Map([['faulty', provider]])
     const observe = () => {}
-    const decoding = {
-      async decode({ bytes }: { bytes: Uint8Array }) {
+    const decoding: Decoding = {
+      async decode(_accountId, fetch) {
+        const fetched: Fetched | 'unchanged' | null = await fetch({ async begin() {}, end() {} })
+        if (fetched === null || fetched === 'unchanged') return fetched as never
+        const { bytes, version } = fetched
         const snapshot = buildSnapshot({ rows: JSON.parse(Buffer.from(bytes).toString()) as Cell[][] })
-        return { snapshot, indexed: snapshot }
+        return { version, snapshot, indexed: snapshot }
       },
       close: async () => {},
     }

@@ -76,7 +76,8 @@ export const connectRoutes: readonly Route[] = [
       const located = await locate(call, source, parts)
       if (located instanceof Problem) return located
       const { provider, location, credentialId = null } = located.place
-      const seen = await parts.connecting.preview(provider, { location, credentialId })
+      const { id: accountId } = call.session.account
+      const seen = await parts.connecting.preview(provider, { accountId, location, credentialId })
       if (seen instanceof Problem) return seen
       const taken = new Set((await parts.sheets.list(call.session.account)).map(({ slug }) => slug))
       const { columns, columnTypes, rowCount, firstRowsJson } = seen

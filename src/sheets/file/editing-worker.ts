@@ -6,7 +6,7 @@ import type { EditJob } from './editing.ts'
 type EditFunction = (bytes: Uint8Array, ...more: unknown[]) => Edited | Unfit | Promise<Edited | Unfit>
 
 /** The far side of `editing.ts`: bytes and changes in, new bytes out. */
-answerJobs<EditJob & { bytes: Uint8Array }, Edited | Unfit>(async ({ bytes, editor }) => {
+answerJobs<EditJob, Edited | Unfit>(async ({ bytes, editor }) => {
   const module = (await import(editor.module)) as Record<string, EditFunction | undefined>
   const edit = module[editor.name]
   if (!edit) throw new Error(`No editor ${editor.name}`)

@@ -26,6 +26,8 @@ import { createFileProvider } from './file-provider.ts'
 
 type Rows = readonly (readonly Cell[])[]
 
+const accountId = 'acc_files'
+
 for (const { kind, fileName, encode, write } of [
   { kind: 'CSV file', fileName: 'sheet.csv', encode: csvBytes, write: true },
   { kind: 'XLSX file', fileName: 'sheet.xlsx', encode: xlsxBytes, write: true },
@@ -37,7 +39,7 @@ for (const { kind, fileName, encode, write } of [
       await writeLongAgo(path, await encode(rows))
       return {
         provider: createFileProvider({ observe: () => {} }),
-        place: { location: locateFile(path, null).location, credentialId: null },
+        place: { accountId, location: locateFile(path, null).location, credentialId: null },
         editOutside: async (edited) => writeFile(path, await encode(edited)),
         remove: () => rm(path),
       }
@@ -52,12 +54,12 @@ test('a file that has not changed is not read again', async (t) => {
   const provider = createFileProvider({ observe: () => {} })
   const { location } = locateFile(path, null)
   const first = await provider.fetch(
-    { location, credentialId: null },
+    { accountId, location, credentialId: null },
     { values: 'typed', knownVersion: null },
   )
   assert.ok(first !== 'unchanged')
   let second = await provider.fetch(
-    { location, credentialId: null },
+    { accountId, location, credentialId: null },
     { values: 'typed', knownVersion: first.version },
   )
   // Within the file system's tick a change could hide, so a version that was taken of a file this young says more than
@@ -65,7 +67,7 @@ test('a file that has not changed is not read again', async (t) => {
   if (second !== 'unchanged') {
     assert.deepEqual(second.bytes, first.bytes)
     second = await provider.fetch(
-      { location, credentialId: null },
+      { accountId, location, credentialId: null },
       { values: 'typed', knownVersion: second.version },
     )
   }
@@ -86,7 +88,7 @@ test('missing, locked, foreign and truncated files are provider failures that na
   execFileSync('mkfifo', [join(folder, 'pipe.csv')])
   await symlink('/nowhere/at/all', join(folder, 'dangling.csv'))
   const provider = createFileProvider({ observe: () => {} })
-  const decoding = createDecoding(() => {})
+  const decoding = createDecoding({ observe: () => {} })
   t.after(() => decoding.close())
   const cases: [file: string, says: RegExp][] = [
     ['missing.csv', /does not exist any more/],
@@ -105,11 +107,11 @@ test('missing, locked, foreign and truncated files are provider failures that na
     const location = JSON.stringify({ path: join(folder, file) })
     const reading = (async () => {
       const fetched = await provider.fetch(
-        { location, credentialId: null },
+        { accountId, location, credentialId: null },
         { values: 'typed', knownVersion: null },
       )
       assert.ok(fetched !== 'unchanged')
-      return decoding.decode(fetched)
+      return decoding.decode(accountId, async () => fetched)
     })()
     await assert.rejects(reading, (error: unknown) => {
       assert.ok(error instanceof ProviderFailure, `${file}: ${error}`)
@@ -133,7 +135,7 @@ test('a file that may not be opened is a provider failure', async (t) => {
   if (isRoot) process.seteuid?.(nobody)
   try {
     await assert.rejects(
-      provider.fetch({ location, credentialId: null }, { values: 'typed', knownVersion: null }),
+      provider.fetch({ accountId, location, credentialId: null }, { values: 'typed', knownVersion: null }),
       { name: 'ProviderFailure', message: /not allowed/ },
     )
   } finally {
@@ -151,11 +153,11 @@ test('a write replaces the file whole, keeps its mode, follows a link and leaves
   const { location, source } = locateFile(join(folder, 'link.csv'), null)
   assert.equal(source, locateFile(path, null).source, 'two names of one file are one source')
   const fetched = await provider.fetch(
-    { location, credentialId: null },
+    { accountId, location, credentialId: null },
     { values: 'typed', knownVersion: null },
   )
   assert.ok(fetched !== 'unchanged')
-  const place = { location, credentialId: null }
+  const place = { accountId, location, credentialId: null }
   const prepared = await provider.prepare(place, [{ kind: 'add', rows: [['x']] }], fetched.version)
   assert.ok(prepared !== 'conflict' && 'commit' in prepared)
   assert.equal((await prepared.commit()).outcome, 'applied')
@@ -169,18 +171,18 @@ test('a tab of a workbook by its name', async (t) => {
   const path = join(await ownFolder(t), 'tabs.xlsx')
   const sheets = ['first', 'second'].map((name) => ({ name, rows: [['tab'], [name]] }))
   await writeLongAgo(path, await writeXlsx({ sheets }))
-  const decoding = createDecoding(() => {})
+  const decoding = createDecoding({ observe: () => {} })
   t.after(() => decoding.close())
   for (const [tab, expected] of [
     [null, 'first'],
     ['second', 'second'],
   ] as const) {
     const fetched = await createFileProvider({ observe: () => {} }).fetch(
-      { location: locateFile(path, tab).location, credentialId: null },
+      { accountId, location: locateFile(path, tab).location, credentialId: null },
       { values: 'typed', knownVersion: null },
     )
     assert.ok(fetched !== 'unchanged')
-    const { snapshot } = await decoding.decode(fetched)
+    const { snapshot } = await decoding.decode(accountId, async () => fetched)
     assert.equal(Buffer.from(snapshot.listJson).toString(), `[{"tab":"${expected}"}]`)
   }
 })

@@ -1,48 +1,55 @@
-import type { Observe } from '../../observe.ts'
-import type { Change } from '../change.ts'
-import type { Decoder, FetchWish, Prepared, Provider } from '../provider.ts'
+import type { Turn } from '../../turnstile.ts'
+import type { Change, ChangeResult, Unfit } from '../change.ts'
+import type { Decoder, FetchWish, Provider } from '../provider.ts'
 import { ProviderFailure } from '../provider-failure.ts'
 import { idleTimers, systemTimers } from '../timers.ts'
-import { createEditing, type Editing, type Editor } from './editing.ts'
+import { createEditing, type Editing, type EditingParts, type Editor } from './editing.ts'
 import { asProviderFailure } from './file-failure.ts'
 import { type FileLocation, kindOf, parseFileLocation } from './file-location.ts'
 import {
   putInPlace,
+  type Replacement,
   removeAbandoned,
   removeReplacement,
   wasPutInPlace,
   writeReplacement,
 } from './file-replacement.ts'
-import { rememberWhole } from './file-signs.ts'
+import { rememberWhole, type WholeFile } from './file-signs.ts'
 import { stampIn } from './file-version.ts'
 import { type ReadFile, readFile, readIfVersion } from './read-file.ts'
 import { createReplacedFiles } from './replaced-files.ts'
 import { createSettling } from './settling.ts'
 
-export interface FileProviderParts {
-  observe: Observe
+export interface FileProviderParts extends EditingParts {
   editing?: Editing
 }
 
+interface MadeReplacement extends Replacement {
+  whole: WholeFile
+  results: ChangeResult[]
+}
+
 /** Spreadsheets in local files, served in place: others may edit them at any time. */
-export function createFileProvider({ observe, editing = createEditing() }: FileProviderParts): Provider {
+export function createFileProvider({ editing, ...parts }: FileProviderParts): Provider {
+  const { observe } = parts
+  const { inTurn, edit } = editing ?? createEditing(parts)
   const cleaned = new Set<string>()
   const settling = createSettling()
   const replaced = createReplacedFiles(observe)
 
   return {
-    async fetch({ location }, { values, knownVersion }) {
+    async fetch({ location }, { values, knownVersion }, turn) {
       const place = locate(location)
       const decoder = decoderFor(place, values)
-      const read = await failing('read', () => readWhole(place.path, knownVersion))
+      const read = await failing('read', () => readWhole(place.path, knownVersion, turn))
       return read === 'unchanged' ? read : { ...read, decoder }
     },
 
     /** Only of a CSV file: to find one row in a workbook, all of it is unpacked. */
-    async fetchHeader({ location }) {
+    async fetchHeader({ location }, turn) {
       const { path } = locate(location)
       if (kindOf(path) !== 'csv') return null
-      const read = await failing('read', () => readWhole(path, null))
+      const read = await failing('read', () => readWhole(path, null, turn))
       if (read === 'unchanged') throw new Error('Nothing was known that could be unchanged')
       const decoder = { module: moduleAt('./csv-header.ts'), name: 'decodeCsvHeader', options: {} }
       return { ...read, decoder }
@@ -54,37 +61,25 @@ export function createFileProvider({ observe, editing = createEditing() }: FileP
       await settling.untilWritable(parseFileLocation(location).path, idleTimers, true).catch(() => {})
     },
 
-    async prepare({ location }, changes, version) {
+    async prepare({ accountId, location }, changes, version) {
       const place = locate(location)
       const { path } = place
-      const editor = editorFor(place, changes)
-      const read = await failing('read', async () => {
-        const stamp = await settling.untilWritable(path, idleTimers)
-        const found = await readIfVersion(path, version)
-        return found?.stamp === stamp ? found : null
-      })
-      if (!read) return 'conflict'
-      const edited = await editing.edit(read.bytes, editor)
-      if ('changeAt' in edited) return edited
-      return failing('write', async (): Promise<Prepared> => {
-        if (!cleaned.has(path)) await removeAbandoned(path, Date.now())
-        cleaned.add(path)
-        const { fence, identity } = await writeReplacement(path, edited.bytes)
-        const { results } = edited
-        const whole = rememberWhole(edited.bytes)
-        return {
-          fence,
-          expected: results,
-          isExact: true,
-          commit: () =>
-            failing('write', async () => {
-              if (!(await putInPlace(path, fence, version, replaced))) return { outcome: 'conflict' }
-              settling.noteOwn(path, { identity, whole })
-              return { outcome: 'applied', results }
-            }),
-          discard: () => removeReplacement(path, fence),
-        }
-      })
+      const stamp = await failing('read', () => settling.untilWritable(path, idleTimers))
+      const made = await inTurn(accountId, () => makeReplacement(place, changes, version, stamp))
+      if (made === 'conflict' || 'changeAt' in made) return made
+      const { fence, identity, whole, results } = made
+      return {
+        fence,
+        expected: results,
+        isExact: true,
+        commit: () =>
+          failing('write', async () => {
+            if (!(await putInPlace(path, fence, version, replaced))) return { outcome: 'conflict' }
+            settling.noteOwn(path, { identity, whole })
+            return { outcome: 'applied', results }
+          }),
+        discard: () => removeReplacement(path, fence),
+      }
     },
 
     async settle({ location }, fence) {
@@ -93,14 +88,44 @@ export function createFileProvider({ observe, editing = createEditing() }: FileP
     },
   }
 
-  async function readWhole(path: string, knownVersion: string | null): Promise<ReadFile | 'unchanged'> {
+  /** Beside the file, if that still is what `version` and `stamp` say. Of its bytes nothing is held when it returns. */
+  async function makeReplacement(
+    place: FileLocation,
+    changes: readonly Change[],
+    version: string,
+    stamp: string,
+  ): Promise<MadeReplacement | 'conflict' | Unfit> {
+    const { path } = place
+    const read = await failing('read', () => readIfVersion(path, version))
+    if (read?.stamp !== stamp) return 'conflict'
+    const edited = await edit(read.bytes, editorFor(place, changes))
+    if ('changeAt' in edited) return edited
+    const { bytes, results } = edited
+    return failing('write', async () => {
+      if (!cleaned.has(path)) await removeAbandoned(path, Date.now())
+      cleaned.add(path)
+      return { ...(await writeReplacement(path, bytes)), whole: rememberWhole(bytes), results }
+    })
+  }
+
+  async function readWhole(
+    path: string,
+    knownVersion: string | null,
+    turn?: Turn,
+  ): Promise<ReadFile | 'unchanged'> {
     for (;;) {
       const stamp = await settling.untilReadable(path, systemTimers)
+      // Nothing is read then, so there is nothing to wait for.
+      if (stamp === knownVersion) return 'unchanged'
+      await turn?.begin()
       const read = await readFile(path, knownVersion)
       if (read === 'unchanged') return read
-      if (stampIn(read.version) !== stamp) continue
-      settling.noteRead(path, rememberWhole(read.bytes))
-      return read
+      if (stampIn(read.version) === stamp) {
+        settling.noteRead(path, rememberWhole(read.bytes))
+        return read
+      }
+      // Another program may be writing it, and others need not wait for that.
+      turn?.end()
     }
   }
 }

@@ -29,6 +29,7 @@ function start(answer: (render: 'serial' | 'texts', call: GoogleCall) => Promise
     },
     tokens: { subjectOf: () => null },
     budget: { isTight: () => false },
+    fetches: { turnOf: () => ({ async begin() {}, end() {} }) },
     clock,
     timers: { after: () => () => {} },
   })
@@ -56,7 +57,10 @@ test('both reads are under way together, and a tab without numbers is read once'
     seen.push(`${render} ends`)
     return body
   })
-  await provider.fetch({ location, credentialId: 'c' }, { values: 'typed', knownVersion: null })
+  await provider.fetch(
+    { accountId: 'acc', location, credentialId: 'c' },
+    { values: 'typed', knownVersion: null },
+  )
   assert.deepEqual(seen.slice(0, 2), ['serial begins', 'texts begins'])
   assert.equal(seen.length, 4)
 
@@ -67,7 +71,10 @@ test('both reads are under way together, and a tab without numbers is read once'
     onBody?.()(body)
     return body
   })
-  await ofTexts.fetch({ location, credentialId: 'c' }, { values: 'typed', knownVersion: null })
+  await ofTexts.fetch(
+    { accountId: 'acc', location, credentialId: 'c' },
+    { values: 'typed', knownVersion: null },
+  )
   assert.deepEqual(plain, ['serial'])
 })
 
@@ -87,7 +94,7 @@ test('a first read that begins again takes nothing from a second one that came b
     onBody?.()(body)
     return body
   })
-  const place = { location, credentialId: 'c' }
+  const place = { accountId: 'acc', location, credentialId: 'c' }
   const fetched = await provider.fetch(place, { values: 'typed', knownVersion: null })
   assert.ok(fetched !== 'unchanged')
   const { rows } = decodeGoogleValues(fetched.bytes, fetched.decoder.options)
@@ -104,7 +111,7 @@ test('when the first read fails, the second is given up', async () => {
     onBody?.()(tab([['n'], [day]]))
     throw new Error('broken off')
   })
-  const place = { location, credentialId: 'c' }
+  const place = { accountId: 'acc', location, credentialId: 'c' }
   await assert.rejects(provider.fetch(place, { values: 'typed', knownVersion: null }), /broken off/)
   assert.deepEqual(
     signals.map(({ aborted }) => aborted),

@@ -40,7 +40,7 @@ export interface GoogleCall {
   body?: unknown
   /**
    * Makes the body when the ration has a place for it and nothing is left to wait for: for a write that looks at
-   * the sheet first. When it throws, nothing was sent.
+   * the sheet first, and for a read that needs room for what will come. When it throws, nothing was sent.
    */
   compose?(): Promise<unknown>
   /** Drive has a ration of its own, too large to be met. */

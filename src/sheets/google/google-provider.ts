@@ -1,4 +1,5 @@
 import type { Clock } from '../../clock.ts'
+import type { Turn, Turnstile } from '../../turnstile.ts'
 import type { Fetched, Place, Provider } from '../provider.ts'
 import type { Timers } from '../timers.ts'
 import { tornRead } from './compare-reads.ts'
@@ -22,6 +23,11 @@ export interface GoogleProviderParts {
   comparing: GoogleComparing
   tokens: Pick<GoogleTokens, 'subjectOf'>
   budget: Pick<GoogleBudget, 'isTight'>
+  /**
+   * Rations bound how often an account asks, not how many answers of many megabytes lie in memory. Whoever has a turn here
+   * holds two at most, from the first byte until a thread takes them.
+   */
+  fetches: Pick<Turnstile, 'turnOf'>
   clock: Clock
   timers: Timers
   limits?: CallLimits
@@ -51,6 +57,15 @@ interface TabRead {
   hasNumber: boolean
 }
 
+/** What one fetch goes by. */
+interface Under {
+  deadline: Deadline
+  /** For what comes from Google, in memory. */
+  room: Turn
+  /** At the threads that decode. */
+  turn: Turn
+}
+
 /** A read with dates as shown, under way. */
 interface TextsRead {
   /** When it was asked for. */
@@ -70,6 +85,7 @@ export function createGoogleProvider({
   comparing,
   tokens,
   budget,
+  fetches,
   clock,
   timers,
   limits = callLimits,
@@ -78,13 +94,14 @@ export function createGoogleProvider({
   const textsSeen = new Map<string, { version: string; atMs: number }>()
 
   return {
-    async fetch(place, { values, knownVersion }) {
+    async fetch(place, { values, knownVersion }, turn = noTurn) {
       const deadline = createDeadline(clock, timers, limits.readMs)
+      const room = fetches.turnOf(place.accountId)
+      const fetchNow = values === 'typed' ? fetchTyped : fetchFormatted
       try {
-        return await (values === 'typed'
-          ? fetchTyped(place, knownVersion, deadline)
-          : fetchFormatted(place, knownVersion, deadline))
+        return await fetchNow(place, knownVersion, { deadline, room, turn })
       } finally {
+        room.end()
         deadline.end()
       }
     },
@@ -94,39 +111,51 @@ export function createGoogleProvider({
     },
   }
 
-  async function fetchFormatted(place: Place, knownVersion: string | null, deadline: Deadline) {
-    const { body, hash } = await read(place, 'formatted', deadline)
-    return hash === knownVersion ? 'unchanged' : fetched(body, hash, 'formatted')
+  async function fetchFormatted(
+    place: Place,
+    knownVersion: string | null,
+    under: Under,
+  ): Promise<Fetched | 'unchanged'> {
+    const { body, hash } = await read(place, 'formatted', under)
+    if (hash === knownVersion) return 'unchanged'
+    await under.turn.begin()
+    return fetched(body, hash, 'formatted')
   }
 
-  async function fetchTyped(place: Place, knownVersion: string | null, deadline: Deadline) {
+  async function fetchTyped(
+    place: Place,
+    knownVersion: string | null,
+    under: Under,
+  ): Promise<Fetched | 'unchanged'> {
     // Whoever knows nothing yet needs both.
-    const early =
-      knownVersion === null ? createEarlyTexts(deadline, (until) => readTexts(place, until)) : null
-    const serial = await read(place, 'serial', deadline, early).catch((error: unknown) => {
+    const readEarly = (deadline: Deadline) => readTexts(place, { ...under, deadline })
+    const early = knownVersion === null ? createEarlyTexts(under.deadline, readEarly) : null
+    const serial = await read(place, 'serial', under, early).catch((error: unknown) => {
       early?.drop()
       throw error
     })
     const [knownValues, knownTexts] = knownVersion?.split('.') ?? []
     const isSame = serial.hash === knownValues
     if (!serial.hasNumber) {
-      return isSame ? 'unchanged' : fetched(serial.body, `${serial.hash}.${noTexts}`, 'typed')
+      if (isSame) return 'unchanged'
+      await under.turn.begin()
+      return fetched(serial.body, `${serial.hash}.${noTexts}`, 'typed')
     }
     if (isSame && knownVersion !== null && seenLately(place, knownVersion)) return 'unchanged'
-    const { seenAtMs, landed } = early?.begun() ?? readTexts(place, deadline)
+    const { seenAtMs, landed } = early?.begun() ?? readTexts(place, under)
     const texts = await landed
     if (isSame && knownVersion !== null && texts.hash === knownTexts) {
       remember(place, knownVersion, seenAtMs)
       return 'unchanged'
     }
-    const pair = await fitting(place, serial, texts, deadline)
+    const pair = await fitting(place, serial, texts, under)
     const version = `${pair.serial.hash}.${pair.texts.hash}`
     remember(place, version, seenAtMs)
     return fetched(pair.serial.body, version, 'typed', pair.dates)
   }
 
-  function readTexts(place: Place, deadline: Deadline): TextsRead {
-    const landed = read(place, 'texts', deadline)
+  function readTexts(place: Place, under: Under): TextsRead {
+    const landed = read(place, 'texts', under)
     // Where the other read fails, nobody waits for this one.
     landed.catch(() => {})
     return { seenAtMs: clock.elapsedMs(), landed }
@@ -140,21 +169,29 @@ export function createGoogleProvider({
     place: Place,
     firstSerial: TabRead,
     firstTexts: TabRead,
-    deadline: Deadline,
+    under: Under,
   ): Promise<Pair> {
-    const first = await compared(firstSerial, firstTexts)
+    const { turn } = under
+    const first = await compared(firstSerial, firstTexts, turn)
     if (first.fit === 'exact') return first
-    const serial = await read(place, 'serial', deadline)
+    const serial = await readAgain('serial')
     // Between two equal reads nothing can have changed: what looked doubtful was so all the time.
     if (first.fit === 'doubtful' && serial.hash === first.serial.hash) return first
-    const second = await compared(serial, first.texts)
+    const second = await compared(serial, first.texts, turn)
     if (second.fit !== 'torn') return second
-    const third = await compared(second.serial, await read(place, 'texts', deadline))
+    const third = await compared(second.serial, await readAgain('texts'), turn)
     if (third.fit !== 'torn') return third
     throw tornRead()
+
+    function readAgain(render: Render): Promise<TabRead> {
+      turn.end()
+      return read(place, render, under)
+    }
   }
 
-  async function compared(serial: TabRead, texts: TabRead): Promise<Pair & { fit: string }> {
+  /** In the turn at the threads that decode: so accounts take turns here as well, and nobody waits twice. */
+  async function compared(serial: TabRead, texts: TabRead, turn: Turn): Promise<Pair & { fit: string }> {
+    await turn.begin()
     // Not one date: most sheets have none, and comparing would cost more than reading.
     if (serial.hash === texts.hash) return { fit: 'exact', dates: new Uint32Array(), serial, texts }
     const { fit, dates, serialBody, shownBody } = await comparing.compare({
@@ -172,21 +209,28 @@ export function createGoogleProvider({
   async function read(
     { location, credentialId }: Place,
     render: Render,
-    deadline: Deadline,
+    { deadline, room }: Under,
     early?: EarlyTexts<TextsRead> | null,
   ): Promise<TabRead> {
     const { spreadsheetId, tabId } = parseGoogleLocation(location)
     let inspection = createInspection()
+    const asked = {
+      dataFilters: [{ gridRange: { sheetId: tabId } }],
+      majorDimension: 'ROWS',
+      ...renderOptions[render],
+    }
     const body = await calls.callRead({
       credentialId,
       service: 'sheets',
       method: 'POST',
       // By the tab's id: its title may change at any time.
       url: `${endpoints.sheets}/${encodeURIComponent(spreadsheetId)}/values:batchGetByDataFilter?prettyPrint=false`,
-      body: {
-        dataFilters: [{ gridRange: { sheetId: tabId } }],
-        majorDimension: 'ROWS',
-        ...renderOptions[render],
+      body: asked,
+      // Not before: who waits for the ration holds nothing, and keeps nobody else from an answer.
+      async compose() {
+        // Nobody would give back what is taken for one that was dropped.
+        if (!deadline.signal.aborted) await room.begin(deadline.leftMs())
+        return asked
       },
       deadline,
       onBody() {
@@ -211,6 +255,8 @@ export function createGoogleProvider({
     if (textsSeen.size > maxRemembered && oldest !== undefined) textsSeen.delete(oldest)
   }
 }
+
+const noTurn: Turn = { async begin() {}, end() {} }
 
 function keyOf({ location, credentialId }: Place): string {
   return `${credentialId} ${location}`

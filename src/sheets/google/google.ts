@@ -2,7 +2,9 @@ import type { Clock } from '../../clock.ts'
 import type { Observe } from '../../observe.ts'
 import type { Sealing } from '../../sealing.ts'
 import type { ShareValue } from '../../shared-state/shared-value.ts'
+import { defaultShares, type Shares } from '../../shares.ts'
 import type { Store } from '../../store/store.ts'
+import { createTurnstile } from '../../turnstile.ts'
 import type { Provider } from '../provider.ts'
 import { systemTimers, type Timers } from '../timers.ts'
 import { createGoogleBreaker } from './google-breaker.ts'
@@ -49,6 +51,7 @@ export interface GoogleParts {
   sharedTokens?: SharedTokens
   /** Where several servers spend from the same rations. */
   share?: ShareValue
+  shares?: Pick<Shares, 'fetching_at_once' | 'decoding_waiting'>
   /** For tests; without them, as Google and the design want it. */
   timers?: Timers
   random?: () => number
@@ -99,9 +102,29 @@ export function createGoogle(parts: GoogleParts): Google {
     limits,
   })
   const comparing = createGoogleComparing()
+  const { fetching_at_once, decoding_waiting } = parts.shares ?? defaultShares
+  const fetches = createTurnstile({
+    share: 'fetching_at_once',
+    // Together they are bounded by the project's ration.
+    places: Number.POSITIVE_INFINITY,
+    placesOfAccount: fetching_at_once,
+    waitingOfAccount: decoding_waiting,
+    clock,
+    observe,
+  })
   return {
     provider: {
-      ...createGoogleProvider({ calls, endpoints, comparing, tokens, budget, clock, timers, limits }),
+      ...createGoogleProvider({
+        calls,
+        endpoints,
+        comparing,
+        tokens,
+        budget,
+        fetches,
+        clock,
+        timers,
+        limits,
+      }),
       ...createGoogleWriting({
         calls,
         endpoints,

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { Refusal } from '../../../src/errors.ts'
+import type { Decoding } from '../../../src/sheets/decoding.ts'
 import type { Cell } from '../../../src/sheets/grid.ts'
+import type { Fetched } from '../../../src/sheets/provider.ts'
 import { OutcomeUnknown } from '../../../src/sheets/provider-failure.ts'
 import { createReading } from '../../../src/sheets/reading.ts'
 import { buildSnapshot } from '../../../src/sheets/snapshot.ts'
@@ -154,10 +156,13 @@ export async function play(
     const providers = new Map([['faulty', mortal(provider, life)]])
     const clock = time
     const observe = () => {}
-    const decoding = {
-      async decode({ bytes }: { bytes: Uint8Array }) {
+    const decoding: Decoding = {
+      async decode(_accountId, fetch) {
+        const fetched: Fetched | 'unchanged' | null = await fetch({ async begin() {}, end() {} })
+        if (fetched === null || fetched === 'unchanged') return fetched as never
+        const { bytes, version } = fetched
         const snapshot = buildSnapshot({ rows: JSON.parse(Buffer.from(bytes).toString()) as Cell[][] })
-        return { snapshot, indexed: snapshot }
+        return { version, snapshot, indexed: snapshot }
       },
       close: async () => {},
     }
