@@ -4,6 +4,11 @@ import type { BigIntStats } from 'node:fs'
 /** Kernels stamp times in ticks of up to 10 ms: two edits within one could look like one. */
 const unsettledMs = 100
 const hashMark = '~'
+/**
+ * All that waits for a disk, hashes or compresses beside the main thread goes through four threads of the process. What
+ * is read or hashed there in one go keeps one of them from everybody else for as long as it takes.
+ */
+export const maxPieceBytes = 1024 * 1024
 
 /** Changes with every edit, replacement or rename over the file that the file system can tell. */
 export function stampOf({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string {
@@ -37,8 +42,15 @@ export async function isOfVersion(version: string, stamp: string, bytes: Uint8Ar
   return itsHash === undefined || itsHash === (await hashOf(bytes))
 }
 
-/** Not `hash`: the file may be large, and this one runs beside the main thread. */
+/** Of the hashes of its pieces. Not `hash`: the file may be large, and this one runs beside the main thread. */
 async function hashOf(bytes: Uint8Array): Promise<string> {
-  const digest = await webcrypto.subtle.digest('SHA-256', bytes as Uint8Array<ArrayBuffer>)
-  return Buffer.from(digest).toString('base64url')
+  const hashes: Buffer[] = []
+  for (let at = 0; at < bytes.byteLength; at += maxPieceBytes) {
+    hashes.push(await digest(bytes.subarray(at, at + maxPieceBytes)))
+  }
+  return (await digest(Buffer.concat(hashes))).toString('base64url')
+}
+
+async function digest(bytes: Uint8Array): Promise<Buffer> {
+  return Buffer.from(await webcrypto.subtle.digest('SHA-256', bytes as Uint8Array<ArrayBuffer>))
 }

@@ -1,7 +1,7 @@
 import { constants } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { ProviderFailure } from '../provider-failure.ts'
-import { isOfVersion, isSettled, stampOf, versionOf } from './file-version.ts'
+import { isOfVersion, isSettled, maxPieceBytes, stampOf, versionOf } from './file-version.ts'
 
 /** A file beyond this is refused before it is read. */
 const maxFileBytes = 512 * 1024 * 1024
@@ -66,7 +66,8 @@ async function readBytes(file: FileHandle, size: number): Promise<Uint8Array> {
   const bytes = Buffer.allocUnsafeSlow(size)
   let length = 0
   while (length < size) {
-    const { bytesRead } = await file.read(bytes, length, size - length, length)
+    const pieceBytes = Math.min(size - length, maxPieceBytes)
+    const { bytesRead } = await file.read(bytes, length, pieceBytes, length)
     if (bytesRead === 0) break
     length += bytesRead
   }
