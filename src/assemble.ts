@@ -243,8 +243,9 @@ export async function startServer(
   // Rows by the megabyte have a connection of their own: nobody's count waits behind them.
   const redisForRows = config.redisUrl === null ? null : redisAt(config.redisUrl, () => {})
   const maxHeldBytes = config.maxSnapshotBytes
+  const { shares } = config
   const sharing = redisForRows && createSnapshotSharing(createRedisSharedSnapshots(redisForRows))
-  const reading = createReading({ store, providers, decoding, clock, observe, maxHeldBytes, sharing })
+  const reading = createReading({ store, providers, decoding, clock, observe, maxHeldBytes, shares, sharing })
   const writing = createWriting({ store, providers, reading, clock, observe })
   const quota = createQuota(store, clock)
   const keyUse = createKeyUse(store, clock)

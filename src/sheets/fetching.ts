@@ -157,7 +157,7 @@ export function createFetching(parts: FetchingParts): Fetching {
   function toHold(
     read: Read,
     provider: Provider,
-    { id, provider: providerName, location, credentialId }: SheetRecord,
+    { id, accountId, provider: providerName, location, credentialId }: SheetRecord,
     values: Values,
   ): HeldSnapshot {
     const known = held.get(nameOf(id, values))
@@ -169,7 +169,7 @@ export function createFetching(parts: FetchingParts): Fetching {
       indexed,
       asOfMs: same?.asOfMs ?? read.asOfMs,
       lastUsedMs: clock.elapsedMs(),
-      origin: { provider, providerName, place: { location, credentialId } },
+      origin: { provider, providerName, place: { accountId, location, credentialId } },
       isWithdrawn: false,
       bodies: same?.bodies ?? held.newBodies(),
     }

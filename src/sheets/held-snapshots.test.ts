@@ -90,31 +90,104 @@ test('what became of a copy whose place another has taken changes nothing', () =
   assert.deepEqual(told(), { sheets: 0, bytes: 0, bodyBytes: 0 })
 })
 
-function start(maxBytes: number) {
+test('who holds more than a share loses first, and one within its share keeps what it has', () => {
+  const { holdFor, names } = start(40 * kilobyte, 10 * kilobyte)
+  holdFor('victim', 'v one', 1)
+  holdFor('victim', 'v two', 2)
+  for (let n = 1; n <= 30; n++) {
+    holdFor('greedy', `g ${n}`, 10 + n)
+    assert.ok(names().includes('v one') && names().includes('v two'), names().join())
+    assert.ok(names().includes(`g ${n}`))
+  }
+  assert.equal(names().length, 10, 'what nobody else needs is used')
+  for (const [n, small] of ['a', 'b', 'c', 'd'].entries()) holdFor(small, `${small} one`, 100 + n)
+  assert.deepEqual(names(), [
+    'v one',
+    'v two',
+    'g 27',
+    'g 28',
+    'g 29',
+    'g 30',
+    'a one',
+    'b one',
+    'c one',
+    'd one',
+  ])
+})
+
+test('where nobody holds more than a share, what was longest unused goes, whoever has it', () => {
+  const { holdFor, names } = start(16 * kilobyte, 10 * kilobyte)
+  for (const [n, account] of ['a', 'b', 'c', 'd', 'e', 'f'].entries()) holdFor(account, `${account} one`, n)
+  assert.deepEqual(names(), ['c one', 'd one', 'e one', 'f one'])
+})
+
+test('one that alone is larger than a share is not kept where others would have to go for it', () => {
+  const { holdFor, names, told } = start(40 * kilobyte, 10 * kilobyte)
+  const large = holdFor('large', 'large', 1, 20 * kilobyte)
+  assert.deepEqual(names(), ['large'], 'there is room')
+  for (let n = 0; n < 8; n++) holdFor(`small ${n % 4}`, `small ${n}`, 10 + n)
+  assert.equal(names().length, 8)
+  assert.ok(!names().includes('large'))
+  holdFor('large', 'large', 20, 20 * kilobyte)
+  assert.equal(names().length, 8)
+  assert.ok(!names().includes('large'))
+  large.bodies.keep('zstd', [new Uint8Array(kilobyte)])
+  assert.deepEqual(told(), { sheets: 8, bytes: 32 * kilobyte, bodyBytes: 0 })
+})
+
+test('bodies count for the account: with them it is above its share, and loses them and no other does', () => {
+  const { holdFor, names, told } = start(40 * kilobyte, 10 * kilobyte)
+  for (let n = 0; n < 7; n++) holdFor(`small ${n % 4}`, `small ${n}`, n)
+  const { bodies } = holdFor('greedy', 'greedy', 10)
+  bodies.keep('gzip', [new Uint8Array(7 * kilobyte)])
+  assert.equal(names().length, 8)
+  bodies.keep('br', [new Uint8Array(7 * kilobyte)])
+  assert.equal(bodies.get('br'), undefined)
+  assert.deepEqual(told(), { sheets: 8, bytes: 32 * kilobyte, bodyBytes: 7 * kilobyte })
+  holdFor('small 3', 'small 7', 11)
+  assert.equal(names().length, 8)
+  assert.ok(!names().includes('greedy'))
+})
+
+/** Without a share for accounts, one account has it all. */
+function start(maxBytes: number, maxAccountBytes = maxBytes) {
   const seen: Observation[] = []
-  const held = createHeldSnapshots(maxBytes, (observation) => void seen.push(observation))
-  const all = ['one', 'two', 'three']
+  const observe = (observation: Observation) => void seen.push(observation)
+  const held = createHeldSnapshots({ maxBytes, maxAccountBytes, observe })
+  const all = new Set<string>()
+  const holdFor = (
+    accountId: string,
+    name: string,
+    lastUsedMs: number,
+    sizeInBytes = 4 * kilobyte,
+    isIndexed = true,
+  ): HeldSnapshot => {
+    const snapshot = { ...buildSnapshot({ rows: [['a'], [1]] }), sizeInBytes }
+    const place = { accountId, location: '', credentialId: null }
+    const read: HeldSnapshot = {
+      snapshot,
+      indexed: isIndexed ? snapshot : new Promise(() => {}),
+      version: '',
+      writeSeq: 0,
+      checkedAtMs: 0,
+      asOfMs: 0,
+      lastUsedMs,
+      origin: { provider: {} as never, providerName: 'file', place },
+      isWithdrawn: false,
+      bodies: held.newBodies(),
+    }
+    held.hold(name, read)
+    all.add(name)
+    return read
+  }
   return {
     held,
+    holdFor,
     /** One of four kilobytes. */
     hold(name: string, lastUsedMs: number, isIndexed = true): HeldSnapshot {
-      const snapshot = { ...buildSnapshot({ rows: [['a'], [1]] }), sizeInBytes: 4 * kilobyte }
-      const read: HeldSnapshot = {
-        snapshot,
-        indexed: isIndexed ? snapshot : new Promise(() => {}),
-        version: '',
-        writeSeq: 0,
-        checkedAtMs: 0,
-        asOfMs: 0,
-        lastUsedMs,
-        origin: { provider: {} as never, providerName: 'file', place: { location: '', credentialId: null } },
-        isWithdrawn: false,
-        bodies: held.newBodies(),
-      }
-      held.hold(name, read)
-      return read
+      return holdFor('acc', name, lastUsedMs, 4 * kilobyte, isIndexed)
     },
-    names: () => all.filter((name) => held.get(name)),
+    names: () => [...all].filter((name) => held.get(name)),
     told() {
       const last = seen.findLast((each) => each.event === 'snapshots_held')
       assert.ok(last)

@@ -1,6 +1,6 @@
 import type { Observe } from '../observe.ts'
 import type { Soon } from '../soon.ts'
-import type { FetchWish, Place, Provider } from './provider.ts'
+import type { AccountPlace, FetchWish, Provider } from './provider.ts'
 import type { IndexedSnapshot, Snapshot } from './snapshot.ts'
 
 /** What was read of a sheet, and what is known of that. */
@@ -16,8 +16,8 @@ export interface HeldSnapshot {
   /** A time of day: it is told. */
   asOfMs: number
   lastUsedMs: number
-  /** Where it came from, to ask how tight things are there. */
-  origin: { provider: Provider; providerName: string; place: Place }
+  /** Where it came from, to ask how tight things are there, and in whose share of the memory it is. */
+  origin: { provider: Provider; providerName: string; place: AccountPlace }
   /** The provider has since refused access, or lost the sheet: not to be shown in its place any more. */
   isWithdrawn: boolean
   bodies: KeptBodies
@@ -49,8 +49,23 @@ export interface HeldSnapshots {
 /** Of one snapshot: a stranger with many queries must not drive out what everyone asks for. */
 const maxBodies = 100
 
-/** Snapshots in memory, up to so many bytes; the one that was longest unused goes first, with all that was made of it. */
-export function createHeldSnapshots(maxBytes: number, observe: Observe): HeldSnapshots {
+export interface HeldSnapshotsParts {
+  /** For all of them, and what was made of them. */
+  maxBytes: number
+  /** Nobody who has more than this drives out what is held for one who has less. */
+  maxAccountBytes: number
+  observe: Observe
+}
+
+/**
+ * Snapshots in memory. Where there is no room, an account that holds more than its share loses what it has not used for
+ * longest, with all that was made of it; where none does, whatever was longest unused goes.
+ */
+export function createHeldSnapshots({
+  maxBytes,
+  maxAccountBytes,
+  observe,
+}: HeldSnapshotsParts): HeldSnapshots {
   const held = new Map<string, HeldSnapshot>()
   /** Those of the snapshots above; others are on their way in or out. */
   const counted = new Set<KeptBodies>()
@@ -65,7 +80,7 @@ export function createHeldSnapshots(maxBytes: number, observe: Observe): HeldSna
       snapshotBytes += bytesOf(read)
       counted.add(read.bodies)
       bodyBytes += read.bodies.bytes
-      makeRoom(name)
+      fitIn(name)
       report()
     },
     addIndexes(name, read, indexed) {
@@ -73,7 +88,7 @@ export function createHeldSnapshots(maxBytes: number, observe: Observe): HeldSna
       read.indexed = indexed
       if (held.get(name) !== read) return
       snapshotBytes += bytesOf(read) - beforeBytes
-      makeRoom(name)
+      fitIn(name)
       report()
     },
     drop(name, read) {
@@ -137,18 +152,40 @@ export function createHeldSnapshots(maxBytes: number, observe: Observe): HeldSna
     return ''
   }
 
-  /** The one that is needed now stays, whatever its size. */
-  function makeRoom(exceptName: string): void {
-    while (isOver() && held.size > 1) {
-      const [name, read] = longestUnused(exceptName)
-      observe({ event: 'snapshot_dropped', bytes: bytesOf(read) })
-      drop(name)
+  /** Whoever waits for it is served all the same. */
+  function fitIn(name: string): void {
+    makeRoom(name)
+    if (isOver() && held.size > 1) dropForRoom(name)
+  }
+
+  /** As far as others must make room for this one. */
+  function makeRoom(name: string): void {
+    while (isOver()) {
+      const bytesByAccount = heldByAccount()
+      const isAbove = (read: HeldSnapshot) => (bytesByAccount.get(accountOf(read)) ?? 0) > maxAccountBytes
+      const others = [...held].filter(([other]) => other !== name)
+      const own = held.get(name)
+      const above = others.filter(([, read]) => isAbove(read))
+      const longest = longestUnused(above.length > 0 || (own && isAbove(own)) ? above : others)
+      if (longest === undefined) return
+      dropForRoom(longest)
     }
   }
 
-  function longestUnused(exceptName: string): [name: string, read: HeldSnapshot] {
-    const others = [...held].filter(([name]) => name !== exceptName)
-    return others.reduce((one, other) => (other[1].lastUsedMs < one[1].lastUsedMs ? other : one))
+  function heldByAccount(): Map<string, number> {
+    const byAccount = new Map<string, number>()
+    for (const read of held.values()) {
+      const accountId = accountOf(read)
+      const its = bytesOf(read) + read.bodies.bytes
+      byAccount.set(accountId, (byAccount.get(accountId) ?? 0) + its)
+    }
+    return byAccount
+  }
+
+  function dropForRoom(name: string): void {
+    const read = held.get(name)
+    if (read) observe({ event: 'snapshot_dropped', bytes: bytesOf(read) })
+    drop(name)
   }
 
   function drop(name: string): void {
@@ -163,6 +200,16 @@ export function createHeldSnapshots(maxBytes: number, observe: Observe): HeldSna
   function report(): void {
     observe({ event: 'snapshots_held', sheets: held.size, bytes: snapshotBytes, bodyBytes })
   }
+}
+
+function longestUnused(reads: readonly [name: string, read: HeldSnapshot][]): string | undefined {
+  let longest: [name: string, read: HeldSnapshot] | undefined
+  for (const each of reads) if (!longest || each[1].lastUsedMs < longest[1].lastUsedMs) longest = each
+  return longest?.[0]
+}
+
+function accountOf({ origin }: HeldSnapshot): string {
+  return origin.place.accountId
 }
 
 function bytesOf({ snapshot, indexed }: HeldSnapshot): number {

@@ -1,4 +1,5 @@
 import type { RowsFrom } from '../observe.ts'
+import { defaultShares, type Shares } from '../shares.ts'
 import type { Soon } from '../soon.ts'
 import type { SheetFacts } from '../store/store.ts'
 import { createBackgroundRefresh } from './background-refresh.ts'
@@ -46,12 +47,22 @@ export interface ReadSheet {
 
 export interface ReadingParts extends Omit<FetchingParts, 'held' | 'sharing'> {
   maxHeldBytes: number
+  shares?: Pick<Shares, 'snapshot_percent'>
   sharing?: FetchingParts['sharing']
 }
 
-export function createReading({ maxHeldBytes, sharing = null, ...parts }: ReadingParts): Reading {
+export function createReading({
+  maxHeldBytes,
+  shares = defaultShares,
+  sharing = null,
+  ...parts
+}: ReadingParts): Reading {
   const { clock, observe } = parts
-  const held = createHeldSnapshots(maxHeldBytes, observe)
+  const held = createHeldSnapshots({
+    maxBytes: maxHeldBytes,
+    maxAccountBytes: (maxHeldBytes * shares.snapshot_percent) / 100,
+    observe,
+  })
   const failures = createStandingFailures()
   const background = createBackgroundRefresh()
   const flights = createFlights()
