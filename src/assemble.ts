@@ -113,7 +113,7 @@ function furnish({ config, clock, observe, metrics, database, sealing }: BareWor
   const plans: Plans = new Map([...defaultPlans, ...Object.entries(config.plans)])
   const accounts = createAccounts(store, plans)
   const { shares } = config
-  const sheets = createSheets(store)
+  const sheets = createSheets({ store, shares, observe })
   const keys = createKeys(store, sheets)
   const signIn = createSignIn(store, accounts, clock, shares.sessions)
   const sharedTokens = createSharedTokens({ store, sealing })

@@ -29,7 +29,11 @@ async function connect(
   if ((file === undefined) === (google === undefined)) {
     throw new UsageError('Name the spreadsheet with --file or with --google.')
   }
-  const wish = { sheetSlug, access: oneOf<SheetAccess>('access', access, ['private', 'public-read']) }
+  const wish = {
+    sheetSlug,
+    isByOperator: true,
+    access: oneOf<SheetAccess>('access', access, ['private', 'public-read']),
+  }
   const account = await workshop.accounts.find(accountSlug)
   if (account instanceof Problem) return account
   const spreadsheet =

@@ -39,6 +39,8 @@ export function createConnecting(
     preview,
     async connect(wish) {
       const { account, provider, location, credentialId = null } = wish
+      const problem = wish.isByOperator ? null : await sheets.problemWithOneMore(account)
+      if (problem) return problem
       const seen = await preview(provider, { accountId: account.id, location, credentialId })
       if (seen instanceof Problem) return seen
       const sheet = await sheets.connect(wish)

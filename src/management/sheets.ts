@@ -1,3 +1,5 @@
+import type { Observe } from '../observe.ts'
+import type { Shares } from '../shares.ts'
 import type { SheetAccess } from '../store/schema.ts'
 import type { SheetChange, SheetRecord, Store } from '../store/store.ts'
 import type { NamedAccount } from './accounts.ts'
@@ -14,6 +16,8 @@ export interface Sheets {
   change(account: NamedAccount, sheetSlug: string, change: SheetChange): Promise<SheetRecord | Problem>
   /** Keys for this sheet alone are revoked; the spreadsheet itself is not touched. */
   remove(account: NamedAccount, sheetSlug: string): Promise<SheetRecord | Problem>
+  /** Whether the account may have one more; null when it may. It is looked at again when one is connected. */
+  problemWithOneMore(account: NamedAccount): Promise<Problem | null>
   /** Whether a new sheet could have this slug; null when it could. */
   problemWithNewSlug(account: NamedAccount, sheetSlug: string): Promise<Problem | null>
 }
@@ -27,19 +31,33 @@ export interface SheetToConnect {
   location: string
   /** What opens it at the provider, where something must. */
   credentialId?: string | null
+  /** An operator may give an account more sheets than its share. */
+  isByOperator?: boolean
 }
 
 /** CONTRACT 2: `cache_seconds` is 0 to 3,600. */
 const maxCacheSeconds = 3_600
 const maxStaleSeconds = 86_400
 
-export function createSheets(store: Store): Sheets {
+export interface SheetsParts {
+  store: Store
+  shares: Pick<Shares, 'sheets'>
+  observe: Observe
+}
+
+export function createSheets({ store, shares, observe }: SheetsParts): Sheets {
   return {
-    async connect({ account, sheetSlug, credentialId = null, ...rest }) {
+    async connect({ account, sheetSlug, credentialId = null, isByOperator = false, ...rest }) {
       const problem = problemWithSlug(sheetSlug)
       if (problem) return new Problem(problem, { field: 'slug' })
-      const sheet = await store.createSheet({ accountId: account.id, slug: sheetSlug, credentialId, ...rest })
+      const asked = { accountId: account.id, slug: sheetSlug, credentialId, ...rest }
+      const sheet = await store.createSheet(asked, isByOperator ? null : shares.sheets)
+      if (sheet === 'too_many') return tooMany(account.id)
       return sheet === 'slug_taken' ? taken(account, sheetSlug) : sheet
+    },
+    async problemWithOneMore(account) {
+      const { length } = await store.sheetsOf(account.id)
+      return length < shares.sheets ? null : tooMany(account.id)
     },
     find,
     list: (account) => store.sheetsOf(account.id),
@@ -79,6 +97,11 @@ export function createSheets(store: Store): Sheets {
   async function find(account: NamedAccount, sheetSlug: string): Promise<SheetRecord | Problem> {
     const sheet = await store.findSheet(account.id, sheetSlug)
     return sheet ?? new Problem(`there is no sheet "${account.slug}/${sheetSlug}"`, { kind: 'not_found' })
+  }
+
+  function tooMany(accountId: string): Problem {
+    observe({ event: 'share_used_up', share: 'sheets', accountId })
+    return new Problem(`an account may have ${shares.sheets} sheets here; disconnect one first`)
   }
 }
 

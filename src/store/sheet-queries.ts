@@ -21,9 +21,10 @@ type SheetQueries = Pick<
 export function createSheetQueries(database: SqlDatabase, clock: Clock): SheetQueries {
   const { kysely } = database
   return {
-    async createSheet({ accountId, slug, provider, source, location, credentialId, access }) {
+    async createSheet({ accountId, slug, provider, source, location, credentialId, access }, most = null) {
       return unlessTaken(database, () =>
         kysely.transaction().execute(async (transaction) => {
+          if (most !== null && (await countOfHeldAccount(transaction, accountId)) >= most) return 'too_many'
           if (credentialId !== null) {
             const credential = await transaction
               .selectFrom('credential')
@@ -139,6 +140,24 @@ export async function countWriteOn(on: Pick<Kysely<Tables>, 'updateTable'>, sour
     .set((of) => ({ write_seq: of('write_seq', '+', 1) }))
     .where('source', '=', source)
     .execute()
+}
+
+/**
+ * The sheets of an account, of which nobody else can make one until the transaction ends: a write, even where nothing
+ * changes, holds the account's row.
+ */
+async function countOfHeldAccount(transaction: Kysely<Tables>, accountId: string): Promise<number> {
+  await transaction
+    .updateTable('account')
+    .set((of) => ({ slug: of.ref('slug') }))
+    .where('id', '=', accountId)
+    .execute()
+  const { count } = await transaction
+    .selectFrom('sheet')
+    .where('account_id', '=', accountId)
+    .select((of) => of.fn.countAll<number | string>().as('count'))
+    .executeTakeFirstOrThrow()
+  return Number(count)
 }
 
 /** With all that is only about them. */

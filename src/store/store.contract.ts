@@ -70,7 +70,7 @@ export function storeContract(
     const account = await newAccount(store, 'acme')
     const other = await newAccount(store, 'other')
     const sheet = await store.createSheet(newSheet(account.id, 'stock'))
-    assert.ok(sheet !== 'slug_taken')
+    assert.ok(typeof sheet === 'object')
     assert.match(sheet.id, /^sh_[0-9A-Za-z]{22}$/)
     assert.deepEqual(
       { ...sheet, id: '', createdAtMs: 0 },
@@ -87,11 +87,31 @@ export function storeContract(
       },
     )
     assert.equal(await store.createSheet(newSheet(account.id, 'stock')), 'slug_taken')
-    assert.ok((await store.createSheet(newSheet(other.id, 'stock'))) !== 'slug_taken')
+    assert.equal(typeof (await store.createSheet(newSheet(other.id, 'stock'))), 'object')
     assert.deepEqual(await store.findSheet(account.id, 'stock'), sheet)
     assert.deepEqual(await store.sheetById(sheet.id), sheet)
     assert.deepEqual(await store.sheetsOf(account.id), [sheet])
     assert.equal(await store.sheetById('sh_none'), null)
+  })
+
+  of('an account never has more sheets than it may, however many are made at once', async (store) => {
+    const account = await newAccount(store, 'acme')
+    const other = await newAccount(store, 'other')
+    const made = await Promise.all(
+      Array.from({ length: 40 }, (_, n) => store.createSheet(newSheet(account.id, `sheet-${n}`), 25)),
+    )
+    assert.equal(made.filter((one) => one === 'too_many').length, 15)
+    assert.equal((await store.sheetsOf(account.id)).length, 25)
+    assert.equal(
+      typeof (await store.createSheet(newSheet(other.id, 'stock'), 1)),
+      'object',
+      "another's share",
+    )
+    const [first] = made.filter((one) => typeof one === 'object')
+    await store.deleteSheet(first?.id ?? '')
+    assert.equal(typeof (await store.createSheet(newSheet(account.id, 'room'), 25)), 'object')
+    assert.equal(await store.createSheet(newSheet(account.id, 'again'), 25), 'too_many')
+    assert.equal(typeof (await store.createSheet(newSheet(account.id, 'again'), null)), 'object', 'no limit')
   })
 
   of(
@@ -149,7 +169,7 @@ export function storeContract(
   of('a key of another account, of another sheet, or revoked is no key', async (store) => {
     const { account, sheet } = await accountWithSheet(store)
     const second = await store.createSheet(newSheet(account.id, 'second'))
-    assert.ok(second !== 'slug_taken')
+    assert.ok(typeof second === 'object')
     const other = await newAccount(store, 'other')
     await store.createKey(newKey(other.id, null, 'foreign'))
     await store.createKey(newKey(account.id, second.id, 'second only'))
@@ -210,7 +230,7 @@ export function storeContract(
       await store.countWrite('file:/unrelated.csv')
       assert.equal((await facts(sheet.id))?.writeSeq, 1)
       const twin = await store.createSheet(newSheet(account.id, 'twin'))
-      assert.ok(twin !== 'slug_taken')
+      assert.ok(typeof twin === 'object')
       assert.equal((await facts(twin.id))?.writeSeq, 1)
       await Promise.all(Array.from({ length: 10 }, () => store.countWrite('file:/stock.csv')))
       assert.equal((await facts(sheet.id))?.writeSeq, 11)

@@ -44,7 +44,8 @@ export interface Store
   countAccounts(): Promise<number>
   setPlan(accountId: string, plan: PlanChoice): Promise<void>
 
-  createSheet(sheet: NewSheet): Promise<SheetRecord | 'slug_taken'>
+  /** However many are made at once, with `most` the account never has more; null = any number. */
+  createSheet(sheet: NewSheet, most?: number | null): Promise<SheetRecord | 'slug_taken' | 'too_many'>
   findSheet(accountId: string, slug: string): Promise<SheetRecord | null>
   sheetById(sheetId: string): Promise<SheetRecord | null>
   sheetsOf(accountId: string): Promise<SheetRecord[]>

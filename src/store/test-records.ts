@@ -14,7 +14,7 @@ export async function accountWithSheet(
 ): Promise<{ account: AccountRecord; sheet: SheetRecord }> {
   const account = await newAccount(store, 'acme')
   const sheet = await store.createSheet(newSheet(account.id, 'stock'))
-  assert.ok(sheet !== 'slug_taken')
+  assert.ok(typeof sheet === 'object')
   return { account, sheet }
 }
 
