@@ -57,7 +57,7 @@ function checkDiskNotFull(root) {
 }
 
 function startNpm(root, needsDev) {
-  const args = ['ci', '--include=optional', '--loglevel=error', '--no-audit', '--no-fund']
+  const args = ['ci', '--include=optional', '--ignore-scripts', '--loglevel=error', '--no-audit', '--no-fund']
   // Without a network npm would try for more than a minute.
   args.push('--fetch-retry-mintimeout=1000', '--fetch-retry-maxtimeout=10000')
   if (needsDev) args.push('--include=dev')
