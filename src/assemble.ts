@@ -23,6 +23,7 @@ import { createSignIn, type SignIn } from './management/sign-in.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
 import { type Observe, observeAll } from './observe.ts'
 import { postgresProblem } from './plain-words.ts'
+import { closeToOthers } from './private-data.ts'
 import type { Drain, StoreProblem } from './router.ts'
 import { createSealing, type Sealing } from './sealing.ts'
 import { listen, type RunningServer, type TimeLimits } from './server.ts'
@@ -89,6 +90,10 @@ export interface Workshop {
 export async function openWorkshop(config: Config, clock: Clock, log: Observe): Promise<Workshop> {
   const metrics = createMetrics()
   const observe = observeAll([log, metrics.observe])
+  if (config.store.kind === 'sqlite') {
+    const left = await closeToOthers(config.dataFolder)
+    if (left.length > 0) observe({ event: 'data_open_to_others', entries: left.length })
+  }
   const database = await openDatabase(config.store, clock, observe)
   try {
     const sealing = createSealing(await secretOf(config), config.formerSecrets, config.nextSecret)

@@ -144,6 +144,8 @@ function isHelp(word: string): boolean {
 }
 
 if (import.meta.main) {
+  // What it makes is for its own user, whatever the umask of whoever starts it.
+  process.umask(0o077)
   const { stdout } = process
   const stderr = destination({ dest: 2, sync: true })
   process.exitCode = await cli(process.argv.slice(2), { env: process.env, stdout, stderr })

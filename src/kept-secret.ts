@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto'
 import { constants, copyFile, link, mkdir, open, readFile, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Config, minSecretLength } from './config.ts'
+import { fileMode } from './private-data.ts'
 
 const secretBytes = 32
-const ownerOnly = 0o600
 
 /**
  * The secret that seals credentials: the one that was set, else one of our own, made at the first start and kept in
@@ -51,7 +51,8 @@ async function makeKept(path: string, dataFolder: string): Promise<string> {
   const temporary = `${path}.${randomBytes(6).toString('hex')}.tmp`
   const made = randomBytes(secretBytes).toString('base64url')
   try {
-    await using file = await open(temporary, 'wx', ownerOnly)
+    await using file = await open(temporary, 'wx', fileMode)
+    await file.chmod(fileMode)
     await file.writeFile(`${made}\n`)
     await file.sync()
     await linkOrCopy(temporary, path)

@@ -101,6 +101,7 @@ test('what is logged at which level; requests and reads are counted instead', ()
   const warnings = [
     'warn provider_failed',
     'warn credential_expired',
+    'warn data_open_to_others',
     'warn google_rationed',
     'warn google_rested',
     'warn google_write_raced',
@@ -237,6 +238,7 @@ const each: { [E in Observation['event']]: Extract<Observation, { event: E }> } 
   credential_expired: { event: 'credential_expired', credentialId: 'cr_metrics', reason: 'withdrawn' },
   redis_connected: { event: 'redis_connected' },
   redis_lost: { event: 'redis_lost' },
+  data_open_to_others: { event: 'data_open_to_others', entries: 2 },
   store_lost: { event: 'store_lost', cause: new Error('away') },
   store_back: { event: 'store_back' },
   rate_windows_moved: { event: 'rate_windows_moved', to: 'store' },

@@ -24,6 +24,7 @@ const levels: Record<Observation['event'], Exclude<LogLevel, 'silent'> | null> =
   google_rationed: 'warn',
   google_rested: 'warn',
   credential_expired: 'warn',
+  data_open_to_others: 'warn',
   store_lost: 'error',
   store_back: 'info',
   redis_connected: 'info',

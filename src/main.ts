@@ -95,5 +95,7 @@ async function firstSignal(): Promise<string> {
 }
 
 if (import.meta.main) {
+  // What it makes is for its own user, whatever the umask of whoever starts it.
+  process.umask(0o077)
   process.exitCode = await serve()
 }

@@ -76,6 +76,8 @@ export type Observation =
   | { event: 'share_used_up'; share: ShareName; accountId: string | null }
   /** A caller had to wait for a turn at what all share, and got it or went without. */
   | { event: 'turn_waited'; share: ShareName; waitedMs: number }
+  /** Files and folders of the data folder that other users may read, and that are not ours to close. */
+  | { event: 'data_open_to_others'; entries: number }
   /** It cannot be written to: away, full, or read-only. */
   | { event: 'store_lost'; cause: unknown }
   | { event: 'store_back' }

@@ -2,6 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Workshop } from './assemble.ts'
 import { Problem } from './management/problem.ts'
+import { fileMode, folderMode } from './private-data.ts'
 import { locateFile, parseFileLocation } from './sheets/file/file-location.ts'
 
 export const sampleAccount = 'demo'
@@ -21,8 +22,8 @@ Wool rug,Textiles,240,TRUE,2026-05-28
 export async function createSample(workshop: Workshop, dataFolder: string): Promise<string | null> {
   const folder = join(dataFolder, 'sheets')
   const path = join(folder, `${sampleSheet}.csv`)
-  await mkdir(folder, { recursive: true })
-  await writeFile(path, sampleRows, { flag: 'wx' }).catch(keepExisting)
+  await mkdir(folder, { recursive: true, mode: folderMode })
+  await writeFile(path, sampleRows, { flag: 'wx', mode: fileMode }).catch(keepExisting)
   const account = await workshop.accounts.create(sampleAccount, 'pro')
   const sheet = await workshop.sheets.connect({
     accountSlug: sampleAccount,

@@ -62,6 +62,7 @@ const placeOfFile: Record<string, string> = {
   'src/soon.ts': 'leaf',
   'src/config.ts': 'leaf',
   'src/kept-secret.ts': 'leaf',
+  'src/private-data.ts': 'leaf',
   'src/sealing.ts': 'leaf',
   'src/plain-words.ts': 'leaf',
   'src/free-space.ts': 'leaf',

@@ -3,7 +3,9 @@ import { constants, existsSync } from 'node:fs'
 import { access, open, stat, unlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { freeSpace } from '../free-space.ts'
+import { keptSecretPath } from '../kept-secret.ts'
 import { inTheFolder } from '../plain-words.ts'
+import { openToOthers } from '../private-data.ts'
 import { type Finding, fine, wrong } from './finding.ts'
 import { inUnits } from './units.ts'
 
@@ -40,6 +42,21 @@ export async function examineDataFolder(folder: string): Promise<Finding> {
       'Make room on that disk.',
     )
   return fine('Data folder', `${folder} can be written to, ${room}.`)
+}
+
+/** null when only the server's user may read it. Before the first start nothing is there to be seen, and the start closes it. */
+export async function examineModes(folder: string): Promise<Finding | null> {
+  if (!existsSync(join(folder, 'rowport.db'))) return null
+  // The secret has a check of its own.
+  const open = (await openToOthers(folder)).filter(({ path }) => path !== keptSecretPath(folder))
+  const [first] = open
+  if (!first) return null
+  const more = open.length === 1 ? '' : `, and ${open.length - 1} more in it`
+  return wrong(
+    'Data folder',
+    `${first.path} can be read by other users of this machine${more}.`,
+    `Every start closes what belongs to its user: start the server again, or give the folder to its user (chown -R) first. By hand: chmod ${first.mode.toString(8)} ${first.path}`,
+  )
 }
 
 /** The first start makes it, and what is missing above it, if it may. */

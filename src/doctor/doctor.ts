@@ -1,7 +1,7 @@
 import { systemClock } from '../clock.ts'
 import { parseConfig } from '../config.ts'
 import { createInspection } from '../inspection.ts'
-import { examineDataFolder } from './data-folder.ts'
+import { examineDataFolder, examineModes } from './data-folder.ts'
 import { examineFiles } from './files.ts'
 import { type Finding, fine, wrong } from './finding.ts'
 import { examineGoogle } from './google.ts'
@@ -24,11 +24,12 @@ export async function examine(env: NodeJS.ProcessEnv): Promise<Finding[]> {
   const inspection = createInspection(systemClock)
   const dataFolder = needsDataFolder(config) ? await examineDataFolder(config.dataFolder) : null
   const isRoomy = dataFolder === null || dataFolder.advice === null
+  const modes = dataFolder && isRoomy ? await examineModes(config.dataFolder) : null
   const { finding: store, inspected } = await examineStore(config, inspection, isRoomy)
   const aheadMs = inspected?.aheadMs ?? null
   return [
     fine('Settings', `All can be read; people reach this server at ${config.baseUrl}.`),
-    ...(dataFolder ? [dataFolder] : []),
+    ...(dataFolder ? [modes ?? dataFolder] : []),
     store,
     ...(aheadMs === null ? [] : [examineClock('PostgreSQL', aheadMs)]),
     ...(config.redisUrl === null ? [] : await examineRedis(config.redisUrl, inspection)),

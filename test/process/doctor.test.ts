@@ -90,6 +90,7 @@ test('doctor: what is wrong, what to do, and exit code 1', async (t) => {
   await writeFile(
     join(dataFolder, 'rowport.db'),
     'not a database at all, but long enough to be looked at'.repeat(9),
+    { mode: 0o600 },
   )
   await found(/^Store: .* rowport\.db is not a database/)
   await rm(dataFolder, { recursive: true })

@@ -89,6 +89,7 @@ async function putBeside({ path, handle }: Kept): Promise<string | null> {
   try {
     const { mode, uid, gid } = await handle.stat()
     await using copy = await open(copyPath, 'wx', mode & 0o777)
+    await copy.chmod(mode & 0o777)
     if (process.getuid?.() === 0) await copy.chown(uid, gid)
     const bytes = Buffer.allocUnsafe(1024 * 1024)
     for (let position = 0; ; ) {

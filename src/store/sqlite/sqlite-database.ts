@@ -1,9 +1,10 @@
-import { mkdirSync } from 'node:fs'
+import { closeSync, fchmodSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
 import { Kysely, type SqliteDatabase, SqliteDialect, type SqliteStatement, sql } from 'kysely'
 import type { Clock } from '../../clock.ts'
 import { GoneMeanwhile, StoreFailure } from '../../errors.ts'
+import { fileMode } from '../../private-data.ts'
 import type { Tables } from '../schema.ts'
 import type { SqlDatabase } from '../sql-database.ts'
 import { createBatchedReads } from './batched-reads.ts'
@@ -18,6 +19,7 @@ const foreignKeyViolationCodes = new Set([787])
 
 export function openSqlite(path: string, clock: Clock): SqlDatabase {
   mkdirSync(dirname(path), { recursive: true })
+  makeForOwnerOnly(path)
   const writer = new DatabaseSync(path, { timeout: waitForOtherProcessesMs })
   switchToWal(writer)
   // FULL: an acknowledged revoke must survive a power cut. Writes are rare, reads never wait for them (WAL).
@@ -60,6 +62,18 @@ export function openSqlite(path: string, clock: Clock): SqlDatabase {
       await kysely.destroy()
     },
   }
+}
+
+/**
+ * SQLite would make it for everybody to read, as far as the umask lets it; the files that it puts beside it have the mode of
+ * this one. What is there already, or cannot be made, is left to SQLite and its words.
+ */
+function makeForOwnerOnly(path: string): void {
+  try {
+    const file = openSync(path, 'wx', fileMode)
+    fchmodSync(file, fileMode)
+    closeSync(file)
+  } catch {}
 }
 
 /**
