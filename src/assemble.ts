@@ -186,6 +186,8 @@ function furnish({ config, clock, observe, metrics, database, sealing }: BareWor
   return workshop
 }
 
+const mebibyte = 1024 * 1024
+
 /** With as many connections as keep a server of a few cores busy; look-ups go together, so few are needed. */
 const maxConnections = 10
 
@@ -251,7 +253,8 @@ export async function startServer(
   const { shares } = config
   const sharing = redisForRows && createSnapshotSharing(createRedisSharedSnapshots(redisForRows))
   const reading = createReading({ store, providers, decoding, clock, observe, maxHeldBytes, shares, sharing })
-  const writing = createWriting({ store, providers, reading, clock, observe })
+  const maxKeptBytes = shares.journal_mb * mebibyte
+  const writing = createWriting({ store, providers, reading, clock, observe, maxKeptBytes })
   const quota = createQuota(store, clock)
   const keyUse = createKeyUse(store, clock)
   const admission = createAdmission({ store, plans, windows, quota, keyUse })

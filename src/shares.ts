@@ -22,7 +22,7 @@ export const shareTable = {
   /** Of ROWPORT_SNAPSHOT_MB: whoever holds more is the first to lose rows from memory. */
   snapshot_percent: { byDefault: 25, least: 1, most: 100 },
   /** Answers that are kept for Idempotency-Keys, for 24 hours. */
-  journal_mb: { byDefault: 64, least: 1, most: 1_000_000 },
+  journal_mb: { byDefault: 256, least: 1, most: 1_000_000 },
   upload_files: { byDefault: 100, least: 1, most: 100_000 },
   upload_mb: { byDefault: 500, least: 1, most: 1_000_000 },
   sheets: { byDefault: 100, least: 1, most: 100_000 },

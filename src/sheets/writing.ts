@@ -41,9 +41,14 @@ export interface WritingParts {
   clock: Clock
   observe: Observe
   timers?: Timers
+  /** What one account may keep of answers for idempotency keys; absent = anything. */
+  maxKeptBytes?: number
 }
 
 const tidyEveryMs = 60 * 60 * 1_000
+/** Answers are kept for a day, and what is over takes room: also where a server never runs for an hour. */
+const forgetEveryMs = 10 * 60 * 1_000
+const forgetFirstMs = 10_000
 /** How often we look whether another instance died and left something open; one alone looks after its former self. */
 const lookAfterOthersMs = 1_000
 /** A provider that does not answer must not keep the process from ending: its write is in the journal. */
@@ -54,7 +59,8 @@ const closeWithinMs = 5_000
  * lease, and whoever takes it settles what was left open there. Begins at once with what dead instances left.
  */
 export function createWriting(parts: WritingParts): Writing {
-  const { store, providers, timers = idleTimers } = parts
+  const { store, providers, observe, timers = idleTimers } = parts
+  const { maxKeptBytes = Number.POSITIVE_INFINITY } = parts
   const lanes = new Map<string, Lane>()
   const persistence = createPersistence(timers)
   const batchParts = { ...parts, persistence }
@@ -62,13 +68,15 @@ export function createWriting(parts: WritingParts): Writing {
   // Whoever writes hears of it.
   recovered.catch(() => {})
   let cancelTidying = timers.after(tidyEveryMs, tidy)
+  let isClosed = false
+  let cancelForgetting = timers.after(forgetFirstMs, forget)
   let cancelLook = timers.after(lookAfterOthersMs, lookAfterOthers)
 
   return {
     async claim({ sheet, ...asked }) {
       await recovered
       const { source } = await connected(sheet.id)
-      return claimKey(store, { ...asked, sheetId: sheet.id, source })
+      return claimKey({ store, maxKeptBytes, observe }, { ...asked, sheetId: sheet.id, source })
     },
     giveBack,
     async write(order) {
@@ -80,7 +88,9 @@ export function createWriting(parts: WritingParts): Writing {
       throw entered.error
     },
     async close() {
+      isClosed = true
       cancelTidying()
+      cancelForgetting()
       cancelLook()
       persistence.close()
       const { promise: isLate, resolve } = Promise.withResolvers<void>()
@@ -185,7 +195,16 @@ export function createWriting(parts: WritingParts): Writing {
   /** What cannot be done now is done the next time. */
   function tidy(): void {
     cancelTidying = timers.after(tidyEveryMs, tidy)
-    void store.forgetOldOperations(keepAnswersMs).catch(() => {})
     void pickUpForgotten(store, tidyEveryMs, visitLane).catch(() => {})
+  }
+
+  /** The next one begins when this one is done: it may take a while to catch up. */
+  function forget(): void {
+    void store
+      .forgetOldOperations(keepAnswersMs)
+      .catch(() => {})
+      .then(() => {
+        if (!isClosed) cancelForgetting = timers.after(forgetEveryMs, forget)
+      })
   }
 }

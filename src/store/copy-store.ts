@@ -17,6 +17,7 @@ const copied: Record<Exclude<TableName, PassingTable>, readonly TableName[]> = {
   sign_in_link: ['account'],
   connect_attempt: ['account'],
   operation: ['account', 'sheet'],
+  journal_use: ['account'],
   access_token: ['credential'],
   owner: ['account'],
   usage_day: ['account', 'sheet'],

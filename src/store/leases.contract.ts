@@ -147,6 +147,7 @@ const byTheStoresClock: { [T in keyof Tables]?: (keyof Tables[T] & string)[] } =
   former_slug: ['free_at_ms'],
   api_key: ['expires_at_ms'],
   operation: ['created_at_ms', 'finished_at_ms'],
+  journal_use: ['hour_ms'],
 }
 
 /** A server's own time goes on while a test looks: what lasts is looked at so long before its end. */
@@ -181,7 +182,7 @@ async function claim(store: Store, sheet: SheetRecord, idempotencyKey: string): 
   return 'claimed' in answer ? answer.claimed : null
 }
 
-function begin(store: Store, sheet: SheetRecord, ids: (string | null)[]): Promise<string[]> {
+async function begin(store: Store, sheet: SheetRecord, ids: (string | null)[]): Promise<void> {
   const operations = ids.map((id) => ({ id, accountId: sheet.accountId, sheetId: sheet.id, answer: '' }))
-  return store.beginSending({ source: sheet.source, fence: 'fence', place: '{}', operations })
+  await store.beginSending({ source: sheet.source, fence: 'fence', place: '{}', operations })
 }

@@ -11,6 +11,7 @@ import { up as rateWindows } from './migrations/011-rate-windows.ts'
 import { up as accessTokens } from './migrations/012-access-tokens.ts'
 import { up as sharedCells } from './migrations/014-shared-cells.ts'
 import { up as identity } from './migrations/015-identity.ts'
+import { up as journalUse } from './migrations/016-journal-use.ts'
 import type { SqlDatabase } from './sql-database.ts'
 
 interface Migration {
@@ -32,6 +33,7 @@ const migrations: readonly Migration[] = [
   { number: 12, name: 'access-tokens', up: accessTokens },
   { number: 14, name: 'shared-cells', up: sharedCells },
   { number: 15, name: 'identity', up: identity },
+  { number: 16, name: 'journal-use', up: journalUse },
 ]
 
 export const newestMigration = migrations.at(-1)?.number ?? 0

@@ -1,15 +1,27 @@
 import { type Selectable, sql, type Transaction } from 'kysely'
 import { StoreFailure } from '../errors.ts'
+import { charge, forgetOldUse, type JournalCharge, keptOf, lockUse } from './journal-use.ts'
 import { isInOtherHands } from './lease-queries.ts'
 import type { Lease } from './leases.ts'
 import { newId } from './new-id.ts'
-import type { Batch, Claim, OperationRecord, OperationStore, OperationToSend, Outcome } from './operations.ts'
+import {
+  type Batch,
+  type Claim,
+  keptRowBytes,
+  type NoRoom,
+  type OperationRecord,
+  type OperationStore,
+  type OperationToSend,
+  type Outcome,
+} from './operations.ts'
 import type { OperationState, OperationTable, Tables } from './schema.ts'
 import { countWriteOn } from './sheet-queries.ts'
 import type { SqlDatabase } from './sql-database.ts'
 
 const unfinished: readonly OperationState[] = ['queued', 'sending']
 const finished: readonly OperationState[] = ['applied', 'refused']
+/** SQLite deletes on the thread that serves everyone, and answers may be large. */
+const forgottenTogether = 100
 
 /** One statement for each operation, never `in (…)` over a batch: each size would be another statement to prepare. */
 export function createOperationQueries(database: SqlDatabase, instanceId: string): OperationStore {
@@ -63,12 +75,21 @@ export function createOperationQueries(database: SqlDatabase, instanceId: string
     },
 
     async beginSending(batch) {
-      return kysely.transaction().execute(async (transaction) => {
-        if (batch.lease) await mustBeOurs(transaction, batch.lease)
-        const ids: string[] = []
-        for (const operation of batch.operations) ids.push(await send(transaction, batch, operation))
-        return ids
-      })
+      return kysely
+        .transaction()
+        .execute(async (transaction) => {
+          if (batch.lease) await mustBeOurs(transaction, batch.lease)
+          const kept = await keep(transaction, batch)
+          const ids: string[] = []
+          for (const operation of batch.operations) {
+            ids.push(await send(transaction, batch, operation, kept.get(operation.id) ?? 0))
+          }
+          return ids
+        })
+        .catch((error: unknown) => {
+          if (error instanceof TakenBack) return error.noRoom
+          throw error
+        })
     },
     async finishApplied(source, outcomes) {
       await kysely.transaction().execute(async (transaction) => {
@@ -81,13 +102,17 @@ export function createOperationQueries(database: SqlDatabase, instanceId: string
     },
     async dropOperations(operationIds) {
       await kysely.transaction().execute(async (transaction) => {
+        const givenBack: JournalCharge[] = []
         for (const id of operationIds) {
-          await transaction
+          const dropped = await transaction
             .deleteFrom('operation')
             .where('id', '=', id)
             .where('state', 'in', unfinished)
-            .execute()
+            .returning(['account_id', 'created_at_ms', 'kept_bytes'])
+            .executeTakeFirst()
+          if (dropped) givenBack.push(chargeOf(dropped, -dropped.kept_bytes))
         }
+        await charge(transaction, givenBack)
       })
     },
     async unfinishedOperations() {
@@ -117,12 +142,25 @@ export function createOperationQueries(database: SqlDatabase, instanceId: string
         .select(ageMs())
       return toOperations(await rows.execute())
     },
+    keptAnswers: (accountId, keepMs) => keptOf(kysely, accountId, keepMs, database.nowMs()),
     async forgetOldOperations(finishedForMs) {
-      const { numDeletedRows } = await kysely
-        .deleteFrom('operation')
-        .where('finished_at_ms', '<', ago(finishedForMs))
-        .executeTakeFirst()
-      return Number(numDeletedRows)
+      await forgetOldUse(kysely, finishedForMs, database.nowMs())
+      for (let count = 0; ; ) {
+        const { numDeletedRows } = await kysely
+          .deleteFrom('operation')
+          .where('id', 'in', (of) =>
+            of
+              .selectFrom('operation')
+              .where('finished_at_ms', '<', ago(finishedForMs))
+              .orderBy('finished_at_ms')
+              .limit(forgottenTogether)
+              .select('id'),
+          )
+          .executeTakeFirst()
+        count += Number(numDeletedRows)
+        if (numDeletedRows < forgottenTogether) return count
+        await new Promise<void>((resolve) => setImmediate(resolve))
+      }
     },
   }
 
@@ -158,8 +196,9 @@ export function createOperationQueries(database: SqlDatabase, instanceId: string
     transaction: Transaction<Tables>,
     { source, fence, place }: Batch,
     { id, accountId, sheetId, answer }: OperationToSend,
+    kept_bytes: number,
   ): Promise<string> {
-    const sending = { state: 'sending', fence, place, answer, instance_id: instanceId } as const
+    const sending = { state: 'sending', fence, place, answer, kept_bytes, instance_id: instanceId } as const
     const ofSheet = { account_id: accountId, sheet_id: sheetId, source }
     if (id === null) {
       const newOperation = { ...sending, ...ofSheet, id: newId('op') }
@@ -180,11 +219,67 @@ export function createOperationQueries(database: SqlDatabase, instanceId: string
     return id
   }
 
+  /**
+   * Counts the answers of a batch, and tells what each operation is counted for; those without a key are not. Before any of
+   * them is written: what PostgreSQL takes back stays on its disk until it is vacuumed.
+   */
+  async function keep(
+    transaction: Transaction<Tables>,
+    { operations, keeping }: Batch,
+  ): Promise<Map<string | null, number>> {
+    const keyed = await keyedOf(transaction, operations)
+    const rooms = new Map<string, number>()
+    let roomInMs = 0
+    for (const accountId of [...new Set(keyed.map(({ account_id }) => account_id))].sort()) {
+      await lockUse(transaction, accountId)
+      if (!keeping) continue
+      const kept = await keptOf(transaction, accountId, keeping.keepMs, database.nowMs())
+      rooms.set(accountId, keeping.maxKeptBytes - kept.bytes)
+      roomInMs = Math.max(roomInMs, kept.roomInMs)
+    }
+    const counted = new Map<string | null, number>()
+    const charges: JournalCharge[] = []
+    const noRoomAt: number[] = []
+    for (const row of keyed) {
+      const keptBytes = bytesOf(row.answer)
+      const more = keptBytes - row.kept_bytes
+      const room = (rooms.get(row.account_id) ?? Number.POSITIVE_INFINITY) - more
+      if (room < 0) {
+        noRoomAt.push(row.at)
+        continue
+      }
+      rooms.set(row.account_id, room)
+      counted.set(row.id, keptBytes)
+      charges.push(chargeOf(row, more))
+    }
+    if (noRoomAt.length > 0) throw new TakenBack({ noRoomAt, roomInMs })
+    await charge(transaction, charges)
+    return counted
+  }
+
+  /** One that is no longer open is not told of here, but when it is to be sent. */
+  async function keyedOf(transaction: Transaction<Tables>, operations: readonly OperationToSend[]) {
+    const keyed: (CountedRow & { id: string; at: number; answer: string })[] = []
+    for (const [at, { id, answer }] of operations.entries()) {
+      if (id === null) continue
+      const row = await transaction
+        .selectFrom('operation')
+        .where('id', '=', id)
+        .where('idempotency_key', 'is not', null)
+        .where('state', 'in', unfinished)
+        .select(['account_id', 'created_at_ms', 'kept_bytes'])
+        .executeTakeFirst()
+      if (row) keyed.push({ ...row, id, at, answer })
+    }
+    return keyed
+  }
+
   async function finish(
     transaction: Transaction<Tables>,
     state: 'applied' | 'refused',
     outcomes: readonly Outcome[],
   ): Promise<void> {
+    const charges: JournalCharge[] = []
     for (const { id, answer } of outcomes) {
       const { numDeletedRows } = await transaction
         .deleteFrom('operation')
@@ -192,14 +287,53 @@ export function createOperationQueries(database: SqlDatabase, instanceId: string
         .where('idempotency_key', 'is', null)
         .executeTakeFirst()
       if (numDeletedRows === 1n) continue
-      await transaction
+      const ended = await transaction
         .updateTable('operation')
-        .set({ state, answer, finished_at_ms: database.nowMs() })
+        // What is only needed to settle it goes. An answer that is there already is not written a second time.
+        .set({
+          state,
+          fence: null,
+          place: null,
+          finished_at_ms: database.nowMs(),
+          ...(answer !== null && { answer }),
+        })
         .where('id', '=', id)
         .where('state', 'in', unfinished)
-        .execute()
+        .returning(['account_id', 'created_at_ms', 'kept_bytes'])
+        .executeTakeFirst()
+      if (!ended || answer === null) continue
+      const keptBytes = bytesOf(answer)
+      if (keptBytes === ended.kept_bytes) continue
+      charges.push(chargeOf(ended, keptBytes - ended.kept_bytes))
+      await setKeptBytes(transaction, id, keptBytes)
     }
+    await charge(transaction, charges)
   }
+}
+
+type CountedRow = Pick<Selectable<OperationTable>, 'account_id' | 'created_at_ms' | 'kept_bytes'>
+
+/** Thrown, so that the transaction is taken back. */
+class TakenBack extends Error {
+  override readonly name = 'TakenBack'
+  readonly noRoom: NoRoom
+
+  constructor(noRoom: NoRoom) {
+    super('There is no room for the answers')
+    this.noRoom = noRoom
+  }
+}
+
+function bytesOf(answer: string): number {
+  return keptRowBytes + Buffer.byteLength(answer)
+}
+
+function chargeOf({ account_id, created_at_ms }: CountedRow, bytes: number): JournalCharge {
+  return { accountId: account_id, askedAtMs: created_at_ms, bytes }
+}
+
+async function setKeptBytes(transaction: Transaction<Tables>, id: string, keptBytes: number): Promise<void> {
+  await transaction.updateTable('operation').set({ kept_bytes: keptBytes }).where('id', '=', id).execute()
 }
 
 type OperationRow = Selectable<OperationTable> & { age_ms: number }

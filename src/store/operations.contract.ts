@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { asideMs, passTime } from './leases.contract.ts'
-import type { Claim, OperationToClaim, OperationToSend } from './operations.ts'
+import { type Claim, keptRowBytes, type OperationToClaim, type OperationToSend } from './operations.ts'
+import { createSqlStore } from './sql-store.ts'
 import type { StoreTest } from './store.contract.ts'
 import type { SheetRecord, Store } from './store.ts'
 import { accountWithSheet, newAccount, newSheet } from './test-records.ts'
@@ -269,6 +270,149 @@ export function operationsContract(of: StoreTest): void {
   })
 }
 
+const hourMs = 60 * 60_000
+
+/** What an account may keep of answers. */
+export function journalUseContract(of: StoreTest): void {
+  const keeping = (rows: number) => ({ maxKeptBytes: rows * (keptRowBytes + answerBytes), keepMs })
+  const answerBytes = 100_000
+  const answer = 'x'.repeat(answerBytes)
+
+  async function beginLarge(store: Store, sheet: SheetRecord, key: string, rows: number) {
+    const id = await claim(store, sheet, key)
+    const operations = [{ id, accountId: sheet.accountId, sheetId: sheet.id, answer }]
+    const batch = { source: sheet.source, fence: `fence ${key}`, place: '{}', operations }
+    return { id, begun: await store.beginSending({ ...batch, keeping: keeping(rows) }) }
+  }
+
+  of(
+    'an account keeps no more answers than it may, however many come at once',
+    async (store, clock, database) => {
+      const { sheet } = await accountWithSheet(store)
+      const other = createSqlStore(database, clock)
+      const outcomes = await Promise.all(
+        Array.from({ length: 8 }, (_, n) => beginLarge(n % 2 ? store : other, sheet, `k${n}`, 3)),
+      )
+      const refused = outcomes.flatMap(({ begun }) => ('noRoomAt' in begun ? [begun] : []))
+      assert.equal(outcomes.length - refused.length, 3)
+      for (const { noRoomAt, roomInMs } of refused) {
+        assert.deepEqual(noRoomAt, [0])
+        assert.ok(roomInMs > keepMs - asideMs && roomInMs <= keepMs + hourMs, `${roomInMs}`)
+      }
+      const { bytes } = await store.keptAnswers(sheet.accountId, keepMs)
+      assert.equal(bytes, keeping(3).maxKeptBytes)
+      const states = (await store.unfinishedOperations()).map(({ state, answer: kept }) => [
+        state,
+        kept !== null,
+      ])
+      assert.equal(states.filter(([state]) => state === 'sending').length, 3)
+      assert.equal(states.filter(([state, hasAnswer]) => state === 'queued' && hasAnswer).length, 0)
+    },
+  )
+
+  of('of a batch those are named that have no room, and the others may go without them', async (store) => {
+    const { sheet } = await accountWithSheet(store)
+    const theirs = await newAccount(store, 'other')
+    const second = await store.createSheet(newSheet(theirs.id, 'stock'))
+    assert.ok(typeof second !== 'string')
+    const ids = [
+      await claim(store, sheet, 'a'),
+      await claim(store, sheet, 'b'),
+      await claim(store, sheet, 'c'),
+    ]
+    const foreign = await claim(store, second, 'a')
+    const operations: OperationToSend[] = [...ids, null].map((id, at) => ({
+      id,
+      accountId: sheet.accountId,
+      sheetId: sheet.id,
+      answer: at === 1 ? answer : 'short',
+    }))
+    operations.push({ id: foreign, accountId: theirs.id, sheetId: second.id, answer: 'short' })
+    const batch = { source: sheet.source, fence: 'f', place: '{}' }
+    const small = { maxKeptBytes: 10_000, keepMs }
+    const begun = await store.beginSending({ ...batch, operations, keeping: small })
+    assert.ok('noRoomAt' in begun)
+    assert.deepEqual(begun.noRoomAt, [1])
+    assert.equal((await store.keptAnswers(sheet.accountId, keepMs)).bytes, 0, 'nothing was recorded')
+    const rest = operations.toSpliced(1, 1)
+    assert.ok(Array.isArray(await store.beginSending({ ...batch, operations: rest, keeping: small })))
+    assert.equal((await store.keptAnswers(sheet.accountId, keepMs)).bytes, 2 * (keptRowBytes + 5))
+    assert.equal((await store.keptAnswers(theirs.id, keepMs)).bytes, keptRowBytes + 5, 'each for its own')
+  })
+
+  of(
+    'what is counted follows what is kept: sent again, dropped, answered otherwise, refused',
+    async (store) => {
+      const { sheet } = await accountWithSheet(store)
+      const used = async () => (await store.keptAnswers(sheet.accountId, keepMs)).bytes
+      const send = (id: string | null, text: string) =>
+        store.beginSending({
+          source: sheet.source,
+          fence: 'f',
+          place: '{}',
+          operations: [{ id, accountId: sheet.accountId, sheetId: sheet.id, answer: text }],
+          keeping: keeping(5),
+        })
+      const id = await claim(store, sheet, 'k')
+      assert.equal(await used(), 0, 'a key alone keeps no answer')
+      await send(id, answer)
+      assert.equal(await used(), keptRowBytes + answerBytes)
+      await send(id, 'shorter')
+      assert.equal(await used(), keptRowBytes + 7, 'not twice')
+      await store.finishApplied(sheet.source, [{ id, answer: 'as it turned out' }])
+      assert.equal(await used(), keptRowBytes + 16)
+      const dropped = await claim(store, sheet, 'dropped')
+      await send(dropped, answer)
+      await store.dropOperations([dropped])
+      assert.equal(await used(), keptRowBytes + 16)
+      const refused = await claim(store, sheet, 'refused')
+      await store.finishRefused([{ id: refused, answer: 'no' }])
+      assert.equal(await used(), 2 * keptRowBytes + 18)
+      const plain = await send(null, answer)
+      assert.ok(Array.isArray(plain))
+      await store.finishApplied(sheet.source, [{ id: plain[0] ?? '', answer: null }])
+      assert.equal(await used(), 2 * keptRowBytes + 18, 'without a key nothing is kept')
+      const exact = await claim(store, sheet, 'exact')
+      await send(exact, 'as foreseen')
+      await store.finishApplied(sheet.source, [{ id: exact, answer: null }])
+      const existing = existingOf(await store.claimOperation(toClaim(sheet, 'exact'), keepMs))
+      assert.deepEqual([existing.state, existing.answer], ['applied', 'as foreseen'])
+    },
+  )
+
+  of(
+    'a day later there is room again, also where nobody cleared anything away',
+    async (store, clock, database) => {
+      const { sheet } = await accountWithSheet(store)
+      for (const key of ['a', 'b']) {
+        const { id, begun } = await beginLarge(store, sheet, key, 2)
+        assert.ok(Array.isArray(begun))
+        await store.finishApplied(sheet.source, [{ id, answer: null }])
+      }
+      const full = await beginLarge(store, sheet, 'c', 2)
+      assert.ok('noRoomAt' in full.begun)
+      await passTime(database, clock, keepMs - asideMs)
+      const { bytes, roomInMs } = await store.keptAnswers(sheet.accountId, keepMs)
+      assert.equal(bytes, keeping(2).maxKeptBytes)
+      assert.ok(roomInMs <= hourMs + asideMs, `${roomInMs}`)
+      await passTime(database, clock, roomInMs + asideMs)
+      assert.deepEqual(await store.keptAnswers(sheet.accountId, keepMs), { bytes: 0, roomInMs: 0 })
+      assert.ok(Array.isArray((await beginLarge(store, sheet, 'd', 2)).begun))
+      assert.equal(await store.forgetOldOperations(keepMs), 2)
+      assert.equal((await store.keptAnswers(sheet.accountId, keepMs)).bytes, keptRowBytes + answerBytes)
+    },
+  )
+
+  of('many old operations are all forgotten', async (store, clock, database) => {
+    const { sheet } = await accountWithSheet(store)
+    for (let n = 0; n < 250; n++) {
+      await store.finishRefused([{ id: await claim(store, sheet, `k${n}`), answer: 'no' }])
+    }
+    await passTime(database, clock, keepMs + asideMs)
+    assert.equal(await store.forgetOldOperations(keepMs), 250)
+  })
+}
+
 function toClaim(sheet: SheetRecord, idempotencyKey: string, fingerprint = 'f'): OperationToClaim {
   const { accountId, id: sheetId, source } = sheet
   return { accountId, sheetId, source, idempotencyKey, fingerprint }
@@ -293,5 +437,12 @@ function begin(store: Store, sheet: SheetRecord, fence: string, ids: (string | n
   const operations = ids.map((id, at): OperationToSend => {
     return { id, accountId: sheet.accountId, sheetId: sheet.id, answer: `foreseen ${at}` }
   })
-  return store.beginSending({ source: sheet.source, fence, place: '{"tab":7}', operations })
+  return begunAll(store.beginSending({ source: sheet.source, fence, place: '{"tab":7}', operations }))
+}
+
+/** Where there is no bound on what is kept. */
+export async function begunAll(begun: ReturnType<Store['beginSending']>): Promise<string[]> {
+  const ids = await begun
+  assert.ok(Array.isArray(ids), 'there is no room')
+  return ids
 }

@@ -15,9 +15,10 @@ export interface OperationStore {
   /**
    * Before the first byte leaves, all or none. Operations without an id are recorded; those with one, claimed or sent
    * before under another fence, go out under this one. Returns the ids, in the order given. Throws when one is no
-   * longer open: then nothing may be sent.
+   * longer open: then nothing may be sent. Nor may it when there is no room for some of the answers; however many ask at
+   * once, an account never keeps more than `maxKeptBytes` of what was recorded here.
    */
-  beginSending(batch: Batch): Promise<string[]>
+  beginSending(batch: Batch): Promise<string[] | NoRoom>
   /** Applied: the answers are kept and the writes of `source` are counted (see `countWrite`), both or neither. */
   finishApplied(source: string, outcomes: readonly Outcome[]): Promise<void>
   /** Refused for good: the answers are kept. The first end of an operation stands, here and in `finishApplied`. */
@@ -35,8 +36,16 @@ export interface OperationStore {
   freeAbandonedKeys(): Promise<void>
   /** All of one source that are being sent, whoever sends them, oldest first. */
   sendingOperations(source: string): Promise<OperationRecord[]>
-  /** Those that finished longer ago than that. Returns how many went. */
+  /** What an account keeps for its keys, for `keepMs` each, as it is counted. Never less than there is, and up to an hour longer. */
+  keptAnswers(accountId: string, keepMs: number): Promise<KeptAnswers>
+  /** Those that finished longer ago than that, a few at a time. Returns how many went. */
   forgetOldOperations(finishedForMs: number): Promise<number>
+}
+
+export interface KeptAnswers {
+  bytes: number
+  /** Until some of it no longer counts; 0 where there is nothing. */
+  roomInMs: number
 }
 
 export interface OperationToClaim {
@@ -57,6 +66,14 @@ export interface Batch {
   fence: string
   place: string
   operations: readonly OperationToSend[]
+  /** What one account may keep; absent = anything. */
+  keeping?: { maxKeptBytes: number; keepMs: number }
+}
+
+/** Nothing was recorded: these, by their place in the batch, are more than their account may keep. */
+export interface NoRoom {
+  noRoomAt: readonly number[]
+  roomInMs: number
 }
 
 export interface OperationToSend {
@@ -69,8 +86,15 @@ export interface OperationToSend {
 
 export interface Outcome {
   id: string
-  answer: string
+  /** null = the one that was recorded when it was sent. */
+  answer: string | null
 }
+
+/**
+ * What one operation is counted for beside its answer: the row, its key of up to 255 characters, and its places in the
+ * indexes.
+ */
+export const keptRowBytes = 1_000
 
 export interface OperationRecord {
   id: string

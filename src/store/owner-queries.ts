@@ -183,6 +183,7 @@ async function deleteAccountOn(transaction: Kysely<Tables>, accountId: string): 
     .execute()
   for (const table of [
     'operation',
+    'journal_use',
     'credential',
     'session',
     'sign_in_link',

@@ -261,7 +261,8 @@ export function ownersContract(of: StoreTest): void {
       await store.chargeAhead(accountId, 0, 10, 1)
       const idempotencyKey = 'k'
       const operation = { accountId, sheetId: of.id, source: 's', idempotencyKey, fingerprint: 'f' }
-      await store.claimOperation(operation, 1_000)
+      const claim = await store.claimOperation(operation, 1_000)
+      if ('claimed' in claim) await store.finishRefused([{ id: claim.claimed, answer: 'no' }])
       const owner = { accountId, email: `${one.slug}@x.org`, passwordHash: null, googleSubject: null }
       await store.createOwner(owner)
       const counted = { accountId, day: '2026-11-15', sheetId: of.id, keyId: '', requests: 1 }

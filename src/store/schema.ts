@@ -15,6 +15,7 @@ export interface Tables {
   sign_in_link: SignInLinkTable
   connect_attempt: ConnectAttemptTable
   operation: OperationTable
+  journal_use: JournalUseTable
   lease: LeaseTable
   rate_window: RateWindowTable
   shared_cell: SharedCellTable
@@ -244,6 +245,16 @@ export interface OperationTable {
   finished_at_ms: number | null
   /** Which process works on it; null = one that is long gone. */
   instance_id: string | null
+  /** What it is counted for in `journal_use`; 0 without a key, and before it is sent. */
+  kept_bytes: Generated<number>
+}
+
+/** What an account keeps in the journal. */
+export interface JournalUseTable {
+  account_id: string
+  /** When the hour began in which it was asked for, by the store's clock; 0 = the row that is locked to count. */
+  hour_ms: number
+  bytes: number
 }
 
 /** What only one instance does at a time; `instance <id>` says that an instance lives. */

@@ -6,7 +6,7 @@ import { cellsContract } from './cells.contract.ts'
 import { credentialsContract } from './credentials.contract.ts'
 import { asideMs, leasesContract, passTime, timeOf } from './leases.contract.ts'
 import { migrate } from './migrate.ts'
-import { operationsContract } from './operations.contract.ts'
+import { journalUseContract, operationsContract } from './operations.contract.ts'
 import { ownersContract } from './owners.contract.ts'
 import { sessionsContract } from './sessions.contract.ts'
 import type { SqlDatabase } from './sql-database.ts'
@@ -44,6 +44,7 @@ export function storeContract(
   ownersContract(of)
   usageFiguresContract(of)
   operationsContract(of)
+  journalUseContract(of)
   leasesContract(of)
   accessTokensContract(of)
   windowsContract(of)

@@ -22,6 +22,8 @@ export interface BatchParts {
   persistence: Persistence
   clock: Clock
   observe: Observe
+  /** What one account may keep of answers; absent = anything. */
+  maxKeptBytes?: number
 }
 
 /**
@@ -30,7 +32,8 @@ export interface BatchParts {
  */
 export async function workOff(batch: readonly Waiting[], source: string, parts: BatchParts): Promise<void> {
   const orders = batch.map(({ order }) => order)
-  const journal = createBatchJournal(parts.store, parts.persistence, source)
+  const { store, persistence, maxKeptBytes = Number.POSITIVE_INFINITY } = parts
+  const journal = createBatchJournal(store, persistence, source, maxKeptBytes)
   const toDiscard: Prepared[] = []
   try {
     try {

@@ -1,5 +1,6 @@
 import { Refusal } from '../../errors.ts'
-import type { OperationToClaim } from '../../store/operations.ts'
+import type { Observe } from '../../observe.ts'
+import { keptRowBytes, type OperationToClaim } from '../../store/operations.ts'
 import type { Store } from '../../store/store.ts'
 import { readAnswer } from './journal-text.ts'
 import { writeDeadlineMs } from './lane.ts'
@@ -14,21 +15,46 @@ const abandonedMs = 2 * writeDeadlineMs
 /** `claimed`: the key is this request's alone, until it is answered or given back. */
 export type Claim = { claimed: string } | { replay: WriteAnswer | Refusal } | Refusal
 
-/** What an idempotency key means for a request that comes with it. */
-export async function claimKey(
-  store: Pick<Store, 'claimOperation' | 'dropOperations'>,
-  asked: OperationToClaim,
-): Promise<Claim> {
+export interface ClaimParts {
+  store: Pick<Store, 'claimOperation' | 'dropOperations' | 'keptAnswers'>
+  /** What one account may keep of answers. */
+  maxKeptBytes: number
+  observe: Observe
+}
+
+/**
+ * What an idempotency key means for a request that comes with it. An account that keeps as many answers as it may gets those
+ * that it has, and no further key: what was promised is kept, and nothing is promised that could not be.
+ */
+export async function claimKey(parts: ClaimParts, asked: OperationToClaim): Promise<Claim> {
+  const { store, maxKeptBytes, observe } = parts
   const claim = await store.claimOperation(asked, keepAnswersMs)
-  if ('claimed' in claim) return claim
+  if ('claimed' in claim) {
+    const { bytes, roomInMs } = await store.keptAnswers(asked.accountId, keepAnswersMs)
+    if (bytes + keptRowBytes <= maxKeptBytes) return claim
+    await store.dropOperations([claim.claimed])
+    return noRoomForAnswer(asked.accountId, roomInMs, observe)
+  }
   const { id, fingerprint, state, answer, ageMs } = claim.existing
   if (state === 'queued' && ageMs > abandonedMs) {
     await store.dropOperations([id])
-    return claimKey(store, asked)
+    return claimKey(parts, asked)
   }
   if (fingerprint !== asked.fingerprint) return new Refusal('idempotency_key_reused')
   const isFinished = state === 'applied' || state === 'refused'
   if (!isFinished || answer === null) return new Refusal('idempotency_in_progress', { retryAfterSeconds: 1 })
   const kept = readAnswer(answer)
   return { replay: kept instanceof Refusal ? kept : kept.answer }
+}
+
+/** For a write with a key, of which nothing was done. */
+export function noRoomForAnswer(accountId: string, roomInMs: number, observe: Observe): Refusal {
+  observe({ event: 'share_used_up', share: 'journal_mb', accountId })
+  const retryAfterSeconds = Math.max(1, Math.ceil(roomInMs / 1_000))
+  return new Refusal('too_many_at_once', {
+    fill: { seconds: String(retryAfterSeconds) },
+    details:
+      'This account keeps as many answers for Idempotency-Keys as it may (its share journal_mb). Nothing was written; without an Idempotency-Key it would be.',
+    retryAfterSeconds,
+  })
 }

@@ -24,8 +24,10 @@ export function readPlace(text: string): JournalPlace {
   return JSON.parse(text) as JournalPlace
 }
 
+/** What is exact has the same text before and after it was done, so that it need not be written again. */
 export function answerText(answer: WriteAnswer, guess?: Omit<JournalAnswer, 'answer'>): string {
-  return JSON.stringify({ answer, ...(guess ?? { isExact: true }) } satisfies JournalAnswer)
+  const known = guess && !guess.isExact ? guess : { isExact: true }
+  return JSON.stringify({ answer, ...known } satisfies JournalAnswer)
 }
 
 export function refusalText({ code, facts }: Refusal): string {

@@ -1,6 +1,8 @@
 import type { Refusal } from '../../errors.ts'
+import type { Outcome } from '../../store/operations.ts'
 import type { Store } from '../../store/store.ts'
 import type { Prepared } from '../provider.ts'
+import { keepAnswersMs } from './idempotency.ts'
 import { answerText, type JournalPlace, placeText, refusalText } from './journal-text.ts'
 import type { WriteAnswer, WriteOrder } from './order.ts'
 import type { Persistence } from './persistence.ts'
@@ -18,12 +20,15 @@ export interface Sent {
  * and only where the batch has no other: all it is for is that the fence is known after a crash.
  */
 export interface BatchJournal {
-  /** Nothing may leave before this resolved, and nothing at all if it throws. */
+  /**
+   * Nothing may leave before this resolved, and nothing at all if it throws. Nor if there is no room for the answers of
+   * some: then nothing is recorded.
+   */
   beginSending(
     sent: readonly Sent[],
     place: JournalPlace,
     prepared: Pick<Prepared, 'fence' | 'isExact' | 'expectedLastRow'>,
-  ): Promise<void>
+  ): Promise<NoRoomFor | null>
   /** Tries until it is recorded: the provider has it, and no client may hear of it before the store does. */
   finishApplied(sent: readonly Sent[]): Promise<void>
   /** Refused for good: a key keeps the answer for its replay. */
@@ -35,29 +40,54 @@ export interface BatchJournal {
   drop(orders: readonly WriteOrder[], onFailure?: () => void): Promise<void>
 }
 
+/** Orders with a key whose answers would be more than their account may keep. */
+export interface NoRoomFor {
+  orders: ReadonlySet<WriteOrder>
+  roomInMs: number
+}
+
 export function createBatchJournal(
   store: JournalStore,
   persistence: Persistence,
   source: string,
+  maxKeptBytes: number,
 ): BatchJournal {
   let sharedId: string | null = null
+  /** What is recorded for each claim. */
+  const recorded = new Map<string, string>()
 
   return {
     async beginSending(sent, place, { fence, isExact, expectedLastRow = null }) {
-      const keyed = sent
-        .filter(({ order }) => order.claim !== null)
-        .map(({ order, answer }) => row(order, order.claim, answerText(answer, { isExact, expectedLastRow })))
+      const keyed = sent.filter(({ order }) => order.claim !== null)
+      const rows = keyed.map(({ order, answer }) =>
+        row(order, order.claim, answerText(answer, { isExact, expectedLastRow })),
+      )
       const [first] = sent
-      const needsShared = keyed.length === 0 && first !== undefined
-      const operations = needsShared ? [row(first.order, sharedId, '')] : keyed
-      const ids = await store.beginSending({ source, fence, place: placeText(place), operations })
-      if (needsShared) sharedId = ids[0] ?? null
+      const needsShared = rows.length === 0 && first !== undefined
+      const operations = needsShared ? [row(first.order, sharedId, '')] : rows
+      const keeping = { maxKeptBytes, keepMs: keepAnswersMs }
+      const begun = await store.beginSending({
+        source,
+        fence,
+        place: placeText(place),
+        operations,
+        ...(Number.isFinite(maxKeptBytes) && { keeping }),
+      })
+      if ('noRoomAt' in begun) {
+        const orders = new Set(begun.noRoomAt.flatMap((at) => keyed[at]?.order ?? []))
+        return { orders, roomInMs: begun.roomInMs }
+      }
+      if (needsShared) sharedId = begun[0] ?? null
+      for (const { id, answer } of rows) if (id !== null) recorded.set(id, answer)
+      return null
     },
     async finishApplied(sent) {
-      const outcomes = sent.flatMap(({ order: { claim }, answer }) =>
-        claim === null ? [] : [{ id: claim, answer: answerText(answer) }],
-      )
-      if (sharedId !== null) outcomes.push({ id: sharedId, answer: '' })
+      const outcomes: Outcome[] = sent.flatMap(({ order: { claim }, answer }) => {
+        if (claim === null) return []
+        const text = answerText(answer)
+        return { id: claim, answer: recorded.get(claim) === text ? null : text }
+      })
+      if (sharedId !== null) outcomes.push({ id: sharedId, answer: null })
       await persistence.until(() => store.finishApplied(source, outcomes))
       sharedId = null
     },

@@ -1,6 +1,6 @@
 import { Refusal } from '../../errors.ts'
 import type { Observe } from '../../observe.ts'
-import type { OperationRecord } from '../../store/operations.ts'
+import type { OperationRecord, Outcome } from '../../store/operations.ts'
 import type { Store } from '../../store/store.ts'
 import type { Provider } from '../provider.ts'
 import { ProviderFailure } from '../provider-failure.ts'
@@ -100,9 +100,9 @@ async function settle({ source, fence, place, operations }: Unsettled, parts: Re
 async function outcomeOf(
   { id, sheetId, answer: text }: OperationRecord,
   { store, reading, persistence }: RecoveryParts,
-): Promise<{ id: string; answer: string }> {
+): Promise<Outcome> {
   const kept = text ? readAnswer(text) : null
-  if (!text || !kept || kept instanceof Refusal || kept.isExact) return { id, answer: text ?? '' }
+  if (!kept || kept instanceof Refusal || kept.isExact) return { id, answer: null }
   const { snapshot } = await persistence.until(async () => {
     const record = await store.sheetById(sheetId)
     if (!record) throw new ProviderFailure('the sheet is not connected any more')

@@ -8,7 +8,8 @@ import { OutcomeUnknown, ProviderFailure } from '../provider-failure.ts'
 import type { Reading } from '../reading.ts'
 import { areSameColumns, type Column } from '../table.ts'
 import { withFoundNumbers } from './finding-rows.ts'
-import type { BatchJournal, Sent } from './journal.ts'
+import { noRoomForAnswer } from './idempotency.ts'
+import type { BatchJournal, NoRoomFor, Sent } from './journal.ts'
 import { type Base, createAnswers } from './judging.ts'
 import { putRight, standingWhereExpected } from './moved-columns.ts'
 import { Closing, type Persistence } from './persistence.ts'
@@ -26,7 +27,7 @@ export type SendOutcome =
   | { kind: 'applied' }
   /** Nothing was sent: this one cannot be written here; words for the client. */
   | { kind: 'unfit'; waiting: Waiting; unfit: Unfit }
-  /** Nothing was sent: these may not any more, or their time was up meanwhile. */
+  /** Nothing was sent: these may not any more, their answers have no room, or their time was up meanwhile. */
   | { kind: 'not_admitted'; refused: readonly { waiting: Waiting; refusal: Refusal }[] }
   /** Nothing was done, because the sheet is another by now; or the provider says so after an answer was lost. */
   | { kind: 'conflict' | 'void' }
@@ -87,7 +88,8 @@ async function commit(
 ): Promise<SendOutcome> {
   const { journal, record } = parts
   const expected = answersFrom(prepared.expected, base.columns)
-  await journal.beginSending(expected, record, prepared)
+  const noRoom = await journal.beginSending(expected, record, prepared)
+  if (noRoom) return { kind: 'not_admitted', refused: withoutRoom(group, noRoom, parts.observe) }
   const committed = await reporting(parts, () => prepared.commit()).catch((error: unknown) => {
     const isKnown = error instanceof ProviderFailure && !(error instanceof OutcomeUnknown)
     if (isKnown) throw error
@@ -135,6 +137,15 @@ async function commit(
       return { order, answer: toAnswer(order.wish, result) }
     })
   }
+}
+
+/** The others go without them. */
+function withoutRoom(group: readonly Judged[], { orders, roomInMs }: NoRoomFor, observe: Observe) {
+  return group.flatMap(({ waiting }) =>
+    orders.has(waiting.order)
+      ? { waiting, refusal: noRoomForAnswer(waiting.order.accountId, roomInMs, observe) }
+      : [],
+  )
 }
 
 /** Asks until it is known. Meanwhile the clients' time may run out; the lane waits all the same. */

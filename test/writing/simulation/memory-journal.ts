@@ -1,6 +1,6 @@
 import { StoreFailure } from '../../../src/errors.ts'
 import type { LeaseStore } from '../../../src/store/leases.ts'
-import type { OperationRecord, OperationStore } from '../../../src/store/operations.ts'
+import type { OperationRecord, OperationStore, Outcome } from '../../../src/store/operations.ts'
 import type { SheetRecord } from '../../../src/store/store.ts'
 import { createMemoryLeases } from './memory-leases.ts'
 import type { VirtualTime } from './virtual-time.ts'
@@ -51,11 +51,12 @@ export function createMemoryJournal(
     return result
   }
 
-  function finish(state: 'applied' | 'refused', outcomes: readonly { id: string; answer: string }[]): void {
+  function finish(state: 'applied' | 'refused', outcomes: readonly Outcome[]): void {
     for (const { id, answer } of outcomes) {
       const operation = operations.get(id)
       if (operation?.idempotencyKey === null) operations.delete(id)
-      else if (operation && isOpen(operation)) operations.set(id, { ...operation, state, answer })
+      else if (operation && isOpen(operation))
+        operations.set(id, { ...operation, state, answer: answer ?? operation.answer })
     }
   }
 
@@ -150,6 +151,7 @@ export function createMemoryJournal(
             .filter((operation) => operation.source === source && operation.state === 'sending')
             .map(told),
         ),
+      keptAnswers: async () => ({ bytes: 0, roomInMs: 0 }),
       forgetOldOperations: async () => 0,
     }
   }
