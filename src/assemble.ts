@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { createAdmission } from './admission/admit.ts'
 import { createIpGuard } from './admission/ip-guard.ts'
 import { createKeyUse } from './admission/key-use.ts'
@@ -20,6 +21,8 @@ import { Problem } from './management/problem.ts'
 import { startResealing } from './management/resealing.ts'
 import { createSheets, type Sheets } from './management/sheets.ts'
 import { createSignIn, type SignIn } from './management/sign-in.ts'
+import { createUploadRoom } from './management/upload-room.ts'
+import { createUploads, type Uploads } from './management/uploads.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
 import { type Observe, observeAll } from './observe.ts'
 import { postgresProblem } from './plain-words.ts'
@@ -74,6 +77,8 @@ export interface Workshop {
   /** For whoever is signed in: by the account's id. */
   ofOwner: { sheets: Sheets; keys: Keys; connecting: Connecting }
   signIn: SignIn
+  /** null where files of this machine are not served. */
+  uploads: Uploads | null
   google: GoogleConnection
   googleSpreadsheets: GoogleSpreadsheets
   sealing: Sealing
@@ -136,12 +141,18 @@ function furnish({ config, clock, observe, metrics, database, sealing }: BareWor
       shares,
       ...(share && { share }),
     })
+  const uploadFolder = join(config.dataFolder, 'files')
+  // Files lie on one machine: where several serve, the others would not find them.
+  const isEmbedded = config.store.kind === 'sqlite'
+  const room = isEmbedded ? createUploadRoom(uploadFolder, config.shares, observe) : null
+  const lengths = room && { problemWithLength: room.problemWithLength }
   const providers = new Map<string, Provider>([
-    ['file', createFileProvider({ observe, clock, shares })],
+    ['file', createFileProvider({ observe, clock, shares, ...lengths })],
     ['google', atGoogle?.provider ?? createUnconfiguredProvider('Google Sheets', googleMissing)],
   ])
   const decoding = createDecoding({ observe, clock, shares })
-  const ofOwner = { sheets, keys, connecting: createConnecting(sheets, providers, decoding) }
+  const connecting = createConnecting(sheets, providers, decoding)
+  const ofOwner = { sheets, keys, connecting }
   const google = createGoogleConnection({
     store,
     sealing,
@@ -158,6 +169,7 @@ function furnish({ config, clock, observe, metrics, database, sealing }: BareWor
     ...createBySlug(accounts, ofOwner),
     ofOwner,
     signIn,
+    uploads: room && createUploads({ folder: uploadFolder, room, decoding, store, connecting, observe }),
     google,
     googleSpreadsheets: createGoogleSpreadsheets(google, atGoogle?.files ?? null),
     sealing,

@@ -12,8 +12,8 @@ import { createOwnerPace } from './management/owner-pace.ts'
 import { createOwners } from './management/owners.ts'
 import { createPasswords } from './management/passwords.ts'
 import { createPlanBook } from './management/plan-book.ts'
+import { createShareUse } from './management/share-use.ts'
 import { createThrottle } from './management/throttle.ts'
-import { createUploads } from './management/uploads.ts'
 import { createUsageFigures } from './management/usage-figures.ts'
 import { createOwnerReading } from './owner-reading.ts'
 import { createMemoryRateWindows } from './shared-state/memory-rate-windows.ts'
@@ -34,15 +34,12 @@ const appFolder = join(import.meta.dirname, '..', 'web', 'dist')
 /** What only the dashboard needs, on top of the workshop and the server's own parts. */
 export function assembleDashboard(needs: DashboardNeeds): { dashboard: Dashboard; close(): void } {
   const { config, workshop, windows, usage, api, trustedProxies } = needs
-  const { store, plans, signIn, google, decoding, sealing } = workshop
+  const { store, plans, signIn, google, uploads, sealing } = workshop
   const { clock, observe } = api
   const { signUpPlan } = config
   const planBook = createPlanBook(plans)
   const throttle = createThrottle(windows, sealing.digest)
   const identity = config.google && createGoogleIdentity(config.google, clock)
-  // Files lie on one machine: where several serve, the others would not find them.
-  const isEmbedded = config.store.kind === 'sqlite'
-  const uploads = isEmbedded ? createUploads(join(config.dataFolder, 'files'), decoding) : null
   const baseUrl = () => workshop.baseUrl
   const dashboard = createDashboard({
     ...workshop,
@@ -63,7 +60,7 @@ export function assembleDashboard(needs: DashboardNeeds): { dashboard: Dashboard
       callsPerMinute: config.shares.owner_requests_per_minute,
       observe,
     }),
-    uploads,
+    shareUse: createShareUse(store, uploads, config.shares),
     usageFigures: createUsageFigures(store, usage, plans, clock),
     ownerReading: createOwnerReading(api),
     endAccount: createAccountEnding(store, google, uploads),

@@ -1,3 +1,5 @@
+import type { ShareName } from './shares.ts'
+
 /**
  * Every way a request can be refused: SPEC's codes, CONTRACT's further ones, and the few that only the wire can
  * cause. `docs/errors.md` is compared with this table by a test. A retired code is never used for anything else.
@@ -137,16 +139,20 @@ export class StoreUnwritable extends StoreFailure {
 export class TooManyAtOnce extends Error {
   override readonly name = 'TooManyAtOnce'
   readonly retryAfterSeconds: number
+  /** Which one, as docs/operating.md names it. */
+  readonly share: ShareName | null
 
-  constructor(retryAfterSeconds: number) {
+  constructor(retryAfterSeconds: number, share: ShareName | null = null) {
     super('Too much is being done for this account at the same time')
     this.retryAfterSeconds = retryAfterSeconds
+    this.share = share
   }
 
   get refusal(): Refusal {
-    const { retryAfterSeconds } = this
+    const { retryAfterSeconds, share } = this
     return new Refusal('too_many_at_once', {
       fill: { seconds: String(retryAfterSeconds) },
+      ...(share !== null && { details: `What is used up is its share ${share}.` }),
       retryAfterSeconds,
     })
   }

@@ -64,6 +64,29 @@ test('a property that somebody hung on an error is not logged, whatever its shap
   assert.ok(!text().includes(password))
 })
 
+test('what an owner called an upload is in no line, wherever its path stands', () => {
+  const { log, text } = logInto('info')
+  for (const name of ['Löhne 2026 (geheim).xlsx', '給料.csv', '.AbCdEfGhIjKl.part.csv']) {
+    const path = `/srv/data/files/acc_0123456789abcdefghijkl/${name}`
+    const error = Object.assign(new Error(`ENAMETOOLONG: name too long, open '${path}'`), { path })
+    log({ event: 'malfunction', reference: 'r', operation: 'none', error })
+    log({
+      event: 'provider_failed',
+      sheetId: 's',
+      provider: 'file',
+      action: 'read',
+      reason: 'x',
+      cause: error,
+    })
+  }
+  assert.doesNotMatch(text(), /Löhne|geheim|給料|AbCdEf/)
+  const [line] = linesOf(text())
+  assert.equal(
+    (line?.error as { message: string } | undefined)?.message,
+    "ENAMETOOLONG: name too long, open '/srv/data/files/acc_0123456789abcdefghijkl/[file]'",
+  )
+})
+
 test('an error keeps what helps to find it: type, message, code, stack and causes', () => {
   const { log, text } = logInto('info')
   const cause = new RangeError('too deep')
@@ -232,7 +255,7 @@ const each: { [E in Observation['event']]: Extract<Observation, { event: E }> } 
   google_rested: { event: 'google_rested', credentialId: 'cr_metrics', forMs: 5_000 },
   google_write_raced: { event: 'google_write_raced', kind: 'update' },
   rows_put_right: { event: 'rows_put_right', sheetId: 'sh_1', rows: 2, isDone: true },
-  file_saved_too_late: { event: 'file_saved_too_late', copy: 's.saved-too-late-0a1b2c3d.csv' },
+  file_saved_too_late: { event: 'file_saved_too_late', copy: 'saved-too-late-0a1b2c3d.csv' },
   share_used_up: { event: 'share_used_up', share: 'decoding_waiting', accountId: 'acc_metrics' },
   turn_waited: { event: 'turn_waited', share: 'decoding_waiting', waitedMs: 40 },
   credential_expired: { event: 'credential_expired', credentialId: 'cr_metrics', reason: 'withdrawn' },

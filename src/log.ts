@@ -44,6 +44,9 @@ const levels: Record<Observation['event'], Exclude<LogLevel, 'silent'> | null> =
 const secrets =
   /sk_(?:live|test)_[0-9A-Za-z]+|ya29\.[\w.-]+|1(?:\/|%2F){2}[\w-]+|whsec_[\w+/=-]+|GOCSPX-[\w-]+/gi
 
+/** What an owner called a file, wherever the path of an upload stands in the text of some error; whose it is may be told. */
+const uploadNames = /([/\\]files[/\\]+acc_[0-9A-Za-z]+[/\\]+)[\p{L}\p{N} ._()-]+/gu
+
 /** A chain of causes may be a ring. */
 const maxCauses = 5
 
@@ -88,5 +91,5 @@ function notAnError(thrown: unknown): string {
 }
 
 function scrubbed(line: string): string {
-  return line.replace(secrets, '[secret]')
+  return line.replace(secrets, '[secret]').replace(uploadNames, '$1[file]')
 }

@@ -90,7 +90,7 @@ export type Observation =
   | { event: 'google_write_raced'; kind: 'add' | 'update' | 'delete' }
   /** Columns were moved under rows that were just added; whether their cells are under their headers again. */
   | { event: 'rows_put_right'; sheetId: string; rows: number; isDone: boolean }
-  /** A program saved into a file that we had replaced; `copy` is the file beside it that has it, null for none. */
+  /** A program saved into a file that we had replaced; `copy` is how the name of the file beside it ends that has it, null for none. */
   | { event: 'file_saved_too_late'; copy: string | null }
 
 /**

@@ -104,7 +104,7 @@ export function createTurnstile(parts: TurnstileParts): Turnstile {
     const place = isFull ? null : await enter(accountId, queue, patienceMs)
     if (place) return place
     observe({ event: 'share_used_up', share, accountId })
-    throw new TooManyAtOnce(secondsUntilFree(queue))
+    throw new TooManyAtOnce(secondsUntilFree(queue), share)
   }
 
   function queueOf(accountId: string): Queue {

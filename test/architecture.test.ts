@@ -120,6 +120,7 @@ const asksForTimeOfDay: Record<string, string> = {
   'src/admission/quota.ts': 'which months can be forgotten',
   'src/inspection.ts': 'how far another machine’s is ahead',
   'src/dashboard/owner-api/account-verbs.ts': 'when an export was made',
+  'src/management/upload-room.ts': 'against the time of a file',
   'src/management/sign-in.ts': 'until when a link is good, for people',
   'src/management/usage-figures.ts': 'which days and which month are shown',
   'src/shared-state/memory-rate-windows.ts': 'when a window ends, for clients',

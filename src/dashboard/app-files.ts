@@ -25,7 +25,7 @@ interface AppFile {
 
 /** As in `web/src/routes.tsx`: any other path is not the app's to answer. */
 const pages =
-  /^\/(?:sheets(?:\/[^/]+(?:\/(?:console|rows|requests|settings))?)?|connect|keys|usage|settings|docs|sign-in|sign-up|sign-in-link|confirmed)?$/
+  /^\/(?:sheets(?:\/[^/]+(?:\/(?:console|rows|requests|settings))?)?|connect|files|keys|usage|settings|docs|sign-in|sign-up|sign-in-link|confirmed)?$/
 const types: Record<string, string> = {
   '.html': 'text/html; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',

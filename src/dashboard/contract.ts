@@ -176,12 +176,22 @@ export interface TabsView {
   /** The tab that a pasted link named. */
   preferredTabId: number | null
 }
-/** GET /files: local files that can be connected. POST /files?name=… with the bytes → FileChoice */
+/**
+ * GET /files: those that were uploaded. POST /files?name=… with the bytes → FileChoice.
+ * POST /files/{name}/replace?name=… with the bytes of another, which takes its place → FileChoice; `name` in the query is what
+ * that one is called. GET /files/{name}/content: its bytes. DELETE /files/{name}: 409 while a sheet is connected to it.
+ */
 export interface FileChoice {
   path: string
   name: string
+  /** null for a file without tabs, and for one with a problem. */
   tabs: string[] | null
+  /** Why it could not be looked into, in a sentence. */
+  problem: string | null
   bytes: number
+  modifiedAtMs: number
+  /** The slugs of those that are connected to it. */
+  sheets: string[]
 }
 
 export type SheetSource =
@@ -255,6 +265,13 @@ export interface UsageDay {
   clientError: number
   rateLimited: number
   serverError: number
+}
+
+/** GET /shares: what the account uses of what all share, as far as it lasts. Megabytes where the name says so. */
+export interface ShareView {
+  share: 'sheets' | 'upload_files' | 'upload_mb' | 'journal_mb' | 'sessions'
+  used: number
+  limit: number
 }
 
 /** GET /errors: the error table for the docs page. GET /openapi.json?sheet= : as the public one, addresses filled in. */

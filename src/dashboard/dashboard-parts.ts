@@ -11,6 +11,7 @@ import type { Keys } from '../management/keys.ts'
 import type { OwnerPace } from '../management/owner-pace.ts'
 import type { Owners } from '../management/owners.ts'
 import type { PlanBook } from '../management/plan-book.ts'
+import type { ShareUse } from '../management/share-use.ts'
 import type { SheetRecord, Sheets } from '../management/sheets.ts'
 import type { SignIn } from '../management/sign-in.ts'
 import type { Uploads } from '../management/uploads.ts'
@@ -31,6 +32,7 @@ export interface DashboardParts {
   googleSpreadsheets: GoogleSpreadsheets
   /** null where files of this machine are not served. */
   uploads: Uploads | null
+  shareUse: ShareUse
   usageFigures: UsageFigures
   ownerReading: OwnerReading
   endAccount: EndAccount

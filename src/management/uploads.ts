@@ -1,190 +1,275 @@
-import { createWriteStream, existsSync } from 'node:fs'
-import { link, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
-import { basename, extname, join } from 'node:path'
+import { createWriteStream, existsSync, renameSync, statSync } from 'node:fs'
+import { type FileHandle, link, mkdir, open, readdir, rename, rm, stat, unlink } from 'node:fs/promises'
+import { extname, join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import type { Observe } from '../observe.ts'
+import { fileMode, folderMode } from '../private-data.ts'
 import { randomBase62 } from '../random-base62.ts'
 import type { Decoding } from '../sheets/decoding.ts'
-import { kindOf, locateFile } from '../sheets/file/file-location.ts'
-import { orProblem } from './connecting.ts'
+import { kindOf, locateFile, parseFileLocation } from '../sheets/file/file-location.ts'
+import type { SheetRecord, Store } from '../store/store.ts'
+import type { Connecting } from './connecting.ts'
 import { Problem } from './problem.ts'
+import { type Arrival, type ArrivalWish, accountGone, createArrivals } from './upload-arrivals.ts'
+import { nameToKeep, notASheet } from './upload-name.ts'
+import { type HeldFiles, isListed, type UploadRoom } from './upload-room.ts'
+import { createWorkbookTabs } from './workbook-tabs.ts'
 
 /** Files that owners bring. Each account has a folder of its own, and can name nothing outside of it. */
 export interface Uploads {
   list(accountId: string): Promise<UploadedFile[]>
   save(accountId: string, name: string, bytes: Readable): Promise<UploadedFile | Problem>
+  /**
+   * Another file under the name of one that is there, and so for every sheet that is connected to it. It is read first, as
+   * each of these sheets would, and then put into its place at once, or not at all. `broughtAs`: what it was called.
+   */
+  replace(
+    accountId: string,
+    name: string,
+    broughtAs: string,
+    bytes: Readable,
+  ): Promise<UploadedFile | Problem>
+  /** Its bytes as they are. Whoever gets the handle closes it. */
+  open(accountId: string, name: string): Promise<OpenedFile | Problem>
+  /** Not while a sheet is connected to it. */
+  remove(accountId: string, name: string): Promise<Problem | null>
   locate(
     accountId: string,
     name: string,
     tab: string | null,
   ): Promise<{ location: string; source: string } | Problem>
+  held(accountId: string): Promise<HeldFiles>
   removeAll(accountId: string): Promise<void>
 }
 
 export interface UploadedFile {
   name: string
-  /** null for a file without tabs. */
+  /** null for a file without tabs, and for one that could not be looked into. */
   tabs: string[] | null
+  /** Why it could not; null where all is well. */
+  problem: string | null
+  bytes: number
+  modifiedAtMs: number
+  /** The slugs of those that are connected to it. */
+  sheets: string[]
+}
+
+export interface OpenedFile {
+  handle: FileHandle
   bytes: number
 }
 
-const mebibyte = 1024 * 1024
-export const maxUploadBytes = 50 * mebibyte
-const maxAccountBytes = 500 * mebibyte
-const maxNameCharacters = 100
-const maxUploadsAtATime = 4
-
-/** The uploads of one account that run side by side, from the first to the last of them. */
-interface Arrivals {
-  running: number
-  /** Looked up once, by the first: what the others bring is counted in `arrivedBytes`, ended or not. */
-  heldBytes: Promise<number>
-  arrivedBytes: number
-  isAccountGone: boolean
+export interface UploadsParts {
+  /** Of all accounts. */
+  folder: string
+  room: UploadRoom
+  decoding: Decoding
+  store: Pick<Store, 'sheetsOf' | 'countWrite'>
+  connecting: Pick<Connecting, 'preview'>
+  observe: Observe
 }
 
-/** `folder`: of all accounts. */
-export function createUploads(folder: string, decoding: Decoding): Uploads {
-  const knownTabs = new Map<string, string[]>()
-  const arriving = new Map<string, Arrivals>()
+export function createUploads({ folder, room, decoding, store, connecting, observe }: UploadsParts): Uploads {
+  const tabs = createWorkbookTabs(decoding)
+  const arrivals = createArrivals(room, observe)
   const folderOf = (accountId: string) => join(folder, accountId)
 
   return {
-    list,
+    async list(accountId) {
+      const own = folderOf(accountId)
+      const names = await readdir(own).catch(() => [])
+      const sheets = await store.sheetsOf(accountId)
+      const files: UploadedFile[] = []
+      for (const name of names.filter(isListed).sort()) {
+        // It may go while the others are looked at.
+        const file = await described(accountId, join(own, name), name, sheets).catch(unlessMissing)
+        if (file) files.push(file)
+      }
+      return files
+    },
     async save(accountId, wanted, bytes) {
-      const name = safeName(wanted)
-      if (name === null || !kindOf(name)) return notASheet
-      const arrivals = arrivalsOf(accountId)
-      if (arrivals.running >= maxUploadsAtATime) return tooManyAtATime
-      arrivals.running++
+      const name = nameToKeep(wanted)
+      if (name instanceof Problem) return name
+      return arriving(accountId, name, bytes, { replacedLength: null }, async (draft, arrival) => {
+        const problem = await problemWithWorkbook(accountId, draft)
+        if (problem) return problem
+        // Only now: while the body came, others may have taken the name.
+        const kept = await claimed(draft, folderOf(accountId), name)
+        arrival.keep()
+        return described(accountId, join(folderOf(accountId), kept), kept, [])
+      })
+    },
+    async replace(accountId, name, broughtAs, bytes) {
+      const path = await pathOf(accountId, name)
+      if (path instanceof Problem) return path
+      const kind = kindOf(broughtAs)
+      if (!kind) return notASheet
+      if (kind !== kindOf(name)) return anotherKind
+      const { size } = await stat(path)
+      return arriving(accountId, name, bytes, { replacedLength: size }, async (draft, arrival) => {
+        const sheets = await connectedTo(accountId, path)
+        const problem =
+          (await problemWithWorkbook(accountId, draft)) ?? (await problemForSheets(accountId, draft, sheets))
+        if (problem) return problem
+        const noRoom = putInPlace(draft, path, arrival)
+        if (noRoom) return noRoom
+        arrival.keep()
+        await syncFolder(folderOf(accountId))
+        // What was read before it is not served any more.
+        await store.countWrite(locateFile(path, null).source)
+        return described(accountId, path, name, sheets)
+      })
+    },
+    async open(accountId, name) {
+      const path = await pathOf(accountId, name)
+      if (path instanceof Problem) return path
       try {
-        return await saveAmong(arrivals, accountId, name, bytes)
-      } finally {
-        arrivals.running--
-        if (arrivals.running === 0) arriving.delete(accountId)
+        const handle = await open(path)
+        return { handle, bytes: (await handle.stat()).size }
+      } catch (error) {
+        return unlessMissing(error) ?? noSuchFile
+      }
+    },
+    async remove(accountId, name) {
+      const path = await pathOf(accountId, name)
+      if (path instanceof Problem) return path
+      const slugs = (await connectedTo(accountId, path)).map(({ slug }) => slug)
+      if (slugs.length > 0) return stillConnected(slugs)
+      try {
+        await arrivals.leaving(accountId, async () => {
+          const { size } = await stat(path)
+          await unlink(path)
+          return size
+        })
+        return null
+      } catch (error) {
+        return unlessMissing(error) ?? noSuchFile
       }
     },
     async locate(accountId, name, tab) {
-      const isThere = (await list(accountId)).some((file) => file.name === name)
-      if (!isThere) return new Problem('There is no such file here. Upload it first.', { kind: 'not_found' })
-      return locateFile(join(folderOf(accountId), name), tab)
+      const path = await pathOf(accountId, name)
+      return path instanceof Problem ? path : locateFile(path, tab)
     },
+    held: (accountId) => room.of(accountId),
     removeAll(accountId) {
-      const arrivals = arriving.get(accountId)
-      if (arrivals) arrivals.isAccountGone = true
+      arrivals.noteAccountGone(accountId)
       return removeFolder(folderOf(accountId))
     },
   }
 
-  function arrivalsOf(accountId: string): Arrivals {
-    const running = arriving.get(accountId)
-    if (running) return running
-    const heldBytes = list(accountId).then((held) => held.reduce((sum, file) => sum + file.bytes, 0))
-    // Each upload awaits it, and hears of a failure, only when its folder is there.
-    heldBytes.catch(() => {})
-    const arrivals = { running: 0, heldBytes, arrivedBytes: 0, isAccountGone: false }
-    arriving.set(accountId, arrivals)
-    return arrivals
+  /** Of a file that is listed: what else a name could mean, it does not mean here. */
+  async function pathOf(accountId: string, name: string): Promise<string | Problem> {
+    const names: string[] = await readdir(folderOf(accountId)).catch(() => [])
+    return isListed(name) && names.includes(name) ? join(folderOf(accountId), name) : noSuchFile
   }
 
-  async function saveAmong(arrivals: Arrivals, accountId: string, name: string, bytes: Readable) {
+  async function connectedTo(accountId: string, path: string): Promise<SheetRecord[]> {
+    const { source } = locateFile(path, null)
+    return (await store.sheetsOf(accountId)).filter((sheet) => sheet.source === source)
+  }
+
+  /** Brings the bytes into a draft, and leaves nothing of it unless `take` made a file of it. */
+  async function arriving(
+    accountId: string,
+    name: string,
+    bytes: Readable,
+    wish: ArrivalWish,
+    take: (draft: string, arrival: Arrival) => Promise<UploadedFile | Problem>,
+  ): Promise<UploadedFile | Problem> {
+    const arrival = await arrivals.enter(accountId, wish)
+    if (arrival instanceof Problem) return arrival
     const own = folderOf(accountId)
-    const draft = join(own, `.${randomBase62(12)}.part`)
+    // Its ending says how it is to be read.
+    const draft = join(own, `.${randomBase62(12)}.part${extname(name)}`)
     try {
-      await mkdir(own, { recursive: true })
-      const problem = await written(bytes, draft, arrivals, await arrivals.heldBytes)
-      if (problem) return problem
-      // Only now: while the body came, others may have taken the name.
-      const claim = await claimed(draft, own, name)
-      return await described(accountId, claim).catch(async (error: unknown) => {
-        // Whoever hears that it failed, or that too much is under way, sends it again.
-        await rm(join(own, claim), { force: true })
-        throw error
-      })
+      await mkdir(own, { recursive: true, mode: folderMode })
+      return (await written(bytes, draft, arrival)) ?? (await take(draft, arrival))
     } catch (error) {
-      if (isCode(error, 'ENOENT') && (arrivals.isAccountGone || !existsSync(own))) return accountGone
+      if (isCode(error, 'ENOENT') && (arrival.isAccountGone || !existsSync(own))) return accountGone
       throw error
     } finally {
       await rm(draft, { force: true })
       // What was made while the folder was being removed.
-      if (arrivals.isAccountGone) await removeFolder(own)
+      if (arrival.isAccountGone) await removeFolder(own)
+      arrival.leave()
     }
   }
 
-  async function list(accountId: string): Promise<UploadedFile[]> {
-    const names = await readdir(folderOf(accountId)).catch(() => [])
-    const files: UploadedFile[] = []
-    for (const name of names.filter((one) => !one.startsWith('.') && kindOf(one)).sort()) {
-      const file = await described(accountId, name)
-      if (!(file instanceof Problem)) files.push(file)
-    }
-    return files
-  }
-
-  async function described(accountId: string, name: string): Promise<UploadedFile | Problem> {
-    const path = join(folderOf(accountId), name)
+  async function described(
+    accountId: string,
+    path: string,
+    name: string,
+    sheets: readonly SheetRecord[],
+  ): Promise<UploadedFile> {
     const { size, mtimeMs } = await stat(path)
-    if (kindOf(name) !== 'xlsx') return { name, tabs: null, bytes: size }
-    const version = `${path} ${size} ${mtimeMs}`
-    const tabs = knownTabs.get(version) ?? (await orProblem(() => tabsOf(accountId, path)))
-    if (tabs instanceof Problem) {
-      // What cannot be opened now never will be: it is not kept.
-      await rm(path, { force: true })
-      return tabs
-    }
-    knownTabs.set(version, tabs)
-    return { name, tabs, bytes: size }
+    const { source } = locateFile(path, null)
+    const connected = sheets.filter((sheet) => sheet.source === source).map(({ slug }) => slug)
+    const file = { name, bytes: size, modifiedAtMs: Math.round(mtimeMs), sheets: connected }
+    if (kindOf(name) !== 'xlsx') return { ...file, tabs: null, problem: null }
+    const found = await tabs.of(accountId, path)
+    if ('tabs' in found) return { ...file, tabs: found.tabs, problem: null }
+    return { ...file, tabs: null, problem: 'notNow' in found ? found.notNow : found.notAWorkbook }
   }
 
-  async function tabsOf(accountId: string, path: string): Promise<string[]> {
-    const module = new URL('./uploaded-tabs.ts', import.meta.url).href
-    const decoder = { module, name: 'decodeTabNames', options: {} }
-    const { snapshot } = await decoding.decode(accountId, async (turn) => {
-      await turn.begin()
-      return { bytes: await readFile(path), version: '', decoder }
-    })
-    const rows = JSON.parse(Buffer.from(snapshot.listJson).toString()) as { tab: unknown }[]
-    return rows.map(({ tab }) => String(tab))
+  /** Only what is certain: a workbook that cannot be looked into at the moment is kept. */
+  async function problemWithWorkbook(accountId: string, path: string): Promise<Problem | null> {
+    if (kindOf(path) !== 'xlsx') return null
+    const found = await tabs.of(accountId, path)
+    return 'notAWorkbook' in found ? new Problem(found.notAWorkbook, { kind: 'provider' }) : null
+  }
+
+  /** Read as each of the sheets will read it; without any, as one would. */
+  async function problemForSheets(
+    accountId: string,
+    path: string,
+    sheets: readonly SheetRecord[],
+  ): Promise<Problem | null> {
+    const byTab = Map.groupBy(sheets, ({ location }) => parseFileLocation(location).tab ?? null)
+    if (byTab.size === 0) byTab.set(null, [])
+    for (const [tab, users] of byTab) {
+      const { location } = locateFile(path, tab)
+      const seen = await connecting.preview('file', { accountId, location, credentialId: null })
+      if (!(seen instanceof Problem)) continue
+      const slugs = users.map(({ slug }) => slug)
+      const whose = slugs.length === 0 ? '' : ` for ${listed(slugs)}`
+      const message = `The file was not replaced, because the new one cannot be read${whose}: ${seen.message}`
+      return new Problem(message, { ...seen.facts, field: 'file' })
+    }
+    return null
   }
 }
 
-/** What is refused or breaks off leaves its room to the others at once. */
-async function written(
-  bytes: Readable,
-  path: string,
-  arrivals: Arrivals,
-  heldBytes: number,
-): Promise<Problem | null> {
-  let length = 0
+/** In one breath, like any save by renaming: a write of ours that is being made ready finds another file, and looks again. */
+function putInPlace(draft: string, path: string, arrival: Arrival): Problem | null {
+  const former = statSync(path, { throwIfNoEntry: false })
+  if (!former) return noSuchFile
+  const problem = arrival.takePlaceOf(former.size)
+  if (!problem) renameSync(draft, path)
+  return problem
+}
+
+async function written(bytes: Readable, path: string, arrival: Arrival): Promise<Problem | null> {
+  let isEmpty = true
   let problem: Problem | null = null
-  const problemWith = (chunk: Buffer) => {
-    if (arrivals.isAccountGone) return accountGone
-    if (length + chunk.length > maxUploadBytes) return fileTooLong
-    return heldBytes + arrivals.arrivedBytes + chunk.length > maxAccountBytes ? accountFull : null
-  }
-  const leaveRoom = () => {
-    arrivals.arrivedBytes -= length
-    length = 0
-  }
   await pipeline(
     bytes,
     async function* (chunks: AsyncIterable<Buffer>) {
       for await (const chunk of chunks) {
-        problem = problemWith(chunk)
-        if (problem) return leaveRoom()
-        length += chunk.length
-        arrivals.arrivedBytes += chunk.length
+        problem = arrival.grow(chunk.length)
+        if (problem) return
+        isEmpty &&= chunk.length === 0
         yield chunk
       }
     },
-    createWriteStream(path, { flags: 'wx', mode: 0o600 }),
+    // On the disk before it takes the place of another: after a power cut one of the two must be there.
+    createWriteStream(path, { flags: 'wx', mode: fileMode, flush: true }),
   ).catch((error: unknown) => {
-    leaveRoom()
     if (!problem) throw error
   })
   if (problem) return problem
-  if (arrivals.isAccountGone) return accountGone
-  return length === 0 ? new Problem('The file is empty.', { field: 'file' }) : null
+  if (arrival.isAccountGone) return accountGone
+  return isEmpty ? new Problem('The file is empty.', { field: 'file' }) : null
 }
 
 /** Puts the draft under the first free name of its folder. A link never replaces a file, as a rename would. */
@@ -208,13 +293,24 @@ async function linkOrReplaceOwn(from: string, to: string): Promise<void> {
     await link(from, to)
   } catch (error) {
     if (isCode(error, 'EEXIST') || isCode(error, 'ENOENT')) throw error
-    await (await open(to, 'wx', 0o600)).close()
+    await (await open(to, 'wx', fileMode)).close()
     await rename(from, to)
   }
 }
 
+/** A name is on disk when its folder is. */
+async function syncFolder(path: string): Promise<void> {
+  await using folder = await open(path, 'r')
+  await folder.sync()
+}
+
 function isCode(error: unknown, code: string): boolean {
   return error instanceof Error && 'code' in error && error.code === code
+}
+
+function unlessMissing(error: unknown): null {
+  if (isCode(error, 'ENOENT')) return null
+  throw error
 }
 
 /** Again when an upload put something into it meanwhile. */
@@ -222,31 +318,20 @@ function removeFolder(path: string): Promise<void> {
   return rm(path, { recursive: true, force: true, maxRetries: 3 })
 }
 
-/** What is left of a name when nothing in it can mean anything to a file system; null when that is nothing. */
-function safeName(wanted: string): string | null {
-  const plain = basename(wanted.replaceAll('\\', '/'))
-    .normalize('NFC')
-    .replaceAll(/[^\p{L}\p{N} ._()-]/gu, '_')
-    .replace(/^[. ]+/, '')
-  const end = extname(plain)
-  const name =
-    plain
-      .slice(0, plain.length - end.length)
-      .slice(0, maxNameCharacters - end.length)
-      .trim() + end
-  return name === '' || name === end ? null : name
+function listed(slugs: readonly string[]): string {
+  return new Intl.ListFormat('en', { type: 'conjunction' }).format(slugs)
 }
 
-const notASheet = new Problem('This is neither a CSV file nor an Excel workbook (.csv, .tsv, .xlsx).', {
-  field: 'file',
-})
-const fileTooLong = new Problem(`A file may have ${maxUploadBytes / mebibyte} MB.`, { field: 'file' })
-const accountFull = new Problem(
-  `The files of an account may have ${maxAccountBytes / mebibyte} MB together; disconnect some first.`,
+const noSuchFile = new Problem('There is no such file here. Upload it first.', { kind: 'not_found' })
+const anotherKind = new Problem(
+  'A CSV file can be replaced by a CSV file, and a workbook by a workbook. Upload this one as a file of its own.',
   { field: 'file' },
 )
-const accountGone = new Problem('The account of this file is no longer there.', { kind: 'not_found' })
-const tooManyAtATime = new Problem(
-  `${maxUploadsAtATime} uploads of an account can run at a time. Try again when one of them is done.`,
-  { kind: 'too_often', field: 'file', retryAfterSeconds: 5 },
-)
+
+function stillConnected(slugs: readonly string[]): Problem {
+  const [them, are] = slugs.length === 1 ? ['it', 'sheet is'] : ['them', 'sheets are']
+  return new Problem(
+    `${slugs.length === 1 ? 'This' : 'These'} ${are} connected to the file: ${listed(slugs)}. Disconnect ${them} first.`,
+    { kind: 'taken' },
+  )
+}

@@ -51,6 +51,17 @@ export function createSessionQueries(database: SqlDatabase): SessionStore {
       }
       return { account: toAccount(row), createdAtMs: row.begun_at_ms, ageMs: row.age_ms }
     },
+    async countSessions(accountId, { idleMs, maxAgeMs }) {
+      const nowMs = database.nowMs()
+      const { count } = await kysely
+        .selectFrom('session')
+        .where('account_id', '=', accountId)
+        .where('last_seen_at_ms', '>=', sql<number>`${nowMs} - ${sql.lit(idleMs)}`)
+        .where('created_at_ms', '>=', sql<number>`${nowMs} - ${sql.lit(maxAgeMs)}`)
+        .select((of) => of.fn.countAll<number | string>().as('count'))
+        .executeTakeFirstOrThrow()
+      return Number(count)
+    },
     endSession,
     async endSessionsOf(accountId, exceptHash = '') {
       await kysely.transaction().execute(async (transaction) => {

@@ -14,6 +14,12 @@ export function sessionsContract(of: StoreTest): void {
     await store.createSession('one', account.id)
     await store.createSession('two', account.id)
     await store.createSession('theirs', other.id)
+    assert.equal(await store.countSessions(account.id, limits), 2)
+    assert.equal(
+      await store.countSessions(account.id, { ...limits, maxAgeMs: -asideMs }),
+      0,
+      'those that live',
+    )
     const begun = await store.findSession('one', limits)
     await passTime(database, clock, minuteMs)
     const living = await store.findSession('one', limits)

@@ -13,6 +13,8 @@ export interface SessionStore {
    * found dead is removed, so it stays dead. When it was last seen is written at most once a minute.
    */
   findSession(idHash: string, limits: SessionLimits): Promise<LivingSession | null>
+  /** How many of an account live. */
+  countSessions(accountId: string, limits: SessionLimits): Promise<number>
   /** The console's keys that it asked for end with it, here and in the following. */
   endSession(idHash: string): Promise<void>
   /** All but `exceptHash`, if there is one to spare. */

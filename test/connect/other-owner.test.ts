@@ -75,13 +75,14 @@ async function walk(visitor: Visitor, known: { key: string; spreadsheetId: strin
       .replace('{slug}', 'secret-prices')
       .replace('{id}', known.key)
       .replace('{pasted}', known.spreadsheetId)
+      .replace('{name}', 'ada-secret.csv')
     const query = `?sheet=secret-prices&key=${known.key}&search=secret&slug=secret-prices&name=x.csv`
     for (const body of method === 'GET' ? [undefined] : bodies) {
       const seen = await visitor.call(method, address + query, body)
       const where = `${method} ${path} ${JSON.stringify(body)}: ${seen.status} ${seen.text.slice(0, 200)}`
       assert.ok(seen.status < 500 || seen.status === 502, where)
       assert.doesNotMatch(seen.text, /Ada’s secret|Oak table|ada@|secret\.csv|sk_/, where)
-      if (/\{slug\}|\{id\}/.test(path)) assert.ok([400, 401, 404].includes(seen.status), where)
+      if (/\{slug\}|\{id\}|\{name\}/.test(path)) assert.ok([400, 401, 404].includes(seen.status), where)
       asked++
     }
   }

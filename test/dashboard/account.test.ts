@@ -219,8 +219,14 @@ test('a workbook is uploaded with its tabs, one of them becomes a sheet, and cli
   ]
   const saved = await upload(rowport, owner, 'Shop.xlsx', await writeXlsx({ sheets }))
   assert.equal(saved.status, 201)
-  const { bytes, ...choice } = saved.json
-  assert.deepEqual(choice, { name: 'Shop.xlsx', path: 'Shop.xlsx', tabs: ['Notes', 'Prices 2026'] })
+  const { bytes, modifiedAtMs, ...choice } = saved.json
+  assert.deepEqual(choice, {
+    name: 'Shop.xlsx',
+    path: 'Shop.xlsx',
+    tabs: ['Notes', 'Prices 2026'],
+    problem: null,
+    sheets: [],
+  })
   assert.deepEqual((await owner.call('GET', '/files')).json, [saved.json])
   const source = { provider: 'file', path: 'Shop.xlsx', tab: 'Prices 2026' }
   const preview = await owner.call<PreviewView>('POST', '/preview', source)

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
+import { Readable } from 'node:stream'
 import { test } from 'node:test'
 import type { GoogleView, KeyView, RecentSignInRequired, SessionView } from '../../src/dashboard/contract.ts'
 import { allRoutes } from '../../src/dashboard/owner-api/routes.ts'
 import { createVisitor, ownPage, signedIn, type Visitor } from '../connect/visitor.ts'
 import { startTogether } from '../connect/with-google.ts'
-import { bearer, type Rowport, startRowport } from '../harness.ts'
+import { bearer, done, type Rowport, startRowport } from '../harness.ts'
 
 const minuteMs = 60_000
 const recentMs = 15 * minuteMs
@@ -33,10 +34,13 @@ test('what ends something for good needs a sign-in of the last 15 minutes; nothi
   const key = await rowport.createKey()
   const owner = await signedIn(rowport)
   await connect(owner)
+  const { id } = done(await rowport.workshop.accounts.find('acme'))
+  done((await rowport.workshop.uploads?.save(id, 'x.csv', Readable.from([Buffer.from('a\n1\n')]))) ?? null)
   const verbs: [method: string, path: string, body?: unknown][] = [
     ['POST', `/keys/${key.id}/regenerate`],
     ['POST', '/google/disconnect'],
     ['DELETE', '/sheets/s'],
+    ['DELETE', '/files/x.csv'],
     ['POST', '/account/delete', { confirmSlug: 'acme' }],
   ]
   const marked = allRoutes.filter((route) => 'needsRecentSignIn' in route)
@@ -44,7 +48,10 @@ test('what ends something for good needs a sign-in of the last 15 minutes; nothi
     marked.map(({ method, path }) => `${method} ${path}`).sort(),
     verbs
       .map(([method, path]) =>
-        `${method} ${path}`.replace(key.id, '{id}').replace('/sheets/s', '/sheets/{slug}'),
+        `${method} ${path}`
+          .replace(key.id, '{id}')
+          .replace('/sheets/s', '/sheets/{slug}')
+          .replace('x.csv', '{name}'),
       )
       .sort(),
   )

@@ -101,6 +101,11 @@ export function createRoutes(queryClient: QueryClient) {
     path: 'settings',
     component: lazyRouteComponent(() => import('./pages/sheet/sheet-settings.tsx'), 'SheetSettings'),
   })
+  const files = createRoute({
+    ...behind,
+    path: '/files',
+    component: lazyRouteComponent(() => import('./pages/files/files-page.tsx'), 'FilesPage'),
+  })
   const keys = createRoute({
     ...behind,
     path: '/keys',
@@ -135,6 +140,7 @@ export function createRoutes(queryClient: QueryClient) {
         sheets,
         connect,
         sheet.addChildren([overview, consoleTab, rows, requests, sheetSettings]),
+        files,
         keys,
         usage,
         settings,

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { type ErrorCode, errorTable } from '../../errors.ts'
 import { exported } from '../../management/account-export.ts'
 import { Problem } from '../../management/problem.ts'
-import type { ErrorDoc, UsageView } from '../contract.ts'
+import type { ErrorDoc, ShareView, UsageView } from '../contract.ts'
 import { errorMeanings } from '../error-meanings.ts'
 import { endedCookie } from '../session-cookie.ts'
 import { RawJson, type Route, withInput } from './route.ts'
@@ -80,6 +80,14 @@ export const accountRoutes: readonly Route[] = [
         })),
       }
       return { json: view }
+    },
+  },
+  {
+    method: 'GET',
+    path: '/shares',
+    async owner({ session: { account } }, { shareUse }) {
+      const views: ShareView[] = await shareUse.of(account.id)
+      return { json: views }
     },
   },
   {

@@ -2,7 +2,7 @@ import { errorBody, Refusal } from '../../errors.ts'
 import { sentence } from '../../management/owners.ts'
 import { Problem, type ProblemKind } from '../../management/problem.ts'
 import type { ApiRefusal } from '../contract.ts'
-import { type Outcome, RawJson } from './route.ts'
+import { type FileAnswer, type Outcome, RawJson } from './route.ts'
 
 /** An outcome as it goes over the wire. */
 export interface Wire {
@@ -23,7 +23,7 @@ const statuses: Record<ProblemKind, number> = {
   busy: 503,
 }
 
-export function onTheWire(outcome: Outcome): Wire {
+export function onTheWire(outcome: Exclude<Outcome, FileAnswer>): Wire {
   if (outcome instanceof Problem) return problemOnTheWire(outcome)
   if (outcome instanceof Refusal) {
     return { status: outcome.status, headers: {}, body: JSON.stringify(refusalOf(outcome)) }
@@ -57,4 +57,23 @@ function refusalOf(refusal: Refusal): ApiRefusal {
   const { details } = refusal.facts
   const message = sentence(error.message)
   return { error: { code: refusal.code, message: details === undefined ? message : `${message} ${details}` } }
+}
+
+/**
+ * What somebody uploaded may be anything, so it is never shown: not by its type, not by what it looks like. The plain name is
+ * for browsers that do not know the other (RFC 6266).
+ */
+export function fileHeaders({ fileName, bytes }: FileAnswer): Record<string, string | number> {
+  const plain = fileName.replaceAll(/[^\x20-\x7e]|["\\%]/g, '_')
+  const encoded = encodeURIComponent(fileName).replaceAll(/['()*]/g, percentEncoded)
+  return {
+    'Content-Type': 'application/octet-stream',
+    'Content-Disposition': `attachment; filename="${plain}"; filename*=UTF-8''${encoded}`,
+    'Content-Length': bytes,
+  }
+}
+
+/** RFC 5987 allows fewer characters than `encodeURIComponent` leaves. */
+function percentEncoded(character: string): string {
+  return `%${character.charCodeAt(0).toString(16).toUpperCase()}`
 }

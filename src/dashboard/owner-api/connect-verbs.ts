@@ -1,15 +1,13 @@
-import { Readable } from 'node:stream'
 import { z } from 'zod'
-import { Refusal } from '../../errors.ts'
 import { sentence } from '../../management/owners.ts'
 import { Problem } from '../../management/problem.ts'
 import type { SheetToConnect } from '../../management/sheets.ts'
 import { suggestSlug } from '../../management/slug.ts'
-import type { FileChoice, PreviewView } from '../contract.ts'
+import type { PreviewView } from '../contract.ts'
 import type { DashboardParts } from '../dashboard-parts.ts'
+import { noFiles } from './file-verbs.ts'
 import { type OwnerCall, RawJson, type Route, withInput } from './route.ts'
 import { sheetView } from './sheet-verbs.ts'
-import { bodyAtItsPace, TooSlow } from './upload-pace.ts'
 
 const sourceInput = z.discriminatedUnion('provider', [
   z.strictObject({
@@ -39,34 +37,6 @@ export const connectRoutes: readonly Route[] = [
     async owner({ session, query }, { sheets }) {
       const problem = await sheets.problemWithNewSlug(session.account, query.get('slug') ?? '')
       return { json: { problem: problem && sentence(problem.message) } }
-    },
-  },
-  {
-    method: 'GET',
-    path: '/files',
-    async owner({ session }, { uploads }) {
-      const files = (await uploads?.list(session.account.id)) ?? []
-      return { json: files.map((file): FileChoice => ({ ...file, path: file.name })) }
-    },
-  },
-  {
-    method: 'POST',
-    path: '/files',
-    isUpload: true,
-    async owner({ session, sessionId, query, request }, { uploads, signIn }) {
-      if (!uploads) return noFiles
-      const isStillSignedIn = async () => sessionId !== null && (await signIn.find(sessionId)) !== null
-      const body = unlessSignedOut(bodyAtItsPace(request), isStillSignedIn)
-      const saved = await uploads
-        .save(session.account.id, query.get('name') ?? '', Readable.from(body, { objectMode: false }))
-        .catch((error: unknown) => {
-          if (error instanceof TooSlow) return new Refusal('request_timeout')
-          if (error instanceof SignedOut) return signedOut
-          throw error
-        })
-      if (saved instanceof Problem || saved instanceof Refusal) return saved
-      const choice: FileChoice = { ...saved, path: saved.name }
-      return { json: choice, status: 201 }
     },
   },
   {
@@ -132,19 +102,3 @@ async function locate(
     place: { provider: 'google', source: located.source, ...located.place },
   }
 }
-
-class SignedOut extends Error {}
-
-/** A body may come for many minutes. It fails at its end when the session has ended by then, before the file has its name. */
-async function* unlessSignedOut(
-  body: AsyncIterable<Buffer>,
-  isStillSignedIn: () => Promise<boolean>,
-): AsyncGenerator<Buffer> {
-  yield* body
-  if (!(await isStillSignedIn())) throw new SignedOut()
-}
-
-const signedOut = new Problem('You were signed out while the file was sent. It was not kept.', {
-  kind: 'unknown_person',
-})
-const noFiles = new Problem('This server serves no files.', { kind: 'not_allowed' })

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { pipeline } from 'node:stream/promises'
 import { GoneMeanwhile, StoreFailure, TooManyAtOnce } from '../../errors.ts'
 import type { Caller } from '../../management/owner-pace.ts'
 import { signInAgain } from '../../management/owners.ts'
@@ -9,9 +10,9 @@ import { isFromOurPages } from '../our-pages.ts'
 import { safetyHeaders } from '../page-headers.ts'
 import { sessionIdIn } from '../session-cookie.ts'
 import type { Site } from '../site.ts'
-import { onTheWire, refused, type Wire } from './answering.ts'
+import { fileHeaders, onTheWire, refused, type Wire } from './answering.ts'
 import { readInput } from './request-body.ts'
-import type { Call, Route } from './route.ts'
+import { type Call, FileAnswer, type Outcome, type Route } from './route.ts'
 import { findRoutes } from './routes.ts'
 
 /** The owner's API. It goes by the session alone; an API key opens nothing here. */
@@ -27,7 +28,7 @@ export function createOwnerApi(parts: DashboardParts): OwnerApi {
       return methods?.includes('GET') ? [...methods, 'HEAD'] : methods
     },
     async answer(request, response, target, site) {
-      let wire: Wire
+      let wire: Wire | FileAnswer
       try {
         wire = await wireFor(request, target, site)
       } catch (error) {
@@ -35,11 +36,10 @@ export function createOwnerApi(parts: DashboardParts): OwnerApi {
         if (request.destroyed && !request.complete) return
         wire = afterFailure(error)
       }
+      if (wire instanceof FileAnswer) return sendFile(wire, request, response, site)
       const body = Buffer.from(`${wire.body}\n`)
       response.writeHead(wire.status, {
-        ...safetyHeaders(site),
-        'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
-        'Cache-Control': 'no-store',
+        ...headersOfAll(site),
         'Content-Type': 'application/json; charset=utf-8',
         'Content-Length': body.byteLength,
         ...wire.headers,
@@ -51,7 +51,7 @@ export function createOwnerApi(parts: DashboardParts): OwnerApi {
   }
 
   /** Who asks → is it one of our own pages → not too often → with what → is it still they → the verb. */
-  async function wireFor(request: IncomingMessage, target: string, site: Site): Promise<Wire> {
+  async function wireFor(request: IncomingMessage, target: string, site: Site): Promise<Wire | FileAnswer> {
     const [path = '', search = ''] = splitAt(target, '?')
     const method = request.method === 'HEAD' ? 'GET' : request.method
     const found = findRoutes(path)?.find(({ route }) => route.method === method)
@@ -66,7 +66,7 @@ export function createOwnerApi(parts: DashboardParts): OwnerApi {
       : { address: parts.addressOf(request) }
     if ('open' in route) {
       const refusal = await enter(route, call, caller)
-      return refusal ?? onTheWire(await route.open(call, parts))
+      return refusal ?? toSend(await route.open(call, parts))
     }
     if (sessionId === null || !before) {
       const wait = await parts.pace.take(caller)
@@ -78,7 +78,7 @@ export function createOwnerApi(parts: DashboardParts): OwnerApi {
     const session = route.input ? await parts.signIn.find(sessionId) : before
     if (!session) return notSignedIn
     if (route.needsRecentSignIn && !isRecent(session)) return onTheWire(signInAgain)
-    return onTheWire(await route.owner({ ...call, session }, parts))
+    return toSend(await route.owner({ ...call, session }, parts))
   }
 
   async function enter(route: Route, call: Call, caller: Caller): Promise<Wire | null> {
@@ -115,11 +115,42 @@ export function createOwnerApi(parts: DashboardParts): OwnerApi {
   }
 }
 
-function tooManyAtOnce({ retryAfterSeconds }: TooManyAtOnce): Wire {
+function headersOfAll(site: Site): Record<string, string> {
+  return {
+    ...safetyHeaders(site),
+    'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
+    'Cache-Control': 'no-store',
+  }
+}
+
+function toSend(outcome: Outcome): Wire | FileAnswer {
+  return outcome instanceof FileAnswer ? outcome : onTheWire(outcome)
+}
+
+/** Whoever goes away in the middle is no failure; a file that cannot be read to its end breaks the answer off. */
+async function sendFile(
+  file: FileAnswer,
+  request: IncomingMessage,
+  response: ServerResponse,
+  site: Site,
+): Promise<void> {
+  await using handle = file.handle
+  response.writeHead(200, { ...headersOfAll(site), ...fileHeaders(file) })
+  if (request.method === 'HEAD' || file.bytes === 0) {
+    response.end()
+    return
+  }
+  // As long as it was told to be, also when somebody adds to it meanwhile.
+  const bytes = handle.createReadStream({ autoClose: false, end: file.bytes - 1 })
+  await pipeline(bytes, response).catch(() => response.destroy())
+}
+
+function tooManyAtOnce({ retryAfterSeconds, share }: TooManyAtOnce): Wire {
+  const which = share === null ? '' : ` (its share ${share})`
   const wire = refused(
     429,
     'too_many_at_once',
-    `Your account has too much under way at the same time. Try again in ${retryAfterSeconds} seconds.`,
+    `Your account has too much under way at the same time${which}. Try again in ${retryAfterSeconds} seconds.`,
   )
   return { ...wire, headers: { ...wire.headers, 'Retry-After': String(retryAfterSeconds) } }
 }

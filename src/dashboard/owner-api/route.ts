@@ -1,3 +1,4 @@
+import type { FileHandle } from 'node:fs/promises'
 import type { IncomingMessage } from 'node:http'
 import type { z } from 'zod'
 import type { Refusal } from '../../errors.ts'
@@ -51,7 +52,7 @@ export interface OwnerCall extends Call {
   session: Session
 }
 
-export type Outcome = Answer | Problem | Refusal
+export type Outcome = Answer | FileAnswer | Problem | Refusal
 
 export interface Answer {
   json: unknown
@@ -59,6 +60,19 @@ export interface Answer {
   cookie?: string
   /** Under which name a browser keeps it as a file. */
   fileName?: string
+}
+
+/** A file as it is, for the browser to keep and never to show. Whoever sends it closes the handle. */
+export class FileAnswer {
+  readonly handle: FileHandle
+  readonly bytes: number
+  readonly fileName: string
+
+  constructor(handle: FileHandle, bytes: number, fileName: string) {
+    this.handle = handle
+    this.bytes = bytes
+    this.fileName = fileName
+  }
 }
 
 /** JSON that was made already, and is sent as it is: its keys may be in an order that an object would not keep. */

@@ -1,5 +1,6 @@
 import { accountRoutes } from './account-verbs.ts'
 import { connectRoutes } from './connect-verbs.ts'
+import { fileRoutes } from './file-verbs.ts'
 import { googleRoutes } from './google-verbs.ts'
 import { keyRoutes } from './key-verbs.ts'
 import type { Route } from './route.ts'
@@ -13,6 +14,7 @@ export const allRoutes: readonly Route[] = [
   ...sessionRoutes,
   ...sheetRoutes,
   ...connectRoutes,
+  ...fileRoutes,
   ...googleRoutes,
   ...keyRoutes,
   ...accountRoutes,

@@ -22,6 +22,8 @@ import { createSettling } from './settling.ts'
 
 export interface FileProviderParts extends EditingParts {
   editing?: Editing
+  /** Why a file may not become as long as this, in words for its owner; null when it may. */
+  problemWithLength?(path: string, bytes: number): Promise<string | null>
 }
 
 interface MadeReplacement extends Replacement {
@@ -30,7 +32,7 @@ interface MadeReplacement extends Replacement {
 }
 
 /** Spreadsheets in local files, served in place: others may edit them at any time. */
-export function createFileProvider({ editing, ...parts }: FileProviderParts): Provider {
+export function createFileProvider({ editing, problemWithLength, ...parts }: FileProviderParts): Provider {
   const { observe } = parts
   const { inTurn, edit } = editing ?? createEditing(parts)
   const cleaned = new Set<string>()
@@ -102,6 +104,8 @@ export function createFileProvider({ editing, ...parts }: FileProviderParts): Pr
     if ('changeAt' in edited) return edited
     const { bytes, results } = edited
     return failing('write', async () => {
+      const noRoom = await problemWithLength?.(path, bytes.byteLength)
+      if (noRoom) throw new ProviderFailure(noRoom)
       if (!cleaned.has(path)) await removeAbandoned(path, Date.now())
       cleaned.add(path)
       return { ...(await writeReplacement(path, bytes)), whole: rememberWhole(bytes), results }

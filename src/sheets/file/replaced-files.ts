@@ -30,6 +30,7 @@ const keepMs = 10_000
 /** A save is over when nothing came for so long; one that never ends is copied as it is then. */
 const restMs = 2_000
 const longestSaveMs = 60_000
+const maxStartBytes = 200
 /** Open files are few on some systems. */
 const maxKept = 64
 
@@ -81,11 +82,18 @@ async function look(kept: Kept, nowMs: number): Promise<void> {
   kept.changedMs = nowMs
 }
 
-/** The name of the copy, or null where none could be made. */
+/** Names of files end at 255 bytes. */
+function startOf(name: string): string {
+  let start = name
+  while (Buffer.byteLength(start) > maxStartBytes) start = Array.from(start).slice(0, -1).join('')
+  return start
+}
+
+/** How the name of the copy ends, which no other does; its beginning is an owner's word. null where none could be made. */
 async function putBeside({ path, handle }: Kept): Promise<string | null> {
   const ending = extname(path)
-  const name = `${basename(path, ending).slice(0, 150)}.saved-too-late-${randomBytes(4).toString('hex')}${ending}`
-  const copyPath = join(dirname(path), name)
+  const end = `saved-too-late-${randomBytes(4).toString('hex')}${ending}`
+  const copyPath = join(dirname(path), `${startOf(basename(path, ending))}.${end}`)
   try {
     const { mode, uid, gid } = await handle.stat()
     await using copy = await open(copyPath, 'wx', mode & 0o777)
@@ -99,7 +107,7 @@ async function putBeside({ path, handle }: Kept): Promise<string | null> {
       position += bytesRead
     }
     await copy.sync()
-    return name
+    return end
   } catch {
     await unlink(copyPath).catch(() => {})
     return null

@@ -11,6 +11,7 @@ import { ThemeSwitch } from './theme-switch.tsx'
 const pages = [
   { to: '/', label: 'Start' },
   { to: '/sheets', label: 'Sheets' },
+  { to: '/files', label: 'Files' },
   { to: '/keys', label: 'API keys' },
   { to: '/usage', label: 'Usage' },
   { to: '/settings', label: 'Settings' },
@@ -35,6 +36,7 @@ export function Shell() {
     const next = latestPath.current
     void navigate({ to: '/sign-in', search: next === '/' ? {} : { next }, replace: true })
   }, [isOver, navigate])
+  const shown = pages.filter(({ to }) => to !== '/files' || session?.server.hasFiles)
   // It ended meanwhile: in another tab, elsewhere, or by itself.
   if (isOver) return null
   return (
@@ -64,7 +66,7 @@ export function Shell() {
           <div id="navigation" className={`${isOpen ? 'block' : 'hidden'} px-3 pb-4 md:block`}>
             <nav aria-label="Pages">
               <ul className="space-y-0.5">
-                {pages.map(({ to, label }) => (
+                {shown.map(({ to, label }) => (
                   <li key={to}>
                     <Link
                       to={to}

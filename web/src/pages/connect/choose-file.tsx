@@ -1,11 +1,13 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import { useId, useRef, useState } from 'react'
 import type { FileChoice, SheetSource } from '../../../../src/dashboard/contract.ts'
-import { get, upload } from '../../api.ts'
+import { upload } from '../../api.ts'
 import { Button } from '../../ui/button.tsx'
 import { FormError } from '../../ui/field.tsx'
-import { ProgressBar } from '../../ui/progress-bar.tsx'
 import { Card, ErrorState, Skeleton } from '../../ui/states.tsx'
+import { filesQuery } from '../files/files-query.ts'
+import { Sending } from '../files/sending.tsx'
 
 const uploadFile = ({ file, onSent }: { file: File; onSent(share: number): void }) =>
   upload<FileChoice>(`/files?name=${encodeURIComponent(file.name)}`, file, onSent)
@@ -15,16 +17,13 @@ export function ChooseFile({ onChosen }: { onChosen(source: SheetSource): void }
   const input = useRef<HTMLInputElement>(null)
   const inputId = useId()
   const [sentShare, setSentShare] = useState(0)
-  const files = useQuery({
-    queryKey: ['files'],
-    queryFn: ({ signal }) => get<FileChoice[]>('/files', signal),
-  })
+  const files = useQuery(filesQuery)
   const send = useMutation({
     mutationFn: uploadFile,
     onMutate: () => setSentShare(0),
     onSuccess: (choice) => {
       void queryClient.invalidateQueries({ queryKey: ['files'] })
-      if (!choice.tabs || choice.tabs.length < 2)
+      if (choice.problem === null && (!choice.tabs || choice.tabs.length < 2))
         onChosen({ provider: 'file', path: choice.path, tab: choice.tabs?.[0] ?? null })
     },
   })
@@ -33,7 +32,11 @@ export function ChooseFile({ onChosen }: { onChosen(source: SheetSource): void }
       <Card title="Upload a file">
         <p className="mb-4 text-sm text-soft">
           A CSV file or an Excel workbook (.csv, .tsv, .xlsx), up to 50 MB. Rowport keeps a copy; later
-          changes to your own file do not arrive here.
+          changes to your own file do not arrive here. Replace the copy under{' '}
+          <Link to="/files" className="text-accent underline underline-offset-2">
+            Files
+          </Link>{' '}
+          when it has changed.
         </p>
         <label htmlFor={inputId} className="sr-only">
           File
@@ -63,15 +66,17 @@ export function ChooseFile({ onChosen }: { onChosen(source: SheetSource): void }
         <section>
           <h2 className="mb-2 font-semibold">Files on this server</h2>
           <ul className="divide-y divide-line overflow-hidden rounded-xl border border-line bg-raised">
-            {files.data.flatMap(({ path, name, tabs }) =>
+            {files.data.flatMap(({ path, name, tabs, problem }) =>
               (tabs ?? [null]).map((tab) => (
                 <li key={`${path} ${tab}`}>
                   <button
                     type="button"
+                    disabled={problem !== null}
                     onClick={() => onChosen({ provider: 'file', path, tab })}
                     className="flex w-full justify-between gap-4 px-4 py-3 text-left text-sm hover:bg-sunken"
                   >
                     <span className="truncate font-medium">{name}</span>
+                    {problem && <span className="text-[13px] text-bad">{problem}</span>}
                     {tab !== null && <span className="shrink-0 text-[13px] text-soft">tab {tab}</span>}
                   </button>
                 </li>
@@ -80,18 +85,6 @@ export function ChooseFile({ onChosen }: { onChosen(source: SheetSource): void }
           </ul>
         </section>
       )}
-    </div>
-  )
-}
-
-/** Once all is sent, the server still looks into the file. */
-function Sending({ name, share }: { name: string; share: number }) {
-  return (
-    <div role="status" className="mt-4">
-      <p className="mb-1 text-sm wrap-anywhere">
-        {share < 1 ? `Uploading ${name}: ${Math.floor(share * 100)} %` : `Looking into ${name}…`}
-      </p>
-      <ProgressBar label={`Upload of ${name}`} share={share} />
     </div>
   )
 }

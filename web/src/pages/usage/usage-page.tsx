@@ -9,6 +9,7 @@ import { ProgressBar } from '../../ui/progress-bar.tsx'
 import { Card, ErrorState, PageHeader, Skeleton } from '../../ui/states.tsx'
 import { dateOf } from '../../ui/time.tsx'
 import { DaysChart } from './days-chart.tsx'
+import { Shares } from './shares.tsx'
 
 export function UsagePage() {
   useTitle('Usage')
@@ -108,6 +109,7 @@ function Figures({ usage }: { usage: UsageView }) {
           ]}
         />
       </div>
+      <Shares />
     </div>
   )
 }

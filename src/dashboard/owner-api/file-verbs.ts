@@ -1,0 +1,100 @@
+import { Readable } from 'node:stream'
+import { Refusal } from '../../errors.ts'
+import { sentence } from '../../management/owners.ts'
+import { Problem } from '../../management/problem.ts'
+import type { UploadedFile } from '../../management/uploads.ts'
+import type { FileChoice } from '../contract.ts'
+import type { DashboardParts } from '../dashboard-parts.ts'
+import { FileAnswer, type Outcome, type OwnerCall, type Route } from './route.ts'
+import { bodyAtItsPace, TooSlow } from './upload-pace.ts'
+
+/** The files that an owner has brought. Every name is one in the account's own folder, or nothing. */
+export const fileRoutes: readonly Route[] = [
+  {
+    method: 'GET',
+    path: '/files',
+    async owner({ session }, { uploads }) {
+      const files = (await uploads?.list(session.account.id)) ?? []
+      return { json: files.map(choiceOf) }
+    },
+  },
+  {
+    method: 'POST',
+    path: '/files',
+    isUpload: true,
+    async owner(call, parts) {
+      const { uploads } = parts
+      if (!uploads) return noFiles
+      const { account } = call.session
+      return arrived(call, parts, 201, (bytes) =>
+        uploads.save(account.id, call.query.get('name') ?? '', bytes),
+      )
+    },
+  },
+  {
+    method: 'POST',
+    path: '/files/{name}/replace',
+    isUpload: true,
+    async owner(call, parts) {
+      const { uploads } = parts
+      if (!uploads) return noFiles
+      const { account } = call.session
+      const [name = ''] = call.names
+      return arrived(call, parts, 200, (bytes) =>
+        uploads.replace(account.id, name, call.query.get('name') ?? '', bytes),
+      )
+    },
+  },
+  {
+    method: 'GET',
+    path: '/files/{name}/content',
+    async owner({ session, names: [name = ''] }, { uploads }) {
+      if (!uploads) return noFiles
+      const opened = await uploads.open(session.account.id, name)
+      return opened instanceof Problem ? opened : new FileAnswer(opened.handle, opened.bytes, name)
+    },
+  },
+  {
+    method: 'DELETE',
+    path: '/files/{name}',
+    needsRecentSignIn: true,
+    async owner({ session, names: [name = ''] }, { uploads }) {
+      if (!uploads) return noFiles
+      return (await uploads.remove(session.account.id, name)) ?? { json: null }
+    },
+  },
+]
+
+export const noFiles = new Problem('This server serves no files.', { kind: 'not_allowed' })
+
+async function arrived(
+  call: OwnerCall,
+  { signIn }: DashboardParts,
+  status: number,
+  take: (bytes: Readable) => Promise<UploadedFile | Problem>,
+): Promise<Outcome> {
+  try {
+    const saved = await take(Readable.from(bodyOfOwner(), { objectMode: false }))
+    return saved instanceof Problem ? saved : { json: choiceOf(saved), status }
+  } catch (error) {
+    if (error instanceof TooSlow) return new Refusal('request_timeout')
+    if (error instanceof SignedOut) return signedOut
+    throw error
+  }
+
+  /** It may have come for minutes, and the session ended meanwhile. */
+  async function* bodyOfOwner(): AsyncGenerator<Buffer> {
+    yield* bodyAtItsPace(call.request)
+    if (!(await signIn.find(call.sessionId ?? ''))) throw new SignedOut()
+  }
+}
+
+class SignedOut extends Error {}
+
+const signedOut = new Problem('You were signed out while the file was sent. It was not kept.', {
+  kind: 'unknown_person',
+})
+
+function choiceOf(file: UploadedFile): FileChoice {
+  return { ...file, path: file.name, problem: file.problem && sentence(file.problem) }
+}

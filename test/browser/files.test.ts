@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import { test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { defaultShares } from '../../src/shares.ts'
+import { bearer, startRowport } from '../harness.ts'
+import { patienceMs } from '../soak.ts'
+import { signInByLink, watchChanges } from './at-the-dashboard.ts'
+import { createLooks, skip, tabTo } from './looks.ts'
+
+const settings = { baseUrl: 'http://127.0.0.1:0', shares: { ...defaultShares, upload_files: 2 } }
+
+function csv(name: string, ...lines: string[]) {
+  return { name, mimeType: 'text/csv', buffer: Buffer.from(`${lines.join('\n')}\n`) }
+}
+
+async function uploadAndConnect(page: Page, file: ReturnType<typeof csv>, slug: string): Promise<void> {
+  await page.getByLabel('File', { exact: true }).setInputFiles(file)
+  await page.getByLabel('Address').fill(slug)
+  await page.getByRole('button', { name: 'Connect this sheet' }).click()
+  await page.getByRole('heading', { name: 'Addresses' }).waitFor()
+}
+
+test('files: seen, replaced by keyboard, downloaded, kept while a sheet needs them, and deleted', {
+  skip,
+  timeout: patienceMs,
+}, async (t) => {
+  const rowport = await startRowport(t, { settings })
+  const { baseUrl } = rowport.workshop
+  const { page, look, load, complaints } = await createLooks(t)
+  await signInByLink(page, rowport, '/files')
+  await page.getByText('No files yet').waitFor()
+  await look('40-no-files', 'state')
+
+  await page.getByRole('main').getByRole('link', { name: 'Upload a file' }).click()
+  await uploadAndConnect(page, csv('Price list 2026.csv', 'name,price', 'Lamp,1'), 'prices')
+  const key = await rowport.createKey()
+  const rows = async () => (await rowport.get('/api/sheets/acme/prices', bearer(key))).json()
+  assert.deepEqual(await rows(), [{ name: 'Lamp', price: 1 }])
+  const changes = watchChanges(page)
+
+  await load(`${baseUrl}/files`, 'Price list 2026.csv')
+  await look('41-files')
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('link', { name: 'Download Price list 2026.csv' }).click(),
+  ])
+  assert.equal(download.suggestedFilename(), 'Price list 2026.csv')
+  assert.equal(await readFile(await download.path(), 'utf8'), 'name,price\nLamp,1\n')
+
+  // Chosen, looked at, and not yet sent: nothing leaves before the button.
+  await tabTo(page, /^Replace Price list/)
+  await page.keyboard.press('Enter')
+  const input = page.getByLabel('The new file')
+  await input.setInputFiles(csv('broken.csv', ',,'))
+  await look('42-replace', 'state')
+  assert.deepEqual(changes, [])
+  await page.getByRole('button', { name: 'Replace file' }).click()
+  await page.getByText('The file was not replaced').waitFor()
+  await look('43-not-replaced', 'state')
+  assert.deepEqual(await rows(), [{ name: 'Lamp', price: 1 }])
+  await input.setInputFiles(csv('new.csv', 'name,price', 'Lamp,2', 'Rug,3'))
+  await page.getByText('The file was not replaced').waitFor({ state: 'hidden' })
+  await tabTo(page, /^Replace file$/)
+  await page.keyboard.press('Enter')
+  await page.getByText('is replaced. The next request sees the new rows.').waitFor()
+  assert.equal(((await rows()) as unknown[]).length, 2)
+  const replace = 'POST /dashboard/api/files/Price%20list%202026.csv/replace'
+  assert.deepEqual(changes.splice(0), [replace, replace])
+
+  await page.getByRole('button', { name: 'Delete Price list 2026.csv' }).click()
+  await page.getByText('Disconnect these first').waitFor()
+  await look('44-still-connected', 'state')
+  await page.keyboard.press('Escape')
+  assert.deepEqual(changes, [])
+
+  await load(`${baseUrl}/connect`, 'Files on this server')
+  await page.getByLabel('File', { exact: true }).setInputFiles(csv('second.csv', 'a', '1'))
+  await page.getByText('Not served yet.').waitFor()
+  await load(`${baseUrl}/usage`, 'What your account holds')
+  await page.getByText('used up').waitFor()
+  await look('45-shares')
+  await load(`${baseUrl}/connect`, 'second.csv')
+  await page.getByLabel('File', { exact: true }).setInputFiles(csv('third.csv', 'a', '1'))
+  await page.getByText('An account may have 2 files').waitFor()
+
+  changes.length = 0
+  await load(`${baseUrl}/files`, 'second.csv')
+  await tabTo(page, /^Delete second/)
+  await page.keyboard.press('Enter')
+  await tabTo(page, /^Cancel$/)
+  await page.keyboard.press('Enter')
+  assert.deepEqual(changes, [])
+  await page.getByRole('button', { name: 'Delete second.csv' }).click()
+  await look('46-delete-file', 'state')
+  await page.getByRole('button', { name: 'Delete file' }).click()
+  await page.getByText('second.csv is deleted.').waitFor()
+  await page.getByText('second.csv', { exact: true }).waitFor({ state: 'detached' })
+  assert.deepEqual(changes, ['DELETE /dashboard/api/files/second.csv'])
+
+  await page.route('**/dashboard/api/files', (route) => route.fulfill({ status: 503, body: '{}' }))
+  await load(`${baseUrl}/files`, 'Try again')
+  await look('47-files-failed', 'state')
+  await page.unroute('**/dashboard/api/files')
+  await page.getByRole('button', { name: 'Try again' }).click()
+  await page.getByText('Price list 2026.csv').first().waitFor()
+  // What was refused on purpose: the broken file, the third one, and the answer that was made up.
+  assert.deepEqual(
+    complaints.filter((complaint) => !/status of (?:400|502|503)/.test(complaint)),
+    [],
+  )
+})

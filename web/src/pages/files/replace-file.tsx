@@ -1,0 +1,100 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useId, useState } from 'react'
+import type { FileChoice } from '../../../../src/dashboard/contract.ts'
+import { upload } from '../../api.ts'
+import { Button } from '../../ui/button.tsx'
+import { Dialog } from '../../ui/dialog.tsx'
+import { FormError } from '../../ui/field.tsx'
+import { useToast } from '../../ui/toast.tsx'
+import { Sending } from './sending.tsx'
+import { sizeInWords } from './size-in-words.ts'
+
+interface Replacement {
+  name: string
+  file: File
+  onSent(share: number): void
+}
+
+const replaceFile = ({ name, file, onSent }: Replacement) =>
+  upload<FileChoice>(
+    `/files/${encodeURIComponent(name)}/replace?name=${encodeURIComponent(file.name)}`,
+    file,
+    onSent,
+  )
+
+/** Chosen first, sent when it is asked for: what was in the file before is gone afterwards. */
+export function ReplaceFile({ file: former, onClose }: { file: FileChoice | null; onClose(): void }) {
+  const queryClient = useQueryClient()
+  const toast = useToast()
+  const inputId = useId()
+  const [chosen, setChosen] = useState<File | null>(null)
+  const [sentShare, setSentShare] = useState(0)
+  const replace = useMutation({
+    mutationFn: replaceFile,
+    onMutate: () => setSentShare(0),
+    onSuccess: ({ name }) => {
+      void queryClient.invalidateQueries({ queryKey: ['files'] })
+      void queryClient.invalidateQueries({ queryKey: ['sheets'] })
+      toast(`${name} is replaced. The next request sees the new rows.`)
+      close()
+    },
+  })
+  function close(): void {
+    setChosen(null)
+    replace.reset()
+    onClose()
+  }
+  return (
+    <Dialog
+      title={`Replace ${former?.name}`}
+      isOpen={former !== null}
+      isLocked={replace.isPending}
+      onClose={close}
+    >
+      <p className="mb-4 text-sm text-soft">
+        {former && former.sheets.length > 0
+          ? `The new file is read first, as ${inWords(former.sheets)} will read it. If that works, it takes the place of the old one at once; if not, nothing changes.`
+          : 'The new file is read first. If that works, it takes the place of the old one; if not, nothing changes.'}{' '}
+        What was in the old one is gone then, also what was written to it through the API.
+      </p>
+      <label htmlFor={inputId} className="mb-1 block text-sm font-medium">
+        The new file
+      </label>
+      <input
+        id={inputId}
+        type="file"
+        accept=".csv,.tsv,.txt,.xlsx,.xlsm"
+        disabled={replace.isPending}
+        onChange={({ target }) => {
+          replace.reset()
+          setChosen(target.files?.[0] ?? null)
+        }}
+        className="block w-full rounded-md border border-line-strong bg-raised text-sm file:mr-3 file:h-9 file:border-0 file:bg-sunken file:px-3.5 file:text-sm file:font-medium file:text-ink"
+      />
+      {chosen && !replace.isPending && (
+        <p className="mt-1 text-[13px] text-soft">{sizeInWords(chosen.size)}</p>
+      )}
+      {replace.isPending && <Sending name={replace.variables.file.name} share={sentShare} />}
+      <FormError>{replace.error?.message}</FormError>
+      <div className="mt-5 flex justify-end gap-2">
+        <Button disabled={replace.isPending} onClick={close}>
+          Cancel
+        </Button>
+        <Button
+          look="danger"
+          disabled={chosen === null}
+          isBusy={replace.isPending}
+          onClick={() =>
+            former && chosen && replace.mutate({ name: former.name, file: chosen, onSent: setSentShare })
+          }
+        >
+          Replace file
+        </Button>
+      </div>
+    </Dialog>
+  )
+}
+
+function inWords(slugs: readonly string[]): string {
+  return new Intl.ListFormat('en', { type: 'conjunction' }).format(slugs)
+}

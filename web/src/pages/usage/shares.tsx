@@ -1,0 +1,56 @@
+import { useQuery } from '@tanstack/react-query'
+import type { ShareView } from '../../../../src/dashboard/contract.ts'
+import { get } from '../../api.ts'
+import { ProgressBar } from '../../ui/progress-bar.tsx'
+import { Badge, Card, ErrorState, Skeleton } from '../../ui/states.tsx'
+
+const labels: Record<ShareView['share'], string> = {
+  sheets: 'Sheets',
+  upload_files: 'Uploaded files',
+  upload_mb: 'Space of uploaded files, MB',
+  journal_mb: 'Answers kept for Idempotency-Keys, MB',
+  sessions: 'Signed-in browsers',
+}
+
+/** What lasts. What is over in a moment is told by the refusal alone. */
+export function Shares() {
+  const shares = useQuery({
+    queryKey: ['shares'],
+    queryFn: ({ signal }) => get<ShareView[]>('/shares', signal),
+  })
+  return (
+    <Card title="What your account holds">
+      {shares.isPending && <Skeleton lines={8} />}
+      {shares.error && !shares.data && <ErrorState error={shares.error} onRetry={() => shares.refetch()} />}
+      {shares.data && (
+        <dl className="grid grid-cols-1 gap-x-8 gap-y-4 md:grid-cols-2">
+          {shares.data.map((share) => (
+            <Share key={share.share} of={share} />
+          ))}
+        </dl>
+      )}
+    </Card>
+  )
+}
+
+function Share({ of: { share, used, limit } }: { of: ShareView }) {
+  const label = labels[share]
+  const isUsedUp = used >= limit
+  return (
+    <div>
+      <dt className="flex items-center gap-2 text-[13px] text-soft">
+        {label} {isUsedUp && <Badge tone="bad">used up</Badge>}
+      </dt>
+      <dd className="mt-0.5">
+        <span className="mb-1 block text-sm font-medium tabular-nums">
+          {amount(used)} of {amount(limit)}
+        </span>
+        <ProgressBar label={`${label}: share used`} share={Math.min(1, used / limit)} />
+      </dd>
+    </div>
+  )
+}
+
+function amount(count: number): string {
+  return count.toLocaleString('en', { maximumFractionDigits: 1 })
+}
