@@ -5,6 +5,7 @@ import { Problem } from './problem.ts'
 const maxNameCharacters = 100
 /** Disks take 255 bytes, and we put something behind it: a number, or the word for what was saved too late. */
 const maxNameBytes = 200
+const longestEnding = '.xlsx'.length
 
 /** What is left of a name when nothing in it can mean anything to a file system. */
 export function nameToKeep(wanted: string): string | Problem {
@@ -29,6 +30,6 @@ export const notASheet = new Problem(
   { field: 'file' },
 )
 const nameTooLong = new Problem(
-  `The name of the file is too long: it may take ${maxNameBytes} bytes, which are about ${Math.floor(maxNameBytes / 3)} Chinese or Japanese characters. Give it a shorter one.`,
+  `The name of the file is too long: it may take ${maxNameBytes} bytes, which are about ${Math.floor((maxNameBytes - longestEnding) / 3)} Chinese or Japanese characters. Give it a shorter one.`,
   { field: 'file' },
 )

@@ -405,11 +405,11 @@ export function journalUseContract(of: StoreTest): void {
 
   of('many old operations are all forgotten', async (store, clock, database) => {
     const { sheet } = await accountWithSheet(store)
-    for (let n = 0; n < 250; n++) {
+    for (let n = 0; n < 120; n++) {
       await store.finishRefused([{ id: await claim(store, sheet, `k${n}`), answer: 'no' }])
     }
     await passTime(database, clock, keepMs + asideMs)
-    assert.equal(await store.forgetOldOperations(keepMs), 250)
+    assert.equal(await store.forgetOldOperations(keepMs), 120)
   })
 }
 
