@@ -95,7 +95,7 @@ test('files: seen, replaced by keyboard, downloaded, kept while a sheet needs th
   await look('46-delete-file', 'state')
   await page.getByRole('button', { name: 'Delete file' }).click()
   await page.getByText('second.csv is deleted.').waitFor()
-  await page.getByText('second.csv', { exact: true }).waitFor({ state: 'detached' })
+  await page.getByRole('button', { name: 'Delete second.csv' }).waitFor({ state: 'detached' })
   assert.deepEqual(changes, ['DELETE /dashboard/api/files/second.csv'])
 
   await page.route('**/dashboard/api/files', (route) => route.fulfill({ status: 503, body: '{}' }))
