@@ -1,19 +1,11 @@
 import { type Selectable, sql, type Transaction } from 'kysely'
 import { StoreFailure } from '../errors.ts'
-import { charge, forgetOldUse, type JournalCharge, keptOf, lockUse } from './journal-use.ts'
+import { charge, forgetOldUse, type JournalCharge, keptOf } from './journal-use.ts'
+import { bytesOf, chargeOf, keepAnswers, NoRoomLeft } from './keeping-answers.ts'
 import { isInOtherHands } from './lease-queries.ts'
 import type { Lease } from './leases.ts'
 import { newId } from './new-id.ts'
-import {
-  type Batch,
-  type Claim,
-  keptRowBytes,
-  type NoRoom,
-  type OperationRecord,
-  type OperationStore,
-  type OperationToSend,
-  type Outcome,
-} from './operations.ts'
+import type { Batch, Claim, OperationRecord, OperationStore, OperationToSend, Outcome } from './operations.ts'
 import type { OperationState, OperationTable, Tables } from './schema.ts'
 import { countWriteOn } from './sheet-queries.ts'
 import type { SqlDatabase } from './sql-database.ts'
@@ -79,7 +71,7 @@ export function createOperationQueries(database: SqlDatabase, instanceId: string
         .transaction()
         .execute(async (transaction) => {
           if (batch.lease) await mustBeOurs(transaction, batch.lease)
-          const kept = await keep(transaction, batch)
+          const kept = await keepAnswers(transaction, batch, database)
           const ids: string[] = []
           for (const operation of batch.operations) {
             ids.push(await send(transaction, batch, operation, kept.get(operation.id) ?? 0))
@@ -87,7 +79,7 @@ export function createOperationQueries(database: SqlDatabase, instanceId: string
           return ids
         })
         .catch((error: unknown) => {
-          if (error instanceof TakenBack) return error.noRoom
+          if (error instanceof NoRoomLeft) return error.noRoom
           throw error
         })
     },
@@ -219,61 +211,6 @@ export function createOperationQueries(database: SqlDatabase, instanceId: string
     return id
   }
 
-  /**
-   * Counts the answers of a batch, and tells what each operation is counted for; those without a key are not. Before any of
-   * them is written: what PostgreSQL takes back stays on its disk until it is vacuumed.
-   */
-  async function keep(
-    transaction: Transaction<Tables>,
-    { operations, keeping }: Batch,
-  ): Promise<Map<string | null, number>> {
-    const keyed = await keyedOf(transaction, operations)
-    const rooms = new Map<string, number>()
-    let roomInMs = 0
-    for (const accountId of [...new Set(keyed.map(({ account_id }) => account_id))].sort()) {
-      await lockUse(transaction, accountId)
-      if (!keeping) continue
-      const kept = await keptOf(transaction, accountId, keeping.keepMs, database.nowMs())
-      rooms.set(accountId, keeping.maxKeptBytes - kept.bytes)
-      roomInMs = Math.max(roomInMs, kept.roomInMs)
-    }
-    const counted = new Map<string | null, number>()
-    const charges: JournalCharge[] = []
-    const noRoomAt: number[] = []
-    for (const row of keyed) {
-      const keptBytes = bytesOf(row.answer)
-      const more = keptBytes - row.kept_bytes
-      const room = (rooms.get(row.account_id) ?? Number.POSITIVE_INFINITY) - more
-      if (room < 0) {
-        noRoomAt.push(row.at)
-        continue
-      }
-      rooms.set(row.account_id, room)
-      counted.set(row.id, keptBytes)
-      charges.push(chargeOf(row, more))
-    }
-    if (noRoomAt.length > 0) throw new TakenBack({ noRoomAt, roomInMs })
-    await charge(transaction, charges)
-    return counted
-  }
-
-  /** One that is no longer open is not told of here, but when it is to be sent. */
-  async function keyedOf(transaction: Transaction<Tables>, operations: readonly OperationToSend[]) {
-    const keyed: (CountedRow & { id: string; at: number; answer: string })[] = []
-    for (const [at, { id, answer }] of operations.entries()) {
-      if (id === null) continue
-      const row = await transaction
-        .selectFrom('operation')
-        .where('id', '=', id)
-        .where('idempotency_key', 'is not', null)
-        .where('state', 'in', unfinished)
-        .select(['account_id', 'created_at_ms', 'kept_bytes'])
-        .executeTakeFirst()
-      if (row) keyed.push({ ...row, id, at, answer })
-    }
-    return keyed
-  }
-
   async function finish(
     transaction: Transaction<Tables>,
     state: 'applied' | 'refused',
@@ -309,27 +246,6 @@ export function createOperationQueries(database: SqlDatabase, instanceId: string
     }
     await charge(transaction, charges)
   }
-}
-
-type CountedRow = Pick<Selectable<OperationTable>, 'account_id' | 'created_at_ms' | 'kept_bytes'>
-
-/** Thrown, so that the transaction is taken back. */
-class TakenBack extends Error {
-  override readonly name = 'TakenBack'
-  readonly noRoom: NoRoom
-
-  constructor(noRoom: NoRoom) {
-    super('There is no room for the answers')
-    this.noRoom = noRoom
-  }
-}
-
-function bytesOf(answer: string): number {
-  return keptRowBytes + Buffer.byteLength(answer)
-}
-
-function chargeOf({ account_id, created_at_ms }: CountedRow, bytes: number): JournalCharge {
-  return { accountId: account_id, askedAtMs: created_at_ms, bytes }
 }
 
 async function setKeptBytes(transaction: Transaction<Tables>, id: string, keptBytes: number): Promise<void> {
