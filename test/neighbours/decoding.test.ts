@@ -6,7 +6,7 @@ import { figures, largeCsv, probe, quantile, startNeighbours, type Timed } from 
 
 const megabytes = times(3, 50)
 const previews = times(20, 100)
-const waiting = times(4, 32)
+const waiting = times(4, 8)
 const mostResidentMb = times(450, 1_500)
 const mostCachedMs = 50
 const mostFirstMs = 1_000

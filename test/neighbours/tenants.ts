@@ -136,7 +136,7 @@ export function largeCsv(megabytes: number, seed = 0): string {
   const columns = Array.from({ length: 10 }, (_, at) => `column ${at}`)
   const row = (n: number) =>
     columns.map((_, at) => (at % 2 === 0 ? `text ${n} ${at}` : String(n * 7 + at + seed))).join(',')
-  const rowBytes = 100
+  const rowBytes = 115
   const rows = Math.round((megabytes * 1_000_000) / rowBytes)
   return `${columns.join(',')}\n${Array.from({ length: rows }, (_, n) => row(n)).join('\n')}\n`
 }
