@@ -8,6 +8,8 @@ export interface CsvShape {
   /** null: all columns, in the order of the sheet. */
   fields: readonly number[] | null
   rowNumbers: boolean
+  /** For people who open it in a spreadsheet program: no text is taken for a formula there. */
+  escapeFormulas: boolean
 }
 
 const quote = 0x22
@@ -62,11 +64,12 @@ export function* csvChunks(snapshot: Snapshot, rows: RowChoice, shape: CsvShape)
 
   /** Quoted, a text without a backslash in its JSON is the same in both. */
   function writeText(json: Uint8Array, start: number, end: number): void {
-    const kind = kindOfText(json, start + 1, end - 1)
+    const mayBeFormula = shape.escapeFormulas && mayBeginFormula(json[start + 1] ?? 0)
+    const kind = mayBeFormula ? 'unclear' : kindOfText(json, start + 1, end - 1)
     if (kind === 'plain') chunks.bytes(json, start + 1, end - 1)
     else if (kind === 'to quote') chunks.bytes(json, start, end)
     else {
-      const text = Buffer.from(textField(String(reader.decode(start, end))))
+      const text = Buffer.from(textField(String(reader.decode(start, end)), shape))
       chunks.bytes(text, 0, text.length)
     }
   }
@@ -86,9 +89,10 @@ export function csvOfBlankRow(snapshot: Snapshot, rowNumber: number, shape: CsvS
   return `${headerLine(snapshot, shape)}${line === '' ? '""' : line}\r\n`
 }
 
-function headerLine({ columns }: Snapshot, { fields, rowNumbers }: CsvShape): string {
+function headerLine({ columns }: Snapshot, shape: CsvShape): string {
+  const { fields, rowNumbers } = shape
   const chosen = fields ? fields.flatMap((at) => columns[at] ?? []) : columns
-  const names = chosen.map(({ key }) => textField(key))
+  const names = chosen.map(({ key }) => textField(key, shape))
   return `${(rowNumbers ? [rowNumberKey, ...names] : names).join(',')}\r\n`
 }
 
@@ -121,6 +125,23 @@ function isBoolean(json: Uint8Array, start: number, end: number): boolean {
 /** What separates, what looks like a number or a boolean, and spaces at the ends. */
 const needsQuotes = /[",;\t\r\n]|^[-+.\d\s]|\s$|^(?:true|false)$/i
 
-function textField(text: string): string {
-  return needsQuotes.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+function textField(text: string, { escapeFormulas }: CsvShape): string {
+  const shown = escapeFormulas && isLikeFormula(text) ? `'${text}` : text
+  return needsQuotes.test(shown) ? `"${shown.replaceAll('"', '""')}"` : shown
+}
+
+/**
+ * What spreadsheet programs take for the beginning of a formula (OWASP, "CSV Injection"), also behind a tab or a line end,
+ * and in the wide letters of East Asian keyboards. Of the texts that begin so, plain numbers are as harmless as they look.
+ */
+const formulaStart = /^[=+\-@\t\r\n＝＋－＠]/
+const plainNumber = /^[-+]\d[\d.,]*%?$/
+
+function isLikeFormula(text: string): boolean {
+  return formulaStart.test(text) && !plainNumber.test(text)
+}
+
+/** By the first byte of its JSON: a tab and a line end are escaped there, and a wide letter is not ASCII. */
+function mayBeginFormula(byte: number): boolean {
+  return byte === 0x3d || byte === 0x2b || byte === 0x2d || byte === 0x40
 }

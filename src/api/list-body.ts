@@ -12,6 +12,8 @@ export interface ListShape {
   /** null: all columns, in the order of the sheet. */
   fields: readonly number[] | null
   rowNumbers: boolean
+  /** Of CSV only. */
+  escapeFormulas: boolean
 }
 
 /** What Form B tells beside the rows. */

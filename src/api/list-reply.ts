@@ -38,7 +38,8 @@ export function listReply(
   // The rows of the sheet decide that, so the query need not even be run.
   if (held !== null) return notModified(held, sheet)
   const { fields, query } = listQuery
-  const shape: ListShape = { form: address.form, format, fields, rowNumbers: wish.rowNumbers }
+  const { rowNumbers, escapeFormulas } = wish
+  const shape: ListShape = { form: address.form, format, fields, rowNumbers, escapeFormulas }
 
   return then(pageOf(sheet, listQuery, parts), ({ rows, total }) => {
     const facts = { total, limit: query.limit, offset: query.offset, asOfMs: sheet.asOfMs }
@@ -78,9 +79,13 @@ function pageOf(
 }
 
 /** Both forms are the same but in JSON. */
-function nameOf({ form, format, rowNumbers }: ListShape, listQuery: ListQuery | null): string {
+function nameOf(
+  { form, format, rowNumbers, escapeFormulas }: ListShape,
+  listQuery: ListQuery | null,
+): string {
   const numbers = rowNumbers ? ' numbered' : ''
-  return `${format === 'json' ? form : format}${numbers}${listQuery ? ` ${JSON.stringify(listQuery)}` : ''}`
+  const escaped = format === 'csv' && escapeFormulas ? ' escaped' : ''
+  return `${format === 'json' ? form : format}${numbers}${escaped}${listQuery ? ` ${JSON.stringify(listQuery)}` : ''}`
 }
 
 /** The answer has begun by then, so the door hears nothing of it. */

@@ -48,6 +48,7 @@ test('a value that means nothing is refused, and the answer says what would', ()
   assert.equal(refusedDetails(wishOf('row_numbers=TRUE')), '"row_numbers" must be "false" or "true".')
   assert.equal(refusedDetails(wishOf('values=raw')), '"values" must be "typed" or "formatted".')
   assert.equal(refusedDetails(wishOf('format=xml')), '"format" must be "json", "csv" or "ndjson".')
+  assert.equal(refusedDetails(wishOf('escape_formulas=1')), '"escape_formulas" must be "false" or "true".')
   assert.equal(refusedDetails(wishOf('City[empty]=1')), '"City[empty]" must be "true" or "false".')
   assert.equal(refusedDetails(wishOf('limit=1&limit=2')), '"limit" was given twice, differently.')
   assert.deepEqual(wishOf('limit=1&limit=1'), { ...wholeList, limit: 1 })
@@ -60,7 +61,11 @@ test('one row and a description take fewer parameters, and name them', () => {
     rowNumbers: true,
   })
   for (const query of ['limit=1', 'q=x', 'sort=a', 'City=Berlin', 'City[gt]=1'])
-    assert.match(refusedDetails(wishOf(query, 'row')), /takes fields, row_numbers, values, format\.$/, query)
+    assert.match(
+      refusedDetails(wishOf(query, 'row')),
+      /takes fields, row_numbers, values, format, escape_formulas\.$/,
+      query,
+    )
   assert.match(refusedDetails(wishOf('format=csv', 'description')), /takes row_numbers, values\.$/)
 })
 

@@ -11,6 +11,7 @@ export interface ReadWish {
   values: 'typed' | 'formatted'
   /** null: the one that `Accept` likes best. */
   format: Format | null
+  escapeFormulas: boolean
   search: string | null
   /** As they came: which column is meant can be told only beside the header. */
   filters: Parameters
@@ -24,6 +25,7 @@ export const wholeList: ReadWish = {
   rowNumbers: false,
   values: 'typed',
   format: null,
+  escapeFormulas: false,
   search: null,
   filters: [],
   sort: [],
@@ -34,8 +36,8 @@ export const wholeList: ReadWish = {
 export type Readable = 'list' | 'row' | 'description'
 
 export const parametersOf: Record<Readable, readonly string[]> = {
-  list: ['q', 'sort', 'limit', 'offset', 'fields', 'row_numbers', 'values', 'format'],
-  row: ['fields', 'row_numbers', 'values', 'format'],
+  list: ['q', 'sort', 'limit', 'offset', 'fields', 'row_numbers', 'values', 'format', 'escape_formulas'],
+  row: ['fields', 'row_numbers', 'values', 'format', 'escape_formulas'],
   description: ['row_numbers', 'values'],
 }
 /** Read elsewhere. */
@@ -85,6 +87,9 @@ function wishOf(
   const format = oneOf(single, 'format', formats)
   if (format instanceof Refusal) return format
   wish.format = format
+  const escapeFormulas = oneOf(single, 'escape_formulas', ['false', 'true'])
+  if (escapeFormulas instanceof Refusal) return escapeFormulas
+  wish.escapeFormulas = escapeFormulas === 'true'
   return wish
 }
 

@@ -55,8 +55,8 @@ function rowBody(
   { snapshot, asOfMs }: ReadSheet,
   position: number | null,
 ): string {
-  const { rowNumbers } = wish
-  if (format === 'csv') return csvRow(snapshot, position, rowNumber, { fields, rowNumbers })
+  const { rowNumbers, escapeFormulas } = wish
+  if (format === 'csv') return csvRow(snapshot, position, rowNumber, { fields, rowNumbers, escapeFormulas })
   const plain = fields ? chosenCells(snapshot, position, fields, wish.values) : wholeRow(snapshot, position)
   const row = rowNumbers ? withRowNumber(plain, rowNumber) : plain
   if (format === 'ndjson') return `${row}\n`

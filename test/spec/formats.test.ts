@@ -166,6 +166,59 @@ test('HEAD tells what GET would, in every format and coding', async (t) => {
     }
 })
 
+test('CSV for people: what a spreadsheet program would take for a formula is made text', async (t) => {
+  const { ask, rowport } = await start(t)
+  const cells = [
+    `=cmd|' /C calc'!A0`,
+    '@SUM(1)',
+    '+1+1',
+    '-2+3',
+    '"\t=1"',
+    '"\r=1"',
+    '＝1',
+    '-5',
+    '"-5"',
+    '"+1,234.5%"',
+  ]
+  const sheet = await rowport.connectFile(
+    'feedback',
+    'feedback.csv',
+    `=name,n\n${cells.map((cell) => `${cell},1`).join('\n')}\nplain,2\n`,
+  )
+  const plain = (await ask(`${sheet.formA}?format=csv`)).text
+  assert.ok(plain.startsWith("=name,n\r\n=cmd|' /C calc'!A0,1\r\n@SUM(1),1\r\n"), 'as it is, unless asked')
+  const escaped = await ask(`${sheet.formA}?format=csv&escape_formulas=true`)
+  assert.equal(
+    escaped.text,
+    [
+      "'=name,n",
+      "'=cmd|' /C calc'!A0,1",
+      "'@SUM(1),1",
+      "'+1+1,1",
+      "'-2+3,1",
+      `"'\t=1",1`,
+      `"'\r=1",1`,
+      "'＝1,1",
+      '-5,1',
+      '"-5",1',
+      '"+1,234.5%",1',
+      'plain,2',
+      '',
+    ].join('\r\n'),
+  )
+  const row = await ask(`${sheet.formA}/2?format=csv&escape_formulas=true`)
+  assert.equal(row.text, "'=name,n\r\n'=cmd|' /C calc'!A0,1\r\n")
+  assert.equal((await ask(`${sheet.formA}?format=csv`)).text, plain, 'one is not kept as the other')
+  assert.equal(
+    (await ask(`${sheet.formA}?escape_formulas=true`)).text,
+    (await ask(sheet.formA)).text,
+    'JSON has no formulas',
+  )
+  const wrong = await ask(`${sheet.formA}?format=csv&escape_formulas=yes`)
+  assert.equal(wrong.status, 400)
+  assert.match(wrong.text, /\\"escape_formulas\\" must be \\"false\\" or \\"true\\"/)
+})
+
 test('a list is compressed once, however many ask, and counted in the memory for snapshots', async (t) => {
   const { ask, long, rowport } = await start(t)
   await Promise.all(Array.from({ length: 30 }, () => ask(long.formA, { 'Accept-Encoding': 'zstd' })))

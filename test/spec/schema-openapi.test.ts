@@ -179,7 +179,8 @@ test('a sheet describes itself with its own columns, rows and filters', async (t
     const withoutTime = (value: unknown) => JSON.stringify(value).replace(/"as_of":"[^"]+"/, '')
     assert.equal(withoutTime(example), withoutTime(rows), 'the example is what a client gets')
     const names = (list?.parameters ?? []).map(({ name }) => name)
-    const own = ['q', 'sort', 'limit', 'offset', 'fields', 'row_numbers', 'values', 'format', 'row']
+    const own = ['q', 'sort', 'limit', 'offset', 'fields', 'row_numbers', 'values', 'format']
+    own.push('escape_formulas', 'row')
     const headers = ['If-None-Match', 'Cache-Control']
     assert.deepEqual(names, [...own, 'name', 'City', 'price', 'limit[eq]', ...headers])
   }

@@ -44,6 +44,12 @@ const described: Record<string, Json> = {
     description: 'The format of the answer; stronger than `Accept`.',
     schema: { type: 'string', enum: ['json', 'csv', 'ndjson'], default: 'json' },
   },
+  escape_formulas: {
+    description:
+      'For CSV that people open in a spreadsheet program: a text, or a name, that could be taken for a formula there gets ' +
+      "a `'` before it. Other formats stay as they are.",
+    schema: { type: 'boolean', default: false },
+  },
 }
 
 export function readParameters(readable: Readable): OrderedJson[] {
