@@ -16,6 +16,8 @@ import type { SheetRecord } from './store/store.ts'
 
 /** A page of the dashboard shows some of the rows; the rest is for the API. */
 const maxRows = 500
+/** Here they become one text, which the API's answers never do. */
+const maxRowsBytes = 16 * 1024 * 1024
 /** What takes longer comes with the next look: a page must not wait for a slow provider. */
 const patienceMs = 1_000
 
@@ -59,7 +61,7 @@ export function createOwnerReading(parts: ApiParts): OwnerReading {
       if (!of || !snapshot || snapshot.columns.length === 0) return apiDocument()
       const { accountSlug, sheet } = of
       const address = { form: 'a', accountSlug, sheetSlug: sheet.slug } as const
-      return sheetDocument(address, snapshot, { isPublic: sheet.access === 'public-read', values: 'typed' })
+      return sheetDocument(address, snapshot, sheet.access === 'public-read')
     },
   }
 
@@ -104,12 +106,21 @@ function asWhole({ id }: SheetRecord): RowsRequest {
   }
 }
 
-async function textOf(body: Body | null): Promise<string> {
+async function textOf(body: Body | null): Promise<string | Refusal> {
   if (body === null || typeof body === 'string') return body ?? ''
   const chunks: Uint8Array[] = []
-  for await (const chunk of 'chunks' in body ? body.chunks : body) chunks.push(chunk)
+  let bytes = 0
+  for await (const chunk of 'chunks' in body ? body.chunks : body) {
+    bytes += chunk.byteLength
+    if (bytes > maxRowsBytes) return tooLong
+    chunks.push(chunk)
+  }
   return Buffer.concat(chunks).toString()
 }
+
+const tooLong = new Refusal('invalid_query', {
+  details: 'These rows are too long to be shown together. Ask for fewer, or read them through the API.',
+})
 
 function refusalFor(error: unknown): Refusal {
   if (error instanceof CredentialExpired) return new Refusal('token_expired')

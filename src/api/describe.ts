@@ -47,9 +47,9 @@ export async function describeSheet(
       ? orderedJsonText({
           $schema: 'https://json-schema.org/draft/2020-12/schema',
           title: `A row of ${pathOf(asked.address)}`,
-          ...rowSchema(indexed, { values, rowNumbers }),
+          ...rowSchema(indexed.description, rowNumbers),
         })
-      : sheetDocument(asked.address, indexed, { isPublic, values }),
+      : sheetDocument(asked.address, indexed, isPublic),
   )
   const headers = originHeaders(variantOf(etag, 'json', made.coding), sheet)
   if (made.coding !== null) headers.push('Content-Encoding', made.coding)

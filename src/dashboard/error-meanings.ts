@@ -23,7 +23,8 @@ export const errorMeanings: Record<ErrorCode, string> = {
   request_timeout: 'Headers take at most 10 seconds, the whole request 30.',
   idempotency_in_progress: 'The first request under this key has not ended. Retry after Retry-After seconds.',
   precondition_failed: 'The row changed, moved or was deleted since its ETag was read. Nothing was written.',
-  payload_too_large: 'Over 2 MiB, or over 1,000 rows.',
+  payload_too_large:
+    'Over 2 MiB, over 1,000 rows (fewer where a sheet has very many columns), or a row over 4 MiB.',
   expectation_failed: 'Any Expect but 100-continue.',
   idempotency_key_reused:
     'Within 24 hours the same key came with another method, sheet, row, If-Match or body. Nothing was written.',

@@ -1,4 +1,4 @@
-import { type CellKind, schemaOf } from '../sheets/query/column-summary.ts'
+import { type CellKind, columnKindsOf } from '../sheets/query/column-summary.ts'
 import type { IndexedSnapshot } from '../sheets/snapshot.ts'
 
 const typeOf: Record<CellKind, string> = {
@@ -13,7 +13,7 @@ const typeOf: Record<CellKind, string> = {
 
 /** Of each column, the TypeScript type of the cells that it holds now. */
 export function columnTypesOf(snapshot: IndexedSnapshot): string[] {
-  return schemaOf(snapshot).map(({ kinds, hasEmptyCells }) => {
+  return columnKindsOf(snapshot).map(({ kinds, hasEmptyCells }) => {
     if (kinds.length === 0) return 'string | number | boolean | null'
     const types = [...new Set(kinds.map((kind) => typeOf[kind]))]
     return [...types, ...(hasEmptyCells ? ['null'] : [])].join(' | ')

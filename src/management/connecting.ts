@@ -29,6 +29,8 @@ export interface ConnectedSheet {
 }
 
 const shownRows = 5
+/** Of longer rows fewer are shown, of one that is longer still none. */
+const shownBytes = 1024 * 1024
 
 export function createConnecting(
   sheets: Sheets,
@@ -58,13 +60,14 @@ export function createConnecting(
       return decoded.indexed
     })
     if (snapshot instanceof Problem) return snapshot
-    const { columns, rowNumbers } = snapshot
+    const { columns, rowNumbers, rowStarts } = snapshot
     if (columns.length === 0) return new Problem('row 1 has no headers; put a name above each column')
     const shown = Math.min(shownRows, rowNumbers.length)
+    const fitting = rowStarts.subarray(1, shown + 1).filter((end) => end <= shownBytes).length
     return {
       columns: columns.map(({ key }) => key),
       columnTypes: columnTypesOf(snapshot),
-      firstRowsJson: Array.from({ length: shown }, (_, at) => rowJson(snapshot, at)),
+      firstRowsJson: Array.from({ length: fitting }, (_, at) => rowJson(snapshot, at)),
       rowCount: rowNumbers.length,
     }
   }

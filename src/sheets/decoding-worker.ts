@@ -1,7 +1,6 @@
 import type { Grid } from './grid.ts'
 import type { Fetched, FetchWish } from './provider.ts'
-import type { ColumnIndexes } from './query/column-index.ts'
-import { buildRows, indexBuffers, rowBuffers, type Snapshot } from './snapshot.ts'
+import { buildRows, indexBuffers, type MadeLater, rowBuffers, type Snapshot } from './snapshot.ts'
 import { answerJobs } from './thread-jobs.ts'
 
 export type ToDecode = Pick<Fetched, 'bytes' | 'decoder'> & Pick<FetchWish, 'values'>
@@ -9,7 +8,7 @@ export type ToDecode = Pick<Fetched, 'bytes' | 'decoder'> & Pick<FetchWish, 'val
 /** Both at once, or the rows and then their indexes. */
 export interface DecodeReply {
   snapshot?: Snapshot
-  indexes?: ColumnIndexes
+  later?: MadeLater
 }
 
 /** So few are indexed sooner than a second message would be there. */
@@ -25,10 +24,10 @@ answerJobs<ToDecode, DecodeReply>(async ({ bytes, decoder, values }, sooner) => 
   const { snapshot, cells, index } = buildRows(await decode(bytes, decoder.options), values)
   const ofRows = rowBuffers(snapshot)
   if (cells <= fewCells) {
-    const indexes = index()
-    return { reply: { snapshot, indexes }, handOver: [...ofRows, ...indexBuffers(indexes)] }
+    const later = index()
+    return { reply: { snapshot, later }, handOver: [...ofRows, ...indexBuffers(later.indexes)] }
   }
   sooner({ reply: { snapshot }, handOver: ofRows })
-  const indexes = index()
-  return { reply: { indexes }, handOver: indexBuffers(indexes) }
+  const later = index()
+  return { reply: { later }, handOver: indexBuffers(later.indexes) }
 })

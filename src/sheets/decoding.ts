@@ -105,7 +105,7 @@ export function createDecoding({
   }
 }
 
-function indexedBy(snapshot: Snapshot, { indexes }: DecodeReply): IndexedSnapshot {
-  if (!indexes) throw new Error('A thread sent no indexes')
-  return withIndexes(snapshot, indexes)
+function indexedBy(snapshot: Snapshot, { later }: DecodeReply): IndexedSnapshot {
+  if (!later) throw new Error('A thread sent no indexes')
+  return withIndexes(snapshot, later)
 }

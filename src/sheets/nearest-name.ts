@@ -1,5 +1,5 @@
-/** Beyond so many a suggestion is not worth its time. */
-const maxCompared = 500
+/** Beyond so many pairs of letters, some milliseconds, a suggestion is not worth its time. */
+const maxCompared = 150_000
 /** Longer names are compared and shown by their beginning: a hostile one can fill neither the answer nor a second. */
 const maxCharacters = 80
 
@@ -8,7 +8,10 @@ export function nearestName(given: string, names: readonly string[]): string | n
   const wanted = given.trim().toLowerCase()
   let nearest: string | null = null
   let nearestDistance = Number.POSITIVE_INFINITY
-  for (const name of names.slice(0, maxCompared)) {
+  let compared = 0
+  for (const name of names) {
+    compared += Math.min(wanted.length, maxCharacters) * Math.min(name.length, maxCharacters)
+    if (compared > maxCompared) break
     const distance = editDistance(wanted, name.trim().toLowerCase())
     const isNear = distance <= Math.max(1, Math.floor(name.length / 3)) && distance < name.length
     if (isNear && distance < nearestDistance) {

@@ -49,10 +49,10 @@ export function createCellMapping(
 
 /** A new row's cells by position in the sheet; what was not given is empty, and something must be given. */
 export function wholeRow(cells: readonly GivenCell[]): Cell[] | Refusal {
-  const row: Cell[] = []
+  const width = cells.reduce((widest, { column }) => Math.max(widest, column.index + 1), 0)
+  const row = new Array<Cell>(width).fill(null)
   for (const { column, value } of cells) row[column.index] = value
-  const filled = Array.from(row, (cell) => cell ?? null)
-  return isBlank(filled) ? refused('A row needs at least one cell that is not empty.') : filled
+  return isBlank(row) ? refused('A row needs at least one cell that is not empty.') : row
 }
 
 /** The cells of a row that change; `null` empties one. */

@@ -62,12 +62,13 @@ test('a snapshot of another make has another form', () => {
   assert.deepEqual(
     { form: snapshotForm, fields },
     {
-      form: 1,
+      form: 2,
       fields: [
         'blankRowJson',
         'codes',
         'columns',
         'contentHash',
+        'description',
         'facts',
         'indexes',
         'lastRowNumber',

@@ -4,7 +4,8 @@ import { ProviderFailure } from './provider-failure.ts'
 import type { ColumnIndexes } from './query/column-index.ts'
 import { indexColumns } from './query/index-columns.ts'
 import { createRowWriter, writeList } from './row-json.ts'
-import { type Column, columnsOf, isBlank, lastRowWithData } from './table.ts'
+import { describeRows, type RowDescription } from './schema/row-description.ts'
+import { type Column, isBlank, lastRowWithData, servedColumnsOf } from './table.ts'
 
 /**
  * A tab as it was read, ready to be sent: the JSON text of all its rows in one piece, and where each row begins.
@@ -31,10 +32,18 @@ export interface Snapshot {
 /** With what filters and sorts look at instead of the text. It takes longer to make than the rows, which do not wait. */
 export interface IndexedSnapshot extends Snapshot {
   indexes: ColumnIndexes
+  /** What descriptions of the sheet tell of its rows. */
+  description: RowDescription
 }
+
+/** What is made of the rows after they are there. */
+export type MadeLater = Pick<IndexedSnapshot, 'indexes' | 'description'>
 
 /** Every row repeats every header, so a small file can make a very large list; buffers know no limit of their own. */
 const maxListBytes = 512 * 1024 * 1024
+
+/** Of the JSON text of one row: it is compared, named by a hash and written as a whole, on the thread that answers. */
+export const maxRowBytes = 4 * 1024 * 1024
 
 type Values = 'typed' | 'formatted'
 
@@ -47,9 +56,9 @@ export function buildSnapshot(grid: Grid, values: Values = 'typed'): IndexedSnap
 export function buildRows(
   grid: Grid,
   values: Values,
-): { snapshot: Snapshot; cells: number; index(): ColumnIndexes } {
+): { snapshot: Snapshot; cells: number; index(): MadeLater } {
   const emptyCell = values === 'formatted' ? '' : null
-  const columns = columnsOf(grid)
+  const columns = servedColumnsOf(grid)
   const lastRowNumber = lastRowWithData(grid)
   const blankRowJson = createRowWriter(columns, emptyCell)([])
   const rowNumbers = numbersOfFilledRows(grid, lastRowNumber)
@@ -58,6 +67,7 @@ export function buildRows(
   const rows = Array.from(rowNumbers, (number) => grid.rows[number - 1] ?? [])
   const list = writeList(columns, rows, maxListBytes, emptyCell)
   if (!list) throw tooLarge()
+  refuseLongRow(list, rowNumbers)
   const snapshot = {
     ...list,
     rowNumbers,
@@ -67,11 +77,22 @@ export function buildRows(
     contentHash: contentHash(columns, list.listJson, rowNumbers),
     sizeInBytes: sizeOf(rowBuffers({ ...list, rowNumbers })),
   }
-  return { snapshot, cells: rows.length * columns.length, index: () => indexColumns(columns, rows) }
+  return {
+    snapshot,
+    cells: rows.length * columns.length,
+    index() {
+      const indexes = indexColumns(columns, rows)
+      return { indexes, description: describeRows(columns, rows, indexes, values) }
+    },
+  }
 }
 
-export function withIndexes(snapshot: Snapshot, indexes: ColumnIndexes): IndexedSnapshot {
-  return { ...snapshot, indexes, sizeInBytes: snapshot.sizeInBytes + sizeOf(indexBuffers(indexes)) }
+export function withIndexes(snapshot: Snapshot, { indexes, description }: MadeLater): IndexedSnapshot {
+  const { propertiesJson, keysJson, exampleRowsJson } = description
+  const texts = [propertiesJson, keysJson, ...exampleRowsJson]
+  const textBytes = texts.reduce((sum, text) => sum + text.length, 0)
+  const sizeInBytes = snapshot.sizeInBytes + sizeOf(indexBuffers(indexes)) + textBytes
+  return { ...snapshot, indexes, description, sizeInBytes }
 }
 
 function numbersOfFilledRows({ rows }: Grid, lastRowNumber: number): Uint32Array<ArrayBuffer> {
@@ -80,6 +101,15 @@ function numbersOfFilledRows({ rows }: Grid, lastRowNumber: number): Uint32Array
   for (let number = 2; number <= lastRowNumber; number++)
     if (!isBlank(rows[number - 1] ?? [])) numbers[count++] = number
   return numbers.slice(0, count)
+}
+
+function refuseLongRow(list: Pick<Snapshot, 'rowStarts'>, rowNumbers: Uint32Array): void {
+  for (let at = 0; at < rowNumbers.length; at++) {
+    if (rowBytes(list, at) <= maxRowBytes) continue
+    throw new ProviderFailure(
+      `row ${rowNumbers[at]} has more than ${maxRowBytes / 1024 / 1024} MiB; shorten its cells, or spread them over several rows`,
+    )
+  }
 }
 
 type RowBuffers = Pick<Snapshot, 'listJson' | 'rowStarts' | 'rowNumbers'>
@@ -99,6 +129,11 @@ function sizeOf(buffers: readonly ArrayBufferLike[]): number {
 
 function tooLarge(): ProviderFailure {
   return new ProviderFailure('the rows are too large together; shorten the headers or the cells')
+}
+
+/** Of the JSON text of one listed row. */
+export function rowBytes({ rowStarts }: Pick<Snapshot, 'rowStarts'>, at: number): number {
+  return (rowStarts[at + 1] ?? 0) - (rowStarts[at] ?? 0) - 1
 }
 
 /** The JSON text of one listed row. */

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { anyCodePoint } from '../../test/any-code-point.ts'
-import { buildSnapshot, positionOf, rowJson } from './snapshot.ts'
-import { columnsOf } from './table.ts'
+import { buildSnapshot, maxRowBytes, positionOf, rowJson } from './snapshot.ts'
+import { columnsOf, maxColumns, maxHeaderBytes, servedColumnsOf } from './table.ts'
 
 test('whatever the headers are, no column is lost and no key comes twice', () => {
   const header = fc.oneof(
@@ -36,9 +36,42 @@ test('whatever the headers are, no column is lost and no key comes twice', () =>
   )
 })
 
-test('16,384 columns of one name take no time to speak of', () => {
-  const columns = columnsOf({ rows: [Array.from({ length: 16_384 }, () => 'same')] })
-  assert.equal(columns.at(-1)?.key, 'same_16384')
+test('as many columns as there may be, all of one name, take no time to speak of', () => {
+  const columns = columnsOf({ rows: [Array.from({ length: maxColumns }, () => 'same')] })
+  assert.equal(columns.at(-1)?.key, `same_${maxColumns}`)
+})
+
+test('a header with more names than there may be is refused, in words for its owner', () => {
+  const named = (count: number) => Array.from({ length: count }, (_, at) => `c${at}`)
+  assert.throws(() => servedColumnsOf({ rows: [named(maxColumns + 1)] }), {
+    name: 'ProviderFailure',
+    message:
+      'the sheet has more than 2,000 columns with a name in row 1; remove some, or split the sheet into several',
+  })
+  const long = 'x'.repeat(maxHeaderBytes / 4)
+  assert.equal(servedColumnsOf({ rows: [[long, long, long, long]] }).length, 4)
+  assert.throws(() => servedColumnsOf({ rows: [[long, long, long, `${long}y`]] }), {
+    message: 'the names in row 1 have more than 256 KiB together; shorten them',
+  })
+})
+
+test('columns without a name do not count, as far as a spreadsheet reaches', () => {
+  const blanks = Array.from({ length: 18_276 }, () => null)
+  assert.deepEqual(servedColumnsOf({ rows: [['first', ...blanks, 'last']] }), [
+    { key: 'first', index: 0 },
+    { key: 'last', index: 18_277 },
+  ])
+  assert.throws(() => servedColumnsOf({ rows: [['first', ...blanks, ' ', 'last']] }), {
+    message: /farther right than column 18,278/,
+  })
+})
+
+test('a row that is too long to be handled as a whole is refused by its number', () => {
+  const rows = [['a', 'b'], [1, 2], ['x'.repeat(maxRowBytes)]]
+  assert.throws(() => buildSnapshot({ rows }), {
+    name: 'ProviderFailure',
+    message: /^row 3 has more than 4 MiB/,
+  })
 })
 
 test('a small file whose headers would make a huge list is refused before it is made', () => {

@@ -1,4 +1,5 @@
 import type { Cell, Grid } from './grid.ts'
+import { ProviderFailure } from './provider-failure.ts'
 
 /** `?row_numbers=true` adds this key to a row, and bodies may carry it back, so no column can have it. */
 export const rowNumberKey = '_row'
@@ -7,6 +8,47 @@ export interface Column {
   key: string
   /** Position in the sheet, from 0. */
   index: number
+}
+
+/**
+ * Columns with a name. Everything that is said about a sheet is as long as they are many, and some of it is made on the
+ * thread that answers everybody (docs/decisions/019).
+ */
+export const maxColumns = 2_000
+/** Of all names together. Each row repeats them, and so does each description, several times. */
+export const maxHeaderBytes = 256 * 1024
+/** Where the last name may stand: no spreadsheet is wider (Google's last column is ZZZ, Excel's XFD). */
+const maxColumnPosition = 18_278
+
+/**
+ * To be told of each cell of row 1 as it is read, so that a header of 300,000 columns is refused before the rest of the
+ * sheet is looked at. Columns without a name cost nothing, as long as they are no more than a spreadsheet has.
+ */
+export function createHeaderCheck(): (cell: Cell, index: number) => void {
+  let columns = 0
+  let bytes = 0
+  return (cell, index) => {
+    const name = headerText(cell)
+    if (name === '') return
+    if (++columns > maxColumns) {
+      throw new ProviderFailure(
+        `the sheet has more than ${maxColumns.toLocaleString('en')} columns with a name in row 1; ` +
+          'remove some, or split the sheet into several',
+      )
+    }
+    if (index >= maxColumnPosition) {
+      throw new ProviderFailure(
+        `a name in row 1 stands farther right than column ${maxColumnPosition.toLocaleString('en')}; ` +
+          'remove the empty columns before it',
+      )
+    }
+    bytes += Buffer.byteLength(name)
+    if (bytes > maxHeaderBytes) {
+      throw new ProviderFailure(
+        `the names in row 1 have more than ${maxHeaderBytes / 1024} KiB together; shorten them`,
+      )
+    }
+  }
 }
 
 /**
@@ -32,6 +74,12 @@ export function columnsOf(grid: Grid): Column[] {
     columns.push({ key, index })
   })
   return columns
+}
+
+/** The same of a sheet that is to be served; throws where there are more than can be. */
+export function servedColumnsOf(grid: Grid): Column[] {
+  grid.rows[0]?.forEach(createHeaderCheck())
+  return columnsOf(grid)
 }
 
 function headerText(cell: Cell): string {

@@ -1,10 +1,7 @@
 import type { SheetAddress } from '../../admission/judge.ts'
-import type { Cell } from '../../sheets/grid.ts'
-import { cellsAt } from '../../sheets/query/row-cells.ts'
-import { type OrderedJson, orderedJsonText } from '../../sheets/schema/ordered-json.ts'
-import { rowNumberSchema, rowSchema } from '../../sheets/schema/row-schema.ts'
+import { JsonText, type OrderedJson, orderedJsonText } from '../../sheets/schema/ordered-json.ts'
+import { rowSchema } from '../../sheets/schema/row-schema.ts'
 import type { IndexedSnapshot } from '../../sheets/snapshot.ts'
-import { rowNumberKey } from '../../sheets/table.ts'
 import { pathOf } from '../routes.ts'
 import { cellSchema, componentsOf, security } from './components.ts'
 import { codesOf, errorResponses } from './error-responses.ts'
@@ -22,35 +19,30 @@ import { anyFilter, filterParameters, ifNoneMatch } from './parameters.ts'
 type Json = { [key: string]: OrderedJson }
 
 const openapi = '3.1.0'
-const exampleRows = 2
-const exampleCharacters = 100
+
+const anyCell = orderedJsonText(cellSchema)
 
 /** The description of one sheet, in the form in which it was asked for. */
-export function sheetDocument(
-  address: SheetAddress,
-  snapshot: IndexedSnapshot,
-  facts: { isPublic: boolean; values: 'typed' | 'formatted' },
-): string {
-  const { columns, rowNumbers } = snapshot
+export function sheetDocument(address: SheetAddress, snapshot: IndexedSnapshot, isPublic: boolean): string {
+  const { columns, rowNumbers, description } = snapshot
   const path = pathOf(address)
   const keys = columns.map(({ key }) => key)
-  const shown = Math.min(exampleRows, rowNumbers.length)
+  const exampleRows = description.exampleRowsJson.map((json) => new JsonText(json))
   const sheet: SheetOperations = {
     form: address.form,
     pathParameters: [],
     filters: filterParameters(keys),
-    exampleRows: Array.from({ length: shown }, (_, position) =>
-      exampleRow(keys, cellsAt(snapshot, position)),
-    ),
-    exampleRowNumbers: [...rowNumbers.subarray(0, shown)],
-    columns: keys,
+    exampleRows,
+    exampleRowNumbers: [...rowNumbers.subarray(0, exampleRows.length)],
+    columns: new JsonText(`[${description.keysJson}]`),
     totalRows: rowNumbers.length,
-    isPublic: facts.isPublic,
+    isPublic,
   }
-  const row = withOptionalRowNumber(rowSchema(snapshot, { values: facts.values, rowNumbers: false }))
+  // With `row_numbers=true` a row has it, and in the answer to a write.
+  const row = rowSchema(description, 'sometimes')
   const rowToWrite = {
     type: 'object',
-    properties: new Map<string, OrderedJson>(keys.map((key) => [key, cellSchema])),
+    properties: new JsonText(`{${keys.map((key) => `${JSON.stringify(key)}:${anyCell}`).join(',')}}`),
     minProperties: 1,
   }
   return orderedJsonText({
@@ -171,23 +163,4 @@ function apiPath(): Json {
     },
     options,
   }
-}
-
-function exampleRow(keys: readonly string[], cells: readonly Cell[]): OrderedJson {
-  return new Map(keys.map((key, at) => [key, shortened(cells[at] ?? null)]))
-}
-
-function shortened(cell: Cell): Cell {
-  const isLong = typeof cell === 'string' && cell.length > exampleCharacters
-  return isLong ? `${cell.slice(0, exampleCharacters)}…` : cell
-}
-
-/** With `row_numbers=true` a row has it, and in the answer to a write. */
-function withOptionalRowNumber(schema: { [key: string]: OrderedJson }): OrderedJson {
-  const properties = new Map<string, OrderedJson>([[rowNumberKey, rowNumberSchema]])
-  if (schema.properties instanceof Map)
-    for (const [key, value] of schema.properties) properties.set(key, value)
-  // With `fields`, a row has only some of its columns.
-  const { required: _, ...rest } = schema
-  return { ...rest, properties }
 }

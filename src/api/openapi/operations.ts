@@ -21,7 +21,8 @@ export interface SheetOperations {
   /** A few of its rows, as they are read. */
   exampleRows: readonly OrderedJson[]
   exampleRowNumbers: readonly number[]
-  columns: readonly string[]
+  /** Their names. */
+  columns: OrderedJson
   totalRows: number
   /** Whether reading needs a key. */
   isPublic: boolean

@@ -1,4 +1,5 @@
 import type { Cell, Grid } from '../grid.ts'
+import { createHeaderCheck } from '../table.ts'
 import { readCell } from './csv/cell.ts'
 import { detectDelimiter } from './csv/dialect.ts'
 import { CsvScanner } from './csv/scanner.ts'
@@ -8,9 +9,12 @@ import { readCsvText } from './csv/text.ts'
 export function decodeCsvHeader(bytes: Uint8Array): Grid {
   const { text } = readCsvText(bytes)
   const scanner = new CsvScanner(text, detectDelimiter(text))
+  const checkHeader = createHeaderCheck()
   const header: Cell[] = []
   while (scanner.next()) {
-    header.push(readCell(text, scanner))
+    const cell = readCell(text, scanner)
+    checkHeader(cell, header.length)
+    header.push(cell)
     if (scanner.endsRecord) break
   }
   return { rows: [header] }

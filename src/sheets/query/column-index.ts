@@ -46,7 +46,10 @@ export interface IndexedColumn {
   kinds: number
 }
 
-export function indexedColumn({ indexes, rowNumbers }: IndexedSnapshot, column: number): IndexedColumn {
+export function indexedColumn(
+  { indexes, rowNumbers }: Pick<IndexedSnapshot, 'indexes'> & { rowNumbers: { length: number } },
+  column: number,
+): IndexedColumn {
   const { codes, facts } = indexes
   const fact = (at: number) => facts[column * columnFacts + at] ?? 0
   const kinds = fact(factAt.kinds)

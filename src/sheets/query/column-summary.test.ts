@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Cell } from '../grid.ts'
 import { buildSnapshot } from '../snapshot.ts'
-import { schemaOf } from './column-summary.ts'
+import { columnKindsOf, summariesOf } from './column-summary.ts'
 
 test('a column is summed up by the kinds of its cells, with examples from the top', () => {
   const columns: [cells: Cell[], kinds: string[], hasEmptyCells: boolean, examples: Cell[]][] = [
@@ -29,16 +29,17 @@ test('a column is summed up by the kinds of its cells, with examples from the to
   ]
   const rows = [0, 1, 2, 3].map((row) => columns.map(([cells]) => cells[row] ?? null))
   const snapshot = buildSnapshot({ rows: [columns.map((_, at) => `c${at}`), ...rows] })
+  const summaries = summariesOf(snapshot.columns, rows, snapshot.indexes)
   assert.deepEqual(
-    schemaOf(snapshot),
-    columns.map(([, kinds, hasEmptyCells, examples], at) => ({
-      key: `c${at}`,
-      kinds,
-      hasEmptyCells,
-      examples,
-    })),
+    summaries,
+    columns.map(([, kinds, hasEmptyCells, examples]) => ({ kinds, hasEmptyCells, examples })),
   )
-  assert.deepEqual(schemaOf(buildSnapshot({ rows: [['a']] })), [
-    { key: 'a', kinds: [], hasEmptyCells: false, examples: [] },
+  assert.deepEqual(
+    columnKindsOf(snapshot),
+    summaries.map(({ kinds, hasEmptyCells }) => ({ kinds, hasEmptyCells })),
+  )
+  const bare = buildSnapshot({ rows: [['a']] })
+  assert.deepEqual(summariesOf(bare.columns, [], bare.indexes), [
+    { kinds: [], hasEmptyCells: false, examples: [] },
   ])
 })

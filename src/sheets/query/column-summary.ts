@@ -1,14 +1,17 @@
 import type { Cell } from '../grid.ts'
 import type { IndexedSnapshot } from '../snapshot.ts'
-import { indexedColumn, seen } from './column-index.ts'
-import { cellReader } from './row-cells.ts'
+import type { Column } from '../table.ts'
+import { type ColumnIndexes, type IndexedColumn, indexedColumn, seen } from './column-index.ts'
 
-/** What a column holds, for a description of the sheet. */
-export interface ColumnSummary {
-  key: string
+/** What kinds of cells a column holds. */
+export interface ColumnKinds {
   /** `integer` where every number is whole, else `number`. Durations of a day and more are `string`. */
   kinds: CellKind[]
   hasEmptyCells: boolean
+}
+
+/** The same with examples, for a description of the sheet. */
+export interface ColumnSummary extends ColumnKinds {
   /** The first three different ones, from the top. */
   examples: Exclude<Cell, null>[]
 }
@@ -17,16 +20,25 @@ export type CellKind = 'number' | 'integer' | 'boolean' | 'string' | 'date' | 'd
 
 const maxExamples = 3
 
-export function schemaOf(snapshot: IndexedSnapshot): ColumnSummary[] {
-  return snapshot.columns.map(({ key }, at) => {
-    const { kinds } = indexedColumn(snapshot, at)
-    return {
-      key,
-      kinds: kindsIn(kinds),
-      hasEmptyCells: (kinds & seen.empty) !== 0,
-      examples: examplesIn(snapshot, at),
-    }
+/** Of each column; at once, however many rows there are. */
+export function columnKindsOf(snapshot: IndexedSnapshot): ColumnKinds[] {
+  return snapshot.columns.map((_, at) => kindsOf(indexedColumn(snapshot, at)))
+}
+
+/** Of each column, beside the rows that it was indexed with: for examples, all of them may have to be looked at. */
+export function summariesOf(
+  columns: readonly Column[],
+  rows: readonly (readonly Cell[])[],
+  indexes: ColumnIndexes,
+): ColumnSummary[] {
+  return columns.map(({ index }, at) => {
+    const column = indexedColumn({ indexes, rowNumbers: rows }, at)
+    return { ...kindsOf(column), examples: examplesIn(column, rows, index) }
   })
+}
+
+function kindsOf({ kinds }: IndexedColumn): ColumnKinds {
+  return { kinds: kindsIn(kinds), hasEmptyCells: (kinds & seen.empty) !== 0 }
 }
 
 function kindsIn(bits: number): CellKind[] {
@@ -41,15 +53,17 @@ function kindsIn(bits: number): CellKind[] {
   return kinds
 }
 
-function examplesIn(snapshot: IndexedSnapshot, column: number): Exclude<Cell, null>[] {
-  const { codes, emptyCode } = indexedColumn(snapshot, column)
-  const reader = cellReader(snapshot)
+function examplesIn(
+  { codes, emptyCode }: IndexedColumn,
+  rows: readonly (readonly Cell[])[],
+  index: number,
+): Exclude<Cell, null>[] {
   const found = new Map<number, Exclude<Cell, null>>()
   const wanted = Math.min(maxExamples, emptyCode)
   for (let position = 0; found.size < wanted; position++) {
     const code = codes[position] ?? emptyCode
     if (code === emptyCode || found.has(code)) continue
-    found.set(code, reader.cell(position, column) as Exclude<Cell, null>)
+    found.set(code, rows[position]?.[index] as Exclude<Cell, null>)
   }
   return [...found.values()]
 }

@@ -4,12 +4,23 @@ export type OrderedJson =
   | number
   | boolean
   | null
+  | JsonText
   | readonly OrderedJson[]
   | ReadonlyMap<string, OrderedJson>
   | { readonly [key: string]: OrderedJson | undefined }
 
+/** What is written as JSON already. */
+export class JsonText {
+  readonly text: string
+
+  constructor(text: string) {
+    this.text = text
+  }
+}
+
 export function orderedJsonText(value: OrderedJson): string {
   if (value === null || typeof value !== 'object') return JSON.stringify(value)
+  if (value instanceof JsonText) return value.text
   if (isArray(value)) return `[${value.map(orderedJsonText).join(',')}]`
   const entries = value instanceof Map ? [...value] : Object.entries(value)
   const members = entries.flatMap(([key, member]) =>

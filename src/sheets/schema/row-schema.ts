@@ -1,81 +1,31 @@
-import { type CellKind, type ColumnSummary, schemaOf } from '../query/column-summary.ts'
-import type { IndexedSnapshot } from '../snapshot.ts'
 import { rowNumberKey } from '../table.ts'
-import type { OrderedJson } from './ordered-json.ts'
-
-export interface SchemaWish {
-  values: 'typed' | 'formatted'
-  /** As with `?row_numbers=true`. */
-  rowNumbers: boolean
-}
+import { JsonText, type OrderedJson } from './ordered-json.ts'
+import type { RowDescription } from './row-description.ts'
 
 /** JSON Schema 2020-12 of the rows, told by the header and by the cells that the sheet holds now. */
 export function rowSchema(
-  snapshot: IndexedSnapshot,
-  { values, rowNumbers }: SchemaWish,
+  { propertiesJson, keysJson }: RowDescription,
+  /** As with `?row_numbers=true`; sometimes: with it or without. */
+  rowNumbers: boolean | 'sometimes',
 ): { [key: string]: OrderedJson } {
-  const properties = new Map<string, OrderedJson>()
-  if (rowNumbers) properties.set(rowNumberKey, rowNumberSchema)
-  for (const column of schemaOf(snapshot)) {
-    properties.set(column.key, values === 'formatted' ? formattedSchema(column) : columnSchema(column))
+  const properties = rowNumbers === false ? propertiesJson : joined(rowNumberProperty, propertiesJson)
+  const required = rowNumbers === true ? joined(JSON.stringify(rowNumberKey), keysJson) : keysJson
+  return {
+    type: 'object',
+    properties: new JsonText(`{${properties}}`),
+    // With `fields`, a row has only some of its columns.
+    ...(rowNumbers !== 'sometimes' && { required: new JsonText(`[${required}]`) }),
+    additionalProperties: false,
   }
-  return { type: 'object', properties, required: [...properties.keys()], additionalProperties: false }
 }
 
-export const rowNumberSchema = {
+const rowNumberSchema = {
   type: 'integer',
   minimum: 2,
   description: 'The number of the row in the sheet.',
 }
+const rowNumberProperty = `${JSON.stringify(rowNumberKey)}:${JSON.stringify(rowNumberSchema)}`
 
-function columnSchema({ kinds, hasEmptyCells, examples }: ColumnSummary): OrderedJson {
-  // Nothing is known of a column without a cell but that it may come to hold anything.
-  if (kinds.length === 0) return { type: ['string', 'number', 'boolean', 'null'] }
-  const types = [...new Set(kinds.map((kind) => typeOf[kind]))]
-  if (hasEmptyCells) types.push('null')
-  return {
-    type: types.length === 1 ? (types[0] ?? 'null') : types,
-    ...formatOf(kinds),
-    ...shownExamples(examples),
-  }
-}
-
-/** As displayed, everything is text, and nothing is null. */
-function formattedSchema({ examples }: ColumnSummary): OrderedJson {
-  return { type: 'string', ...shownExamples(examples) }
-}
-
-const typeOf: Record<CellKind, string> = {
-  number: 'number',
-  integer: 'integer',
-  boolean: 'boolean',
-  string: 'string',
-  date: 'string',
-  'date-time': 'string',
-  time: 'string',
-}
-
-/**
- * JSON Schema's own `date-time` and `time` must have a zone (RFC 3339), which a spreadsheet's clock has not: those who
- * made types of them would fail at our values. The OpenAPI registry of formats has the local ones.
- */
-const formats: Partial<Record<CellKind, { format: string; pattern?: string }>> = {
-  date: { format: 'date' },
-  'date-time': {
-    format: 'date-time-local',
-    pattern: '^\\d{4}-\\d{2}-\\d{2}[Tt]\\d{2}:\\d{2}:\\d{2}(?:\\.\\d+)?$',
-  },
-  time: { format: 'time-local', pattern: '^\\d{2}:\\d{2}:\\d{2}(?:\\.\\d+)?$' },
-}
-
-/** Only where all texts are of one kind. */
-function formatOf(kinds: readonly CellKind[]): { format?: string; pattern?: string } {
-  const texts = kinds.filter((kind) => typeOf[kind] === 'string')
-  const [only] = texts
-  return (texts.length === 1 && only && formats[only]) || {}
-}
-
-function shownExamples(examples: ColumnSummary['examples']): { examples?: OrderedJson } {
-  const short = examples.filter((example) => typeof example !== 'string' || example.length <= 100)
-  return short.length > 0 ? { examples: short } : {}
+function joined(first: string, others: string): string {
+  return others === '' ? first : `${first},${others}`
 }

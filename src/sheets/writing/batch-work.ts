@@ -11,6 +11,7 @@ import { type Base, createJudge } from './judging.ts'
 import { Closing, type Persistence } from './persistence.ts'
 import { type Judged, type SendingParts, send } from './sending.ts'
 import { outcomeUnknown, type Waiting } from './waiting.ts'
+import { createWeighing, maxBytesTogether } from './weighing.ts'
 
 /** Someone else may change the sheet between our look at it and our write; each time we look again, so often. */
 const maxAttempts = 5
@@ -110,10 +111,15 @@ async function sendAll(batch: readonly Waiting[], parts: SendingParts): Promise<
 
   async function judged(open: readonly Waiting[], on: Base): Promise<Judged[]> {
     const judge = createJudge(on, record.unknownFields)
+    const bytesOf = createWeighing(on)
     const group: Judged[] = []
+    let bytes = 0
     for (const waiting of open) {
+      const { wish } = waiting.order
+      bytes += bytesOf(wish)
+      if (group.length > 0 && bytes > maxBytesTogether) break
       const isAfterAddition = group.some(({ change }) => change.kind === 'add')
-      const judgement = judge(waiting.order.wish, isAfterAddition)
+      const judgement = judge(wish, isAfterAddition)
       if (judgement === 'later') break
       if (judgement instanceof Refusal) await refuse(waiting, judgement)
       else group.push({ waiting, change: judgement })

@@ -2,11 +2,12 @@ import { Refusal } from '../../errors.ts'
 import type { UnknownFields } from '../../store/schema.ts'
 import type { Change, ChangeResult, RowAsRead } from '../change.ts'
 import type { Cell } from '../grid.ts'
-import { changedCells, createCellMapping, type GivenCell, wholeRow } from '../row-input.ts'
+import { changedCells, createCellMapping, type GivenCell, type RowInput, wholeRow } from '../row-input.ts'
 import { createRowWriter } from '../row-json.ts'
-import { positionOf, rowJson, type Snapshot } from '../snapshot.ts'
+import { maxRowBytes, positionOf, rowJson, type Snapshot } from '../snapshot.ts'
 import type { Column } from '../table.ts'
 import type { Addition, Wish, WriteAnswer } from './order.ts'
+import { bytesOfEmptyRow, maxBytesTogether } from './weighing.ts'
 
 /** The tab that orders are held against. */
 export interface Base {
@@ -25,9 +26,14 @@ export function createJudge(
   unknownFields: UnknownFields,
 ): (wish: Wish, isAfterAddition: boolean) => Judgement {
   const toCells = createCellMapping(columns, unknownFields)
+  const emptyRowBytes = bytesOfEmptyRow(columns)
   return (wish, isAfterAddition) => {
     if (columns.length === 0) return new Refusal('missing_headers')
-    if (wish.kind === 'add') return addition(wish, toCells)
+    if (wish.kind === 'add') {
+      return wish.rows.length * emptyRowBytes > maxBytesTogether
+        ? tooManyRows(wish.rows.length, emptyRowBytes)
+        : addition(wish, toCells)
+    }
     if (!snapshot) return 'later'
     const { rowNumber } = wish
     const change = wish.kind === 'delete' ? wish : updating(toCells(wish.row))
@@ -38,11 +44,28 @@ export function createJudge(
     }
     const json = jsonOf(snapshot, rowNumber)
     if (wish.isRowAsExpected?.(rowNumber, json) === false) return new Refusal('precondition_failed')
+    if (wish.kind === 'update' && Buffer.byteLength(json) + bytesGiven(wish.row) > maxRowBytes)
+      return rowTooLong
     const before = rowAsRead(columns, json)
     return 'cells' in change
       ? { kind: 'update', rowNumber, ...change, before }
       : { kind: 'delete', rowNumber, before }
   }
+}
+
+function tooManyRows(rows: number, emptyRowBytes: number): Refusal {
+  const allowed = Math.max(1, Math.floor(maxBytesTogether / emptyRowBytes))
+  return new Refusal('payload_too_large', {
+    details: `With as many columns as this sheet has, a request may add ${allowed} rows; this one has ${rows}.`,
+  })
+}
+
+const rowTooLong = new Refusal('payload_too_large', {
+  details: `A row may have ${maxRowBytes / 1024 / 1024} MiB; with this change it would have more.`,
+})
+
+function bytesGiven(row: RowInput): number {
+  return row.reduce((sum, [, value]) => sum + Buffer.byteLength(JSON.stringify(value)), 0)
 }
 
 function addition(

@@ -1,5 +1,6 @@
 import type { Cell, Grid } from '../../grid.ts'
 import { ProviderFailure } from '../../provider-failure.ts'
+import { createHeaderCheck } from '../../table.ts'
 import { readCell, readCellText } from './cell.ts'
 import { detectDelimiter } from './dialect.ts'
 import { editCsv } from './edit.ts'
@@ -19,11 +20,13 @@ export function decodeCsv(bytes: Uint8Array, options: CsvOptions = {}): Grid {
   const rows: Cell[][] = []
   // One array grows to the widest record; its slices have exactly the room they need.
   const cells: Cell[] = []
+  const checkHeader = createHeaderCheck()
   let width = 0
   let hasData = false
   let lastRowWithData = 0
   while (scanner.next()) {
     const cell = read(text, scanner)
+    if (scanner.rowNumber === 1) checkHeader(cell, width)
     if (cell !== null) hasData = true
     cells[width++] = cell
     if (!scanner.endsRecord) continue

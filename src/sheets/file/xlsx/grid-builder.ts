@@ -1,4 +1,5 @@
 import type { Cell, Grid } from '../../grid.ts'
+import { createHeaderCheck } from '../../table.ts'
 import { xlsxFailure } from './failure.ts'
 import { MAX_GRID_CELLS, MAX_GRID_TEXT_CHARS } from './limits.ts'
 
@@ -10,11 +11,13 @@ export interface GridBuilder {
 /** A row is as long as its last value and the grid ends with the last row that has one; formats alone take no room. */
 export function createGridBuilder(): GridBuilder {
   const rows: Cell[][] = []
+  const checkHeader = createHeaderCheck()
   let slots = 0
   let textChars = 0
   return {
     set(row, column, cell) {
       if (cell === null || cell === '') return
+      if (row === 0) checkHeader(cell, column)
       if (typeof cell === 'string') textChars += cell.length
       while (rows.length <= row) rows.push([])
       const cells = rows[row] ?? []
