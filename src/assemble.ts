@@ -5,12 +5,15 @@ import { createKeyUse } from './admission/key-use.ts'
 import { defaultPlans, type Plans } from './admission/plans.ts'
 import { createQuota } from './admission/quota.ts'
 import { trustProxies } from './api/client-address.ts'
+import { createCompression } from './api/compression.ts'
 import { createApi } from './api/door.ts'
+import { createUnreadAnswers } from './api/unread-answers.ts'
 import type { Clock } from './clock.ts'
 import type { Config, StoreSetting } from './config.ts'
 import { assembleDashboard } from './dashboard-assembly.ts'
 import { StoreFailure, StoreUnwritable } from './errors.ts'
 import { secretOf } from './kept-secret.ts'
+import { createLoopTurns } from './loop-turns.ts'
 import { type Accounts, createAccounts } from './management/accounts.ts'
 import { type BySlug, createBySlug } from './management/by-slug.ts'
 import { type Connecting, createConnecting } from './management/connecting.ts'
@@ -48,6 +51,7 @@ import { createFileProvider } from './sheets/file/file-provider.ts'
 import { createGoogle } from './sheets/google/google.ts'
 import { createSharedTokens } from './sheets/google/shared-tokens.ts'
 import type { Provider } from './sheets/provider.ts'
+import { createQuerying } from './sheets/query/querying.ts'
 import { createReading } from './sheets/reading.ts'
 import { createSnapshotSharing } from './sheets/snapshot-sharing.ts'
 import { createWriting } from './sheets/writing.ts'
@@ -275,7 +279,13 @@ export async function startServer(
   const trustedProxies = trustProxies(config.trustedProxies)
   const drain: Drain = { isDraining: false }
   const isDraining = () => drain.isDraining
-  const api = createApi({ admission, ipGuard, trustedProxies, reading, writing, clock, observe, isDraining })
+  const { shares } = config
+  const turns = createLoopTurns(clock)
+  const querying = createQuerying({ shares, turns, clock, observe })
+  const compression = createCompression({ shares, clock, observe })
+  const apiParts = { admission, reading, writing, querying, compression, turns, clock, observe }
+  const unread = createUnreadAnswers((maxHeldBytes * shares.unread_percent) / 100, observe)
+  const api = createApi({ ...apiParts, ipGuard, trustedProxies, unread, isDraining })
   const storeProblem = () =>
     store.ping().then(
       () => null,
@@ -284,7 +294,6 @@ export async function startServer(
           ? { status: 'store cannot be written to', reason: error.reason }
           : { status: 'store unreachable' },
     )
-  const apiParts = { admission, reading, writing, clock, observe }
   const { dashboard, close: closeDashboard } = assembleDashboard({
     config,
     workshop,

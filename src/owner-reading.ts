@@ -1,8 +1,9 @@
 import type { IncomingMessage } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { keptDescription } from './api/describe.ts'
 import { resolveWish } from './api/list-query.ts'
 import { listReply } from './api/list-reply.ts'
-import { apiDocument, sheetDocument } from './api/openapi/documents.ts'
+import { apiDocument } from './api/openapi/documents.ts'
 import { parseParameters } from './api/query.ts'
 import { parseReadWish } from './api/read-wish.ts'
 import type { Body } from './api/reply.ts'
@@ -10,6 +11,7 @@ import type { ApiParts, RowsRequest } from './api/rows-request.ts'
 import type { OwnerReading } from './dashboard/dashboard-parts.ts'
 import { Refusal, TooManyAtOnce } from './errors.ts'
 import { columnTypesOf } from './management/column-types.ts'
+import type { KeptBodies } from './sheets/held-snapshots.ts'
 import { CredentialExpired, ProviderFailure } from './sheets/provider-failure.ts'
 import type { IndexedSnapshot } from './sheets/snapshot.ts'
 import type { SheetRecord } from './store/store.ts'
@@ -39,7 +41,8 @@ export function createOwnerReading(parts: ApiParts): OwnerReading {
         if (columns.length === 0) return new Refusal('missing_headers')
         const listQuery = resolveWish({ ...wish, format: 'json' }, columns)
         if (listQuery instanceof Refusal) return listQuery
-        const asked = { wish: { ...wish, format: 'json' as const }, listQuery, parameters }
+        const { accountId } = sheet
+        const asked = { accountId, wish: { ...wish, format: 'json' as const }, listQuery, parameters }
         const { body } = await listReply(asWhole(sheet), asked, read, parts)
         return await textOf(body)
       } catch (error) {
@@ -47,8 +50,9 @@ export function createOwnerReading(parts: ApiParts): OwnerReading {
       }
     },
     async shape(sheet) {
-      const snapshot = await Promise.race([snapshotOf(sheet), sleep(patienceMs, null, { ref: false })])
-      if (!snapshot) return null
+      const read = await Promise.race([readOf(sheet), sleep(patienceMs, null, { ref: false })])
+      if (!read) return null
+      const { snapshot } = read
       const types = columnTypesOf(snapshot)
       return {
         columns: snapshot.columns.map(({ key }, at) => ({ name: key, type: types[at] ?? 'string' })),
@@ -56,20 +60,29 @@ export function createOwnerReading(parts: ApiParts): OwnerReading {
       }
     },
     async description(of) {
-      const snapshot =
-        of && (await Promise.race([snapshotOf(of.sheet), sleep(patienceMs, null, { ref: false })]))
-      if (!of || !snapshot || snapshot.columns.length === 0) return apiDocument()
+      const read = of && (await Promise.race([readOf(of.sheet), sleep(patienceMs, null, { ref: false })]))
+      if (!of || !read || read.snapshot.columns.length === 0) return apiDocument()
       const { accountSlug, sheet } = of
-      const address = { form: 'a', accountSlug, sheetSlug: sheet.slug } as const
-      return sheetDocument(address, snapshot, sheet.access === 'public-read')
+      const described = {
+        what: 'openapi',
+        address: { form: 'a', accountSlug, sheetSlug: sheet.slug },
+        rowNumbers: false,
+        isPublic: sheet.access === 'public-read',
+      } as const
+      const nextTurn = () => parts.turns.next(sheet.accountId)
+      const text = await keptDescription(described, read.snapshot, read.bodies, nextTurn)
+      return Buffer.from(text.buffer, text.byteOffset, text.byteLength).toString()
     },
   }
 
   /** null when it cannot be read: why is told elsewhere. */
-  async function snapshotOf(sheet: SheetRecord): Promise<IndexedSnapshot | null> {
+  async function readOf(
+    sheet: SheetRecord,
+  ): Promise<{ snapshot: IndexedSnapshot; bodies: KeptBodies } | null> {
     try {
       const wish = { values: 'typed', mustAskProvider: false } as const
-      return await (await parts.reading.read(factsOf(sheet), wish)).indexed
+      const { indexed, bodies } = await parts.reading.read(factsOf(sheet), wish)
+      return { snapshot: await indexed, bodies }
     } catch (error) {
       if (error instanceof ProviderFailure || error instanceof TooManyAtOnce) return null
       throw error

@@ -19,8 +19,13 @@ export const shareTable = {
   /** Long lists that are being compressed for one account, and how long a reader waits for a turn before it gets plain bytes. */
   compression_at_once: { byDefault: 1, least: 1, most: 64 },
   compression_wait_ms: { byDefault: 50, least: 0, most: 10_000 },
+  /** Filters, searches and sorts that take more than a moment, of one account, and those that wait for it. */
+  queries_at_once: { byDefault: 4, least: 1, most: 1_000 },
+  queries_waiting: { byDefault: 64, least: 0, most: 10_000 },
   /** Of ROWPORT_SNAPSHOT_MB: whoever holds more is the first to lose rows from memory. */
   snapshot_percent: { byDefault: 25, least: 1, most: 100 },
+  /** Of the same: what slow readers of one account may keep in memory, beside the newest of their answers. */
+  unread_percent: { byDefault: 50, least: 1, most: 1_000 },
   /** Answers that are kept for Idempotency-Keys, for 24 hours. */
   journal_mb: { byDefault: 256, least: 1, most: 1_000_000 },
   upload_files: { byDefault: 100, least: 1, most: 100_000 },

@@ -68,6 +68,7 @@ const placeOfFile: Record<string, string> = {
   'src/free-space.ts': 'leaf',
   'src/shares.ts': 'leaf',
   'src/turnstile.ts': 'leaf',
+  'src/loop-turns.ts': 'leaf',
   'src/log.ts': 'sinks',
   'src/metrics.ts': 'sinks',
   'src/server.ts': 'server',

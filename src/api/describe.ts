@@ -1,8 +1,10 @@
 import { hash } from 'node:crypto'
+import type { SheetAddress } from '../admission/judge.ts'
 import { Refusal } from '../errors.ts'
 import type { KeptBodies } from '../sheets/held-snapshots.ts'
 import { orderedJsonText } from '../sheets/schema/ordered-json.ts'
 import { rowSchema } from '../sheets/schema/row-schema.ts'
+import type { IndexedSnapshot } from '../sheets/snapshot.ts'
 import { type Soon, then } from '../soon.ts'
 import { acceptedCoding } from './content-coding.ts'
 import { etagOf, variantHeld, variantOf } from './etag.ts'
@@ -14,7 +16,7 @@ import { parseReadWish } from './read-wish.ts'
 import { notModifiedHeaders, type Reply, readHeaders } from './reply.ts'
 import { pathOf } from './routes.ts'
 import { type ApiParts, admitted, type RowsRequest } from './rows-request.ts'
-import { type SendableBody, sendableBody } from './sendable-body.ts'
+import { sendableBody } from './sendable-body.ts'
 
 /** `…/schema` and `…/openapi.json` of a sheet. They tell of its rows, so they are reads like any other. */
 export async function describeSheet(
@@ -24,7 +26,7 @@ export async function describeSheet(
 ): Promise<Reply | Refusal> {
   const pass = await admitted(asked, parts, 'read')
   if (pass instanceof Refusal) return pass
-  const { sheet: facts, parameters } = pass
+  const { sheet: facts, parameters, account } = pass
   const wish = parseReadWish(parameters, 'description')
   if (wish instanceof Refusal) return wish
   if (facts.needsReconnect) return new Refusal('token_expired')
@@ -35,21 +37,34 @@ export async function describeSheet(
   const { snapshot, source } = sheet
   if (snapshot.columns.length === 0) return new Refusal('missing_headers')
 
-  const isPublic = facts.access === 'public-read'
-  const name = `${what} ${pathOf(asked.address)} ${rowNumbers} ${isPublic}`
+  const described: Described = {
+    what,
+    address: asked.address,
+    rowNumbers,
+    isPublic: facts.access === 'public-read',
+  }
+  const name = nameOf(described)
   const etag = etagOf(hash('sha256', `${name} ${snapshot.contentHash}`, 'base64url').slice(0, 22))
   const coding = acceptedCoding(request.headers['accept-encoding'])
   const held = variantHeld(request.headers['if-none-match'], etag, 'json', coding)
   if (held !== null) return notModified(held, sheet)
   const indexed = await sheet.indexed
-  const made = await keptText(name, coding, sheet.bodies, () =>
-    what === 'schema'
-      ? orderedJsonText({
-          $schema: 'https://json-schema.org/draft/2020-12/schema',
-          title: `A row of ${pathOf(asked.address)}`,
-          ...rowSchema(indexed.description, rowNumbers),
-        })
-      : sheetDocument(asked.address, indexed, isPublic),
+  const { bodies } = sheet
+  const accountId = account.id
+  const text = await keptDescription(described, indexed, bodies, () => parts.turns.next(accountId))
+  const made = await sendableBody(
+    {
+      name,
+      isWhole: true,
+      chunks: [text],
+      source: text,
+      coding,
+      bodies,
+      isHead: request.method === 'HEAD',
+      accountId,
+      onFailure: () => {},
+    },
+    parts,
   )
   const headers = originHeaders(variantOf(etag, 'json', made.coding), sheet)
   if (made.coding !== null) headers.push('Content-Encoding', made.coding)
@@ -57,21 +72,86 @@ export async function describeSheet(
   return { status: 200, base, headers, body: made.body, rowsFrom: source }
 }
 
+/** What a description depends on, beside the rows. */
+export interface Described {
+  what: 'schema' | 'openapi'
+  address: SheetAddress
+  rowNumbers: boolean
+  isPublic: boolean
+}
+
+function nameOf({ what, address, rowNumbers, isPublic }: Described): string {
+  return `${what} ${pathOf(address)} ${rowNumbers} ${isPublic}`
+}
+
+/**
+ * Made once for each snapshot, and kept with it. What is long in it was made by the thread that read the sheet; the rest takes a
+ * few milliseconds on 2,000 columns (docs/decisions/019).
+ */
+export async function keptDescription(
+  described: Described,
+  snapshot: IndexedSnapshot,
+  bodies: KeptBodies,
+  nextTurn: () => Soon<void>,
+): Promise<Uint8Array> {
+  const name = nameOf(described)
+  const [kept] = bodies.get(name) ?? []
+  if (kept) return kept
+  await nextTurn()
+  const made = Buffer.from(descriptionOf(described, snapshot))
+  bodies.keep(name, [made])
+  return made
+}
+
+function descriptionOf(
+  { what, address, rowNumbers, isPublic }: Described,
+  snapshot: IndexedSnapshot,
+): string {
+  if (what === 'openapi') return sheetDocument(address, snapshot, isPublic)
+  return orderedJsonText({
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    title: `A row of ${pathOf(address)}`,
+    ...rowSchema(snapshot.description, rowNumbers),
+  })
+}
+
 /** `/openapi.json`: the same for everyone, without a key. */
-export function describeApi({ request }: Exchange): Soon<Reply> {
-  const text = apiDocument()
-  const etag = etagOf(hash('sha256', text, 'base64url').slice(0, 22))
+export function describeApi({ request }: Exchange, parts: ApiParts): Soon<Reply> {
+  const { text, etag } = apiText()
   const coding = acceptedCoding(request.headers['accept-encoding'])
   const held = variantHeld(request.headers['if-none-match'], etag, 'json', coding)
   if (held !== null) return { status: 304, base: notModifiedHeaders, headers: ['ETag', held], body: null }
-  return then(
-    keptText('api', coding, bodiesOfApi, () => text),
-    (made) => {
-      const headers = ['ETag', variantOf(etag, 'json', made.coding)]
-      if (made.coding !== null) headers.push('Content-Encoding', made.coding)
-      return { status: 200, base: readHeaders.json, headers, body: made.body }
+  const made = sendableBody(
+    {
+      name: 'api',
+      isWhole: true,
+      chunks: [text],
+      source: text,
+      coding,
+      bodies: bodiesOfApi,
+      isHead: request.method === 'HEAD',
+      accountId: everyone,
+      onFailure: () => {},
     },
+    parts,
   )
+  return then(made, ({ body, coding: used }) => {
+    const headers = ['ETag', variantOf(etag, 'json', used)]
+    if (used !== null) headers.push('Content-Encoding', used)
+    return { status: 200, base: readHeaders.json, headers, body }
+  })
+}
+
+/** Where turns are counted by account; no account is called so. */
+const everyone = ''
+
+let keptApiText: { text: Uint8Array; etag: string } | null = null
+
+function apiText(): { text: Uint8Array; etag: string } {
+  if (keptApiText) return keptApiText
+  const text = Buffer.from(apiDocument())
+  keptApiText = { text, etag: etagOf(hash('sha256', text, 'base64url').slice(0, 22)) }
+  return keptApiText
 }
 
 const keptOfApi = new Map<string, readonly Uint8Array[]>()
@@ -80,20 +160,4 @@ const bodiesOfApi: KeptBodies = {
   bytes: 0,
   get: (name) => keptOfApi.get(name),
   keep: (name, pieces) => void keptOfApi.set(name, pieces),
-}
-
-function keptText(
-  name: string,
-  coding: Parameters<typeof sendableBody>[0]['coding'],
-  bodies: KeptBodies,
-  make: () => string,
-): Soon<SendableBody> {
-  return sendableBody({
-    name,
-    isWhole: true,
-    chunks: () => [Buffer.from(make())],
-    coding,
-    bodies,
-    onFailure: () => {},
-  })
 }

@@ -14,15 +14,17 @@ import { describeApi, describeSheet } from './describe.ts'
 import type { Exchange } from './exchange.ts'
 import { limitHeaders } from './limit-headers.ts'
 import { readRows } from './read-rows.ts'
-import { preflightReply, type Reply, refusalReply, send } from './reply.ts'
+import { heldBy, preflightReply, type Reply, refusalReply, send } from './reply.ts'
 import { errorFormOf, findRoute, type Route, readMethods, rowMethods, rowsMethods } from './routes.ts'
 import type { ApiParts } from './rows-request.ts'
 import { parseTarget } from './target.ts'
+import type { UnreadAnswers } from './unread-answers.ts'
 import { writeRows } from './write-rows.ts'
 
 export interface DoorParts extends ApiParts {
   ipGuard: IpGuard
   trustedProxies: TrustedProxies | null
+  unread: UnreadAnswers
   clock: Clock
   observe: Observe
   /** Once true, every answer asks its client to close the connection. */
@@ -61,7 +63,7 @@ const maxKnownCharacters = 200
 export function createApi(
   parts: DoorParts,
 ): (request: IncomingMessage, response: ServerResponse) => Promise<void> {
-  const { ipGuard, trustedProxies, clock, observe, isDraining } = parts
+  const { ipGuard, trustedProxies, unread, clock, observe, isDraining } = parts
   const addressOf = createAddressing()
 
   return async (request, response) => {
@@ -95,8 +97,10 @@ export function createApi(
     const code = answer instanceof Refusal ? answer.code : null
     const reply = answer instanceof Refusal ? refusalReply(answer, errorFormOf(url)) : answer
     const limits = exchange.limits ? limitHeaders(exchange.limits) : noHeaders
-    send(response, reply, method === 'HEAD', isDraining(), limits)
+    const isHead = method === 'HEAD'
+    send(response, reply, isHead, isDraining(), limits)
     const { caller } = exchange
+    if (caller && !isHead) unread.begin(caller.account.id, response, heldBy(reply.body))
     observe({
       event: 'request_answered',
       operation,
@@ -140,7 +144,7 @@ export function createApi(
 
   /** What has no writing side. */
   function answerToRead(exchange: Exchange, route: Exclude<Route, { kind: 'rows' }>): Soon<Reply | Refusal> {
-    if (route.kind === 'api-description') return describeApi(exchange)
+    if (route.kind === 'api-description') return describeApi(exchange, parts)
     if (route.kind === 'sheets') return listSheets(exchange, parts.admission)
     return describeSheet({ exchange, address: route.address, rowText: null }, route.what, parts)
   }

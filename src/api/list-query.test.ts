@@ -44,6 +44,22 @@ test('in takes a list, or one value in each repetition', () => {
   ])
 })
 
+test('a query has an end: so many filters, values and columns to sort by', () => {
+  const many = (count: number, one: string) => Array.from({ length: count }, () => one)
+  assert.equal(resolved(`sort=${many(10, 'price').join(',')}`).query.sort.length, 10)
+  assert.equal(
+    detailsOf(`sort=${many(11, 'price').join(',')}`),
+    '"sort" may name 10 columns; this one names 11.',
+  )
+  assert.equal(filtersOf(many(50, 'City=a').join('&')).length, 50)
+  assert.equal(detailsOf(many(51, 'City=a').join('&')), 'A query may have 50 filters; this one has 51.')
+  assert.equal(filtersOf(`City[in]=${many(1_000, 'a').join(',')}`)[0]?.values.length, 1_000)
+  assert.match(
+    detailsOf(`City[in]=${many(600, 'a').join(',')}&name[nin]=${many(401, 'a').join(',')}`),
+    /^A query may name 1,000 values to filter by; this one names 1001\./,
+  )
+})
+
 test('sort and fields name columns, also those with a comma or a minus', () => {
   assert.deepEqual(resolved('sort=price,-city&sort=Size, cm').query.sort, [
     { column: 1, descending: false },

@@ -17,6 +17,11 @@ export const wholeListQuery: ListQuery = {
   fields: null,
 }
 
+/** More would be no question of a person or a program: each one takes a look at every row. */
+const maxFilters = 50
+const maxListValues = 1_000
+const maxSortKeys = 10
+
 /** Names match exactly, else in any case; what matches nothing, or several columns, is refused by name. */
 export function resolveWish(wish: ReadWish, columns: readonly Column[]): ListQuery | Refusal {
   const find = finderOf(columns)
@@ -84,6 +89,16 @@ function resolveFilters(
     } else filters.push({ column, operator: operator ?? 'eq', values: [value] })
   }
   for (const { filter, given } of lists.values()) filters.push({ ...filter, values: listValues(given) })
+  if (filters.length > maxFilters) {
+    return invalid(`A query may have ${maxFilters} filters; this one has ${filters.length}.`)
+  }
+  const values = filters.reduce((sum, filter) => sum + filter.values.length, 0)
+  if (values > maxListValues) {
+    const allowed = maxListValues.toLocaleString('en')
+    return invalid(
+      `A query may name ${allowed} values to filter by; this one names ${values}. Ask several times.`,
+    )
+  }
   return filters
 }
 
@@ -95,7 +110,11 @@ function listValues(given: readonly string[]): readonly string[] {
 
 function resolveSort(given: readonly string[], columns: readonly Column[], find: Find): SortKey[] | Refusal {
   const keys: SortKey[] = []
-  for (const name of given.flatMap((text) => namesIn(text, find, sortColumn))) {
+  const names = given.flatMap((text) => namesIn(text, find, sortColumn))
+  if (names.length > maxSortKeys) {
+    return invalid(`"sort" may name ${maxSortKeys} columns; this one names ${names.length}.`)
+  }
+  for (const name of names) {
     const column = sortColumn(name, find)
     if (column instanceof Refusal) return column
     if (column === null) return unknownColumn(name, 'sort', columns)

@@ -1,5 +1,4 @@
 import { randomBase62 } from '../random-base62.ts'
-import { runQueryInSlices } from '../sheets/query/run-query.ts'
 import type { ReadSheet } from '../sheets/reading.ts'
 import { type Soon, then } from '../soon.ts'
 import { acceptedCoding } from './content-coding.ts'
@@ -18,6 +17,8 @@ import { sendableBody } from './sendable-body.ts'
 
 /** What is asked of a list, with every name in it found. */
 export interface ListAsked {
+  /** Whose sheet it is. */
+  accountId: string
   wish: ReadWish
   listQuery: ListQuery
   parameters: Parameters
@@ -25,12 +26,12 @@ export interface ListAsked {
 
 export function listReply(
   { exchange, address }: RowsRequest,
-  { wish, listQuery, parameters }: ListAsked,
+  { accountId, wish, listQuery, parameters }: ListAsked,
   sheet: ReadSheet,
   parts: ApiParts,
 ): Soon<Reply> {
   const { snapshot, source } = sheet
-  const { headers } = exchange.request
+  const { headers, method } = exchange.request
   const format = wish.format ?? acceptedFormat(headers.accept)
   const coding = acceptedCoding(headers['accept-encoding'])
   const etag = etagOf(snapshot.contentHash)
@@ -41,17 +42,23 @@ export function listReply(
   const { rowNumbers, escapeFormulas } = wish
   const shape: ListShape = { form: address.form, format, fields, rowNumbers, escapeFormulas }
 
-  return then(pageOf(sheet, listQuery, parts), ({ rows, total }) => {
+  return then(pageOf(sheet, listQuery, accountId, parts), ({ rows, total }) => {
     const facts = { total, limit: query.limit, offset: query.offset, asOfMs: sheet.asOfMs }
     const isWhole = rows.positions === null && rows.count === total && fields === null
-    const body = sendableBody({
-      name: nameOf(shape, isWhole ? null : listQuery),
-      isWhole,
-      chunks: listInPlace(snapshot, rows, shape) ?? (() => listBody(snapshot, rows, shape, facts)),
-      coding,
-      bodies: sheet.bodies,
-      onFailure: (error) => reportLateFailure(parts, error),
-    })
+    const body = sendableBody(
+      {
+        name: nameOf(shape, isWhole ? null : listQuery),
+        isWhole,
+        chunks: listInPlace(snapshot, rows, shape) ?? (() => listBody(snapshot, rows, shape, facts)),
+        source: snapshot.listJson,
+        coding,
+        bodies: sheet.bodies,
+        isHead: method === 'HEAD',
+        accountId,
+        onFailure: (error) => reportLateFailure(parts, error),
+      },
+      parts,
+    )
     return then(body, (made) => {
       const told = originHeaders(variantOf(etag, format, made.coding), sheet)
       told.push('X-Total-Count', String(total))
@@ -65,13 +72,14 @@ export function listReply(
 function pageOf(
   { snapshot, indexed }: ReadSheet,
   { query }: ListQuery,
-  { clock }: ApiParts,
+  accountId: string,
+  { querying }: ApiParts,
 ): Soon<{ rows: RowChoice; total: number }> {
   const { filters, search, sort, limit, offset } = query
   if (filters.length === 0 && search === null && sort.length === 0) {
     return { rows: stretch(snapshot, offset, limit), total: snapshot.rowNumbers.length }
   }
-  const ran = then(indexed, (ready) => runQueryInSlices(ready, query, clock))
+  const ran = then(indexed, (ready) => querying.run(accountId, ready, query))
   return then(ran, ({ positions, total }) => ({
     rows: { from: 0, count: positions.length, positions },
     total,

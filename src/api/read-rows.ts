@@ -12,7 +12,7 @@ import { type ApiParts, admitted, type RowsRequest } from './rows-request.ts'
 export async function readRows(asked: RowsRequest, parts: ApiParts): Promise<Reply | Refusal> {
   const pass = await admitted(asked, parts, 'read')
   if (pass instanceof Refusal) return pass
-  const { sheet: facts, parameters } = pass
+  const { sheet: facts, parameters, account } = pass
   const rowNumber = parseRowNumber(asked.rowText, parameters)
   if (rowNumber instanceof Refusal) return rowNumber
   const wish = parseReadWish(parameters, rowNumber === undefined ? 'list' : 'row')
@@ -27,8 +27,11 @@ export async function readRows(asked: RowsRequest, parts: ApiParts): Promise<Rep
   const listQuery = wish === wholeList ? wholeListQuery : resolveWish(wish, columns)
   if (listQuery instanceof Refusal) return listQuery
 
-  if (rowNumber === undefined) return listReply(asked, { wish, listQuery, parameters }, sheet, parts)
-  return rowReply(asked, { rowNumber, wish, fields: listQuery.fields }, sheet)
+  const accountId = account.id
+  if (rowNumber === undefined) {
+    return listReply(asked, { accountId, wish, listQuery, parameters }, sheet, parts)
+  }
+  return rowReply(asked, { accountId, rowNumber, wish, fields: listQuery.fields }, sheet, parts)
 }
 
 /** RFC 9111, 5.2.1: the client wants the spreadsheet as it is now. */

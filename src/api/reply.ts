@@ -107,6 +107,12 @@ export function send(
   }
 }
 
+/** What stays in memory while a body is being read. */
+export function heldBy(body: Body | null): readonly Uint8Array[] {
+  if (body === null || typeof body === 'string') return []
+  return isStreamed(body) ? body.holds : body
+}
+
 /** null where it is not known before the end. */
 function byteLength(body: Body): number | null {
   if (typeof body === 'string') return Buffer.byteLength(body)

@@ -2,8 +2,8 @@ import { Refusal } from '../errors.ts'
 import { listChunks } from '../sheets/query/list-chunks.ts'
 import type { ReadSheet } from '../sheets/reading.ts'
 import { createRowWriter } from '../sheets/row-json.ts'
-import { positionOf, rowJson, type Snapshot } from '../sheets/snapshot.ts'
-import { compressedFromBytes, compressedWhole } from './compression.ts'
+import { positionOf, rowBytes, rowJson, type Snapshot } from '../sheets/snapshot.ts'
+import { compressedFromBytes } from './compression.ts'
 import { acceptedCoding } from './content-coding.ts'
 import { type CsvShape, csvChunks, csvOfBlankRow } from './csv-rows.ts'
 import { rowEtag, variantHeld, variantOf } from './etag.ts'
@@ -12,39 +12,58 @@ import { withRowNumber } from './list-body.ts'
 import { notModified, originHeaders } from './origin-headers.ts'
 import type { ReadWish } from './read-wish.ts'
 import { type Reply, readHeaders } from './reply.ts'
-import type { RowsRequest } from './rows-request.ts'
+import type { ApiParts, RowsRequest } from './rows-request.ts'
 
 /** What is asked of one row, with every name in it found. */
 export interface RowAsked {
+  /** Whose sheet it is. */
+  accountId: string
   rowNumber: number
   wish: ReadWish
   fields: readonly number[] | null
 }
 
+const longRowBytes = 64 * 1024
+
 export async function rowReply(
   { exchange, address }: RowsRequest,
   asked: RowAsked,
   sheet: ReadSheet,
+  { compression, turns }: ApiParts,
 ): Promise<Reply | Refusal> {
   const { snapshot, source } = sheet
-  const { rowNumber, wish } = asked
+  const { accountId, rowNumber, wish } = asked
   if (rowNumber > snapshot.lastRowNumber) {
     return new Refusal('row_not_found', { details: `The last row with data is ${snapshot.lastRowNumber}.` })
   }
-  const { headers } = exchange.request
+  const { headers, method } = exchange.request
   const format = wish.format ?? acceptedFormat(headers.accept)
   const coding = acceptedCoding(headers['accept-encoding'])
   const position = positionOf(snapshot, rowNumber)
+  // A long one is made into text, hashed and made into bytes again: some milliseconds for each megabyte.
+  if (position !== null && rowBytes(snapshot, position) > longRowBytes) await turns.next(accountId)
   // The whole row's, whatever is shown of it: what `If-Match` will be held against.
   const etag = rowEtag(rowNumber, position === null ? snapshot.blankRowJson : rowJson(snapshot, position))
   const held = variantHeld(headers['if-none-match'], etag, format, coding)
   if (held !== null) return notModified(held, sheet)
 
   const text = rowBody(address.form, format, asked, sheet, position)
-  const isCompressed = coding !== null && text.length >= compressedFromBytes
-  const told = originHeaders(variantOf(etag, format, isCompressed ? coding : null), sheet)
-  if (isCompressed) told.push('Content-Encoding', coding)
-  const body = isCompressed ? await compressedWhole([Buffer.from(text)], coding) : text
+  const isHead = method === 'HEAD'
+  const wanted = text.length < compressedFromBytes ? null : coding
+  const compressed =
+    wanted === null || isHead
+      ? null
+      : await compression.whole({
+          accountId,
+          chunks: [Buffer.from(text)],
+          coding: wanted,
+          isLong: false,
+        })
+  const used = isHead || compressed ? wanted : null
+  const told = originHeaders(variantOf(etag, format, used), sheet)
+  if (used !== null) told.push('Content-Encoding', used)
+  // What HEAD would be compressed with is told; how long that would be is not known.
+  const body = used === null ? text : compressed
   return { status: 200, base: readHeaders[format], headers: told, body, rowsFrom: source }
 }
 

@@ -2,9 +2,12 @@ import type { Admission } from '../admission/admit.ts'
 import type { Call, Pass, SheetAddress } from '../admission/judge.ts'
 import type { Clock } from '../clock.ts'
 import { Refusal } from '../errors.ts'
+import type { LoopTurns } from '../loop-turns.ts'
 import type { Observe } from '../observe.ts'
+import type { Querying } from '../sheets/query/querying.ts'
 import type { Reading } from '../sheets/reading.ts'
 import type { Writing } from '../sheets/writing.ts'
+import type { Compression } from './compression.ts'
 import { type Exchange, noted } from './exchange.ts'
 import { presentedKeyHash } from './presented-key.ts'
 import { type Parameters, parseParameters, readableParameters } from './query.ts'
@@ -13,6 +16,9 @@ export interface ApiParts {
   admission: Admission
   reading: Reading
   writing: Writing
+  querying: Querying
+  compression: Compression
+  turns: LoopTurns
   clock: Clock
   observe: Observe
 }

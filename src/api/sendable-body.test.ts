@@ -1,10 +1,20 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { gunzipSync } from 'node:zlib'
+import { systemClock } from '../clock.ts'
+import { createLoopTurns } from '../loop-turns.ts'
+import { defaultShares } from '../shares.ts'
 import type { KeptBodies } from '../sheets/held-snapshots.ts'
-import { sendableBody } from './sendable-body.ts'
+import { createCompression } from './compression.ts'
+import { type BodyWish, sendableBody as sendableBodyWith } from './sendable-body.ts'
 
 const kibibyte = 1_024
+
+const parts = {
+  compression: createCompression({ shares: defaultShares, clock: systemClock, observe: () => {} }),
+  turns: createLoopTurns(systemClock),
+}
+const sendableBody = (wish: BodyWish) => sendableBodyWith(wish, parts)
 
 test('a body is compressed once for all who ask at the same time, and kept for those who ask later', async () => {
   for (const kibibytes of [20, 2_000]) {
@@ -28,7 +38,7 @@ test('what is short comes in one piece, what is long bit by bit', async () => {
   assert.ok(Array.isArray(short.body) && short.body.length === 1)
   assert.ok(kept.has('list'), 'joined once')
   const long = await sendableBody({ ...wish(2_000), name: 'long', bodies, isWhole: true })
-  assert.ok(typeof long.body === 'object' && 'chunks' in long.body)
+  assert.ok(long.body !== null && typeof long.body === 'object' && 'chunks' in long.body)
   assert.equal(Buffer.concat(await Array.fromAsync(long.body.chunks)).length, 2_000 * kibibyte)
   assert.deepEqual([...kept.keys()], ['list'], 'what is made anew in no time is not kept')
 })
@@ -38,7 +48,7 @@ test('the result of a query is kept when it is short; a long one is compressed o
   await sendableBody({ ...wish(20), bodies, coding: 'gzip' })
   assert.deepEqual([...kept.keys()], ['list gzip'])
   const long = await sendableBody({ ...wish(2_000), name: 'long', bodies, coding: 'gzip' })
-  assert.ok(typeof long.body === 'object' && 'chunks' in long.body)
+  assert.ok(long.body !== null && typeof long.body === 'object' && 'chunks' in long.body)
   assert.deepEqual(gunzipSync(Buffer.concat(await Array.fromAsync(long.body.chunks))), contentOf(2_000))
   assert.deepEqual([...kept.keys()], ['list gzip'])
 })
@@ -58,11 +68,35 @@ test('a kept body holds on to no more memory than its length', async () => {
     for (const piece of pieces) assert.equal(piece.buffer.byteLength, piece.byteLength)
 })
 
+test('for HEAD nothing is compressed, and no more is made than shows what GET would say', async () => {
+  const { bodies, kept } = keepAll()
+  let made = 0
+  function* counted(): Generator<Uint8Array> {
+    for (const chunk of wish(2_000).chunks()) {
+      made++
+      yield chunk
+    }
+  }
+  const head = { ...wish(0), bodies, isWhole: true, isHead: true }
+  const long = await sendableBody({ ...head, chunks: counted, coding: 'br' })
+  assert.deepEqual(long, { body: null, coding: 'br' })
+  assert.ok(made < 100, `${made} KiB`)
+  const short = await sendableBody({ ...head, chunks: wish(2).chunks })
+  assert.ok(Array.isArray(short.body))
+  assert.equal(
+    Buffer.concat(short.body as Uint8Array[]).length,
+    2 * kibibyte,
+    'the length of a short one is known',
+  )
+  assert.equal(kept.size, 0)
+})
+
 function wish(kibibytes: number) {
   function* chunks(): Generator<Uint8Array> {
     for (let n = 0; n < kibibytes; n++) yield pieceAt(n)
   }
-  return { name: 'list', isWhole: false, chunks, coding: null, onFailure: () => {} }
+  const forWhom = { isHead: false, accountId: 'acme', source: new Uint8Array() }
+  return { name: 'list', isWhole: false, chunks, coding: null, onFailure: () => {}, ...forWhom }
 }
 
 function pieceAt(n: number): Buffer {

@@ -4,6 +4,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 /** A body that is made while it is sent. */
 export interface StreamedBody {
   chunks: Iterable<Uint8Array> | AsyncIterable<Uint8Array>
+  /** What it is made of, and stays in memory until the end. */
+  holds: readonly Uint8Array[]
   /** The head is gone by then, so the connection is cut; this tells those who should know. */
   onFailure(error: unknown): void
 }

@@ -14,23 +14,30 @@ export interface CodeVerdicts {
   decide: ((code: number) => boolean) | null
 }
 
+/** Each takes some twenty looks at cells, which may stand far back in their rows. */
+const valuesPerStep = 8
+
 export const undecided = 0
 export const passes = 1
 export const fails = 2
 
-/** One for each value that must hold. */
-export function codeVerdicts(
+/** One for each value that must hold. Pauses, because each value of a list is looked up among all cells of its column. */
+export function* codeVerdicts(
   snapshot: IndexedSnapshot,
   { column: index, operator, values }: Filter,
-): CodeVerdicts[] {
+): Generator<void, CodeVerdicts[]> {
+  yield
   const cells = new ColumnCells(snapshot, index)
   switch (operator) {
     case 'in':
     case 'nin':
-      return [equalTo(cells, values, operator === 'in')]
+      return [yield* equalTo(cells, values, operator === 'in')]
     case 'eq':
-    case 'ne':
-      return values.map((value) => equalTo(cells, [value], operator === 'eq'))
+    case 'ne': {
+      const verdicts: CodeVerdicts[] = []
+      for (const value of values) verdicts.push(yield* equalTo(cells, [value], operator === 'eq'))
+      return verdicts
+    }
     case 'gt':
     case 'gte':
     case 'lt':
@@ -45,11 +52,16 @@ export function codeVerdicts(
   }
 }
 
-function equalTo(cells: ColumnCells, values: readonly string[], verdict: boolean): CodeVerdicts {
+function* equalTo(
+  cells: ColumnCells,
+  values: readonly string[],
+  verdict: boolean,
+): Generator<void, CodeVerdicts> {
   const { column } = cells
   const verdicts = new Uint8Array(column.emptyCode + 1).fill(verdict ? fails : passes)
   const mark = ({ below, above }: Bounds) => verdicts.fill(verdict ? passes : fails, below, above)
-  for (const value of values) {
+  for (const [at, value] of values.entries()) {
+    if (at % valuesPerStep === valuesPerStep - 1) yield
     if (value === '') continue
     const text = folded(value)
     const number = numberIn(value)

@@ -259,19 +259,24 @@ test('a long query lets others have their turn, and gives the same', async () =>
       return clock.elapsedMs()
     },
   }
-  let turns = 0
-  let isWaiting = true
-  const takeTurn = () => {
-    turns++
-    if (isWaiting) setImmediate(takeTurn)
-  }
-  setImmediate(takeTurn)
-  const sliced = runQueryInSlices(snapshot, query, slow)
-  assert.ok(sliced instanceof Promise)
-  assert.deepEqual(await sliced, runQuery(snapshot, query))
-  isWaiting = false
-  assert.ok(turns > 2, `${turns} turns`)
-  assert.deepEqual(runQueryInSlices(snapshot, query, clock), runQuery(snapshot, query))
+  const slices = runQueryInSlices(snapshot, query, slow)
+  let count = 1
+  let slice = slices.next()
+  for (; !slice.done; slice = slices.next()) count++
+  assert.deepEqual(slice.value, runQuery(snapshot, query))
+  assert.ok(count > 2, `${count} slices`)
+  const atOnce = runQueryInSlices(snapshot, query, clock).next()
+  assert.deepEqual(atOnce, { done: true, value: runQuery(snapshot, query) })
+})
+
+test('a list of values to filter by is looked up in slices too', () => {
+  const rows = Array.from({ length: 1_000 }, (_, n) => [`word ${n}`])
+  const snapshot = buildSnapshot({ rows: [['note'], ...rows] })
+  const values = Array.from({ length: 500 }, (_, n) => `word ${n * 2}`)
+  const query: Query = { ...everything, filters: [{ column: 0, operator: 'in', values }] }
+  const steps = [...runQuerySteps(snapshot, query)].length
+  assert.ok(steps > 50, `${steps} steps`)
+  assert.equal(runQuery(snapshot, query).total, 500)
 })
 
 test('what a value means depends on the cells it meets', () => {
