@@ -57,6 +57,8 @@ test('who compresses long lists in every way at once keeps nobody else from a co
       })
       for (let n = 1; n <= 3; n++) seen.push(await list(method === 'HEAD' ? n : n + 3))
       await attacked
+      // Long enough to ask the victim a few hundred times.
+      while (performance.now() - begunMs < 1_500) await attack()
     })
     const told = seen.map(({ tookMs, coding }) => `${tookMs.toFixed(0)} ms (${coding})`).join(', ')
     const mine = [...Map.groupBy(codings, (coding) => coding)].map(
@@ -68,7 +70,7 @@ test('who compresses long lists in every way at once keeps nobody else from a co
     )
     const slowestMs = Math.max(...seen.map(({ tookMs }) => tookMs))
     assert.ok(slowestMs <= 1_000 + 10 * idleList.tookMs, `${slowestMs} ms`)
-    assert.ok(!isHurt(figures, idle), method)
+    assert.ok(!isHurt(figures), method)
     if (method === 'HEAD') assert.ok(attackMs <= 1_000 + 10 * idleList.tookMs, 'HEAD compresses nothing')
   }
 })

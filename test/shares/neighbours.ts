@@ -103,6 +103,8 @@ export interface Figures {
   requests: number
   /** Of the server's main thread, by its processor time: busy neighbours do not count. */
   mainThreadMs: number
+  /** How long it could have gone on and had no processor: the machine was busy with other things. */
+  starvedMs: number
   p50Ms: number
   p99Ms: number
   maxMs: number
@@ -118,7 +120,7 @@ export async function victimDuring(
   const worker = new Worker(new URL('./probe-worker.ts', import.meta.url), { workerData: wish })
   await once(worker, 'message')
   const pid = server.child.pid ?? 0
-  const usedBeforeMs = mainThreadMsOf(pid)
+  const before = mainThreadOf(pid)
   const answered = once(worker, 'message')
   try {
     await attack()
@@ -126,6 +128,7 @@ export async function victimDuring(
     worker.postMessage('stop')
   }
   const [{ tookMs, statuses }] = (await answered) as [Probed]
+  const after = mainThreadOf(pid)
   assert.ok(
     statuses.every((status) => status === 200),
     'the victim is answered',
@@ -134,24 +137,32 @@ export async function victimDuring(
   const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0
   return {
     requests: sorted.length,
-    mainThreadMs: mainThreadMsOf(pid) - usedBeforeMs,
+    mainThreadMs: after.usedMs - before.usedMs,
+    starvedMs: after.starvedMs - before.starvedMs,
     p50Ms: at(0.5),
     p99Ms: at(0.99),
     maxMs: sorted.at(-1) ?? 0,
   }
 }
 
-export function inWords({ requests, mainThreadMs, p50Ms, p99Ms, maxMs }: Figures): string {
+export function inWords({ requests, mainThreadMs, starvedMs, p50Ms, p99Ms, maxMs }: Figures): string {
   const ms = (value: number) => value.toFixed(1)
   return (
     `victim p50 ${ms(p50Ms)} p99 ${ms(p99Ms)} max ${ms(maxMs)} ms (${requests} requests); ` +
-    `main thread ${ms(mainThreadMs)} ms in all`
+    `main thread ${ms(mainThreadMs)} ms in all, and ${ms(starvedMs)} ms without a processor`
   )
 }
 
+/** What each of so many requests of the attacker took of the main thread, without what the victim's took. */
+export function mainThreadMsEach({ mainThreadMs, requests }: Figures, asked: number): number {
+  return (mainThreadMs - requests * msOfProbe) / asked
+}
+
+const msOfProbe = 0.7
+
 /** On a machine that is busy with other things nobody can tell who it is that the victim waits for. */
-export function isHurt({ p99Ms }: Figures, idle: Figures): boolean {
-  return idle.p99Ms <= 25 && p99Ms > 50
+export function isHurt({ p99Ms, mainThreadMs, starvedMs }: Figures): boolean {
+  return p99Ms > 50 && starvedMs < mainThreadMs / 10
 }
 
 function residentMbOf(pid: number): number {
@@ -159,6 +170,7 @@ function residentMbOf(pid: number): number {
 }
 
 /** Linux counts it in nanoseconds for each thread; the main one has the number of the process. */
-function mainThreadMsOf(pid: number): number {
-  return Number(readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'utf8').split(' ')[0]) / 1e6
+function mainThreadOf(pid: number): { usedMs: number; starvedMs: number } {
+  const [used, starved] = readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'utf8').split(' ')
+  return { usedMs: Number(used) / 1e6, starvedMs: Number(starved) / 1e6 }
 }

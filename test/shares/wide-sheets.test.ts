@@ -8,6 +8,7 @@ import {
   exchange,
   inWords,
   isHurt,
+  mainThreadMsEach,
   type Neighbours,
   startNeighbours,
   victimDuring,
@@ -54,9 +55,10 @@ test('300,000 columns are refused by every way in, and nobody else notices', {
       }
     })
     t.diagnostic(`300,000 columns, ${way}: ${inWords(figures)}`)
-    assert.ok(!isHurt(figures, idle), way)
+    assert.ok(!isHurt(figures), way)
     // The file is read by another thread; with it come 300,000 names, unless they are refused there.
-    assert.ok(figures.mainThreadMs / asked < 60, `${way}: ${figures.mainThreadMs / asked} ms each`)
+    const eachMs = mainThreadMsEach(figures, asked)
+    assert.ok(eachMs < 60, `${way}: ${eachMs} ms of the main thread`)
   }
   t.diagnostic(`resident ${beforeMb.toFixed(0)} MB before, ${residentMb().toFixed(0)} MB after`)
   assert.ok(residentMb() - beforeMb < 200)
@@ -86,7 +88,7 @@ test('as many columns as may be, with every kind of request, and nobody else not
       csv: () => attacker.ask(`${wide.formA}?format=csv&limit=50`),
       filter: (n) => attacker.ask(`${wide.formA}?q=${n}x&sort=-c1998,c1&limit=1`),
       add: () =>
-        attacker.ask(wide.formA, { method: 'POST', body: `[${Array.from({ length: 20 }, () => row)}]` }),
+        attacker.ask(wide.formA, { method: 'POST', body: `[${Array.from({ length: 10 }, () => row)}]` }),
       change: () => attacker.ask(`${wide.formA}/3`, { method: 'PUT', body: row }),
     }
     for (const [kind, ask] of Object.entries(kinds)) {
@@ -103,8 +105,8 @@ test('as many columns as may be, with every kind of request, and nobody else not
         }
       })
       t.diagnostic(`2,000 columns, ${what}, ${kind} (up to ${slowestMs.toFixed(0)} ms): ${inWords(figures)}`)
-      assert.ok(!isHurt(figures, idle), `${what}, ${kind}`)
-      const eachMs = figures.mainThreadMs / asked
+      assert.ok(!isHurt(figures), `${what}, ${kind}`)
+      const eachMs = mainThreadMsEach(figures, asked)
       assert.ok(eachMs < 60, `${what}, ${kind}: ${eachMs} ms of the main thread`)
     }
   }
