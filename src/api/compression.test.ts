@@ -22,15 +22,19 @@ test('what is compressed is whole again afterwards, at any length and in any pie
     }
 })
 
-test('of one account one long list is compressed at a time; who waits too long for it gets none', async () => {
+test('of one account one long list is compressed at a time; who waits too long for it gets none', async (t) => {
   const { compression, seen } = start(20)
   const long = { coding: 'br', isLong: true } as const
+  const isHalfDone = Promise.withResolvers<void>()
   const isReleased = Promise.withResolvers<void>()
+  t.after(() => isReleased.resolve())
   async function* untilReleased(): AsyncGenerator<Uint8Array> {
     yield words(mebibyte)
+    isHalfDone.resolve()
     await isReleased.promise
   }
   const first = compression.whole({ ...acme, ...long, chunks: untilReleased() })
+  await isHalfDone.promise
   assert.equal(await compression.whole({ ...acme, ...long, chunks: [words(mebibyte)] }), null)
   assert.deepEqual(
     seen.filter(({ event }) => event === 'share_used_up'),
