@@ -42,7 +42,7 @@ const stepBytes = 256 * 1024
 /** Node has four; one is left for reading files, and a processor for answering. */
 const places = Math.max(1, Math.min(3, availableParallelism() - 1))
 
-/** A compressor has some megabytes of memory, and a reader may take its time. */
+/** A compressor keeps its memory for as long as its reader takes. */
 const streamsOfAccount = 8
 
 /** DESIGN, measured: the levels that gain most for their time. Node's own level for brotli takes a hundred times as long. */
