@@ -279,7 +279,6 @@ export async function startServer(
   const trustedProxies = trustProxies(config.trustedProxies)
   const drain: Drain = { isDraining: false }
   const isDraining = () => drain.isDraining
-  const { shares } = config
   const turns = createLoopTurns(clock)
   const querying = createQuerying({ shares, turns, clock, observe })
   const compression = createCompression({ shares, clock, observe })
