@@ -245,6 +245,9 @@ function inWords(outcome: CopiedTable[] | CopyRefusal): CopiedTable[] | Problem 
 const googleMissing =
   'The operator sets GOOGLE_CLIENT_ID and GOOGLE_CLIENT_SECRET; docs/google-setup.md says how to get them.'
 
+/** Networks that are counted in memory: about ten megabytes at most, however many addresses somebody has. */
+const mostStrangers = 50_000
+
 export interface ServingInstance extends RunningServer {
   /** Says in /readyz that the end is near, and goes on as before: whoever shares requests out looks elsewhere. */
   announceEnd(): void
@@ -275,7 +278,7 @@ export async function startServer(
   const keyUse = createKeyUse(store, clock)
   const admission = createAdmission({ store, plans, windows, quota, keyUse })
   // Strangers are counted by each instance for itself: to count them must not cost a question to anyone else.
-  const ipGuard = createIpGuard(createMemoryRateWindows(clock), config.refusalsPerMinute)
+  const ipGuard = createIpGuard(createMemoryRateWindows(clock, mostStrangers), config.refusalsPerMinute)
   const trustedProxies = trustProxies(config.trustedProxies)
   const drain: Drain = { isDraining: false }
   const isDraining = () => drain.isDraining

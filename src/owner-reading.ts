@@ -108,6 +108,7 @@ function asWhole({ id }: SheetRecord): RowsRequest {
     exchange: {
       request,
       query: null,
+      clientAddress: '',
       isStranger: false,
       caller: null,
       limits: null,

@@ -67,6 +67,7 @@ const placeOfFile: Record<string, string> = {
   'src/plain-words.ts': 'leaf',
   'src/free-space.ts': 'leaf',
   'src/shares.ts': 'leaf',
+  'src/client-network.ts': 'leaf',
   'src/turnstile.ts': 'leaf',
   'src/loop-turns.ts': 'leaf',
   'src/log.ts': 'sinks',

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { test } from 'node:test'
 import { crc32 } from 'node:zlib'
-import { generateApiKey, hashApiKey, shownParts } from './api-key.ts'
+import { generateApiKey, hashApiKey, mayBeApiKey, shownParts } from './api-key.ts'
 
 test('a key is its prefix, 26 random characters and 6 of their checksum', () => {
   for (const mode of ['live', 'test'] as const) {
@@ -22,6 +22,17 @@ test('what is stored is the SHA-256 of the whole key, and only of what has the s
   for (const text of ['', 'nonsense', key.slice(1), `${key}a`, `${key}\n`, key.replace('live', 'prod')]) {
     assert.equal(hashApiKey(text), null, JSON.stringify(text))
   }
+})
+
+test('a key is told from what was never one by its text alone', () => {
+  const key = generateApiKey('live')
+  assert.ok(mayBeApiKey(key) && mayBeApiKey(generateApiKey('test')))
+  for (let at = 0; at < key.length; at++) {
+    const other = key[at] === 'a' ? 'b' : 'a'
+    assert.ok(!mayBeApiKey(key.slice(0, at) + other + key.slice(at + 1)), `another character at ${at}`)
+  }
+  for (const text of ['', 'nonsense', key.slice(1), `${key}0`, key.replace('live', 'test')])
+    assert.ok(!mayBeApiKey(text), text)
 })
 
 test('people see the start and the end, never the middle', () => {

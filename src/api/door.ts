@@ -13,6 +13,8 @@ import { clientAddress, type TrustedProxies } from './client-address.ts'
 import { describeApi, describeSheet } from './describe.ts'
 import type { Exchange } from './exchange.ts'
 import { limitHeaders } from './limit-headers.ts'
+import { mayHaveKey } from './presented-key.ts'
+import { readableParameters } from './query.ts'
 import { readRows } from './read-rows.ts'
 import { heldBy, preflightReply, type Reply, refusalReply, send } from './reply.ts'
 import { errorFormOf, findRoute, type Route, readMethods, rowMethods, rowsMethods } from './routes.ts'
@@ -74,6 +76,7 @@ export function createApi(
     const exchange: Exchange = {
       request,
       query,
+      clientAddress: clientAddress(request, trustedProxies),
       isStranger: true,
       caller: null,
       limits: null,
@@ -82,12 +85,14 @@ export function createApi(
     }
     let answer: Reply | Refusal | null
     try {
-      const address = clientAddress(request, trustedProxies)
-      const look = ipGuard.look(address)
+      const look = ipGuard.look(exchange.clientAddress)
       const window = look instanceof Promise ? await look : look
       const isWelcome = window.isAdmitted || method === 'OPTIONS'
-      answer = isWelcome ? await answerTo(exchange, segments, route) : tooOften(exchange, window)
-      if (answer instanceof Refusal && exchange.isStranger) await ipGuard.countRefused(address)
+      const mayPass = isWelcome || mayHaveKey(request, readableParameters(query))
+      answer = mayPass ? await answerTo(exchange, segments, route) : null
+      const isStranger = exchange.isStranger && (answer === null || answer instanceof Refusal)
+      if (isStranger && !isWelcome) answer = tooOften(exchange, window)
+      else if (isStranger) await ipGuard.countRefused(exchange.clientAddress)
     } catch (error) {
       answer = afterFailure(error, operation)
     }
@@ -116,7 +121,10 @@ export function createApi(
     })
   }
 
-  /** An address that was refused too often as a stranger waits; everyone else goes on. */
+  /**
+   * Strangers wait at an address from which too many were refused. Without a key, or with a text that is none, nothing is
+   * looked up; a key is judged first, and whoever has a good one is not held up by a neighbour behind the same address.
+   */
   function tooOften(exchange: Exchange, { remaining, resetAtMs, nowMs }: GuardWindow): Refusal {
     exchange.isStranger = false
     exchange.limits = { rate: { limit: ipGuard.refusalsPerMinute, remaining, resetAtMs }, quota: null }

@@ -6,6 +6,8 @@ import type { Refusal } from '../errors.ts'
 export interface Exchange {
   request: IncomingMessage
   query: string | null
+  /** Who asked, as far as the net goes. */
+  clientAddress: string
   /** Until a key, or a sheet that needs none, says otherwise: what a stranger is refused counts for its address. */
   isStranger: boolean
   /** null for a stranger. */

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
-import { hashApiKey, hashOfNoKey } from '../admission/api-key.ts'
+import { hashApiKey, hashOfNoKey, mayBeApiKey } from '../admission/api-key.ts'
 import type { Parameters } from './query.ts'
 
 const bearer = /^Bearer +(\S.*)$/i
@@ -22,6 +22,12 @@ export function presentedKeyHash(
   // Under another scheme the key stood elsewhere, and may be another next time.
   if (authorization !== undefined && bearer.test(authorization)) lastOn.set(socket, { authorization, hash })
   return hash
+}
+
+/** Whether it is worth to look for the key that came with a request; told from its text alone. */
+export function mayHaveKey({ headers }: Pick<IncomingMessage, 'headers'>, parameters: Parameters): boolean {
+  const apiKey = presentedKey(headers, parameters)
+  return apiKey !== null && mayBeApiKey(apiKey)
 }
 
 /**

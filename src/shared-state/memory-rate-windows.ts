@@ -14,8 +14,11 @@ const sweepAtWindows = 10_000
 /** The two clocks are not read at the same instant; beyond this, the time of day was set anew. */
 const setAnewMs = 500
 
-/** Rate windows of one process. Setting the machine's time moves what is told of their end, and not the end. */
-export function createMemoryRateWindows(clock: Clock): RateWindows {
+/**
+ * Rate windows of one process. Setting the machine's time moves what is told of their end, and not the end. `mostWindows`
+ * is for names that strangers can make up, such as the networks they come from: beyond it the oldest window is forgotten.
+ */
+export function createMemoryRateWindows(clock: Clock, mostWindows = Number.POSITIVE_INFINITY): RateWindows {
   const windows = new Map<string, OpenWindow>()
   let sweepAt = sweepAtWindows
 
@@ -45,8 +48,18 @@ export function createMemoryRateWindows(clock: Clock): RateWindows {
 
   function opened(name: string, window: OpenWindow): OpenWindow {
     if (windows.size >= sweepAt) sweep()
+    // One that is over goes, so that the map is in the order in which its windows were opened.
+    windows.delete(name)
+    if (windows.size >= mostWindows) forgetOldest()
     windows.set(name, window)
     return window
+  }
+
+  function forgetOldest(): void {
+    for (const name of windows.keys()) {
+      windows.delete(name)
+      return
+    }
   }
 
   /** The next sweep waits until as many again have come, so that its cost stays a small part of theirs. */

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { generateApiKey } from '../../src/admission/api-key.ts'
 import { bearer, done, startMs, startRowport } from '../harness.ts'
 
 const startSeconds = startMs / 1_000
@@ -163,17 +164,23 @@ test('plans come from the settings', async (t) => {
   assert.equal((await rowport.get(sheet.formA, bearer(key))).status, 429)
 })
 
-test('strangers who are refused too often must wait; those with a key elsewhere need not', async (t) => {
+test('strangers who are refused too often must wait; those with a key need not, here or elsewhere', async (t) => {
   const rowport = await startRowport(t, { settings: { refusalsPerMinute: 3, trustedProxies: ['127.0.0.1'] } })
   const sheet = await rowport.connectFile('s', 's.csv', 'a\n1\n')
   const key = await rowport.createKey()
   const from = (address: string, headers = {}) =>
     rowport.get(sheet.formA, { 'X-Forwarded-For': address, ...headers })
   for (const status of [401, 401, 401, 429, 429]) assert.equal((await from('192.0.2.1')).status, status)
-  const refused = await from('192.0.2.1', bearer(key))
-  assert.equal(refused.status, 429, 'the address waits, whatever it sends')
-  assert.equal(refused.headers.get('retry-after'), '60')
-  assert.equal(refused.headers.get('x-ratelimit-limit'), '3')
+  for (const wrong of [{}, { 'X-API-Key': 'wrong' }, bearer({ value: generateApiKey('live') })]) {
+    const refused = await from('192.0.2.1', wrong)
+    assert.equal(refused.status, 429, 'a key that is none tells nothing')
+    assert.equal(refused.headers.get('retry-after'), '60')
+    assert.equal(refused.headers.get('x-ratelimit-limit'), '3')
+  }
+  assert.equal((await from('192.0.2.1', bearer(key))).status, 200, 'a neighbour does not stop a valid key')
+  assert.equal((await from('192.0.2.1', { 'X-API-Key': key.value })).status, 200)
+  const inQuery = `${sheet.formB}?api_key=${key.value}`
+  assert.equal((await rowport.get(inQuery, { 'X-Forwarded-For': '192.0.2.1' })).status, 200)
   assert.equal((await from('192.0.2.2', bearer(key))).status, 200)
   assert.equal(
     (await from('192.0.2.1, 192.0.2.3', bearer(key))).status,
@@ -185,6 +192,28 @@ test('strangers who are refused too often must wait; those with a key elsewhere 
   assert.equal((await from('2001:db8:0:1::1')).status, 401)
   rowport.clock.advanceMs(60_000)
   assert.equal((await from('192.0.2.1', bearer(key))).status, 200)
+})
+
+test('at an address that waits, only what may be a key is looked up', async (t) => {
+  const rowport = await startRowport(t, { settings: { refusalsPerMinute: 1 } })
+  const sheet = await rowport.connectFile('s', 's.csv', 'a\n1\n', { access: 'public-read' })
+  const { value } = await rowport.createKey()
+  assert.equal((await rowport.get(sheet.formA, { 'X-API-Key': 'wrong' })).status, 403)
+  const { store } = rowport.workshop
+  const { lookUp } = store
+  let lookUps = 0
+  store.lookUp = (...asked) => {
+    lookUps++
+    return lookUp(...asked)
+  }
+  const mistyped = value.replace(/.$/, (last) => (last === 'a' ? 'b' : 'a'))
+  for (const apiKey of ['', 'nonsense', mistyped, `${value}0`]) {
+    const { status } = await rowport.get(sheet.formA, { 'X-API-Key': apiKey })
+    assert.equal(status, 429, apiKey.slice(0, 8))
+  }
+  assert.equal(lookUps, 0)
+  assert.equal((await rowport.get(sheet.formA, { 'X-API-Key': generateApiKey('live') })).status, 429)
+  assert.equal(lookUps, 1)
 })
 
 test('without a named proxy, nobody can speak for another address', async (t) => {

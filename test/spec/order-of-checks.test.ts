@@ -220,15 +220,10 @@ function expectedAnswer(asked: Case, nowMs: number): Answer {
   const { account, sheet, caller, where, form, key, method, row, body } = asked
   const isRead = method === 'GET'
   const window = key === 'test' ? account.test : account.live
+  const isGuarded = left(caller.refusals, refusalsPerMinute, nowMs) === 0
   const lines: readonly [holds: boolean, answer: () => Answer][] = [
-    [
-      left(caller.refusals, refusalsPerMinute, nowMs) === 0,
-      () =>
-        refused('rate_limited', {
-          rate: rateHeaders(caller.refusals, refusalsPerMinute, nowMs),
-          waitSeconds: secondsUntil(caller.refusals.endsAtMs, nowMs),
-        }),
-    ],
+    // Whoever shows a key is judged by it; all others wait, whatever they ask for.
+    [isGuarded && key === 'none', () => toStranger('rate_limited')],
     [where === 'no route', () => toStranger('not_found')],
     [
       method === 'POST' && row !== 'none',
@@ -268,8 +263,14 @@ function expectedAnswer(asked: Case, nowMs: number): Answer {
   function refused(code: Code, told: Told): Answer {
     return refusal(form, code, told)
   }
-  /** Before authentication: no limits are told, and the address pays. */
+  /** Before authentication: no limits are told, and the address pays, or has paid and waits. */
   function toStranger(code: Code, told: Told = {}): Answer {
+    if (isGuarded) {
+      return refused('rate_limited', {
+        rate: rateHeaders(caller.refusals, refusalsPerMinute, nowMs),
+        waitSeconds: secondsUntil(caller.refusals.endsAtMs, nowMs),
+      })
+    }
     count(caller.refusals, nowMs)
     return refused(code, told)
   }
