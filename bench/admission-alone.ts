@@ -30,11 +30,20 @@ export const admissionAlone: FigureRow = {
     const quota = createQuota(store, systemClock)
     const keyUse = createKeyUse(store, systemClock)
     const windows = createMemoryRateWindows(systemClock)
-    const { admit } = createAdmission({ store, plans, windows, quota, keyUse })
+    const publicReaders = { windows, requestsPerMinute: 1, quota }
+    const { admit } = createAdmission({
+      store,
+      plans,
+      windows,
+      quota,
+      keyUse,
+      publicReaders,
+      observe: () => {},
+    })
     const admitMany = () =>
       Promise.all(
         Array.from({ length: atOnce }, () =>
-          admit({ address: listAddress, keyHash: hashApiKey(apiKey), intent: 'read' }),
+          admit({ address: listAddress, keyHash: hashApiKey(apiKey), intent: 'read' }, '127.0.0.1'),
         ),
       )
     const figures: number[] = []

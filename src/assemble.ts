@@ -276,7 +276,17 @@ export async function startServer(
   const writing = createWriting({ store, providers, reading, clock, observe, maxKeptBytes })
   const quota = createQuota(store, clock)
   const keyUse = createKeyUse(store, clock)
-  const admission = createAdmission({ store, plans, windows, quota, keyUse })
+  const publicQuota = createQuota(
+    { chargeAhead: store.chargePublicAhead, giveBack: store.givePublicBack },
+    clock,
+  )
+  const isAlone = config.redisUrl === null && config.store.kind === 'sqlite'
+  const publicReaders = {
+    windows: isAlone ? createMemoryRateWindows(clock, mostStrangers) : windows,
+    requestsPerMinute: config.shares.public_requests_per_minute,
+    quota: publicQuota,
+  }
+  const admission = createAdmission({ store, plans, windows, quota, keyUse, publicReaders, observe })
   // Strangers are counted by each instance for itself: to count them must not cost a question to anyone else.
   const ipGuard = createIpGuard(createMemoryRateWindows(clock, mostStrangers), config.refusalsPerMinute)
   const trustedProxies = trustProxies(config.trustedProxies)
@@ -309,6 +319,7 @@ export async function startServer(
     closeInOrder([
       () => writing.close(),
       () => quota.close(),
+      () => publicQuota.close(),
       () => keyUse.close(),
       () => usage.close(),
       closeDashboard,

@@ -1,7 +1,9 @@
+import { clientNetwork } from '../client-network.ts'
 import { Refusal } from '../errors.ts'
+import type { Observe } from '../observe.ts'
 import type { RateWindow, RateWindows } from '../shared-state/rate-windows.ts'
 import { type Soon, then } from '../soon.ts'
-import type { AccountFacts, Facts, KeyFacts, SheetRecord, Store } from '../store/store.ts'
+import type { AccountFacts, Facts, KeyFacts, SheetFacts, SheetRecord, Store } from '../store/store.ts'
 import { type Call, isPastAuthentication, judge, type Pass } from './judge.ts'
 import type { KeyUse } from './key-use.ts'
 import { type Plan, type Plans, planUnknown } from './plans.ts'
@@ -10,8 +12,11 @@ import type { Quota, QuotaState, Reservation } from './quota.ts'
 const windowMs = 60_000
 
 export interface Admission {
-  /** May this call pass? Asks the store anew each time: what was changed a moment ago already holds. */
-  admit(call: Call): Promise<Admitted<Pass>>
+  /**
+   * May this call pass? Asks the store anew each time: what was changed a moment ago already holds. Readers without a key
+   * are counted by where they come from.
+   */
+  admit(call: Call, clientAddress: string): Promise<Admitted<Pass>>
   /** The same question once more, for a write that had to wait for its turn; counts nothing. */
   stillAdmits(call: Call): Promise<Refusal | null>
   /** For what belongs to the account and not to one sheet: the key says which account. */
@@ -63,15 +68,31 @@ export interface AdmissionParts {
   windows: RateWindows
   quota: Quota
   keyUse: KeyUse
+  publicReaders: PublicReaders
+  observe: Observe
+}
+
+/**
+ * What readers without a key have: windows and a month of their own, so that strangers never use up what the owner's keys
+ * have. Each sheet has as many requests a minute as its account's keys have, and all of them together as many a month.
+ */
+export interface PublicReaders {
+  /** Of addresses, and of sheets. */
+  windows: RateWindows
+  /** From one address, for all sheets. */
+  requestsPerMinute: number
+  quota: Quota
 }
 
 /** CONTRACT 4: what `judge` says of account, sheet, key, pause, plan and scope, then rate limit, then quota. */
-export function createAdmission({ store, plans, windows, quota, keyUse }: AdmissionParts): Admission {
+export function createAdmission(parts: AdmissionParts): Admission {
+  const { store, plans, windows, quota, keyUse, publicReaders, observe } = parts
   return {
-    admit(call) {
+    admit(call, clientAddress) {
       return store.lookUp(call.address, call.keyHash).then((facts) => {
         const verdict = judge(call, facts, plans)
-        if (verdict instanceof Refusal) return refusedEarly(verdict, facts)
+        if (verdict instanceof Refusal) return refusedEarly(verdict, facts, clientAddress)
+        if (verdict.key === null) return withinPublicLimits(verdict, clientAddress)
         return withinLimits(verdict, call.intent)
       })
     },
@@ -113,21 +134,68 @@ export function createAdmission({ store, plans, windows, quota, keyUse }: Admiss
     })
 
     function withinQuota(): Soon<Admitted<P>> {
-      if (requestsPerMonth === null) {
-        const { reserve, release } = withoutQuota
-        return { verdict: pass, isStranger: false, caller: pass, limits, reserve, release }
-      }
+      if (intent === 'read' || requestsPerMonth === null)
+        return withinMonth(pass, limits, quota, requestsPerMonth)
       const nowMs = account.lookedUpAtMs
       const of = { id: account.id, anchorMs: account.createdAtMs, nowMs }
-      if (intent === 'write')
-        return reservedLater(pass, limits, () => quota.reserve(of, requestsPerMonth), nowMs)
-      return then(quota.reserve(of, requestsPerMonth), ({ isAdmitted, state, release }) => {
-        limits.quota = state
-        const { reserve } = withoutQuota
-        const verdict = isAdmitted ? pass : usedUp(state, nowMs)
-        return { verdict, isStranger: false, caller: pass, limits, reserve, release }
-      })
+      return reservedLater(pass, limits, () => quota.reserve(of, requestsPerMonth), nowMs)
     }
+  }
+
+  /** The address first: whoever has used up its own part takes nothing from the other readers of the sheet. */
+  function withinPublicLimits(pass: Pass, clientAddress: string): Soon<Admitted<Pass>> {
+    const { account, sheet } = pass
+    const { requestsPerMinute, requestsPerMonth } = limitsOf(account)
+    const limits: Limits = { rate: null, quota: null }
+    const ofAddress = publicReaders.requestsPerMinute
+    return then(
+      publicReaders.windows.take(addressWindowName(clientAddress), ofAddress, windowMs),
+      (address) => {
+        limits.rate = { ...told(address), limit: ofAddress }
+        if (!address.isAdmitted) {
+          observe({ event: 'share_used_up', share: 'public_requests_per_minute', accountId: null })
+          return tooOften(address)
+        }
+        if (requestsPerMinute === null) return withinPublicMonth()
+        const taking = publicReaders.windows.take(sheetWindowName(sheet), requestsPerMinute, windowMs)
+        return then(taking, (window) => {
+          if (!window.isAdmitted || window.remaining < address.remaining)
+            limits.rate = { ...told(window), limit: requestsPerMinute }
+          return window.isAdmitted ? withinPublicMonth() : tooOften(window)
+        })
+      },
+    )
+
+    function withinPublicMonth(): Soon<Admitted<Pass>> {
+      return withinMonth(pass, limits, publicReaders.quota, requestsPerMonth)
+    }
+    function tooOften({ resetAtMs, nowMs }: RateWindow): Admitted<Pass> {
+      return { ...refused(rateLimited(resetAtMs, nowMs)), caller: pass, limits }
+    }
+  }
+
+  function withinMonth<P extends Pick<Pass, 'account'> & Caller>(
+    pass: P,
+    limits: Limits,
+    month: Quota,
+    requestsPerMonth: number | null,
+  ): Soon<Admitted<P>> {
+    const { reserve, release } = withoutQuota
+    if (requestsPerMonth === null)
+      return { verdict: pass, isStranger: false, caller: pass, limits, reserve, release }
+    const { id, createdAtMs: anchorMs, lookedUpAtMs: nowMs } = pass.account
+    return then(month.reserve({ id, anchorMs, nowMs }, requestsPerMonth), (reservation) => {
+      limits.quota = reservation.state
+      const verdict = reservation.isAdmitted ? pass : usedUp(reservation.state, nowMs)
+      return {
+        verdict,
+        isStranger: false,
+        caller: pass,
+        limits,
+        reserve,
+        release: reservation.release,
+      }
+    })
   }
 
   function reservedLater<P extends Caller>(
@@ -153,14 +221,38 @@ export function createAdmission({ store, plans, windows, quota, keyUse }: Admiss
   }
 
   /** A caller whose key is good is told its limits also where something else was in the way; it costs nothing. */
-  async function refusedEarly(refusal: Refusal, { account, sheet, key }: Facts): Promise<Admitted<never>> {
-    const isStranger = !isPastAuthentication(refusal)
-    const caller = account && !isStranger ? { account, sheet, key } : null
-    const requestsPerMinute = account && !isStranger ? limitsOf(account).requestsPerMinute : null
-    if (!account || requestsPerMinute === null) return { ...refused(refusal), isStranger, caller }
+  async function refusedEarly(
+    refusal: Refusal,
+    { account, sheet, key }: Facts,
+    clientAddress: string,
+  ): Promise<Admitted<never>> {
+    if (!account || !sheet || !isPastAuthentication(refusal)) return { ...refused(refusal), isStranger: true }
+    const caller = { account, sheet, key }
+    const { requestsPerMinute } = limitsOf(account)
+    if (key === null) {
+      const rate = await lookAtPublic(sheet, requestsPerMinute, clientAddress)
+      return { ...refused(refusal), caller, limits: { rate, quota: null } }
+    }
+    if (requestsPerMinute === null) return { ...refused(refusal), caller }
     const window = await windows.look(windowName(account, key), requestsPerMinute, windowMs)
-    const rate = { ...window, limit: requestsPerMinute }
+    const rate = { ...told(window), limit: requestsPerMinute }
     return { ...refused(refusal), caller, limits: { rate, quota: null } }
+  }
+
+  /** As `withinPublicLimits` would tell it. */
+  async function lookAtPublic(
+    sheet: SheetFacts,
+    requestsPerMinute: number | null,
+    clientAddress: string,
+  ): Promise<Limits['rate']> {
+    const { windows: ofPublic, requestsPerMinute: ofAddress } = publicReaders
+    const [address, window] = await Promise.all([
+      ofPublic.look(addressWindowName(clientAddress), ofAddress, windowMs),
+      requestsPerMinute === null ? null : ofPublic.look(sheetWindowName(sheet), requestsPerMinute, windowMs),
+    ])
+    if (requestsPerMinute !== null && window && window.remaining < address.remaining)
+      return { ...told(window), limit: requestsPerMinute }
+    return { ...told(address), limit: ofAddress }
   }
 
   function limitsOf(account: AccountFacts): Pick<Plan, 'requestsPerMinute' | 'requestsPerMonth'> {
@@ -179,6 +271,18 @@ function usedUp({ resetAtMs }: QuotaState, nowMs: number): Refusal {
 /** Test keys have a window of their own, so that trying things out never stops what is live. */
 function windowName({ id }: AccountFacts, key: KeyFacts | null): string {
   return `account ${id} ${key?.mode ?? 'live'}`
+}
+
+function addressWindowName(clientAddress: string): string {
+  return `public ${clientNetwork(clientAddress)}`
+}
+
+function sheetWindowName({ id }: SheetFacts): string {
+  return `public ${id}`
+}
+
+function told({ remaining, resetAtMs }: RateWindow): Pick<RateWindow, 'remaining' | 'resetAtMs'> {
+  return { remaining, resetAtMs }
 }
 
 function refused(refusal: Refusal): Admitted<never> {

@@ -11,11 +11,11 @@ import { etagOf, variantHeld, variantOf } from './etag.ts'
 import type { Exchange } from './exchange.ts'
 import { apiDocument, sheetDocument } from './openapi/documents.ts'
 import { notModified, originHeaders } from './origin-headers.ts'
-import { asksForNow } from './read-rows.ts'
+import { asksForNow, forPublicReader } from './read-rows.ts'
 import { parseReadWish } from './read-wish.ts'
 import { notModifiedHeaders, type Reply, readHeaders } from './reply.ts'
 import { pathOf } from './routes.ts'
-import { type ApiParts, admitted, type RowsRequest } from './rows-request.ts'
+import { type AdmittedCall, type ApiParts, admitted, type RowsRequest } from './rows-request.ts'
 import { sendableBody } from './sendable-body.ts'
 
 /** `…/schema` and `…/openapi.json` of a sheet. They tell of its rows, so they are reads like any other. */
@@ -26,7 +26,16 @@ export async function describeSheet(
 ): Promise<Reply | Refusal> {
   const pass = await admitted(asked, parts, 'read')
   if (pass instanceof Refusal) return pass
-  const { sheet: facts, parameters, account } = pass
+  const reply = await descriptionReply(asked, pass, what, parts)
+  return pass.key === null ? forPublicReader(reply, pass.sheet) : reply
+}
+
+async function descriptionReply(
+  asked: RowsRequest,
+  { sheet: facts, parameters, account }: AdmittedCall,
+  what: 'schema' | 'openapi',
+  parts: ApiParts,
+): Promise<Reply | Refusal> {
   const wish = parseReadWish(parameters, 'description')
   if (wish instanceof Refusal) return wish
   if (facts.needsReconnect) return new Refusal('token_expired')

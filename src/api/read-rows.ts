@@ -1,10 +1,12 @@
 import type { IncomingMessage } from 'node:http'
+import type { Pass } from '../admission/judge.ts'
 import { Refusal } from '../errors.ts'
+import { type Soon, then } from '../soon.ts'
 import { resolveWish, wholeListQuery } from './list-query.ts'
 import { listReply } from './list-reply.ts'
 import { parseRowNumber } from './query.ts'
 import { parseReadWish, wholeList } from './read-wish.ts'
-import type { Reply } from './reply.ts'
+import { forEveryone, type Reply } from './reply.ts'
 import { rowReply } from './row-reply.ts'
 import { type ApiParts, admitted, type RowsRequest } from './rows-request.ts'
 
@@ -28,10 +30,15 @@ export async function readRows(asked: RowsRequest, parts: ApiParts): Promise<Rep
   if (listQuery instanceof Refusal) return listQuery
 
   const accountId = account.id
-  if (rowNumber === undefined) {
-    return listReply(asked, { accountId, wish, listQuery, parameters }, sheet, parts)
-  }
-  return rowReply(asked, { accountId, rowNumber, wish, fields: listQuery.fields }, sheet, parts)
+  const reply: Soon<Reply | Refusal> =
+    rowNumber === undefined
+      ? listReply(asked, { accountId, wish, listQuery, parameters }, sheet, parts)
+      : rowReply(asked, { accountId, rowNumber, wish, fields: listQuery.fields }, sheet, parts)
+  return pass.key === null ? then(reply, (made) => forPublicReader(made, facts)) : reply
+}
+
+export function forPublicReader(reply: Reply | Refusal, { cacheSeconds }: Pass['sheet']): Reply | Refusal {
+  return reply instanceof Refusal ? reply : forEveryone(reply, cacheSeconds)
 }
 
 /** RFC 9111, 5.2.1: the client wants the spreadsheet as it is now. */

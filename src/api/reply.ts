@@ -31,18 +31,18 @@ const onEveryAnswer = [
   'nosniff',
 ]
 const json = ['Content-Type', mediaTypes.json]
-/** What an address answers depends on these; on `Authorization` only whether it answers. */
-const vary = ['Vary', 'Accept, Accept-Encoding']
-/** A browser may keep what it read, but asks with the ETag each time; a proxy between keeps nothing. */
-const mayBeKept = ['Cache-Control', 'private, no-cache']
+/**
+ * A browser may keep what it read, but asks with the ETag each time; a proxy between keeps nothing. What an address
+ * answers depends on two headers; on `Authorization` only whether it answers.
+ */
+const keptByCaller = ['Cache-Control', 'private, no-cache', 'Vary', 'Accept, Accept-Encoding']
 const mustNotBeKept = ['Cache-Control', 'no-store']
 
 const readHeadersWith = (contentType: string): readonly string[] => [
   ...onEveryAnswer,
   'Content-Type',
   contentType,
-  ...mayBeKept,
-  ...vary,
+  ...keptByCaller,
 ]
 export const readHeaders: Record<Format | 'schema', readonly string[]> = {
   json: readHeadersWith(mediaTypes.json),
@@ -50,7 +50,20 @@ export const readHeaders: Record<Format | 'schema', readonly string[]> = {
   ndjson: readHeadersWith(mediaTypes.ndjson),
   schema: readHeadersWith('application/schema+json'),
 }
-export const notModifiedHeaders: readonly string[] = [...onEveryAnswer, ...mayBeKept, ...vary]
+export const notModifiedHeaders: readonly string[] = [...onEveryAnswer, ...keptByCaller]
+
+/**
+ * The same answer to a reader without a key: anyone between may keep it for as long as Rowport keeps the rows (`Age` has
+ * begun to count). Not for those who send a key: whether theirs is good, and what it has left, only Rowport can say.
+ */
+export function forEveryone(reply: Reply, cacheSeconds: number): Reply {
+  const base = reply.base.slice(0, -keptByCaller.length)
+  base.push('Cache-Control', `public, max-age=${cacheSeconds}`, 'Vary', varyOfPublic)
+  return { ...reply, base }
+}
+
+const varyOfPublic = 'Accept, Accept-Encoding, Authorization, X-API-Key'
+
 export const writeHeaders: readonly string[] = [...onEveryAnswer, ...json, ...mustNotBeKept]
 
 export const preflightReply: Reply = {

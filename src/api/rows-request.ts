@@ -30,19 +30,21 @@ export interface RowsRequest {
   rowText: string | null
 }
 
+export type AdmittedCall = Pass & { parameters: Parameters }
+
 /** The query may carry the key, so it is taken apart first; what is wrong with it is told only to those admitted. */
 export async function admitted(
   { exchange, address }: RowsRequest,
   { admission }: ApiParts,
   intent: Call['intent'],
-): Promise<(Pass & { parameters: Parameters }) | Refusal> {
-  const { request, query } = exchange
+): Promise<AdmittedCall | Refusal> {
+  const { request, query, clientAddress } = exchange
   const parameters = parseParameters(query)
   const keyHash = presentedKeyHash(
     request,
     parameters instanceof Refusal ? readableParameters(query) : parameters,
   )
-  const pass = noted(exchange, await admission.admit({ address, keyHash, intent }))
+  const pass = noted(exchange, await admission.admit({ address, keyHash, intent }, clientAddress))
   if (pass instanceof Refusal) return pass
   return parameters instanceof Refusal ? parameters : { ...pass, parameters }
 }

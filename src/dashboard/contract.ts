@@ -246,7 +246,8 @@ export interface NewKeyView {
 export interface UsageView {
   /** One for each day, oldest first, days without requests too. */
   days: UsageDay[]
-  month: { used: number; limit: number | null; resetsAtMs: number }
+  /** `publicUsed`: by readers without a key, who have a month of the same size for themselves. */
+  month: { used: number; publicUsed: number; limit: number | null; resetsAtMs: number }
   rateLimited: number
   /** 0 to 1; null without reads. */
   cacheHitShare: number | null

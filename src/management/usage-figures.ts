@@ -27,7 +27,8 @@ export interface ReportWish {
 
 export interface UsageReport {
   days: { day: string; success: number; clientError: number; rateLimited: number; serverError: number }[]
-  month: { used: number; limit: number | null; resetsAtMs: number }
+  /** `publicUsed`: by readers without a key, who have a month of the same size for themselves. */
+  month: { used: number; publicUsed: number; limit: number | null; resetsAtMs: number }
   rateLimited: number
   cacheHitShare: number | null
   providerCalls: number
@@ -114,7 +115,7 @@ export function createUsageFigures(
           counts.filter((count) => count.day === day),
         ),
       ),
-      month: { used: usedIn(all, cycleDay), limit, resetsAtMs: cycle.endMs },
+      month: { ...usedIn(all, cycleDay), limit, resetsAtMs: cycle.endMs },
       rateLimited: sumOf(({ outcome }) => outcome === 'rate_limited'),
       cacheHitShare: reads === 0 ? null : saved / reads,
       providerCalls: [...calls].reduce(
@@ -134,10 +135,13 @@ export function createUsageFigures(
 }
 
 /** CONTRACT 4: only 2xx answers count. */
-function usedIn(counts: readonly UsageCount[], fromDay: string): number {
-  return counts
-    .filter(({ day, outcome }) => day >= fromDay && outcome === 'success')
-    .reduce((sum, { requests }) => sum + requests, 0)
+function usedIn(counts: readonly UsageCount[], fromDay: string): { used: number; publicUsed: number } {
+  const sum = { used: 0, publicUsed: 0 }
+  for (const { day, outcome, keyId, requests } of counts) {
+    if (day < fromDay || outcome !== 'success') continue
+    sum[keyId === '' ? 'publicUsed' : 'used'] += requests
+  }
+  return sum
 }
 
 function dayOfChart(day: string, counts: readonly UsageCount[]): UsageReport['days'][number] {

@@ -13,6 +13,7 @@ const copied: Record<Exclude<TableName, PassingTable>, readonly TableName[]> = {
   sheet: ['account', 'credential'],
   api_key: ['account', 'sheet'],
   usage: ['account'],
+  public_usage: ['account'],
   session: ['account'],
   sign_in_link: ['account'],
   connect_attempt: ['account'],

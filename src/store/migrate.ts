@@ -12,6 +12,7 @@ import { up as accessTokens } from './migrations/012-access-tokens.ts'
 import { up as sharedCells } from './migrations/014-shared-cells.ts'
 import { up as identity } from './migrations/015-identity.ts'
 import { up as journalUse } from './migrations/016-journal-use.ts'
+import { up as publicUsage } from './migrations/017-public-usage.ts'
 import type { SqlDatabase } from './sql-database.ts'
 
 interface Migration {
@@ -34,6 +35,7 @@ const migrations: readonly Migration[] = [
   { number: 14, name: 'shared-cells', up: sharedCells },
   { number: 15, name: 'identity', up: identity },
   { number: 16, name: 'journal-use', up: journalUse },
+  { number: 17, name: 'public-usage', up: publicUsage },
 ]
 
 export const newestMigration = migrations.at(-1)?.number ?? 0

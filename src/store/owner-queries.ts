@@ -189,6 +189,7 @@ async function deleteAccountOn(transaction: Kysely<Tables>, accountId: string): 
     'sign_in_link',
     'connect_attempt',
     'usage',
+    'public_usage',
     'usage_day',
     'latency_day',
     'owner',

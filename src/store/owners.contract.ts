@@ -259,6 +259,7 @@ export function ownersContract(of: StoreTest): void {
       const wish = { stateHash: `state ${accountId}`, sessionHash: 'x', accountId, provider: 'google' }
       await store.createConnectAttempt({ ...wish, codeVerifier: 'v', returnTo: '/connect' }, minuteMs)
       await store.chargeAhead(accountId, 0, 10, 1)
+      await store.chargePublicAhead(accountId, 0, 10, 1)
       const idempotencyKey = 'k'
       const operation = { accountId, sheetId: of.id, source: 's', idempotencyKey, fingerprint: 'f' }
       const claim = await store.claimOperation(operation, 1_000)

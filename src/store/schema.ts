@@ -10,6 +10,8 @@ export interface Tables {
   sheet: SheetTable
   api_key: ApiKeyTable
   usage: UsageTable
+  /** Of readers without a key. */
+  public_usage: UsageTable
   credential: CredentialTable
   session: SessionTable
   sign_in_link: SignInLinkTable

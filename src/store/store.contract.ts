@@ -345,6 +345,17 @@ export function storeContract(
     },
   )
 
+  of('readers without a key have a month of their own', async (store) => {
+    const { account } = await accountWithSheet(store)
+    assert.deepEqual(await store.chargeAhead(account.id, 0, 10, 10), { granted: 10, charged: 10 })
+    assert.deepEqual(await store.chargePublicAhead(account.id, 0, 10, 4), { granted: 4, charged: 4 })
+    await store.givePublicBack(account.id, 0, 3)
+    assert.deepEqual(await store.chargePublicAhead(account.id, 0, 10, 20), { granted: 9, charged: 10 })
+    assert.deepEqual(await store.chargeAhead(account.id, 0, 10, 1), { granted: 0, charged: 10 })
+    await store.giveBack(account.id, 0, 2)
+    assert.deepEqual(await store.chargePublicAhead(account.id, 0, 10, 1), { granted: 0, charged: 10 })
+  })
+
   of('when a key was last used only moves forward', async (store) => {
     const { account } = await accountWithSheet(store)
     const key = await store.createKey(newKey(account.id, null, 'h1'))

@@ -85,6 +85,9 @@ export interface Store
   chargeAhead(accountId: string, cycleStartMs: number, limit: number, wanted: number): Promise<Charge>
   /** Takes back what was charged and not used. */
   giveBack(accountId: string, cycleStartMs: number, unused: number): Promise<void>
+  /** The same for what readers without a key take, which nobody's keys pay for. */
+  chargePublicAhead(accountId: string, cycleStartMs: number, limit: number, wanted: number): Promise<Charge>
+  givePublicBack(accountId: string, cycleStartMs: number, unused: number): Promise<void>
 
   /** Throws when the store cannot be reached, and `StoreUnwritable` while it takes no writes. */
   ping(): Promise<void>

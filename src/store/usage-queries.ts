@@ -1,13 +1,26 @@
 import type { SqlDatabase } from './sql-database.ts'
 import type { Store } from './store.ts'
 
-export function createUsageQueries({ kysely }: SqlDatabase): Pick<Store, 'chargeAhead' | 'giveBack'> {
+type UsageQueries = Pick<Store, 'chargeAhead' | 'giveBack' | 'chargePublicAhead' | 'givePublicBack'>
+
+export function createUsageQueries(database: SqlDatabase): UsageQueries {
+  const ofKeys = monthIn(database, 'usage')
+  const ofPublic = monthIn(database, 'public_usage')
+  return { ...ofKeys, chargePublicAhead: ofPublic.chargeAhead, givePublicBack: ofPublic.giveBack }
+}
+
+function monthIn(
+  { kysely }: SqlDatabase,
+  name: 'usage' | 'public_usage',
+): Pick<Store, 'chargeAhead' | 'giveBack'> {
+  // The two tables are alike, which a union of names would not say.
+  const table = name as 'usage'
   return {
     async chargeAhead(accountId, cycleStartMs, limit, wanted) {
       const ofCycle = { account_id: accountId, cycle_start_ms: cycleStartMs }
       for (;;) {
         const row = await kysely
-          .selectFrom('usage')
+          .selectFrom(table)
           .where((of) => of.and(ofCycle))
           .select('charged')
           .executeTakeFirst()
@@ -16,14 +29,14 @@ export function createUsageQueries({ kysely }: SqlDatabase): Pick<Store, 'charge
         if (granted === 0) return { granted, charged }
         if (!row) {
           await kysely
-            .insertInto('usage')
+            .insertInto(table)
             .values({ ...ofCycle, charged: 0 })
             .onConflict((conflict) => conflict.doNothing())
             .execute()
         }
         // Only from the count that was read: whoever came in between makes this one read again.
         const { numUpdatedRows } = await kysely
-          .updateTable('usage')
+          .updateTable(table)
           .set({ charged: charged + granted })
           .where((of) => of.and({ ...ofCycle, charged }))
           .executeTakeFirst()
@@ -32,7 +45,7 @@ export function createUsageQueries({ kysely }: SqlDatabase): Pick<Store, 'charge
     },
     async giveBack(accountId, cycleStartMs, unused) {
       await kysely
-        .updateTable('usage')
+        .updateTable(table)
         .set((of) => ({ charged: of('charged', '-', unused) }))
         .where('account_id', '=', accountId)
         .where('cycle_start_ms', '=', cycleStartMs)

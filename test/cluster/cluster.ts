@@ -49,6 +49,8 @@ interface ClusterWish {
   plan?: string
   fsync?: boolean
   google?: GoogleSetting
+  /** False: PostgreSQL counts all the time. */
+  withRedis?: boolean
 }
 
 export const clusterSecret = 'the secret of the cluster'
@@ -71,7 +73,7 @@ export function clusterOfThisFile(): () => Cluster {
 
 export async function startCluster(
   t: { after(work: () => Promise<void>): void },
-  { instances: count = 2, plan = 'enterprise', fsync = false, google }: ClusterWish = {},
+  { instances: count = 2, plan = 'enterprise', fsync = false, google, withRedis = true }: ClusterWish = {},
 ): Promise<Cluster> {
   const folder = await mkdtemp(join(tmpdir(), 'rowport-cluster-'))
   const [postgres, redis] = await Promise.all([startPostgres({ fsync }), startRedis()])
@@ -85,7 +87,8 @@ export async function startCluster(
   })
 
   async function startAnother(clock = systemClock): Promise<Instance> {
-    const instance = await startInstance(configOf(postgres.url, redis.url, folder, google ?? null), clock)
+    const redisUrl = withRedis ? redis.url : ''
+    const instance = await startInstance(configOf(postgres.url, redisUrl, folder, google ?? null), clock)
     instances.push(instance)
     return instance
   }

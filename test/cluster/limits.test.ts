@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
+import { defaultShares } from '../../src/shares.ts'
 import { createVisitor } from '../connect/visitor.ts'
 import { done } from '../harness.ts'
 import { createLoadClient } from '../load-clients.ts'
@@ -198,6 +199,61 @@ test('R8: of a month of 1,000 exactly 1,000 are served, by 16 clients on two ins
   process.stdout.write(`R8: a quota of ${quota}, 16 clients on 2 instances: ${served} served\n`)
   assert.equal(served, quota)
   assert.deepEqual([...statuses].sort(), [200, 429])
+})
+
+for (const withRedis of [true, false]) {
+  test(`readers without a key: exactly their own pass on two instances ${withRedis ? 'with' : 'without'} Redis, and all of the owner's`, {
+    skip: skipCluster,
+  }, async (t) => {
+    const cluster = withRedis ? clusterHere() : await startCluster(t, { withRedis })
+    const ofAddress = defaultShares.public_requests_per_minute
+    const passed = (answers: { status: number | null }[]) =>
+      answers.filter(({ status }) => status === 200).length
+    const limits = { requestsPerMinute: 25, requestsPerMonth: null }
+    const account = await limitedAccount(cluster, `public-${withRedis}`, limits)
+    const wide = await limitedAccount(cluster, `wide-${withRedis}`, {
+      requestsPerMinute: 1_000,
+      requestsPerMonth: null,
+    })
+    for (const { slug } of [account, wide])
+      done(await cluster.workshop.sheets.change(slug, 'stock', { access: 'public-read' }))
+    // What the sheet refuses the address has asked for all the same, so it stays below its own limit here.
+    const ofSheet = passed(await overload(cluster, { ...account, key: '' }, ofAddress - 20))
+    const ofAll = passed(await overload(cluster, { ...wide, key: '' }, 4 * ofAddress))
+    const keyed = passed(await overload(cluster, account, 4 * 25))
+    process.stdout.write(
+      `keyless on 2 instances ${withRedis ? 'with' : 'without'} Redis: ${ofSheet}/25 of a sheet, then ${ofAll}/20 of what ` +
+        `the address had left; keyed: ${keyed}/25\n`,
+    )
+    assert.deepEqual([ofSheet, ofAll, keyed], [25, 20, 25])
+  })
+}
+
+test('of a public month of 30 exactly 30 are served on two instances, and the keys have 30 of their own', {
+  skip: skipCluster,
+}, async (t) => {
+  const cluster = await startCluster(t)
+  const quota = 30
+  const account = await limitedAccount(cluster, 'public-month', {
+    requestsPerMinute: null,
+    requestsPerMonth: quota,
+  })
+  done(await cluster.workshop.sheets.change(account.slug, 'stock', { access: 'public-read' }))
+  const served: number[] = []
+  for (const key of ['', account.key]) {
+    let count = 0
+    let inVain = 0
+    // What an instance holds and nobody asks for goes back after a moment.
+    while (inVain < 3) {
+      const passed = (await overload(cluster, { ...account, key }, 5)).filter(({ status }) => status === 200)
+      count += passed.length
+      inVain = passed.length === 0 ? inVain + 1 : 0
+      if (inVain > 0) await sleep(1_200)
+    }
+    served.push(count)
+  }
+  process.stdout.write(`a month of ${quota}: ${served[0]} without a key and ${served[1]} with one served\n`)
+  assert.deepEqual(served, [quota, quota])
 })
 
 async function limitedAccount(

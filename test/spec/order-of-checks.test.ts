@@ -4,6 +4,7 @@ import { readFile, rm } from 'node:fs/promises'
 import { connect, type Socket } from 'node:net'
 import { test } from 'node:test'
 import { isDeepStrictEqual } from 'node:util'
+import { defaultShares } from '../../src/shares.ts'
 import { type ConnectedSheet, done, type Rowport, startRowport } from '../harness.ts'
 
 /*
@@ -68,6 +69,8 @@ interface ErrorEntry {
 }
 
 const refusalsPerMinute = 20
+/** Of readers without a key, from one address; few enough that some meet it on their way through the table. */
+const publicPerMinute = 4
 const windowMs = 60_000
 const monthStartMs = Date.UTC(2026, 10, 15)
 const monthEndMs = Date.UTC(2026, 11, 15)
@@ -109,6 +112,8 @@ interface Account {
   live: Window
   test: Window
   used: number
+  /** By readers without a key. */
+  publicUsed: number
   /** Requests sent so far; says which spelling is next. */
   turn: number
   keys: Record<'read' | 'read-write' | 'test', string>
@@ -124,12 +129,16 @@ interface Sheet {
   isGone: boolean
   /** Under the account's credential, which has expired. */
   needsReconnect: boolean
+  /** Of readers without a key. */
+  reads: Window
   rows: object[]
 }
 
 interface Caller {
   ip: string
   refusals: Window
+  /** Without a key, of any sheet. */
+  reads: Window
 }
 
 type KeyKind = 'none' | 'bad' | 'read' | 'read-write' | 'test'
@@ -219,8 +228,9 @@ interface Told {
 function expectedAnswer(asked: Case, nowMs: number): Answer {
   const { account, sheet, caller, where, form, key, method, row, body } = asked
   const isRead = method === 'GET'
-  const window = key === 'test' ? account.test : account.live
   const isGuarded = left(caller.refusals, refusalsPerMinute, nowMs) === 0
+  const { windows, month } = allowanceOf(asked)
+  const full = windows.find(({ window, limit }) => left(window, limit, nowMs) === 0)
   const lines: readonly [holds: boolean, answer: () => Answer][] = [
     // Whoever shows a key is judged by it; all others wait, whatever they ask for.
     [isGuarded && key === 'none', () => toStranger('rate_limited')],
@@ -239,12 +249,9 @@ function expectedAnswer(asked: Case, nowMs: number): Answer {
     [sheet.isPaused, () => toKnown('sheet_paused')],
     [!isRead && !account.writeApi, () => toKnown('write_api_not_enabled')],
     [!isRead && key === 'read', () => toKnown('insufficient_scope')],
+    [full !== undefined, () => toRefusedByWindow()],
     [
-      left(window, account.perMinute, nowMs) === 0,
-      () => toKnown('rate_limited', { waitSeconds: secondsUntil(window.endsAtMs, nowMs) }),
-    ],
-    [
-      account.used >= account.perMonth,
+      account[month] >= account.perMonth,
       () => toCounted('usage_limit_exceeded', { waitSeconds: secondsUntil(monthEndMs, nowMs) }),
     ],
     [row === 'bad', () => toCounted('invalid_row_number')],
@@ -254,7 +261,7 @@ function expectedAnswer(asked: Case, nowMs: number): Answer {
       sheet.isGone,
       () => toCounted('google_api_error', { fill: [actions[method] ?? 'read from', goneSentence] }),
     ],
-    [true, () => served(asked, window, nowMs)],
+    [true, () => served(asked, nowMs)],
   ]
   const line = lines.find(([holds]) => holds)
   assert.ok(line)
@@ -276,13 +283,45 @@ function expectedAnswer(asked: Case, nowMs: number): Answer {
   }
   /** From authentication on: the window is told, and not touched. */
   function toKnown(code: Code, told: Told = {}): Answer {
-    return refused(code, { ...told, rate: rateHeaders(window, account.perMinute, nowMs) })
+    return refused(code, { ...told, rate: tightest(windows, nowMs) })
   }
-  /** From the quota on: the window has counted it; the month has not, since it is no success. */
+  /** The windows before the full one have counted it. */
+  function toRefusedByWindow(): Answer {
+    assert.ok(full)
+    for (const { window } of windows.slice(0, windows.indexOf(full))) count(window, nowMs)
+    const { window, limit } = full
+    const waitSeconds = secondsUntil(window.endsAtMs, nowMs)
+    return refused('rate_limited', { waitSeconds, rate: rateHeaders(window, limit, nowMs) })
+  }
+  /** From the quota on: the windows have counted it; the month has not, since it is no success. */
   function toCounted(code: Code, told: Told = {}): Answer {
-    count(window, nowMs)
-    return toKnown(code, { ...told, quota: quotaHeaders(account) })
+    for (const { window } of windows) count(window, nowMs)
+    return toKnown(code, { ...told, quota: quotaHeaders(asked) })
   }
+}
+
+interface Allowance {
+  /** In the order in which they are asked. */
+  windows: readonly { window: Window; limit: number }[]
+  month: 'used' | 'publicUsed'
+}
+
+/** Keys have the account's window and month. Readers without one have their address's, the sheet's, and a month of their own. */
+function allowanceOf({ account, sheet, caller, key }: Case): Allowance {
+  const limit = account.perMinute
+  if (key === 'none') {
+    const ofAddress = { window: caller.reads, limit: publicPerMinute }
+    return { windows: [ofAddress, { window: sheet.reads, limit }], month: 'publicUsed' }
+  }
+  return { windows: [{ window: key === 'test' ? account.test : account.live, limit }], month: 'used' }
+}
+
+/** The one with the least left, the first of equals. */
+function tightest(windows: Allowance['windows'], nowMs: number): Record<string, string> {
+  const lefts = windows.map(({ window, limit }) => left(window, limit, nowMs))
+  const least = windows[lefts.indexOf(Math.min(...lefts))]
+  assert.ok(least)
+  return rateHeaders(least.window, least.limit, nowMs)
 }
 
 function refusal(form: 'a' | 'b', code: Code, told: Told): Answer {
@@ -312,15 +351,18 @@ function refusal(form: 'a' | 'b', code: Code, told: Told): Answer {
 }
 
 /** The only answer that costs quota, and the only one after which a file has changed. */
-function served({ account, sheet, form, method, row }: Case, window: Window, nowMs: number): Answer {
-  count(window, nowMs)
-  account.used++
+function served(asked: Case, nowMs: number): Answer {
+  const { account, sheet, form, key, method, row } = asked
+  const { windows, month } = allowanceOf(asked)
+  for (const { window } of windows) count(window, nowMs)
+  account[month]++
   const isRead = method === 'GET'
+  const keptByReaders = key === 'none' ? 'public, max-age=10' : 'private, no-cache'
   const headers = {
-    'cache-control': isRead ? 'private, no-cache' : 'no-store',
+    'cache-control': isRead ? keptByReaders : 'no-store',
     'content-type': 'application/json; charset=utf-8',
-    ...rateHeaders(window, account.perMinute, nowMs),
-    ...quotaHeaders(account),
+    ...tightest(windows, nowMs),
+    ...quotaHeaders(asked),
   }
   if (method === 'PUT' || method === 'DELETE') {
     const former = sheet.rows.shift()
@@ -368,10 +410,11 @@ function rateHeaders(window: Window, limit: number, nowMs: number): Record<strin
   }
 }
 
-function quotaHeaders({ perMonth, used }: Account): Record<string, string> {
+function quotaHeaders(asked: Case): Record<string, string> {
+  const { perMonth } = asked.account
   return {
     'x-quota-limit': String(perMonth),
-    'x-quota-remaining': String(perMonth - used),
+    'x-quota-remaining': String(perMonth - asked.account[allowanceOf(asked).month]),
     'x-quota-reset': String(monthEndMs / 1_000),
   }
 }
@@ -381,7 +424,10 @@ function secondsUntil(atMs: number | null, nowMs: number): number {
 }
 
 test('whatever conditions meet, the request is answered by the first that holds, in both forms', async (t) => {
-  const rowport = await startRowport(t, { settings: { refusalsPerMinute, trustedProxies: ['127.0.0.1'] } })
+  const shares = { ...defaultShares, public_requests_per_minute: publicPerMinute }
+  const rowport = await startRowport(t, {
+    settings: { refusalsPerMinute, trustedProxies: ['127.0.0.1'], shares },
+  })
   const { clock, workshop } = rowport
   const client = createClient(rowport.port)
   t.after(client.close)
@@ -464,10 +510,12 @@ test('whatever conditions meet, the request is answered by the first that holds,
 
   await t.test('the month was charged for successes, and for nothing else', async () => {
     await rowport.stopServer()
-    for (const { slug, used } of accounts) {
+    for (const { slug, used, publicUsed } of accounts) {
       const { id } = done(await workshop.accounts.find(slug))
       const { charged } = await workshop.store.chargeAhead(id, monthStartMs, plenty, 0)
       assert.equal(charged, used, slug)
+      const ofPublic = await workshop.store.chargePublicAhead(id, monthStartMs, plenty, 0)
+      assert.equal(ofPublic.charged, publicUsed, slug)
     }
   })
 
@@ -505,11 +553,15 @@ test('whatever conditions meet, the request is answered by the first that holds,
 
   function newCaller(): Caller {
     const n = callers.length
-    const caller = { ip: `10.0.${n >> 8}.${n & 255}`, refusals: { count: 0, endsAtMs: null } }
+    const caller = { ip: `10.0.${n >> 8}.${n & 255}`, refusals: newWindow(), reads: newWindow() }
     callers.push(caller)
     return caller
   }
 })
+
+function newWindow(): Window {
+  return { count: 0, endsAtMs: null }
+}
 
 function goodRead(account: Account): Omit<Case, 'caller'> {
   const [sheet] = account.sheets
@@ -547,7 +599,8 @@ async function createAccount(
             if (!acceptsTest) done(await workshop.sheets.change(slug, name, { accepts: 'live' }))
             if (isGone) await rm(place.path)
             const rows = [{ name: 'Oak', price: 1 }]
-            sheets.push({ place, isPublic, isPaused, acceptsTest, isGone, needsReconnect, rows })
+            const reads = newWindow()
+            sheets.push({ place, isPublic, isPaused, acceptsTest, isGone, needsReconnect, reads, rows })
           }
   await rowport.connectFile('other', `${slug}-other.csv`, fileText, { account: slug })
   const createValue = async (wish: Parameters<Rowport['createKey']>[0]) =>
@@ -566,7 +619,7 @@ async function createAccount(
     await createValue({ sheet: 'other' }),
     `${keys.read}0`,
   ]
-  const counts = { live: { count: 0, endsAtMs: null }, test: { count: 0, endsAtMs: null }, used: 0, turn: 0 }
+  const counts = { live: newWindow(), test: newWindow(), used: 0, publicUsed: 0, turn: 0 }
   return { ...kind, ...counts, keys, badKeys, sheets }
 }
 

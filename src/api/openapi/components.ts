@@ -51,6 +51,17 @@ const headerComponents: Json = Object.fromEntries(
     Location: ['The address of the row, where one was added.', text],
     'Idempotent-Replayed': ['`true`: this is the answer of a former request with the same key.', text],
     'Retry-After': ['Seconds to wait.', integer],
+    'Cache-Control': [
+      '`public, max-age=…` to readers of a public sheet who sent no key: others may keep the answer for so long, less `Age`. ' +
+        'With a key `private, no-cache`.',
+      text,
+    ],
+    'X-RateLimit-Limit': ['Requests a minute. Readers without a key have their own.', integer],
+    'X-RateLimit-Remaining': ['How many of them are left.', integer],
+    'X-RateLimit-Reset': ['When the minute ends, in Unix seconds.', integer],
+    'X-Quota-Limit': ['Requests a month. Readers without a key have their own.', integer],
+    'X-Quota-Remaining': ['How many of them are left.', integer],
+    'X-Quota-Reset': ['When the month ends, in Unix seconds.', integer],
   } as const).map(([name, [description, schema]]) => [name, { description, schema }]),
 )
 

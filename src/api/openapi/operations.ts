@@ -30,11 +30,22 @@ export interface SheetOperations {
 
 type Json = { [key: string]: OrderedJson }
 
+/** Headers of a read that differ with who asks. */
+const ofTheCaller = [
+  'Cache-Control',
+  'X-RateLimit-Limit',
+  'X-RateLimit-Remaining',
+  'X-RateLimit-Reset',
+  'X-Quota-Limit',
+  'X-Quota-Remaining',
+  'X-Quota-Reset',
+]
+
 export function rowsPath(sheet: SheetOperations): Json {
   const { form } = sheet
   const parameters = [...readParameters('list'), { ...rowInQuery, required: false }, ...sheet.filters]
   const list = form === 'a' ? sheet.exampleRows : listExample(sheet)
-  const headers = ['X-Total-Count', 'Link', 'ETag', 'Age', 'Cache-Status', 'Content-Encoding']
+  const headers = ['X-Total-Count', 'Link', 'ETag', 'Age', 'Cache-Status', 'Content-Encoding', ...ofTheCaller]
   const read = {
     description: 'The rows, or with `row` one of them.',
     parameters: [...parameters, ifNoneMatch, cacheControl],
@@ -59,7 +70,7 @@ export function rowsPath(sheet: SheetOperations): Json {
 }
 
 export function rowPath(sheet: SheetOperations): Json {
-  const headers = ['ETag', 'Age', 'Cache-Status', 'Content-Encoding']
+  const headers = ['ETag', 'Age', 'Cache-Status', 'Content-Encoding', ...ofTheCaller]
   const read = {
     parameters: [rowInPath, ...readParameters('row'), ifNoneMatch, cacheControl],
     ...readSecurity(sheet),
@@ -96,7 +107,7 @@ export function descriptionPath(sheet: SheetOperations, what: 'schema' | 'openap
   }
   const name = isSchema ? 'Schema' : 'Description'
   const summary = isSchema ? 'The JSON Schema of the rows' : 'The OpenAPI description of this sheet'
-  const headers = ['ETag', 'Age', 'Cache-Status', 'Content-Encoding']
+  const headers = ['ETag', 'Age', 'Cache-Status', 'Content-Encoding', ...ofTheCaller]
   return {
     ...pathParameters(sheet),
     get: operation(`read${name}`, summary, sheet, codesOf.describe, read, {

@@ -128,6 +128,13 @@ function Quota({ month }: { month: UsageView['month'] }) {
         </span>
       </p>
       {month.limit !== null && <ProgressBar label="Share of the month's requests used" share={share} />}
+      {month.publicUsed > 0 && (
+        <p className="mt-2 text-soft text-sm tabular-nums">
+          Readers of public sheets without a key: {month.publicUsed.toLocaleString('en')}
+          {month.limit !== null && ` of ${month.limit.toLocaleString('en')} of their own`}. They use up
+          nothing of what your keys have.
+        </p>
+      )}
     </Card>
   )
 }
