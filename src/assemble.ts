@@ -330,7 +330,12 @@ export async function startServer(
   const open = async () => {
     if (config.formerSecrets.length > 0) resealing = await startResealing(store, workshop.sealing)
     await Promise.all([workshop.shared.settled(), redisForRows?.settled()])
-    return listen({ api, dashboard, metrics, observe, storeProblem, drain }, config, timeLimits)
+    const { shares } = config
+    return listen(
+      { api, dashboard, metrics, observe, storeProblem, drain, shares, trustedProxies },
+      config,
+      timeLimits,
+    )
   }
   const server = await open().catch(async (error: unknown) => {
     await closeParts()

@@ -72,7 +72,10 @@ export type Observation =
   | { event: 'google_rationed'; kind: 'read' | 'write'; per: 'user' | 'project'; by: 'budget' | 'google' }
   /** Google failed again and again for one owner and is left alone for a moment. */
   | { event: 'google_rested'; credentialId: string; forMs: number }
-  /** Somebody has all that one may take of what all share, and was refused more of it; null for a stranger. */
+  /**
+   * Somebody has all that one may take of what all share, and was refused more of it or lost some of it that was idle;
+   * null for a stranger.
+   */
   | { event: 'share_used_up'; share: ShareName; accountId: string | null }
   /** A caller had to wait for a turn at what all share, and got it or went without. */
   | { event: 'turn_waited'; share: ShareName; waitedMs: number }

@@ -3,16 +3,14 @@ import type { AddressInfo, Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { maxBodyBytes } from './api/body.ts'
 import { readMethods } from './api/routes.ts'
+import { type ConnectionsParts, createConnections } from './connections.ts'
 import { Refusal } from './errors.ts'
-import type { Observe } from './observe.ts'
 import { randomBase62 } from './random-base62.ts'
 import { maxHeaderBytes, maxHeaders, problemWithHead } from './request-head.ts'
 import { createRouter, type Drain, type RouterParts, refuse } from './router.ts'
-import { askedBy, createWire, refuseOnSocket } from './wire.ts'
+import { askedBy, createWire, refuseOnSocket, turnedAwayAtOnce } from './wire.ts'
 
-export interface ServerParts extends RouterParts {
-  observe: Observe
-}
+export interface ServerParts extends RouterParts, ConnectionsParts {}
 
 export interface RunningServer {
   port: number
@@ -41,7 +39,7 @@ const defaultTimeLimits: TimeLimits = {
   keepAliveMs: 65_000,
   idleSocketMs: 60_000,
 }
-const maxConnections = 10_000
+const backlog = 1_024
 /** At the end, for answers whose clients are gone. */
 const lastWritesMs = 2_000
 
@@ -68,7 +66,8 @@ export async function listen(
   })
   // One more than is allowed, so that too many can be told from just enough.
   server.maxHeadersCount = maxHeaders + 1
-  server.maxConnections = maxConnections
+  // A place is given anew before Node has counted the connection that lost it, and who is turned away stays for a moment.
+  server.maxConnections = parts.shares.connections + backlog + turnedAwayAtOnce
   // A client that closes its half after asking still reads. (Old as Node itself, yet not in its documentation.)
   Object.assign(server, { httpAllowHalfOpen: true })
   const underWay = share(server, parts, idleSocketMs)
@@ -89,10 +88,13 @@ function share(server: Server, parts: ServerParts, idleSocketMs: number): UnderW
   const underWay: UnderWay = { count: 0, onNone: () => {} }
   const wire = createWire(observe)
   const route = createRouter(parts)
+  const connections = createConnections(parts)
 
   server.on('connection', (socket: Socket) => {
     // What Node calls after the last answer on a connection.
     socket.destroySoon = () => wire.partFrom(socket)
+    const refusal = connections.open(socket)
+    if (refusal) wire.turnAway(socket, refusal)
   })
   server.on('clientError', (error, socket) => wire.answerUnreadable(error, socket as Socket))
   server.on('connect', (request, socket) => {
@@ -122,7 +124,10 @@ function share(server: Server, parts: ServerParts, idleSocketMs: number): UnderW
     }
     // Node drops what was sent behind it in the same packet: whoever waits for that must not take the next answer for its own.
     if (request.headers.upgrade !== undefined) response.shouldKeepAlive = false
-    void make(request, response)
+    const tooMany = connections.begin(request, response)
+    // The connection is a proxy's, and others want to go on using it.
+    if (tooMany) refuse(request, response, tooMany, parts.drain.isDraining)
+    else void make(request, response)
   }
 
   async function make(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -146,7 +151,7 @@ function share(server: Server, parts: ServerParts, idleSocketMs: number): UnderW
 function listening(server: Server, { host, port }: { host: string; port: number }): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   server.once('error', reject)
-  server.listen({ host, port, backlog: 1_024 }, () => {
+  server.listen({ host, port, backlog }, () => {
     server.off('error', reject)
     resolve()
   })

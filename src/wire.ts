@@ -12,6 +12,8 @@ const lingerMs = 2_000
 /** The same for one whose time was already up. */
 const lateLingerMs = 500
 const timedOut = 'ERR_HTTP_REQUEST_TIMEOUT'
+/** So many connections that were turned away may be told why at the same time; more are cut without a word. */
+export const turnedAwayAtOnce = 256
 
 /** The last request that was read on a connection, and its answer. */
 interface Exchange {
@@ -27,6 +29,8 @@ const parting = new WeakSet<Duplex>()
 export interface Wire {
   /** To be told of every request, before anyone answers it. */
   begin(request: IncomingMessage, response: ServerResponse): void
+  /** For a connection that is one too many. */
+  turnAway(socket: Socket, refusal: Refusal): void
   /** Closes a connection after its last answer. */
   partFrom(socket: Socket): void
   /** Answers what Node could not read, straight on the socket: still JSON, still the right status. */
@@ -38,8 +42,18 @@ export type ParseError = Error & { code?: string; rawPacket?: Buffer }
 /** What happens below the requests: bytes that are none, bodies that break off, answers that must still arrive. */
 export function createWire(observe: Observe): Wire {
   const latest = new WeakMap<Socket, Exchange>()
+  let turnedAway = 0
 
   return {
+    turnAway(socket, refusal) {
+      parting.add(socket)
+      if (turnedAway >= turnedAwayAtOnce) return void socket.resetAndDestroy()
+      turnedAway++
+      socket.once('close', () => turnedAway--)
+      // What it will ask for is not known yet.
+      refuseOnSocket(socket, refusal, { form: 'flat', isHead: false }, lateLingerMs)
+    },
+
     begin(request, response) {
       const known = latest.get(request.socket)
       if (!known) {
@@ -98,10 +112,12 @@ export function refuseOnSocket(
 ): void {
   if (!socket.writable) return
   const body = `${JSON.stringify(errorBody(refusal, form))}\n`
-  const allow = refusal.facts.allowedMethods ? `Allow: ${refusal.facts.allowedMethods}\r\n` : ''
+  const { allowedMethods, retryAfterSeconds } = refusal.facts
+  const allow = allowedMethods ? `Allow: ${allowedMethods}\r\n` : ''
+  const retryAfter = retryAfterSeconds ? `Retry-After: ${retryAfterSeconds}\r\n` : ''
   socket.write(
     `HTTP/1.1 ${refusal.status} ${STATUS_CODES[refusal.status]}\r\n` +
-      `Access-Control-Allow-Origin: *\r\nContent-Type: application/json; charset=utf-8\r\n${allow}` +
+      `Access-Control-Allow-Origin: *\r\nContent-Type: application/json; charset=utf-8\r\n${allow}${retryAfter}` +
       `Cache-Control: no-store\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n` +
       (isHead ? '' : body),
   )

@@ -75,6 +75,7 @@ const placeOfFile: Record<string, string> = {
   'src/server.ts': 'server',
   'src/router.ts': 'server',
   'src/wire.ts': 'server',
+  'src/connections.ts': 'server',
   'src/request-head.ts': 'server',
   'src/assemble.ts': 'assemble',
   'src/unconfigured-provider.ts': 'assemble',

@@ -161,7 +161,7 @@ export function configOf(folder: string, settings: Partial<Config> = {}): Config
     maxSnapshotBytes: 64 * 1024 * 1024,
     plans: {},
     // All requests of a test come from one address.
-    shares: { ...defaultShares, public_requests_per_minute: 1_000_000 },
+    shares: { ...defaultShares, public_requests_per_minute: 1_000_000, connections_per_address: 10_000 },
     trustedProxies: [],
     refusalsPerMinute: 1_000_000,
     secret: 'the secret of the tests',

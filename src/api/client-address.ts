@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { BlockList, isIP } from 'node:net'
+import { BlockList, isIP, type Socket } from 'node:net'
 
 /** The addresses of proxies that the operator named; only these are believed when they say who asked. */
 export type TrustedProxies = BlockList
@@ -22,8 +22,8 @@ export function trustProxies(networks: readonly string[]): TrustedProxies | null
  * long as the one who wrote the entry is trusted: what stands further left, a client can write itself.
  */
 export function clientAddress({ socket, headers }: IncomingMessage, trusted: TrustedProxies | null): string {
-  let address = plain(socket.remoteAddress ?? '')
-  if (trusted === null || !isTrusted(address, trusted)) return address
+  let address = socketAddress(socket)
+  if (!isTrusted(address, trusted)) return address
   const forwarded = headers['x-forwarded-for']
   const said = (Array.isArray(forwarded) ? forwarded.join(',') : (forwarded ?? '')).split(',')
   for (const entry of said.reverse()) {
@@ -41,9 +41,15 @@ function withoutPort(entry: string): string {
   return ipv6 ?? ipv4 ?? entry
 }
 
-function isTrusted(address: string, trusted: TrustedProxies): boolean {
+export function isTrusted(address: string, trusted: TrustedProxies | null): boolean {
+  if (trusted === null) return false
   const family = isIP(address)
   return family !== 0 && trusted.check(address, family === 6 ? 'ipv6' : 'ipv4')
+}
+
+/** Who is at the other end of a connection: a client, or a proxy for many. */
+export function socketAddress({ remoteAddress = '' }: Pick<Socket, 'remoteAddress'>): string {
+  return plain(remoteAddress)
 }
 
 /** IPv4 addresses come in IPv6 clothes where the server listens on both. */

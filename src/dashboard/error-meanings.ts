@@ -31,7 +31,7 @@ export const errorMeanings: Record<ErrorCode, string> = {
   rate_limited:
     'More requests in a minute than the plan allows, or than readers without a key may make, or too many refused ones from your address. Wait for Retry-After seconds; whoever does is not refused again.',
   too_many_at_once:
-    "The account's share of what all accounts share is taken: threads that read files, and as many of its requests wait as may; or the room for answers that Idempotency-Keys keep for 24 hours. details names the share. Nothing was done. Wait for Retry-After seconds.",
+    "The account's share of what all accounts share is taken: threads that read files, and as many of its requests wait as may; or the room for answers that Idempotency-Keys keep for 24 hours; or your address has as many busy connections as it may have. details names the share. Nothing was done. Wait for Retry-After seconds.",
   usage_limit_exceeded:
     "The month's requests are used up, by the account's keys or by readers without one; each have their own. Retry-After and X-Quota-Reset say when the next month of the account begins.",
   headers_too_large: 'Over 16 KiB in all, or over 100 headers.',

@@ -248,6 +248,28 @@ test('the dashboard is safe behind TLS that ends at nginx, and metrics stay insi
   assert.equal((await ask('/metrics')).status, 404)
 })
 
+test('one client has so many requests under way at nginx; the next are told so, and others get in', {
+  skip,
+}, async (t) => {
+  const { ask } = await proxy(t)
+  const path = await rowport.connectSheet('shared-places', ['first'])
+  const from = '127.0.0.4'
+  // A body that never comes: nginx waits for it, and no instance hears of it.
+  const stuck = { method: 'POST', body: '{', headers: { 'Content-Length': '10' }, from }
+  for (let n = 0; n < 256; n++) void ask(path, stuck).catch(() => {})
+  let refused = await ask(path, { from })
+  while (refused.status === 200) {
+    await sleep(50)
+    refused = await ask(path, { from })
+  }
+  const nested = await ask('/v1/sheets', { from })
+  assert.deepEqual([refused.status, nested.status], [429, 429])
+  assert.equal(refused.headers['retry-after'], '1')
+  assert.equal((JSON.parse(refused.text) as { code: string }).code, 'too_many_at_once')
+  assert.equal((JSON.parse(nested.text) as { error: { code: string } }).error.code, 'too_many_at_once')
+  assert.equal((await ask(path, { from: '127.0.0.3' })).status, 200)
+})
+
 test('with no instance left, the answer is still JSON, nested where those of Rowport are', {
   skip,
 }, async (t) => {

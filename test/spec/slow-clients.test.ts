@@ -9,6 +9,7 @@ import { ClientGone, readBody } from '../../src/api/body.ts'
 import { createMetrics } from '../../src/metrics.ts'
 import type { Observation, Observe } from '../../src/observe.ts'
 import { listen, type RunningServer } from '../../src/server.ts'
+import { defaultShares } from '../../src/shares.ts'
 import { ownPage, signedIn } from '../connect/visitor.ts'
 import { bearer } from '../harness.ts'
 import { processorMs } from '../processor-time.ts'
@@ -267,6 +268,8 @@ async function listenAlone(
     observe,
     storeProblem: async () => null,
     drain: { isDraining: false },
+    shares: defaultShares,
+    trustedProxies: null,
   }
   const server = await listen(parts, { host: '127.0.0.1', port: 0 }, limits)
   t.after(() => server.close(0))
