@@ -50,7 +50,7 @@ export function listReply(
         name: nameOf(shape, isWhole ? null : listQuery),
         isWhole,
         chunks: listInPlace(snapshot, rows, shape) ?? (() => listBody(snapshot, rows, shape, facts)),
-        source: snapshot.listJson,
+        sources: rows.positions ? [snapshot.listJson, rows.positions] : [snapshot.listJson],
         coding,
         bodies: sheet.bodies,
         isHead: method === 'HEAD',

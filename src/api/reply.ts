@@ -121,7 +121,7 @@ export function send(
 }
 
 /** What stays in memory while a body is being read. */
-export function heldBy(body: Body | null): readonly Uint8Array[] {
+export function heldBy(body: Body | null): readonly ArrayBufferView[] {
   if (body === null || typeof body === 'string') return []
   return isStreamed(body) ? body.holds : body
 }

@@ -95,7 +95,7 @@ function wish(kibibytes: number) {
   function* chunks(): Generator<Uint8Array> {
     for (let n = 0; n < kibibytes; n++) yield pieceAt(n)
   }
-  const forWhom = { isHead: false, accountId: 'acme', source: new Uint8Array() }
+  const forWhom = { isHead: false, accountId: 'acme', sources: [] }
   return { name: 'list', isWhole: false, chunks, coding: null, onFailure: () => {}, ...forWhom }
 }
 

@@ -19,8 +19,8 @@ export interface BodyWish {
   isWhole: boolean
   /** What lies in memory anyway, or what makes it bit by bit. */
   chunks: Pieces | (() => Iterable<Uint8Array>)
-  /** What it is made of. */
-  source: Uint8Array
+  /** What it is made of, and stays in memory until a long one was read. */
+  sources: readonly ArrayBufferView[]
   coding: Coding | null
   bodies: KeptBodies
   /** Only its head will be sent. */
@@ -111,8 +111,7 @@ function begun(
 }
 
 async function long(wish: BodyWish, parts: BodyParts, chunks: Iterable<Uint8Array>): Promise<SendableBody> {
-  const { coding, isWhole, accountId, source, onFailure } = wish
-  const holds = [source]
+  const { coding, isWhole, accountId, sources: holds, onFailure } = wish
   const inTurns = takingTurns(chunks, () => parts.turns.next(accountId))
   if (coding !== null && isWhole) {
     const made = await compressedOnce(wish, parts, coding, inTurns)

@@ -5,7 +5,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 export interface StreamedBody {
   chunks: Iterable<Uint8Array> | AsyncIterable<Uint8Array>
   /** What it is made of, and stays in memory until the end. */
-  holds: readonly Uint8Array[]
+  holds: readonly ArrayBufferView[]
   /** The head is gone by then, so the connection is cut; this tells those who should know. */
   onFailure(error: unknown): void
 }

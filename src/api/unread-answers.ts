@@ -7,7 +7,7 @@ import type { Observe } from '../observe.ts'
  * So there is an end to what the slow readers of one account can keep in memory.
  */
 export interface UnreadAnswers {
-  begin(accountId: string, response: Reading, holds: readonly Uint8Array[]): void
+  begin(accountId: string, response: Reading, holds: readonly ArrayBufferView[]): void
 }
 
 type Reading = Pick<ServerResponse, 'once' | 'destroy' | 'destroyed'>
