@@ -6,6 +6,7 @@ import type { Workshop } from './assemble.ts'
 import type { Config } from './config.ts'
 import { createDashboard, type Dashboard } from './dashboard/dashboard.ts'
 import { createAccountEnding } from './management/account-ending.ts'
+import { createAttempts } from './management/attempts.ts'
 import { createGoogleIdentity } from './management/google-identity.ts'
 import { createGoogleSignIn } from './management/google-sign-in.ts'
 import { createOwnerPace } from './management/owner-pace.ts'
@@ -52,6 +53,7 @@ export function assembleDashboard(needs: DashboardNeeds): { dashboard: Dashboard
     owners: createOwners({ store, passwords: createPasswords(), signIn, throttle, signUpPlan }),
     googleSignIn: createGoogleSignIn({ store, sealing, signIn, throttle, identity, signUpPlan, baseUrl }),
     planBook,
+    attempts: createAttempts(windows),
     pace: createOwnerPace({
       windows,
       visitors: createMemoryRateWindows(clock),

@@ -3,6 +3,7 @@ import type { Clock } from '../clock.ts'
 import type { Refusal } from '../errors.ts'
 import type { EndAccount } from '../management/account-ending.ts'
 import type { Accounts } from '../management/accounts.ts'
+import type { Attempts } from '../management/attempts.ts'
 import type { Connecting } from '../management/connecting.ts'
 import type { GoogleConnection } from '../management/google-connection.ts'
 import type { GoogleSignIn } from '../management/google-sign-in.ts'
@@ -22,6 +23,7 @@ export interface DashboardParts {
   signIn: SignIn
   owners: Owners
   pace: OwnerPace
+  attempts: Attempts
   googleSignIn: GoogleSignIn
   accounts: Accounts
   planBook: PlanBook

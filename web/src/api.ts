@@ -59,7 +59,7 @@ export function upload<Answer>(path: string, file: File, onSent: (share: number)
   const wasCutOff = isCutOff()
   const request = new XMLHttpRequest()
   request.open('POST', addressOf(path))
-  request.setRequestHeader('X-Rowport-Dashboard', '1')
+  for (const [name, value] of Object.entries(headersOfChange())) request.setRequestHeader(name, value)
   request.responseType = 'json'
   request.upload.onprogress = ({ loaded, total }) => onSent(total === 0 ? 0 : loaded / total)
   request.onerror = () => reject(lost('POST', wasCutOff))
@@ -103,7 +103,7 @@ async function call<Answer>(
   body: string | undefined,
   signal?: AbortSignal,
 ): Promise<Answer> {
-  const headers = new Headers(method === 'GET' ? {} : { 'X-Rowport-Dashboard': '1' })
+  const headers = new Headers(method === 'GET' ? {} : headersOfChange())
   if (body !== undefined) headers.set('Content-Type', 'application/json')
   const { response, text } = await reach(addressOf(path), {
     method,
@@ -114,6 +114,19 @@ async function call<Answer>(
   const answer = parsed(text)
   if (response.ok) return answer as Answer
   throw refusalOf(response.status, answer)
+}
+
+function headersOfChange(): Record<string, string> {
+  return { 'X-Rowport-Dashboard': '1', 'X-Rowport-Attempt': newAttempt() }
+}
+
+/**
+ * Names one click. When a connection breaks before the answer, the browser may send the request again by itself; by this
+ * name the server does not do it twice. (`crypto.randomUUID` is not there on plain HTTP.)
+ */
+export function newAttempt(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16))
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
 }
 
 function parsed(text: string): unknown {

@@ -50,7 +50,7 @@ export function createOwnerApi(parts: DashboardParts): OwnerApi {
     },
   }
 
-  /** Who asks → is it one of our own pages → not too often → with what → is it still they → the verb. */
+  /** Who asks → is it one of our own pages → not too often → with what → not again → is it still they → the verb. */
   async function wireFor(request: IncomingMessage, target: string, site: Site): Promise<Wire | FileAnswer> {
     const [path = '', search = ''] = splitAt(target, '?')
     const method = request.method === 'HEAD' ? 'GET' : request.method
@@ -89,10 +89,17 @@ export function createOwnerApi(parts: DashboardParts): OwnerApi {
     const { takesAccessAway = false } = route
     if (wait && takesAccessAway === false) return onTheWire(wait)
     const refusal = await readBody(route, call)
-    if (refusal || !wait) return refusal
+    if (refusal) return refusal
+    if (!wait) return refusalIfRepeated(call)
     const isEnding = takesAccessAway === true || (takesAccessAway !== false && takesAccessAway(call.body))
     const stillWaiting = isEnding ? await parts.pace.takeFromReserve(caller) : wait
-    return stillWaiting && onTheWire(stillWaiting)
+    return stillWaiting ? onTheWire(stillWaiting) : refusalIfRepeated(call)
+  }
+
+  async function refusalIfRepeated({ request }: Call): Promise<Wire | null> {
+    const attempt = request.headers['x-rowport-attempt']
+    if (typeof attempt !== 'string' || !attemptShape.test(attempt)) return null
+    return (await parts.attempts.isRepeated(attempt)) ? sentTwice : null
   }
 
   async function readBody(route: Route, call: Call): Promise<Wire | null> {
@@ -159,6 +166,12 @@ const goneMeanwhile = refused(
   404,
   'not_found',
   'What this belongs to was ended meanwhile. Nothing was saved.',
+)
+const attemptShape = /^[0-9a-f]{32}$/
+const sentTwice = refused(
+  409,
+  'sent_twice',
+  'The connection broke before the answer was there, and your browser sent this again by itself. It was not done a second time: look whether it was done before you try again.',
 )
 const notSignedIn = refused(401, 'not_signed_in', 'Please sign in.')
 

@@ -15,7 +15,10 @@ const looks: Record<Look, string> = {
 
 type ButtonProps = ButtonHTMLAttributes<HTMLButtonElement> & { look?: Look; isBusy?: boolean }
 
-/** While busy it keeps its width and its words, so that nothing moves under the pointer. */
+/**
+ * While busy it keeps its width and its words, so that nothing moves under the pointer. The second half of a double click sends
+ * nothing, also where the first is answered already.
+ */
 export function Button({
   look = 'secondary',
   isBusy = false,
@@ -27,6 +30,10 @@ export function Button({
     <button
       type="button"
       {...rest}
+      onClick={(event) => {
+        if (rest.type === 'submit' && event.detail > 1) event.preventDefault()
+        else rest.onClick?.(event)
+      }}
       disabled={rest.disabled || isBusy}
       aria-busy={isBusy || undefined}
       className={`${base} ${looks[look]} ${className}`}

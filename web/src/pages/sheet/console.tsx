@@ -1,7 +1,7 @@
 import { useMutation } from '@tanstack/react-query'
 import { type RefObject, useEffect, useRef, useState } from 'react'
 import type { ConsoleKey } from '../../../../src/dashboard/contract.ts'
-import { reach, send } from '../../api.ts'
+import { newAttempt, reach, send } from '../../api.ts'
 import { basePath } from '../../base-path.ts'
 import { useSession } from '../../session.ts'
 import { Button } from '../../ui/button.tsx'
@@ -43,11 +43,12 @@ interface Answer {
 const methods = ['GET', 'POST', 'PUT', 'DELETE']
 const shownBytes = 100_000
 
+/** Whoever has waited for longer does not expect it any more. */
+const longestKeyWaitMs = 5_000
+const noKeyInTime = 'Rowport is slow to answer. Nothing was sent; try again.'
+
 async function sendRequest({ slug, method, path, body, key, isLeft }: Sending): Promise<Answer> {
-  if (!key.current || key.current.goodUntilMs < Date.now()) {
-    const { value, lifeMs } = await send<ConsoleKey>('POST', `/sheets/${slug}/console-key`)
-    key.current = { value, goodUntilMs: Date.now() + lifeMs }
-  }
+  const value = await keyValue(slug, key)
   if (isLeft.current) throw new Error('The page was left before anything was sent.')
   const begunMs = performance.now()
   const { response, text } = await reach(basePath + path, {
@@ -55,7 +56,9 @@ async function sendRequest({ slug, method, path, body, key, isLeft }: Sending): 
     credentials: 'omit',
     cache: 'no-store',
     headers: {
-      Authorization: `Bearer ${key.current.value}`,
+      Authorization: `Bearer ${value}`,
+      // The browser may send it again by itself when an answer is lost.
+      ...(method === 'GET' ? {} : { 'Idempotency-Key': newAttempt() }),
       ...(body === null ? {} : { 'Content-Type': 'application/json' }),
     },
     ...(body === null ? {} : { body }),
@@ -69,6 +72,18 @@ async function sendRequest({ slug, method, path, body, key, isLeft }: Sending): 
     headers: [...response.headers].filter(([name]) => interesting.test(name)),
     body: pretty(text),
   }
+}
+
+/** A key that comes too late is kept for the next request. */
+async function keyValue(slug: string, held: RefObject<HeldKey | null>): Promise<string> {
+  if (held.current && held.current.goodUntilMs >= Date.now()) return held.current.value
+  const asked = send<ConsoleKey>('POST', `/sheets/${slug}/console-key`).then(({ value, lifeMs }) => {
+    held.current = { value, goodUntilMs: Date.now() + lifeMs }
+    return value
+  })
+  const { promise: isLate, reject } = Promise.withResolvers<never>()
+  const timer = setTimeout(() => reject(new Error(noKeyInTime)), longestKeyWaitMs)
+  return Promise.race([asked, isLate]).finally(() => clearTimeout(timer))
 }
 
 /** Sends real requests to the public API, from this browser, with a key that lives as long as the page. */
@@ -163,6 +178,12 @@ export function Console() {
           )}
           <p className="mb-3 font-mono text-[13px] break-all text-soft">
             {asked.method} {path}
+            {asked.method !== 'GET' && (
+              <>
+                <br />
+                Idempotency-Key: a new one for each click
+              </>
+            )}
           </p>
           <Button type="submit" look="primary" isBusy={request.isPending}>
             Send
