@@ -18,6 +18,8 @@ export type ForeignJob =
   | { kind: 'export'; rows: number; overMs: number; chunks: number; isReopened: boolean }
   /** Again and again adds a row of its own and saves all in place, in two halves. */
   | { kind: 'editor'; saves: number; everyMs: number; betweenHalvesMs: number }
+  /** Holds one descriptor and writes over the first letters of each row in turn, as many as there were. */
+  | { kind: 'overwrite'; rows: number; everyMs: number; rowBytes: number }
   /** Holds one descriptor and appends a row each time. */
   | { kind: 'log'; everyMs: number; rows: number }
 
@@ -32,8 +34,19 @@ if (process.argv[1] === import.meta.filename) await run(JSON.parse(job) as Forei
 
 async function run(job: ForeignJob): Promise<void> {
   if (job.kind === 'export') await exportRows(job)
+  else if (job.kind === 'overwrite') await overwriteRows(job)
   else if (job.kind === 'editor') await editAgainAndAgain(job)
   else await appendToLog(job)
+}
+
+async function overwriteRows({ rows, everyMs, rowBytes }: ForeignJob & { kind: 'overwrite' }): Promise<void> {
+  const descriptor = openSync(path, 'r+')
+  process.stdout.write('begun\n')
+  for (let row = 0; row < rows; row++) {
+    await sleep(everyMs)
+    writeSync(descriptor, 'new', 'id,note\n'.length + row * rowBytes)
+  }
+  closeSync(descriptor)
 }
 
 async function exportRows({

@@ -195,6 +195,42 @@ describe('a file that another program is writing', { concurrency: !isSoak }, () 
     assert.ok(idsIn(sheet.path).includes('mine'))
   })
 
+  test('a file that is written over in place, without being emptied, is never shown as a mixture', async (t) => {
+    const pieces = 10
+    // Its end stays as it was, which is not to be taken for a file that grows.
+    const { rowport, sheet, ask } = await start(t, 10 * pieces)
+    const seen = { old: 0, new: 0, mixed: 0, refused: 0 }
+    const progress = { isOver: false }
+    const readers = [{}, { 'Cache-Control': 'no-cache' }].map(async (headers) => {
+      while (!progress.isOver) {
+        rowport.clock.advanceMs(11_000)
+        const { status, text } = await ask(sheet.formA, { headers })
+        const ids = status === 200 ? (JSON.parse(text) as { id: string }[]).map(({ id }) => id) : []
+        const news = ids.filter((id) => id.startsWith('new')).length
+        if (status !== 200) seen.refused++
+        else if (news === 0) seen.old++
+        else if (news === pieces) seen.new++
+        else seen.mixed++
+        await sleep(10)
+      }
+    })
+    // Longer than readers wait, with pauses that are shorter than the one after which it is taken for finished.
+    const job = foreign(sheet.path, {
+      kind: 'overwrite',
+      rows: pieces,
+      everyMs: 500,
+      rowBytes: 'old-0,x\n'.length,
+    })
+    const [code] = await once(job, 'exit')
+    assert.equal(code, 0)
+    await sleep(500)
+    progress.isOver = true
+    await Promise.all(readers)
+    process.stdout.write(`written over in place: ${JSON.stringify(seen)}\n`)
+    assert.equal(seen.mixed, 0)
+    assert.ok(seen.old > 0 && seen.new > 0)
+  })
+
   if (isSoak)
     test('a file that a program never stops writing to can be read, and a write is refused in words', async (t) => {
       const { sheet, ask, post } = await start(t, 2)

@@ -13,7 +13,7 @@ export interface WholeFile {
 export interface FileSigns {
   /** It is empty, or shorter than it was, or ends in the middle of something. */
   isSuspect: boolean
-  /** All that was there is still in its place. */
+  /** It has grown, and the end of what was there is still in its place. */
   isAppended: boolean
 }
 
@@ -50,7 +50,8 @@ export async function readSigns(
   const isCut = former.endsWithLineEnd && !lineEnds.includes(last ?? 0)
   const { lastBytes } = former
   const sameBytes = await bytesAt(file, former.size - lastBytes.length, lastBytes.length)
-  return { isSuspect: size < former.size || isCut, isAppended: sameBytes.equals(lastBytes) }
+  const isAppended = size > former.size && sameBytes.equals(lastBytes)
+  return { isSuspect: size < former.size || isCut, isAppended }
 }
 
 async function bytesAt(file: FileHandle, position: number, length: number): Promise<Buffer> {

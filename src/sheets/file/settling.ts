@@ -163,7 +163,8 @@ async function lookAt(path: string, watch: Watched): Promise<Seen> {
   const signs = isWhole(watch, file)
     ? noSigns
     : await readSigns(path, Number(file.size), kindOf(path), watch.whole)
-  if (signs.isSuspect) Object.assign(watch, { wasSuspect: true, isGrowing: false })
+  if (signs.isSuspect) watch.wasSuspect = true
+  if (signs.isSuspect || !signs.isAppended) watch.isGrowing = false
   const otherMs = former?.lastMs ?? Number.NEGATIVE_INFINITY
   const seen: Seen = { file, stamp, firstMs: nowMs, lastMs: nowMs, otherMs, signs, writer: null }
   watch.seen = seen
@@ -216,9 +217,12 @@ async function isFoundWritable(path: string, watch: Watched, seen: Seen): Promis
 /** After a long wait: what only grows holds all that was shown before, and a half is shown in the end. */
 function isNoWorseThanBefore(watch: Watched, { signs }: Seen): boolean {
   const unsureForMs = performance.now() - (watch.unsureSinceMs ?? 0)
-  if (watch.wasSuspect) return unsureForMs >= suspectPatienceMs
-  if (signs.isAppended) watch.isGrowing = true
-  return signs.isAppended || unsureForMs >= unsurePatienceMs
+  if (!watch.wasSuspect && signs.isAppended) {
+    watch.isGrowing = true
+    return true
+  }
+  // Where rows are known, they are shown meanwhile.
+  return unsureForMs >= (watch.whole ? suspectPatienceMs : unsurePatienceMs)
 }
 
 function quietFor({ file, firstMs, lastMs, otherMs }: Seen): number {
