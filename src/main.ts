@@ -7,10 +7,12 @@ import packageJson from '../package.json' with { type: 'json' }
 import { openWorkshop, startServer, type Workshop } from './assemble.ts'
 import { systemClock } from './clock.ts'
 import { type Config, defaultDataFolder, parseConfig } from './config.ts'
+import { StoreUnwritable } from './errors.ts'
 import { firstScreen } from './first-screen.ts'
 import { createLog } from './log.ts'
 import { Problem } from './management/problem.ts'
 import { signInUrl } from './management/sign-in.ts'
+import type { Observe } from './observe.ts'
 import { inPlainWords } from './plain-words.ts'
 import { createSample, findSampleFile, sampleAccount } from './sample.ts'
 
@@ -43,6 +45,7 @@ async function run(config: Config): Promise<void> {
     try {
       log({ event: 'server_listening', host: config.host, port: server.port, version: packageJson.version })
       process.stdout.write(await screen(config, workshop))
+      await tellUnwritableStore(workshop, log)
       log({ event: 'server_draining', signal: await stopSignal })
       server.announceEnd()
       await sleep(config.unreadyMs)
@@ -52,6 +55,16 @@ async function run(config: Config): Promise<void> {
   } finally {
     await workshop.close()
   }
+}
+
+/** A server that can only read runs on, and whoever started it should not have to find out by a client. */
+async function tellUnwritableStore({ store }: Workshop, log: Observe): Promise<void> {
+  const problem = await store.ping().catch((error: unknown) => error)
+  if (!(problem instanceof StoreUnwritable)) return
+  log({ event: 'store_lost', cause: problem })
+  process.stderr.write(
+    `Rowport cannot write to its store: ${problem.reason}. Writes are refused until it can.\n`,
+  )
 }
 
 /** Makes the sample only now that the server listens: a key made before a start that fails would never be seen. */

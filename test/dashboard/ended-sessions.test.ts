@@ -91,7 +91,7 @@ test('an upload that was under way when its session ended is not kept', async (t
   const folder = join(rowport.folder, 'files', id)
   const stolen = begin(thief, 'thief.csv')
   // It is really under way: what has come of it lies there.
-  while (!existsSync(folder) || !readdirSync(folder).some((name) => name.endsWith('.part'))) await sleep(5)
+  while (!existsSync(folder) || !readdirSync(folder).some((name) => name.includes('.part'))) await sleep(5)
   const change = { current: password, next: 'another password' }
   assert.equal((await owner.call('POST', '/password', change)).status, 200)
   stolen.sent.end('planted\n')

@@ -58,6 +58,11 @@ test('a full disk: nothing is written, log, /readyz and doctor say why, and all 
     /PROBLEM {2}Data folder .*\s+cannot be\s+written\s+to:\s+the\s+disk\s+is\s+full/,
   )
 
+  const second = place.launch({ env })
+  // Whether it can start at all depends on what SQLite has set aside.
+  await second.says('stderr', 'the disk is full')
+  second.child.kill('SIGKILL')
+
   await disk.empty()
   await until(async () => ((await readiness(server))[0] === 200 ? true : null))
   assert.equal((await post('again')).status, 201)

@@ -9,7 +9,7 @@ import type { Tables } from '../schema.ts'
 import type { SqlDatabase } from '../sql-database.ts'
 import { createBatchedReads } from './batched-reads.ts'
 import { createMachineTime } from './machine-time.ts'
-import { createWriteCheck } from './write-check.ts'
+import { createWriteCheck, reasonOf } from './write-check.ts'
 
 const waitForOtherProcessesMs = 5_000
 const busyPauseMs = 10
@@ -124,7 +124,8 @@ function kyselyConnection(database: DatabaseSync, noteRefusal: (error: unknown) 
       if (isUniqueViolation(error)) throw error
       if (hasCode(error, foreignKeyViolationCodes)) throw new GoneMeanwhile(error)
       noteRefusal(error)
-      throw new StoreFailure('SQLite refused', { cause: error })
+      const reason = reasonOf(error)
+      throw new StoreFailure(reason ? `SQLite refused: ${reason}` : 'SQLite refused', { cause: error })
     }
   }
 }

@@ -50,6 +50,7 @@ export function createWriteCheck(writer: DatabaseSync, folder: string): WriteChe
   }
 }
 
-function reasonOf(error: unknown): string | undefined {
+/** In words; undefined for what has nothing to do with the disk. */
+export function reasonOf(error: unknown): string | undefined {
   return error instanceof Error && 'errcode' in error ? reasons[Number(error.errcode) & 0xff] : undefined
 }
