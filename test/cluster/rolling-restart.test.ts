@@ -10,7 +10,11 @@ import { startProcesses } from './instances.ts'
 test('R17: every instance is replaced under 200 requests a second, and none of them fails', {
   skip: skipCluster,
 }, async (t) => {
-  const { start, apiKey, path } = await startProcesses(t, { ROWPORT_UNREADY_SECONDS: '1' })
+  const { start, apiKey, path } = await startProcesses(t, {
+    ROWPORT_UNREADY_SECONDS: '1',
+    // All requests of a test come from one address.
+    ROWPORT_SHARES: '{"connections_per_address": 10000}',
+  })
   const instances = await Promise.all([start(), start()])
   const balancer = await startBalancer(t, instances)
   const statuses = new Map<number | string, number>()

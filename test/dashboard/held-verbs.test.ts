@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { readdirSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { request } from 'node:http'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
@@ -84,14 +84,17 @@ const verbs: Record<string, Verb> = {
   'GET /sheets/{slug}/requests': calling('GET', '/sheets/s/requests'),
   'GET /keys': calling('GET', '/keys'),
   'GET /files': calling('GET', '/files'),
+  'DELETE /files/{name}': calling('DELETE', '/files/up.csv'),
+  'GET /files/{name}/content': calling('GET', '/files/up.csv/content'),
+  'GET /shares': calling('GET', '/shares'),
   'GET /google': calling('GET', '/google'),
   'GET /usage': calling('GET', '/usage?sheet=s'),
   'GET /export': calling('GET', '/export'),
   'GET /openapi.json': calling('GET', '/openapi.json?sheet=s'),
   'GET /slug-check': calling('GET', '/slug-check?slug=planted'),
 }
-/** The one is held below by its body; the others do nothing that is of an account, or need a password that is checked by its hash. */
-const elsewhere = ['POST /files', 'POST /confirm', 'GET /errors']
+/** Uploads are held below by their bodies; the others do nothing that is of an account, or need a password that is checked by its hash. */
+const elsewhere = ['POST /files', 'POST /files/{name}/replace', 'POST /confirm', 'GET /errors']
 
 test('every verb of an owner is held below', () => {
   const owned = allRoutes.filter((route) => 'owner' in route).map(({ method, path }) => `${method} ${path}`)
@@ -158,33 +161,38 @@ test('a verb whose account has ended meanwhile says so, and leaves nothing behin
   t.diagnostic(`held at ${points} points: each verb ended without a malfunction`)
 })
 
-test('a file whose upload was under way is the account’s own, whoever has its address by then', async (t) => {
-  const { ground, rowport } = await held(t)
-  const here = await ground({})
-  const { promise, resolve } = Promise.withResolvers<number>()
-  const sent = request(
-    {
-      host: '127.0.0.1',
-      port: rowport.port,
-      method: 'POST',
-      path: '/dashboard/api/files?name=late.csv',
-      headers: { ...ownPage, Cookie: here.owner.cookie, 'Transfer-Encoding': 'chunked' },
-    },
-    (answer) => {
-      answer.resume()
-      resolve(answer.statusCode ?? 0)
-    },
-  )
-  sent.write('name\n')
-  const folder = join(rowport.folder, 'files', here.account.id)
-  while (!readdirSync(folder).some((name) => name.endsWith('.part'))) await sleep(5)
-  const other = await giveAddressToAnother(here)
-  const before = await stateOf(rowport, other.id)
-  sent.end('late\n')
-  assert.equal(await promise, 201)
-  assert.deepEqual(await stateOf(rowport, other.id), before)
-  assert.ok(readdirSync(folder).includes('late.csv'))
-})
+for (const [way, path, kept, status] of [
+  ['', '/files?name=late.csv', 'late.csv', 201],
+  [', also in the place of another', '/files/up.csv/replace?name=up.csv', 'up.csv', 200],
+] as const) {
+  test(`a file whose upload was under way is the account’s own, whoever has its address by then${way}`, async (t) => {
+    const { ground, rowport } = await held(t)
+    const here = await ground({})
+    const { promise, resolve } = Promise.withResolvers<number>()
+    const sent = request(
+      {
+        host: '127.0.0.1',
+        port: rowport.port,
+        method: 'POST',
+        path: `/dashboard/api${path}`,
+        headers: { ...ownPage, Cookie: here.owner.cookie, 'Transfer-Encoding': 'chunked' },
+      },
+      (answer) => {
+        answer.resume()
+        resolve(answer.statusCode ?? 0)
+      },
+    )
+    sent.write('name\n')
+    const folder = join(rowport.folder, 'files', here.account.id)
+    while (!readdirSync(folder).some((name) => name.includes('.part'))) await sleep(5)
+    const other = await giveAddressToAnother(here)
+    const before = await stateOf(rowport, other.id)
+    sent.end('late\n')
+    assert.equal(await promise, status)
+    assert.deepEqual(await stateOf(rowport, other.id), before)
+    assert.equal(readFileSync(join(folder, kept), 'utf8'), 'name\nlate\n')
+  })
+}
 
 async function held(t: TestContext) {
   const shares = { ...defaultShares, owner_requests_per_minute: 1_000_000 }
