@@ -1,0 +1,276 @@
+import { utimes } from 'node:fs/promises'
+import { connect, type Socket } from 'node:net'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { times } from '../soak.ts'
+import {
+  type Attacker,
+  attackerAddress,
+  largeCsv,
+  type Neighbourhood,
+  type StoreKind,
+} from './neighbourhood.ts'
+
+/** One way to take what is there for all. */
+export interface Attack {
+  name: string
+  /** Without it: everywhere. Files are uploaded on the embedded default alone. */
+  on?: StoreKind
+  /** Tried in `npm test` as well. */
+  isQuick?: true
+  /** What has to be there first; the victim is not looked at meanwhile. */
+  prepare?(street: Neighbourhood): Promise<void>
+  /** Goes on until `isOver`; answers with what the attacker got. */
+  run(street: Neighbourhood, isOver: () => boolean): Promise<Tally>
+}
+
+export type Tally = Map<string, number>
+
+const largeMegabytes = times(4, 50)
+const wideColumns = 300_000
+
+export const attacks: readonly Attack[] = [
+  {
+    name: 'previews of a large file',
+    on: 'embedded',
+    async prepare({ attacker }) {
+      await attacker.call('POST', '/files?name=large.csv', Buffer.from(largeCsv(largeMegabytes)))
+    },
+    run: ({ attacker }, isOver) =>
+      many(times(20, 100), isOver, () => attacker.call('POST', '/preview', source('large.csv'))),
+  },
+  {
+    name: 'first reads of many large sheets',
+    async prepare(street) {
+      const csv = largeCsv(largeMegabytes)
+      for (let n = 0; n < 8; n++) await street.connectFile('attacker', `large-${n}`, csv)
+    },
+    run: ({ attacker, folder }, isOver) =>
+      many(16, isOver, async (n) => {
+        // Saved again, it has to be read again.
+        await utimes(join(folder, `attacker-large-${n % 8}.csv`), new Date(), new Date())
+        return keyed(attacker, `/api/sheets/attacker/large-${n % 8}?limit=1`, { 'Cache-Control': 'no-cache' })
+      }),
+  },
+  {
+    name: 'a file with far too many columns',
+    isQuick: true,
+    on: 'embedded',
+    async prepare({ attacker }) {
+      const names = Array.from({ length: wideColumns }, (_, n) => `c${n}`).join(',')
+      await attacker.call('POST', '/files?name=wide.csv', Buffer.from(`${names}\n1,2,3\n`))
+    },
+    run: ({ attacker }, isOver) =>
+      many(4, isOver, (n) =>
+        n % 2
+          ? attacker.call('POST', '/preview', source('wide.csv'))
+          : attacker.call('POST', '/sheets', connectWish(`wide-${n}`, 'wide.csv')),
+      ),
+  },
+  {
+    name: 'descriptions of the widest sheet that there may be',
+    isQuick: true,
+    async prepare(street) {
+      const names = Array.from({ length: 2_000 }, (_, n) => `a column with a longer name ${n}`).join(',')
+      const row = (r: number) =>
+        Array.from({ length: 2_000 }, (_, n) => (n % 3 ? `text ${n}` : n * r)).join(',')
+      await street.connectFile(
+        'attacker',
+        'wide',
+        `${names}\n${Array.from({ length: 50 }, (_, r) => row(r)).join('\n')}\n`,
+      )
+    },
+    run: ({ attacker }, isOver) => {
+      const paths = ['/openapi.json', '/schema', '?limit=1', '/2', '?values=formatted', '?format=csv']
+      return many(6, isOver, (n) =>
+        keyed(
+          attacker,
+          `/api/sheets/attacker/wide${paths[n % paths.length]}`,
+          {},
+          n % 4 === 0 ? 'HEAD' : 'GET',
+        ),
+      )
+    },
+  },
+  {
+    name: 'long lists in every coding',
+    async prepare(street) {
+      await street.connectFile('attacker', 'long', largeCsv(times(8, 100)), ['--cache-seconds', '3600'])
+      await keyed(street.attacker, '/api/sheets/attacker/long?limit=1')
+    },
+    run: ({ attacker }, isOver) => {
+      const codings = ['gzip', 'br', 'zstd']
+      const shapes = ['', '?format=csv', '?format=ndjson', '?row_numbers=true', '?sort=-column%201']
+      return many(12, isOver, (n) =>
+        keyed(
+          attacker,
+          `/api/sheets/attacker/long${shapes[n % shapes.length]}`,
+          { 'Accept-Encoding': codings[n % 3] ?? '' },
+          n % 2 ? 'HEAD' : 'GET',
+        ),
+      )
+    },
+  },
+  {
+    name: 'dear queries',
+    async prepare(street) {
+      await street.connectFile('attacker', 'queried', largeCsv(times(4, 10)), ['--cache-seconds', '3600'])
+      await keyed(street.attacker, '/api/sheets/attacker/queried?limit=1')
+    },
+    run: ({ attacker }, isOver) => {
+      const keys = Array.from({ length: 10 }, (_, n) => `column%20${n}`)
+      const values = Array.from({ length: 1_000 }, (_, n) => n * 7).join(',')
+      const queries = [
+        `?sort=${keys.join(',')}`,
+        `?column%201[in]=${values}`,
+        '?q=rd%209',
+        `?column%200[contains]=9&sort=-column%204&limit=5&offset=30000`,
+      ]
+      return many(8, isOver, (n) =>
+        keyed(attacker, `/api/sheets/attacker/queried${queries[n % queries.length]}`),
+      )
+    },
+  },
+  { name: 'idle connections', run: holdConnections(() => 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n') },
+  { name: 'headers that never end', run: holdConnections(() => 'GET /healthz HTTP/1.1\r\nHost: x\r\n') },
+  {
+    name: 'readers that do not read',
+    async prepare(street) {
+      await street.connectFile('attacker', 'unread', largeCsv(times(4, 50)), ['--cache-seconds', '3600'])
+      await keyed(street.attacker, '/api/sheets/attacker/unread?limit=1')
+    },
+    run: holdConnections(
+      ({ apiKey }) =>
+        `GET /api/sheets/attacker/unread HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${apiKey}\r\n` +
+        `Accept-Encoding: gzip\r\n\r\n`,
+      { isReading: false },
+    ),
+  },
+  {
+    name: 'long answers for the journal',
+    async prepare(street) {
+      await street.connectFile('attacker', 'journal', 'name,text\nfirst,x\n')
+    },
+    run({ attacker }, isOver) {
+      const text = 'x'.repeat(45_000)
+      const rows = Array.from({ length: 20 }, (_, n) => ({ name: `row ${n}`, text }))
+      return many(4, isOver, (n) =>
+        attacker.ask({
+          path: '/api/sheets/attacker/journal',
+          method: 'POST',
+          headers: { Authorization: `Bearer ${attacker.apiKey}`, 'Idempotency-Key': `${process.pid}-${n}` },
+          body: JSON.stringify(rows),
+        }),
+      )
+    },
+  },
+  {
+    name: 'files of one byte',
+    on: 'embedded',
+    run: ({ attacker }, isOver) =>
+      many(8, isOver, (n) => attacker.call('POST', `/files?name=tiny-${n}.csv`, Buffer.from('a'))),
+  },
+  {
+    name: 'sheets without end',
+    on: 'embedded',
+    async prepare({ attacker }) {
+      await attacker.call('POST', '/files?name=small.csv', Buffer.from('a,b\n1,2\n'))
+    },
+    run: ({ attacker }, isOver) =>
+      many(8, isOver, (n) => attacker.call('POST', '/sheets', connectWish(`flood-${n}`, 'small.csv'))),
+  },
+  {
+    name: 'guesses at passwords',
+    isQuick: true,
+    run: ({ attacker }, isOver) =>
+      many(20, isOver, (n) =>
+        attacker.call(
+          'POST',
+          '/sign-in',
+          JSON.stringify({ email: `p${n}@example.com`, password: 'guess guess' }),
+        ),
+      ),
+  },
+  {
+    name: 'ways to Google that nobody goes',
+    run: ({ attacker }, isOver) =>
+      many(20, isOver, () => attacker.ask({ path: `/dashboard/google/sign-in?next=/${'x'.repeat(8_000)}` })),
+  },
+  {
+    name: 'the owner API, as often as it goes',
+    run: ({ attacker }, isOver) => {
+      const paths = ['/sheets', '/keys', '/usage', '/start', '/export', '/openapi.json']
+      return many(10, isOver, (n) => attacker.call('GET', paths[n % paths.length] ?? ''))
+    },
+  },
+]
+
+function keyed(attacker: Attacker, path: string, headers: Record<string, string> = {}, method = 'GET') {
+  return attacker.ask({ path, method, headers: { Authorization: `Bearer ${attacker.apiKey}`, ...headers } })
+}
+
+function source(path: string): string {
+  return JSON.stringify({ provider: 'file', path, tab: null })
+}
+
+function connectWish(slug: string, path: string): string {
+  return JSON.stringify({ slug, access: 'private', source: { provider: 'file', path, tab: null } })
+}
+
+/** Keeps so many under way at once. */
+async function many(
+  atOnce: number,
+  isOver: () => boolean,
+  one: (n: number) => Promise<{ status: number; body: string }>,
+): Promise<Tally> {
+  const tally: Tally = new Map()
+  let begun = 0
+  await Promise.all(
+    Array.from({ length: atOnce }, async () => {
+      while (!isOver()) {
+        const { status, body } = await one(begun++)
+        const code = status < 400 ? '' : ` ${/"code":"(\w+)"/.exec(body)?.[1] ?? ''}`
+        count(tally, `${status}${code}`)
+        // Refused at once, it would be a test of this loop.
+        if (status === 429 || status === 0) await sleep(50)
+      }
+    }),
+  )
+  return tally
+}
+
+function holdConnections(says: (attacker: Attacker) => string, { isReading = true } = {}): Attack['run'] {
+  const connections = times(2_000, 10_000)
+  return async ({ server, attacker }, isOver) => {
+    const tally: Tally = new Map()
+    const open = new Set<Socket>()
+    // Faster than anybody opens them by hand, and slow enough not to be a flood of packets, which is for a firewall.
+    while (!isOver()) {
+      for (let n = 0; n < 50 && open.size < connections; n++) hold()
+      await sleep(50)
+    }
+    count(tally, 'still open', open.size)
+    for (const socket of open) socket.destroy()
+    return tally
+
+    function hold(): void {
+      const socket = connect({ host: '127.0.0.1', port: server.port, localAddress: attackerAddress })
+      open.add(socket)
+      count(tally, 'tried')
+      socket.once('connect', () => {
+        socket.write(says(attacker))
+        if (isReading) socket.resume()
+        else socket.pause()
+      })
+      socket.once('error', () => {})
+      socket.once('close', () => {
+        open.delete(socket)
+        if (!isOver()) count(tally, 'closed')
+      })
+    }
+  }
+}
+
+function count(tally: Tally, what: string, by = 1): void {
+  tally.set(what, (tally.get(what) ?? 0) + by)
+}

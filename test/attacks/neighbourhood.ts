@@ -1,0 +1,189 @@
+import { writeFile } from 'node:fs/promises'
+import { Agent, type IncomingMessage, request } from 'node:http'
+import { join } from 'node:path'
+import { ownPage } from '../connect/visitor.ts'
+import { freshPlace, type Place, type RunningServer } from '../process/running.ts'
+import { startPostgres } from '../servers/postgres.ts'
+import { startRedis } from '../servers/redis.ts'
+
+export type StoreKind = 'embedded' | 'PostgreSQL and Redis'
+
+/** A server as an operator runs it, and two accounts on it that know nothing of each other. */
+export interface Neighbourhood {
+  server: RunningServer
+  folder: string
+  attacker: Attacker
+  victim: Victim
+  /** The operator connects a file of an account; answers with the path of its rows. */
+  connectFile(account: string, slug: string, csv: string, more?: readonly string[]): Promise<string>
+}
+
+/** Other people's addresses, as far as a server on this machine can tell. */
+export const attackerAddress = '127.0.0.66'
+
+export interface Victim {
+  apiKey: string
+  /** Held in memory for an hour, and never touched. */
+  cachedPath: string
+  /** Of a file that its owner saves again and again. */
+  movingPath: string
+  movingFile: string
+}
+
+export interface Attacker {
+  apiKey: string
+  cookie: string
+  /** Status and length of what came back; 0 for a connection that broke. */
+  ask(asked: Asked): Promise<{ status: number; bytes: number; body: string }>
+  /** The same at the owner's API, signed in. */
+  call(method: string, path: string, body?: string | Buffer): Promise<{ status: number; body: string }>
+}
+
+export interface Asked {
+  path: string
+  method?: string
+  headers?: Record<string, string>
+  body?: string | Buffer
+}
+
+interface Test {
+  after(work: () => Promise<void>): void
+}
+
+export async function startNeighbourhood(t: Test, kind: StoreKind): Promise<Neighbourhood> {
+  const env = {
+    ...(await storeSettings(t, kind)),
+    ...dummyGoogle,
+    ROWPORT_SECRET: 'the secret of the street',
+  }
+  // Its processes end before what they work on.
+  const place = await freshPlace(t)
+  const server = await place.start({ env: { ...env, HOST: '0.0.0.0' } })
+  const rowport = createOperator(place, env)
+  await rowport(['account', 'create', 'victim', '--plan', 'business'])
+  await rowport([
+    'account',
+    'plan',
+    'victim',
+    'business',
+    '--per-minute',
+    '1000000',
+    '--per-month',
+    '100000000',
+  ])
+  await rowport(['account', 'create', 'attacker', '--plan', 'pro'])
+  const connectFile = async (account: string, slug: string, csv: string, more: readonly string[] = []) => {
+    const file = join(place.folder, `${account}-${slug}.csv`)
+    await writeFile(file, csv)
+    await rowport(['sheet', 'connect', `${account}/${slug}`, '--file', file])
+    if (more.length > 0) await rowport(['sheet', 'set', `${account}/${slug}`, ...more])
+    return `/api/sheets/${account}/${slug}`
+  }
+  const cachedPath = await connectFile('victim', 'cached', smallCsv(), ['--cache-seconds', '3600'])
+  const movingPath = await connectFile('victim', 'moving', smallCsv())
+  return {
+    server,
+    folder: place.folder,
+    connectFile,
+    victim: {
+      apiKey: await keyOf('victim'),
+      cachedPath,
+      movingPath,
+      movingFile: join(place.folder, 'victim-moving.csv'),
+    },
+    attacker: createAttacker(server.port, await keyOf('attacker'), await sessionOf('attacker')),
+  }
+
+  async function keyOf(account: string): Promise<string> {
+    const words = ['key', 'create', account, '--name', 'street', '--scope', 'read-write', '--json']
+    return (JSON.parse(await rowport(words)) as { key: string }).key
+  }
+
+  async function sessionOf(account: string): Promise<string> {
+    const link = await rowport(['account', 'link', account])
+    const token = /token=([\w-]+)/.exec(link)?.[1] ?? ''
+    const answer = await fetch(`${server.url}/dashboard/api/sign-in-link`, {
+      method: 'POST',
+      headers: { ...ownPage, 'Content-Type': 'application/json' },
+      body: JSON.stringify({ token }),
+    })
+    if (answer.status !== 200) throw new Error(`No session by ${link}: ${await answer.text()}`)
+    return (answer.headers.get('set-cookie') ?? '').split(';', 1)[0] ?? ''
+  }
+}
+
+/** Enough for the way to Google to be offered; nobody arrives there. */
+const dummyGoogle = { GOOGLE_CLIENT_ID: 'id.apps.googleusercontent.com', GOOGLE_CLIENT_SECRET: 'none' }
+
+async function storeSettings(t: Test, kind: StoreKind): Promise<Record<string, string>> {
+  if (kind === 'embedded') return {}
+  const [postgres, redis] = await Promise.all([startPostgres({ fsync: false }), startRedis()])
+  t.after(async () => {
+    await Promise.all([postgres.stop(), redis.stop()])
+  })
+  return { DATABASE_URL: postgres.url, REDIS_URL: redis.url }
+}
+
+function createOperator(
+  place: Place,
+  env: Record<string, string>,
+): (words: readonly string[]) => Promise<string> {
+  return async (words) => {
+    const { code, stdout, stderr } = await place.rowportHere(words, { env })
+    if (code !== 0) throw new Error(`rowport ${words.join(' ')}: ${stderr}`)
+    return stdout
+  }
+}
+
+export function createAttacker(port: number, apiKey: string, cookie: string): Attacker {
+  const agent = new Agent({ keepAlive: true, localAddress: attackerAddress })
+  const attacker: Attacker = {
+    apiKey,
+    cookie,
+    ask({ path, method = 'GET', headers = {}, body }) {
+      const { promise, resolve } = Promise.withResolvers<{ status: number; bytes: number; body: string }>()
+      const broken = () => resolve({ status: 0, bytes: 0, body: '' })
+      const options = { host: '127.0.0.1', port, path, method, headers, agent }
+      const sent = request(options, (answer: IncomingMessage) => {
+        let bytes = 0
+        let start = ''
+        answer.on('data', (chunk: Buffer) => {
+          bytes += chunk.byteLength
+          if (start.length < 2_000) start += chunk.toString('latin1')
+        })
+        answer.once('end', () => resolve({ status: answer.statusCode ?? 0, bytes, body: start }))
+        answer.once('error', broken)
+      })
+      sent.once('error', broken)
+      sent.end(body)
+      return promise
+    },
+    call(method, path, body) {
+      const type = typeof body === 'string' ? { 'Content-Type': 'application/json' } : {}
+      const headers = { ...ownPage, ...type, Cookie: cookie }
+      const asked = { method, path: `/dashboard/api${path}`, headers }
+      return attacker.ask(body === undefined ? asked : { ...asked, body })
+    },
+  }
+  return attacker
+}
+
+export function smallCsv(rows = 300): string {
+  const lines = Array.from({ length: rows }, (_, n) => `Item ${n},${n % 11},${(n * 7_919) % 10_000}\n`)
+  return `name,stock,price\n${lines.join('')}`
+}
+
+/** Words and numbers of which no two rows are alike. */
+export function largeCsv(megabytes: number, columns = 10): string {
+  const names = Array.from({ length: columns }, (_, n) => `column ${n}`).join(',')
+  const row = (n: number) =>
+    Array.from({ length: columns }, (_, c) => (c % 2 ? (n * 31 + c) % 99_991 : `word ${(n * 7 + c) % 9_973}`))
+  const lines: string[] = []
+  let bytes = 0
+  for (let n = 0; bytes < megabytes * 2 ** 20; n++) {
+    const line = `${row(n).join(',')}\n`
+    bytes += line.length
+    lines.push(line)
+  }
+  return `${names}\n${lines.join('')}`
+}
