@@ -57,7 +57,7 @@ export const apiMethodNames: readonly string[] = [
   ...driveMethods.map(([, name]) => name),
 ]
 
-/** `values.get` as GOOGLE.md calls it; empty for a path that no method has. */
+/** `values.get`, as docs/google.md#methods calls it; empty for a path that no method has. */
 export function apiMethodName(method: string, path: string): string {
   const service = serviceOf(path)
   if (service === 'drive') {

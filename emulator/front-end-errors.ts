@@ -1,4 +1,4 @@
-/** The bodies of Google's front end, which answers before a service is asked. Wording: GOOGLE.md §2. */
+/** The bodies of Google's front end, which answers before a service is asked. Wording: docs/google.md#the-front-end. */
 export type Service = 'sheets' | 'drive'
 
 const hostOf: Record<Service, string> = { sheets: 'sheets.googleapis.com', drive: 'drive.googleapis.com' }

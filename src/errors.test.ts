@@ -32,7 +32,7 @@ test('the flat form', () => {
   })
 })
 
-test("the nested form, with SPEC's own codes and messages where it has them", () => {
+test('the nested form, with codes and messages of its own where it has them', () => {
   const bodies: [ErrorCode, object][] = [
     ['api_key_required', { error: { code: 'unauthorized', message: 'API key is required' } }],
     ['invalid_api_key', { error: { code: 'forbidden', message: 'Invalid API key' } }],
@@ -57,7 +57,7 @@ test("the nested form, with SPEC's own codes and messages where it has them", ()
   })
 })
 
-test("SPEC's codes keep SPEC's status and message", () => {
+test('the published codes keep their status and message', () => {
   const spec: [ErrorCode, number, string][] = [
     ['api_key_required', 401, 'API key required.'],
     ['invalid_api_key', 403, 'Invalid API key'],

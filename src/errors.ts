@@ -1,14 +1,14 @@
 import type { ShareName } from './shares.ts'
 
 /**
- * Every way a request can be refused: SPEC's codes, CONTRACT's further ones, and the few that only the wire can
- * cause. `docs/errors.md` is compared with this table by a test. A retired code is never used for anything else.
+ * Every way a request can be refused (docs/contract.md#codes), the few that only the wire can cause among them.
+ * `docs/errors.md` is compared with this table by a test. A retired code is never used for anything else.
  */
 interface ErrorEntry {
   status: number
   /** `{name}` stands for a value that the refusal carries. */
   message: string
-  /** Where SPEC gives Form B its own code or message (SPEC, Errors, form 2). */
+  /** Where Form B has a code or message of its own (docs/contract.md#form-of-errors). */
   nested?: { code?: string; message?: string }
 }
 
@@ -160,12 +160,12 @@ export class TooManyAtOnce extends Error {
 
 export type ErrorForm = 'flat' | 'nested'
 
-/** The error body of SPEC: form 1 (flat) for `/api/…`, form 2 (nested) for `/v1/…`. */
+/** The error body (docs/contract.md#form-of-errors): flat for `/api/…`, nested for `/v1/…`. */
 export function errorBody({ code, facts }: Refusal, form: ErrorForm): object {
   const entry: ErrorEntry = errorTable[code]
   const details = facts.details === undefined ? {} : { details: facts.details }
   if (form === 'flat') return { error: filled(entry.message, facts.fill), code, ...details }
-  // SPEC, form 2: only for `rate_limited`; the header says it everywhere.
+  // For `rate_limited` alone (docs/contract.md#form-of-errors); the header says it everywhere.
   const retryAfter = code === 'rate_limited' ? { retry_after: facts.retryAfterSeconds } : {}
   const message = filled(entry.nested?.message ?? entry.message, facts.fill)
   return { error: { code: entry.nested?.code ?? code, message, ...retryAfter, ...details } }

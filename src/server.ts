@@ -18,7 +18,10 @@ export interface RunningServer {
   close(drainMs: number): Promise<{ openConnections: number }>
 }
 
-/** RELIABILITY 4.1: Node's own limits are loose; a slow or greedy client must not hold a place for long. */
+/**
+ * Node's own limits are loose; a slow or greedy client must not hold a place for long
+ * (docs/reliability.md#slow-and-greedy-clients).
+ */
 export interface TimeLimits {
   /** From the first byte, or the connection, to the end of the headers. */
   headersMs: number

@@ -14,7 +14,9 @@ import { createLoadClient, type LoadClient } from './load-clients.ts'
 import { type Finished, freshPlace, type Place } from './process/running.ts'
 import { patienceMs, times } from './soak.ts'
 
-/** CONTRACT 4: what was changed holds for every request that starts after the change returned. */
+/**
+ * What was changed holds for every request that starts after the change returned (docs/contract.md#order-of-checks).
+ */
 
 test('changes by commands and by the owner, under load: nothing is answered by the old rule', {
   timeout: patienceMs,
@@ -308,11 +310,11 @@ function freshKeyOf(answer: unknown): { id: string; key: string } {
 
 function outcomeOf({ status, code }: { status: number; code: string | null }): string {
   if (status === 200 || status === 201 || code === 'invalid_body') return 'admitted'
-  // SPEC, Errors: Form B has its own word for it.
+  // Form B has its own word for it (docs/contract.md#form-of-errors).
   return code === 'forbidden' ? 'invalid_api_key' : (code ?? `status ${status}`)
 }
 
-/** CONTRACT 4, the order, in the words of this test. */
+/** docs/contract.md#order-of-checks, in the words of this test. */
 function expected(rights: 'none' | KeyScope, isPaused: boolean, plan: PlanName, isWrite: boolean): string {
   if (rights === 'none') return 'invalid_api_key'
   if (isPaused) return 'sheet_paused'

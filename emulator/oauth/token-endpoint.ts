@@ -9,7 +9,7 @@ interface ClientCredentials {
   clientSecret: string
 }
 
-/** POST /token: a code or a refresh token for an access token. Error bodies: GOOGLE.md §2. */
+/** POST /token: a code or a refresh token for an access token. Error bodies: docs/google.md#the-token-endpoint. */
 export function exchangeToken(state: OAuthState, parameters: URLSearchParams, authorization: string): Reply {
   const client = clientCredentials(parameters, authorization)
   if (!client.clientId) return refuse(400, 'invalid_request', 'Could not determine client ID from request.')

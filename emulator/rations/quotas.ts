@@ -7,7 +7,7 @@ export interface QuotaLimits {
   writePerProject: number
 }
 
-/** Google's own (GOOGLE.md §3). */
+/** Google's own (docs/google.md#limits). */
 export const googleLimits: QuotaLimits = {
   readPerUser: 60,
   writePerUser: 60,

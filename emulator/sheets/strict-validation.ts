@@ -13,8 +13,8 @@ import {
 import { resolveA1 } from './resolve-range.ts'
 
 /**
- * Whether Google holds strict rules against writes of the API is not known (GOOGLE.md §1.4): off unless asked for.
- * The sentence is that of the browser and of Apps Script.
+ * Whether Google holds strict rules against writes of the API is not known (docs/google.md#strict-validation): off
+ * unless asked for. The sentence is that of the browser and of Apps Script.
  */
 export function refuseInvalid(before: Spreadsheet, draft: Spreadsheet): void {
   const old = new Set<unknown>()

@@ -84,7 +84,10 @@ export interface PublicReaders {
   quota: Quota
 }
 
-/** CONTRACT 4: what `judge` says of account, sheet, key, pause, plan and scope, then rate limit, then quota. */
+/**
+ * What `judge` says of account, sheet, key, pause, plan and scope, then rate limit, then quota
+ * (docs/contract.md#order-of-checks).
+ */
 export function createAdmission(parts: AdmissionParts): Admission {
   const { store, plans, windows, quota, keyUse, publicReaders, observe } = parts
   return {

@@ -7,7 +7,7 @@ import { defaultPlans } from './plans.ts'
 
 const yesNo = [true, false]
 
-test('every combination of conditions is refused by the first that fails, in CONTRACT 4 order', () => {
+test('every combination of conditions is refused by the first that fails, in the order of the contract', () => {
   let combinations = 0
   for (const form of ['a', 'b'] as const)
     for (const hasAccount of yesNo)

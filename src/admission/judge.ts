@@ -33,8 +33,8 @@ export function isPastAuthentication({ code }: Refusal): boolean {
 }
 
 /**
- * CONTRACT 4, the order: account → sheet → key → paused → plan and scope. Pure, so that it can be read as the truth
- * table it is. Nothing after the key is told to a caller without one (public sheets aside).
+ * The order (docs/contract.md#order-of-checks): account → sheet → key → paused → plan and scope. Pure, so that it can
+ * be read as the truth table it is. Nothing after the key is told to a caller without one (public sheets aside).
  */
 export function judge(call: Call, { account, sheet, key }: Facts, plans: Plans): Pass | Refusal {
   if (call.address.form === 'a' && !account) return new Refusal('account_not_found')

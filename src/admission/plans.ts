@@ -1,4 +1,6 @@
-/** CONTRACT 4: the plans and what each contains. null = unlimited, unless the account sets its own number. */
+/**
+ * The plans and what each contains (docs/contract.md#plans). null = unlimited, unless the account sets its own number.
+ */
 export interface Plan {
   requestsPerMinute: number | null
   requestsPerMonth: number | null

@@ -31,7 +31,7 @@ export async function readBody(request: IncomingMessage): Promise<Buffer | Refus
   return Buffer.concat(chunks, length)
 }
 
-/** CONTRACT 3: one object, or an array of 1 to 1,000; cells are scalars that can be kept exactly. */
+/** One object, or an array of 1 to 1,000; cells are scalars that can be kept exactly (docs/contract.md#bodies). */
 export function parseRows(
   body: Buffer,
   contentEncoding: string | undefined,

@@ -45,7 +45,7 @@ const places = Math.max(1, Math.min(3, availableParallelism() - 1))
 /** A compressor keeps its memory for as long as its reader takes. */
 const streamsOfAccount = 8
 
-/** DESIGN, measured: the levels that gain most for their time. Node's own level for brotli takes a hundred times as long. */
+/** Measured: the levels that gain most for their time. Node's own level for brotli takes a hundred times as long. */
 const compressors: Record<Coding, () => Transform> = {
   zstd: () => createZstdCompress({ chunkSize, params: { [constants.ZSTD_c_compressionLevel]: 1 } }),
   br: () => createBrotliCompress({ chunkSize, params: { [constants.BROTLI_PARAM_QUALITY]: 4 } }),

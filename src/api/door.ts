@@ -177,7 +177,7 @@ export function createApi(
   }
 }
 
-/** CONTRACT 5: `Failed to {action} sheet: …`. */
+/** `Failed to {action} sheet: …` (docs/contract.md#provider-failures). */
 const actions: Partial<Record<Operation, string>> = {
   add_rows: 'write to',
   update_row: 'update to',

@@ -1,4 +1,4 @@
-/** How rows can be written (CONTRACT 2). */
+/** How rows can be written (docs/contract.md#formats). */
 export type Format = 'json' | 'csv' | 'ndjson'
 
 export const formats: readonly Format[] = ['json', 'csv', 'ndjson']

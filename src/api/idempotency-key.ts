@@ -5,7 +5,7 @@ const visibleAscii = /^[\x21-\x7e]{1,255}$/
 /** RFC 8941, 3.3.3: a string in quotes, where a quote and a backslash stand behind a backslash. */
 const quoted = /^"((?:[^"\\]|\\["\\])*)"$/
 
-/** CONTRACT 3: 1 to 255 visible ASCII characters, quoted or bare; null when there is none. */
+/** 1 to 255 visible ASCII characters, quoted or bare; null when there is none (docs/contract.md#idempotency-keys). */
 export function parseIdempotencyKey(header: string | string[] | undefined): string | null | Refusal {
   if (header === undefined) return null
   const text = String(header).trim()

@@ -1,6 +1,6 @@
 import type { Limits } from '../admission/admit.ts'
 
-/** SPEC, Limits, and CONTRACT 4: times in Unix seconds, rounded up, so that none is too early. */
+/** Times in Unix seconds, rounded up, so that none is too early (docs/contract.md#rate-limit). */
 export function limitHeaders({ rate, quota }: Limits): string[] {
   const headers: string[] = []
   if (rate) {

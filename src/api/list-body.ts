@@ -25,8 +25,8 @@ export interface ListFacts {
 }
 
 /**
- * The body of a list, bit by bit: Form A the bare array, Form B the same inside `data` with `meta` (CONTRACT 1).
- * Other formats have no room for `meta`, and are the same in both forms.
+ * The body of a list, bit by bit: Form A the bare array, Form B the same inside `data` with `meta`
+ * (docs/contract.md#two-forms). Other formats have no room for `meta`, and are the same in both forms.
  */
 export function* listBody(
   snapshot: Snapshot,

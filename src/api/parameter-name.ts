@@ -26,7 +26,7 @@ export function operatorIn(name: string): FilterOperator | null {
   return filterOperators.find((operator) => operator === word) ?? null
 }
 
-/** CONTRACT 2: parameters that begin with `_` or `utm_` are nobody's business. */
+/** Parameters that begin with `_` or `utm_` are nobody's business (docs/contract.md#parameters). */
 export function isIgnored(name: string): boolean {
   return name.startsWith('_') || name.startsWith('utm_')
 }

@@ -31,8 +31,9 @@ export function mayHaveKey({ headers }: Pick<IncomingMessage, 'headers'>, parame
 }
 
 /**
- * CONTRACT 4: `Authorization: Bearer` > `X-API-Key` > `?api_key=`, and only the first present is judged. Another
- * scheme, or a place left empty, counts as absent. (Node joins a repeated `X-API-Key` with commas: no key then.)
+ * `Authorization: Bearer` > `X-API-Key` > `?api_key=`, and only the first present is judged
+ * (docs/contract.md#sending-a-key). Another scheme, or a place left empty, counts as absent. (Node joins a repeated
+ * `X-API-Key` with commas: no key then.)
  */
 export function presentedKey(headers: IncomingHttpHeaders, parameters: Parameters): string | null {
   const token = headers.authorization && bearer.exec(headers.authorization)?.[1]?.trim()

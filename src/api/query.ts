@@ -36,8 +36,8 @@ function decoded(text: string): string | null {
 }
 
 /**
- * CONTRACT 1: the row stands in the path or in `?row=`; both given and different is refused. `undefined` when no row
- * is asked for. A number too large to exist is a number all the same, and is simply not found.
+ * The row stands in the path or in `?row=`; both given and different is refused (docs/contract.md#one-row). `undefined`
+ * when no row is asked for. A number too large to exist is a number all the same, and is simply not found.
  */
 export function parseRowNumber(inPath: string | null, parameters: Parameters): number | Refusal | undefined {
   const given = parameters.filter(([name]) => name === 'row').map(([, value]) => value)

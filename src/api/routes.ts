@@ -1,7 +1,7 @@
 import type { SheetAddress } from '../admission/judge.ts'
 import type { ErrorForm } from '../errors.ts'
 
-/** What an address means. The two forms differ in nothing else (CONTRACT 1). */
+/** What an address means. The two forms differ in nothing else (docs/contract.md#two-forms). */
 export type Route =
   | { kind: 'rows'; address: SheetAddress; rowText: string | null }
   | { kind: 'description'; address: SheetAddress; what: 'schema' | 'openapi' }

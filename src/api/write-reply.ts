@@ -6,7 +6,7 @@ import { withRowNumber } from './list-body.ts'
 import { type Reply, refusalReply, writeHeaders } from './reply.ts'
 import { pathOf } from './routes.ts'
 
-/** CONTRACT 3: what was written, in the form that was asked. */
+/** What was written, in the form that was asked (docs/contract.md#two-forms). */
 export function writeReply(address: SheetAddress, answer: WriteAnswer): Reply {
   return answer.kind === 'added' ? addedReply(address, answer) : rowReply(address, answer)
 }

@@ -63,7 +63,10 @@ function rowIn({ rowText }: RowsRequest, parameters: Parameters): string | numbe
   return JSON.stringify([rowText, parameters.filter(([name]) => name === 'row')])
 }
 
-/** The rest of CONTRACT 4: quota → row number → body → credential. A key is given back unless it becomes an order. */
+/**
+ * The rest of docs/contract.md#order-of-checks: quota → row number → body → credential. A key is given back unless it
+ * becomes an order.
+ */
 async function ordered(
   write: Admitted,
   claim: string | null,

@@ -14,7 +14,7 @@ export interface AskedWish {
   bytes: number
 }
 
-/** Row number, then body (CONTRACT 4); `known` is the body where it had to be read before. */
+/** Row number, then body (docs/contract.md#order-of-checks); `known` is the body where it had to be read before. */
 export async function parseWish(
   { exchange: { request }, rowText }: RowsRequest,
   parameters: Parameters,

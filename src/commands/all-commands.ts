@@ -6,7 +6,7 @@ import { keyCommands } from './key-commands.ts'
 import { sheetCommands } from './sheet-commands.ts'
 import { storeCommands } from './store-commands.ts'
 
-/** CONTRACT 6. */
+/** docs/contract.md#commands. */
 export const commands: readonly (Command | BareCommand)[] = [
   ...accountCommands,
   ...sheetCommands,

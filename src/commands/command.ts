@@ -14,7 +14,7 @@ export interface BareCommand extends TypedCommand {
   runBare(env: NodeJS.ProcessEnv): Promise<Outcome & { hasFailed: boolean }>
 }
 
-/** One of the operator's commands (CONTRACT 6). */
+/** One of the operator's commands (docs/contract.md#commands). */
 export interface Command extends TypedCommand {
   run(workshop: Workshop, words: readonly string[], options: Options): Promise<Outcome | Problem>
 }

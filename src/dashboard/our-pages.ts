@@ -5,9 +5,9 @@ import type { Site } from './site.ts'
 const ownHeader = 'x-rowport-dashboard'
 
 /**
- * Whether one of our own pages asks (RELIABILITY 4.1, CSRF). `Sec-Fetch-Site` cannot be set by a page; browsers
- * without it send `Origin` with every write. What has neither is no browser: it may read, with a cookie that it was
- * given, but not write.
+ * Whether one of our own pages asks (docs/reliability.md#requests-of-other-sites). `Sec-Fetch-Site` cannot be set by a
+ * page; browsers without it send `Origin` with every write. What has neither is no browser: it may read, with a cookie
+ * that it was given, but not write.
  */
 export function isFromOurPages({ headers, method }: IncomingMessage, { origin }: Site): boolean {
   const isRead = method === 'GET' || method === 'HEAD'

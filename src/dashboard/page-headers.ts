@@ -1,6 +1,6 @@
 import type { Site } from './site.ts'
 
-/** RELIABILITY 4.1: on everything that the dashboard answers. */
+/** On everything that the dashboard answers (docs/reliability.md#headers-of-the-dashboard). */
 export function safetyHeaders({ isSecure }: Site): Record<string, string> {
   return {
     'Cross-Origin-Opener-Policy': 'same-origin',

@@ -18,7 +18,7 @@ export function summaryOf(sheet: SheetRecord, isConnectionOver: boolean): SheetS
   return { id, slug, state: stateOf(sheet, isConnectionOver), spreadsheet: spreadsheetOf(sheet) }
 }
 
-/** A paused sheet is told to be paused whatever else is wrong with it (CONTRACT 4). */
+/** A paused sheet is told to be paused whatever else is wrong with it (docs/contract.md#paused-sheets). */
 function stateOf({ paused, credentialId }: SheetRecord, isConnectionOver: boolean): SheetState {
   if (paused) return 'paused'
   return credentialId !== null && isConnectionOver ? 'needs reconnect' : 'live'

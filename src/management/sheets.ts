@@ -35,7 +35,7 @@ export interface SheetToConnect {
   isByOperator?: boolean
 }
 
-/** CONTRACT 2: `cache_seconds` is 0 to 3,600. */
+/** `cache_seconds` is 0 to 3,600 (docs/contract.md#freshness). */
 const maxCacheSeconds = 3_600
 const maxStaleSeconds = 86_400
 

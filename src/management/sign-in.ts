@@ -42,10 +42,10 @@ export interface Session {
 const minuteMs = 60_000
 const hourMs = 60 * minuteMs
 const linkLifeMs = 15 * minuteMs
-/** RELIABILITY 4.1: idle 12 h, absolute 14 d. */
+/** Idle 12 h, absolute 14 d (docs/reliability.md#passwords-and-sessions). */
 export const sessionLimits = { idleMs: 12 * hourMs, maxAgeMs: 14 * 24 * hourMs }
 
-/** What cannot be undone asks for a sign-in that is not older (RELIABILITY 4.1, CSRF). */
+/** What cannot be undone asks for a sign-in that is not older (docs/reliability.md#passwords-and-sessions). */
 const recentMs = 15 * minuteMs
 
 /** Whether it is, or was so long ago. */

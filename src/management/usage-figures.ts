@@ -134,7 +134,7 @@ export function createUsageFigures(
   }
 }
 
-/** CONTRACT 4: only 2xx answers count. */
+/** Only 2xx answers count (docs/contract.md#quota). */
 function usedIn(counts: readonly UsageCount[], fromDay: string): { used: number; publicUsed: number } {
   const sum = { used: 0, publicUsed: 0 }
   for (const { day, outcome, keyId, requests } of counts) {

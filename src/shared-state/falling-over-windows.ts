@@ -22,7 +22,8 @@ const plentyMs = Number.MAX_SAFE_INTEGER
 
 /**
  * Rate windows that go over to others while the first ones are away, and come back by themselves: neither open nor
- * closed meanwhile (RELIABILITY 2.4). Whatever is lost, and how often, at most twice the limit passes in any minute.
+ * closed meanwhile (docs/reliability.md#when-redis-is-away). Whatever is lost, and how often, at most twice the limit
+ * passes in any minute.
  *
  * That rests on the following, and on no clock but the second place's:
  * 1. From a loss until a minute after it was last told, windows are opened at the second place alone. So of all the

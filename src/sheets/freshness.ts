@@ -4,8 +4,8 @@ import type { HeldSnapshot } from './held-snapshots.ts'
 import { CredentialExpired, ProviderFailure } from './provider-failure.ts'
 
 /*
- * When a copy in memory may be shown (CONTRACT 2, Freshness). In none of these cases may it be older than a write that
- * was acknowledged: `writeSeq` is the one that admission has just read.
+ * When a copy in memory may be shown (docs/contract.md#freshness). In none of these cases may it be older than a write
+ * that was acknowledged: `writeSeq` is the one that admission has just read.
  */
 
 type Copy = Pick<HeldSnapshot, 'writeSeq' | 'checkedAtMs' | 'isWithdrawn'>
@@ -43,7 +43,7 @@ export function reasonToOutlast(
   const isHalfWritten = error instanceof ProviderFailure && error.facts.isHalfWritten
   if (isHalfWritten && ageMs < (cacheSeconds + halfWrittenSeconds) * 1_000) return 'outlasted'
   if (staleIfErrorSeconds > 0 && ageMs < (cacheSeconds + staleIfErrorSeconds) * 1_000) return 'outlasted'
-  // DESIGN: let `Age` say that the ration is used up, rather than fail; but not for ever.
+  // Rather than fail, let `Age` say that the ration is used up; but not for ever (docs/contract.md#freshness).
   return isTight && ageMs < scarceSeconds(sheet) * longestScarceTimes * 1_000 ? 'rationed' : null
 }
 

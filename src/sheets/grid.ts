@@ -1,4 +1,4 @@
-/** One cell as clients see it (CONTRACT 2): an empty cell is `null`, never `""`. */
+/** One cell as clients see it (docs/contract.md#values): an empty cell is `null`, never `""`. */
 export type Cell = string | number | boolean | null
 
 /**

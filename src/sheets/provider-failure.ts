@@ -10,9 +10,9 @@ export interface FailureFacts {
 }
 
 /**
- * The provider could not do what was asked: file gone, not a spreadsheet, Google away.
- * `message` reaches the client inside SPEC's `google_api_error`, and `details` beside it, so they name what the
- * owner can do about it and never a path, a token or a stack; `cause` keeps the rest for the log.
+ * The provider could not do what was asked: file gone, not a spreadsheet, Google away. `message` reaches the client
+ * inside `google_api_error` (docs/contract.md#provider-failures), and `details` beside it, so they name what the owner
+ * can do about it and never a path, a token or a stack; `cause` keeps the rest for the log.
  */
 export class ProviderFailure extends Error {
   override readonly name: string = 'ProviderFailure'
@@ -24,7 +24,10 @@ export class ProviderFailure extends Error {
   }
 }
 
-/** The owner's credential is no good any more: only the owner can help, by connecting again (SPEC `token_expired`). */
+/**
+ * The owner's credential is no good any more: only the owner can help, by connecting again (`token_expired`,
+ * docs/contract.md#expired-credentials).
+ */
 export class CredentialExpired extends ProviderFailure {
   override readonly name = 'CredentialExpired'
 }

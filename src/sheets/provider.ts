@@ -111,7 +111,7 @@ export type Committed =
   | { outcome: 'refused'; details: string }
 
 export interface FetchWish {
-  /** Typed JSON values, or every cell as a person sees it (CONTRACT 2, `?values=formatted`). */
+  /** Typed JSON values, or every cell as a person sees it (docs/contract.md#values-as-displayed). */
   values: 'typed' | 'formatted'
   knownVersion: string | null
 }

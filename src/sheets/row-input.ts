@@ -13,8 +13,8 @@ export interface GivenCell {
 }
 
 /**
- * Body keys → cells (CONTRACT 3): a key matches a header exactly, else trimmed and in any case. One that matches none
- * refuses the whole request, and the answer names the header that was probably meant.
+ * Body keys → cells (docs/contract.md#fields): a key matches a header exactly, else trimmed and in any case. One that
+ * matches none refuses the whole request, and the answer names the header that was probably meant.
  */
 export function createCellMapping(
   columns: readonly Column[],

@@ -22,7 +22,7 @@ export function createRowWriter(
   }
 }
 
-/** What an empty cell is shown as: `""` where every cell is shown as text (CONTRACT 2, `?values=formatted`). */
+/** What an empty cell is shown as: `""` where every cell is shown as text (docs/contract.md#values-as-displayed). */
 export type EmptyCell = null | ''
 
 /** What stands before each cell of a row. */

@@ -52,9 +52,9 @@ export function createHeaderCheck(): (cell: Cell, index: number) => void {
 }
 
 /**
- * CONTRACT 2: keys are the header cells, trimmed, in column order; a column without a header is not exposed; the
- * second `name` becomes `name_2`. A made-up key steps aside for a real header (`name`, `name`, `name_2` gives
- * `name`, `name_3`, `name_2`), so no column is ever lost.
+ * Keys are the header cells, trimmed, in column order; a column without a header is not exposed; the second `name`
+ * becomes `name_2` (docs/contract.md#columns). A made-up key steps aside for a real header (`name`, `name`, `name_2`
+ * gives `name`, `name_3`, `name_2`), so no column is ever lost.
  */
 export function columnsOf(grid: Grid): Column[] {
   const headers = (grid.rows[0] ?? []).map(headerText)

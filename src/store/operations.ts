@@ -2,8 +2,9 @@ import type { Lease } from './leases.ts'
 import type { OperationState } from './schema.ts'
 
 /**
- * The write journal (CONTRACT 3, RELIABILITY 3.3): what is about to be written at a provider, and what was answered.
- * An operation with an idempotency key stays after its end, to be replayed; one without is removed. Time is the store's own.
+ * The write journal (docs/contract.md#order-and-outcome, docs/reliability.md#the-write-journal): what is about to be
+ * written at a provider, and what was answered. An operation with an idempotency key stays after its end, to be
+ * replayed; one without is removed. Time is the store's own.
  */
 export interface OperationStore {
   /**

@@ -32,7 +32,7 @@ export interface Store
     WindowStore,
     CellStore,
     UsageFigureStore {
-  /** The one query of admission (DESIGN): who and what, as of now, never cached. */
+  /** The one query of admission (docs/decisions/004): who and what, as of now, never cached. */
   lookUp(address: SheetAddress, keyHash: string | null): Promise<Facts>
   /** The account that a key belongs to; null for an unknown or revoked key. */
   lookUpKey(

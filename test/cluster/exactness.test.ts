@@ -6,7 +6,9 @@ import { createLoadClient } from '../load-clients.ts'
 import { patienceMs } from '../soak.ts'
 import { skipCluster, startCluster } from './cluster.ts'
 
-/** RELIABILITY R5: 0 requests that began after a change returned are answered by the old rule, on any instance. */
+/**
+ * 0 requests that began after a change returned are answered by the old rule, on any instance (docs/reliability.md#r5).
+ */
 
 interface Rule {
   /** Of the answer that the new rule gives. */

@@ -9,7 +9,10 @@ import { createLoadClient } from '../load-clients.ts'
 import { patienceMs } from '../soak.ts'
 import { type Cluster, clusterOfThisFile, skipCluster, startCluster } from './cluster.ts'
 
-/** CONTRACT 4 across instances: windows and quota are the account's, whichever instance is asked. */
+/**
+ * docs/contract.md#rate-limit and docs/contract.md#quota across instances: windows and quota are the account's,
+ * whichever instance is asked.
+ */
 
 const clusterHere = clusterOfThisFile()
 

@@ -5,7 +5,10 @@ import { createLoadClient } from '../load-clients.ts'
 import { patienceMs, times } from '../soak.ts'
 import { clusterOfThisFile, skipCluster } from './cluster.ts'
 
-/** CONTRACT 3 across instances: one lane for each spreadsheet, keys that count everywhere, reads that see the write. */
+/**
+ * docs/contract.md#writing across instances: one lane for each spreadsheet, keys that count everywhere, reads that see
+ * the write.
+ */
 
 const cluster = clusterOfThisFile()
 

@@ -8,11 +8,11 @@ import { defaultShares } from '../../src/shares.ts'
 import { type ConnectedSheet, done, type Rowport, startRowport } from '../harness.ts'
 
 /*
- * CONTRACT 4 as a truth table: the combinations of its conditions are sent through the real server, and a model
- * that shares nothing with the product says what has to come back.
+ * docs/contract.md#order-of-checks as a truth table: the combinations of its conditions are sent through the real
+ * server, and a model that shares nothing with the product says what has to come back.
  */
 
-/** SPEC, Errors, and CONTRACT 5; `nested` where SPEC gives form 2 a code or message of its own. */
+/** docs/contract.md#errors; `nested` where that form has a code or message of its own. */
 const errors = {
   rate_limited: {
     status: 429,
@@ -74,7 +74,7 @@ const publicPerMinute = 4
 const windowMs = 60_000
 const monthStartMs = Date.UTC(2026, 10, 15)
 const monthEndMs = Date.UTC(2026, 11, 15)
-/** CONTRACT 5, with the methods as the cases name them. */
+/** docs/contract.md#provider-failures, with the methods as the cases name them. */
 const actions: Record<string, string> = { POST: 'write to', PUT: 'update to', DELETE: 'delete from' }
 const goneSentence = 'the file does not exist any more; it was deleted, renamed or moved'
 const plenty = 1_000_000
@@ -224,7 +224,10 @@ interface Told {
   fill?: readonly string[]
 }
 
-/** CONTRACT 4, line by line: the first whose condition holds makes the answer, and counts what it costs. */
+/**
+ * docs/contract.md#order-of-checks, line by line: the first whose condition holds makes the answer, and counts what it
+ * costs.
+ */
 function expectedAnswer(asked: Case, nowMs: number): Answer {
   const { account, sheet, caller, where, form, key, method, row, body } = asked
   const isRead = method === 'GET'
@@ -341,7 +344,7 @@ function refusal(form: 'a' | 'b', code: Code, told: Told): Answer {
   const explained = details === undefined ? {} : { details }
   if (form === 'a') return { status, headers, body: { error: filled(message), code, ...explained } }
   const own = nested ?? { code, message }
-  // SPEC, Errors, form 2: "Only for `rate_limited`".
+  // For `rate_limited` alone (docs/contract.md#form-of-errors).
   const retry = code === 'rate_limited' ? { retry_after: waitSeconds } : {}
   return {
     status,

@@ -9,8 +9,8 @@ import { times } from '../soak.ts'
 import { connectMoody, createMoodyProvider } from './freshness-provider.ts'
 
 /*
- * Any table, any query, through the front door: the answer is what the rules of CONTRACT 2 give row by row, in both
- * forms and every format.
+ * Any table, any query, through the front door: the answer is what the rules of docs/contract.md#reading give row by
+ * row, in both forms and every format.
  */
 
 const seed = 20261115

@@ -6,11 +6,11 @@ import { anyCodePoint } from '../any-code-point.ts'
 import { done, startRowport } from '../harness.ts'
 
 /*
- * CONTRACT 1: two addresses of one resource. Twins that begin alike are asked the same, one by Form A and the other by
- * Form B, so that also what each request costs and changes has to stay the same.
+ * Two addresses of one resource (docs/contract.md#two-forms). Twins that begin alike are asked the same, one by Form A
+ * and the other by Form B, so that also what each request costs and changes has to stay the same.
  */
 
-/** SPEC, Errors, form 2. Every other code and message is the same in both. */
+/** docs/contract.md#form-of-errors. Every other code and message is the same in both. */
 const renamed: Record<string, { code: string; message: (flat: string) => string }> = {
   api_key_required: { code: 'unauthorized', message: () => 'API key is required' },
   invalid_api_key: { code: 'forbidden', message: () => 'Invalid API key' },
@@ -286,7 +286,7 @@ function assertAlike({ method }: Ask, flat: Answer, nested: Answer): void {
     assert.equal(message, own?.message(flatMessage) ?? flatMessage)
     assert.deepEqual(rest, flatRest)
     const wait = flatCode === 'rate_limited' ? Number(flat.headers['retry-after']) : undefined
-    assert.equal(retry_after, wait, 'SPEC, Errors, form 2: "Only for `rate_limited`"')
+    assert.equal(retry_after, wait, 'for `rate_limited` alone (docs/contract.md#form-of-errors)')
   } else if (flat.status === 201) {
     const { rows, rows_added, success, message } = JSON.parse(flat.text)
     assert.deepEqual([success, message], [true, `${rows.length} row(s) added`])

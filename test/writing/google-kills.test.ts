@@ -20,7 +20,7 @@ const acknowledgedForEachKill = 51
 const enoughMs = times(90_000, 1_200_000)
 const fewestKills = 4
 const latencyMs = 40
-/** RELIABILITY R1. */
+/** docs/reliability.md#r1. */
 const resolvedWithinMs = 5_000
 
 test(`kill -9 again and again in the middle of writes to Google: what was acknowledged is there once`, {

@@ -14,13 +14,13 @@ import { patienceMs, times } from '../soak.ts'
 import { createPlainClient } from './plain-client.ts'
 import { createRandom } from './simulation/virtual-time.ts'
 
-/** RELIABILITY R1. */
+/** docs/reliability.md#r1. */
 const kills = times(20, 300)
 const clients = 16
 const acknowledgedForEachKill = 51
 /** On a machine that others use as well, starting takes its time. */
 const giveUpMs = patienceMs - 10_000
-/** RELIABILITY R1. */
+/** docs/reliability.md#r1. */
 const resolvedWithinMs = 5_000
 
 test('kill -9 again and again in the middle of additions: what was acknowledged is there once', {

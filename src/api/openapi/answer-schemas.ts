@@ -1,6 +1,6 @@
 import type { OrderedJson } from '../../sheets/schema/ordered-json.ts'
 
-/* The bodies of successes, in both forms (CONTRACT 1 and 3). */
+/* The bodies of successes, in both forms (docs/contract.md#two-forms, docs/contract.md#writing). */
 
 type Json = { [key: string]: OrderedJson }
 

@@ -95,7 +95,7 @@ const retried: ReadonlySet<ErrorCode> = new Set([
   'service_unavailable',
 ])
 
-/** SPEC, Errors: flat under `/api`, nested under `/v1`. */
+/** Flat under `/api`, nested under `/v1` (docs/contract.md#form-of-errors). */
 export function errorSchema(form: ErrorForm): OrderedJson {
   const code = { type: 'string', enum: allCodes.map((each) => nameIn(each, form)) }
   const details = { type: 'string', description: 'What is wrong and what would be right.' }

@@ -12,7 +12,7 @@ const keyInput = z.strictObject({
   sheetSlug: z.string().max(100).nullable(),
 })
 
-/** RELIABILITY 4.2, API6. The operator's commands know no such limit. */
+/** docs/reliability.md#how-much-one-owner-can-make. The operator's commands know no such limit. */
 const maxActiveKeys = 50
 
 export const keyRoutes: readonly Route[] = [

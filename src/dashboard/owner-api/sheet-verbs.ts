@@ -149,7 +149,7 @@ async function summaries(
   })
 }
 
-/** A paused sheet is told to be paused whatever else is wrong with it (CONTRACT 4). */
+/** A paused sheet is told to be paused whatever else is wrong with it (docs/contract.md#paused-sheets). */
 function stateOf({ paused, credentialId }: SheetRecord, isOver: boolean, failure: string | null): SheetState {
   if (paused) return 'paused'
   if (credentialId !== null && isOver) return 'needs_reconnect'

@@ -34,7 +34,10 @@ const hash = 0x23
 /** `#DIV/0! (Function DIVIDE parameter 2 cannot be zero.)` */
 const errorWithReason = /^(#(?:NULL!|DIV\/0!|VALUE!|REF!|NAME\?|NUM!|N\/A|ERROR!)) \(.*\)$/s
 
-/** CONTRACT 2: an error cell is its short text. A text that a person typed in exactly this form is cut as well. */
+/**
+ * An error cell is its short text (docs/contract.md#values). A text that a person typed in exactly this form is cut as
+ * well.
+ */
 export function shortError(text: string): string {
   return text.charCodeAt(0) === hash ? (errorWithReason.exec(text)?.[1] ?? text) : text
 }

@@ -2,7 +2,7 @@ import { type FailureFacts, ProviderFailure } from '../provider-failure.ts'
 import type { GoogleScope } from './google-consent.ts'
 import { fieldsOf, listOf, parsedJson, textOf } from './json-fields.ts'
 
-/** What an error body of Sheets or Drive says (GOOGLE.md §2). */
+/** What an error body of Sheets or Drive says (docs/google.md#error-bodies). */
 export interface GoogleError {
   /** Empty where there is none, as in Drive's older form. */
   status: string

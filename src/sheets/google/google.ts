@@ -52,7 +52,7 @@ export interface GoogleParts {
   /** Where several servers spend from the same rations. */
   share?: ShareValue
   shares?: Pick<Shares, 'fetching_at_once' | 'decoding_waiting'>
-  /** For tests; without them, as Google and the design want it. */
+  /** For tests; without them, as docs/google.md#limits and docs/reliability.md#deadlines-and-retries have it. */
   timers?: Timers
   random?: () => number
   transport?: Transport

@@ -15,7 +15,7 @@ export function wholeMs(serial: number): number {
   return Math.round(serial * msPerDay)
 }
 
-/** The cell as CONTRACT 2 wants it, or the number itself where the calendar has no such day. */
+/** The cell as docs/contract.md#values wants it, or the number itself where the calendar has no such day. */
 export function serialText(serial: number, kind: SerialKind): string | number {
   const ms = wholeMs(serial)
   if (kind === 'elapsed') return ms < 0 ? `-${clockText(-ms)}` : clockText(ms)

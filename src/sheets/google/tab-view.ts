@@ -15,7 +15,7 @@ export interface TabView {
 }
 
 export interface SeenCell {
-  /** As a typed read gives it (CONTRACT 2). */
+  /** As a typed read gives it (docs/contract.md#values). */
   value: Cell
   /** The same, but for a date: its number. */
   raw: Cell

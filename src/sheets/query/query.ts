@@ -1,6 +1,7 @@
 /**
- * What a client may ask of a list (CONTRACT 2), with columns as indices into `snapshot.columns`. Values are text, as
- * they stand in a URL; what they mean is decided against each cell, because a spreadsheet's column has no type.
+ * What a client may ask of a list (docs/contract.md#filters), with columns as indices into `snapshot.columns`. Values
+ * are text, as they stand in a URL; what they mean is decided against each cell, because a spreadsheet's column has no
+ * type.
  *
  * Kinds. A cell is a number, a text, a boolean or empty. A text of the shape `2026-11-15` or `2026-11-15T09:30:00` is
  * also a point in time, one like `09:30:00` a time of day (or a duration: hours may run past 24). A value is a number

@@ -12,7 +12,7 @@ const cellPattern = /^(?:(\d{4}-\d\d-\d\d)(?:[tT](\d\d:\d\d:\d\d))?|((?:\d\d|[1-
 const valuePattern =
   /^(?:(\d{4}-\d\d-\d\d)(?:[tT](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?))?|((?:\d\d|[1-9]\d{2,11}):\d\d(?::\d\d(?:\.\d{1,9})?)?))$/
 
-/** Which of the shapes that dates have as cells (CONTRACT 2) a text has. */
+/** Which of the shapes that dates have as cells (docs/contract.md#values) a text has. */
 export function timeShape(text: string): TimeShape | null {
   if (!mayBeTime(text)) return null
   const match = cellPattern.exec(text)

@@ -6,7 +6,7 @@ import { readAnswer } from './journal-text.ts'
 import { writeDeadlineMs } from './lane.ts'
 import type { WriteAnswer } from './order.ts'
 
-/** CONTRACT 3: the first answer is kept for so long. */
+/** The first answer is kept for so long (docs/contract.md#idempotency-keys). */
 export const keepAnswersMs = 24 * 60 * 60 * 1_000
 
 /** By then an order is answered: whoever claimed the key is dead, or never heard that it has it. */

@@ -3,7 +3,7 @@ import type { Timers } from '../timers.ts'
 import type { WriteAnswer, WriteOrder } from './order.ts'
 import { Waiting } from './waiting.ts'
 
-/** An order is answered within this, whatever becomes of it (RELIABILITY 3.5). */
+/** An order is answered within this, whatever becomes of it (docs/reliability.md#deadlines-and-retries). */
 export const writeDeadlineMs = 25_000
 /** What may wait for one spreadsheet. */
 const maxWaiting = 200

@@ -17,7 +17,9 @@ export interface Persistence {
 
 const firstPauseMs = 250
 const longestPauseMs = 8_000
-/** It costs our own store little to be asked, and everyone waits for it (RELIABILITY R24: healthy within 5 s). */
+/**
+ * It costs our own store little to be asked, and everyone waits for it (docs/reliability.md#r24: healthy within 5 s).
+ */
 const longestPauseForStoreMs = 1_000
 
 export function createPersistence(timers: Timers): Persistence {

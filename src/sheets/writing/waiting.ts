@@ -46,7 +46,7 @@ export class Waiting {
   }
 }
 
-/** CONTRACT 3: the answer says so, and what to do about it. */
+/** The answer says so, and what to do about it (docs/contract.md#order-and-outcome). */
 export function outcomeUnknown({ claim }: Pick<WriteOrder, 'claim'>, cause?: unknown): OutcomeUnknown {
   const advice =
     claim === null

@@ -12,7 +12,10 @@ const DIGIT_NINE = 0x39
  */
 const NEEDS_QUOTES = /[",;\t\r\n]|^[\s=+\-@]|\s$/
 
-/** The value of one field (CONTRACT 2): quoted is text; unquoted may be a number or boolean; empty is null. */
+/**
+ * The value of one field (docs/contract.md#csv-files): quoted is text; unquoted may be a number or boolean; empty is
+ * null.
+ */
 export function readCell(text: string, field: CsvFieldSpan): Cell {
   if (isEmptyField(field)) return null
   return field.closingQuote === -1 ? readUnquoted(text, field.start, field.end) : readQuoted(text, field)

@@ -8,7 +8,7 @@ import { CsvScanner } from './scanner.ts'
 import { readCsvText } from './text.ts'
 
 export interface CsvOptions {
-  /** 'formatted' leaves each field the text it is (CONTRACT 2, `?values=formatted`); absent = typed. */
+  /** 'formatted' leaves each field the text it is (docs/contract.md#values-as-displayed); absent = typed. */
   values?: 'typed' | 'formatted'
 }
 

@@ -12,9 +12,9 @@ const MAX_DECIMALS = 307
 const EXACT_POWERS_OF_TEN = Array.from({ length: 23 }, (_, exponent) => Number(`1e${exponent}`))
 
 /**
- * The number that `text.slice(start, end)` spells as CONTRACT 2 has it (a plain decimal, no leading zeros, no
- * plus, at most 15 digits), else NaN. Zeros before the first other digit and at the end of the decimals do not
- * count as digits: they do not change the value. `-0` is 0, because JSON has no other.
+ * The number that `text.slice(start, end)` spells as docs/contract.md#csv-files has it (a plain decimal, no leading
+ * zeros, no plus, at most 15 digits), else NaN. Zeros before the first other digit and at the end of the decimals do
+ * not count as digits: they do not change the value. `-0` is 0, because JSON has no other.
  */
 export function parsePlainDecimal(text: string, start: number, end: number): number {
   const isNegative = text.charCodeAt(start) === MINUS

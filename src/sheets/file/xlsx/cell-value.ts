@@ -22,7 +22,7 @@ export interface WorkbookValues {
 /** A number as ECMA-376 has it, which is less than `Number` takes (`0x10`, `Infinity`, an empty text). */
 const DECIMAL = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/
 
-/** Cells as typed JSON values (CONTRACT 2). */
+/** Cells as typed JSON values (docs/contract.md#values). */
 export function createTypedReader(workbook: WorkbookValues): CellReader {
   return {
     value: (raw, type, style) => readCellValue(raw, type, style, workbook),
@@ -30,7 +30,7 @@ export function createTypedReader(workbook: WorkbookValues): CellReader {
   }
 }
 
-/** Cells as a person sees them, all of them texts (CONTRACT 2, `?values=formatted`). */
+/** Cells as a person sees them, all of them texts (docs/contract.md#values-as-displayed). */
 export function createDisplayReader(
   { sharedStrings, uses1904 }: Pick<WorkbookValues, 'sharedStrings' | 'uses1904'>,
   formats: readonly DisplayFormat[],

@@ -10,7 +10,7 @@ const UNIX_EPOCH_SERIAL = 25_569
 /** Excel counts a 29 February 1900 that never was. */
 const PHANTOM_LEAP_DAY = 60
 
-/** The cell as CONTRACT 2 wants it, or the number itself where no such date or time exists. */
+/** The cell as docs/contract.md#values wants it, or the number itself where no such date or time exists. */
 export function formatSerial(serial: number, kind: CellKind, uses1904: boolean): string | number {
   if (kind === 'number' || serial < 0) return serial
   const totalSeconds = Math.round(serial * SECONDS_PER_DAY)

@@ -8,7 +8,9 @@ import { readWorksheet } from './worksheet.ts'
 export interface XlsxOptions {
   /** Absent = the first visible worksheet. A hidden one is served when it is named. */
   tab?: string
-  /** 'formatted' gives each cell as its number format shows it (CONTRACT 2, `?values=formatted`); absent = typed. */
+  /**
+   * 'formatted' gives each cell as its number format shows it (docs/contract.md#values-as-displayed); absent = typed.
+   */
   values?: 'typed' | 'formatted'
 }
 
