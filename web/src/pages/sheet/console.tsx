@@ -178,13 +178,10 @@ export function Console() {
           )}
           <p className="mb-3 font-mono text-[13px] break-all text-soft">
             {asked.method} {path}
-            {asked.method !== 'GET' && (
-              <>
-                <br />
-                Idempotency-Key: a new one for each click
-              </>
-            )}
           </p>
+          {asked.method !== 'GET' && (
+            <p className="mb-3 font-mono text-[13px] text-soft">Idempotency-Key: a new one for each click</p>
+          )}
           <Button type="submit" look="primary" isBusy={request.isPending}>
             Send
           </Button>
