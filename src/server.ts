@@ -111,13 +111,12 @@ function share(server: Server, parts: ServerParts, idleSocketMs: number): UnderW
     answer(request, response)
   })
   server.on('checkExpectation', (request, response) => {
-    wire.begin(request, response)
-    refuse(request, response, new Refusal('expectation_failed'), true)
+    if (wire.begin(request, response)) refuse(request, response, new Refusal('expectation_failed'), true)
   })
   return underWay
 
   function answer(request: IncomingMessage, response: ServerResponse): void {
-    wire.begin(request, response)
+    if (!wire.begin(request, response)) return
     const refusal = problemWithHead(request)
     if (refusal) {
       observe({ event: 'request_unreadable', code: refusal.code, reason: 'head' })

@@ -21,14 +21,25 @@ interface Exchange {
   response: ServerResponse
   /** The answer before it, which goes out first when the client did not wait for it. */
   former: ServerResponse | null
+  /** How many came one after the other without waiting for an answer. */
+  unawaited: number
 }
+
+/**
+ * Nobody sends more before it has read an answer. All that came in one packet are begun in one go, before anybody else has a
+ * turn: thousands of short requests on a single connection would stop the server for seconds.
+ */
+const maxUnawaited = 50
 
 /** Connections on which nothing is read any more. */
 const parting = new WeakSet<Duplex>()
 
 export interface Wire {
-  /** To be told of every request, before anyone answers it. */
-  begin(request: IncomingMessage, response: ServerResponse): void
+  /**
+   * To be told of every request, before anyone answers it. False for one that is not to be answered, because its connection
+   * was cut.
+   */
+  begin(request: IncomingMessage, response: ServerResponse): boolean
   /** For a connection that is one too many. */
   turnAway(socket: Socket, refusal: Refusal): void
   /** Closes a connection after its last answer. */
@@ -55,14 +66,21 @@ export function createWire(observe: Observe): Wire {
     },
 
     begin(request, response) {
-      const known = latest.get(request.socket)
+      const { socket } = request
+      if (socket.destroyed) return false
+      const known = latest.get(socket)
       if (!known) {
-        latest.set(request.socket, { request, response, former: null })
-        return
+        latest.set(socket, { request, response, former: null, unawaited: 0 })
+        return true
       }
       known.former = isOver(known.response) ? null : known.response
+      known.unawaited = known.former ? known.unawaited + 1 : 0
       known.request = request
       known.response = response
+      if (known.unawaited <= maxUnawaited) return true
+      observe({ event: 'request_unreadable', code: 'too_many_at_once', reason: 'pipelined' })
+      socket.resetAndDestroy()
+      return false
     },
 
     partFrom(socket) {

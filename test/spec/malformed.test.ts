@@ -471,6 +471,18 @@ test('Expect: 100-continue is granted where the body may come, and other expecta
   assert.ok(other.isClosed)
 })
 
+test('whoever sends many requests without waiting for an answer is cut off, before others have to wait', async (t) => {
+  const wired = await startWired(t)
+  const one = `GET /nowhere HTTP/1.1\r\n${host}\r\n`
+  const few = await wired.talk(one.repeat(40), { answers: 40 })
+  assert.equal(few.answers.length, 40)
+  const before = answeredIn(wired.rowport.seen)
+  const many = await wired.talk(one.repeat(2_000))
+  assert.ok(many.isClosed)
+  const begun = answeredIn(wired.rowport.seen) - before
+  assert.ok(begun <= 51, `${begun} of 2,000 were begun`)
+})
+
 test('answers to pipelined requests come in order, and after them the refusal of what is none', async (t) => {
   const wired = await startWired(t)
   const { formA, formB } = wired.sheet
@@ -626,3 +638,7 @@ test('a hundred bodies of 2 MiB at once are all answered, in bounded memory', as
   assert.ok(grownMegabytes < 700, `${grownMegabytes} MB`)
   await wired.assertUnharmed()
 })
+
+function answeredIn(seen: readonly { event: string }[]): number {
+  return seen.filter(({ event }) => event === 'request_answered').length
+}
