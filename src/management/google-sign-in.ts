@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { clientNetwork } from '../client-network.ts'
 import type { Sealing } from '../sealing.ts'
 import type { Store } from '../store/store.ts'
 import type { ConsentAnswer } from './google-connection.ts'
@@ -8,7 +9,6 @@ import type { Problem } from './problem.ts'
 import { randomSecret, type Session, type SignIn, secretHash } from './sign-in.ts'
 import { suggestSlug } from './slug.ts'
 import { perNetwork, signUpsPerNetwork, type Throttle } from './throttle.ts'
-import { networkOf } from './visitor-network.ts'
 
 /** "Continue with Google": by Google's word on who it is, and by nothing else. */
 export interface GoogleSignIn {
@@ -71,7 +71,9 @@ export function createGoogleSignIn(parts: GoogleSignInParts): GoogleSignIn {
   return {
     async start(returnTo, address) {
       if (!identity) return null
-      const wait = await throttle.attempt([{ kind: 'google', whom: networkOf(address), steps: perNetwork }])
+      const wait = await throttle.attempt([
+        { kind: 'google', whom: clientNetwork(address), steps: perNetwork },
+      ])
       if (wait) return wait
       const [state, codeVerifier] = [randomSecret(), randomSecret()]
       const stateHash = secretHash(state)
@@ -133,7 +135,7 @@ export function createGoogleSignIn(parts: GoogleSignInParts): GoogleSignIn {
     { address, formerSessionId }: Visitor,
   ): Promise<{ sessionId: string } | SignInFailure> {
     if (signUpPlan === null) return 'unknown'
-    const newcomer = [{ kind: 'sign-up', whom: networkOf(address), steps: signUpsPerNetwork }] as const
+    const newcomer = [{ kind: 'sign-up', whom: clientNetwork(address), steps: signUpsPerNetwork }] as const
     if (await throttle.attempt(newcomer)) return 'failed'
     const owner = { email: foldEmail(email), passwordHash: null, googleSubject: subject }
     const taken = new Set<string>()

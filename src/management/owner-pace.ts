@@ -1,9 +1,9 @@
+import { clientNetwork } from '../client-network.ts'
 import type { Observe } from '../observe.ts'
 import type { RateWindow, RateWindows } from '../shared-state/rate-windows.ts'
 import type { AccountRecord } from './accounts.ts'
 import type { PlanBook } from './plan-book.ts'
 import { Problem } from './problem.ts'
-import { networkOf } from './visitor-network.ts'
 
 /**
  * How often the dashboard's API may be asked. Whoever is signed in counts for their account, at all instances together;
@@ -71,7 +71,7 @@ export function createOwnerPace(parts: OwnerPaceParts): OwnerPace {
 
   /** Strangers have as many networks as they like; what is remembered of them stays bounded. */
   function bucketOf(address: string): number {
-    return digest(`visitor ${networkOf(address)}`).readUInt16BE()
+    return digest(`visitor ${clientNetwork(address)}`).readUInt16BE()
   }
 }
 

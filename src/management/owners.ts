@@ -1,3 +1,4 @@
+import { clientNetwork } from '../client-network.ts'
 import type { OwnerRecord } from '../store/owners.ts'
 import type { Store } from '../store/store.ts'
 import { maxPasswordBytes, minPasswordCharacters, type Passwords } from './passwords.ts'
@@ -13,7 +14,6 @@ import {
   signUpsPerNetwork,
   type Throttle,
 } from './throttle.ts'
-import { networkOf } from './visitor-network.ts'
 
 /** The people behind accounts: how they come, and how they show that it is they. */
 export interface Owners {
@@ -82,7 +82,7 @@ export function createOwners(parts: OwnersParts): Owners {
       if (wrong) return new Problem(sentence(wrong), { field: 'slug' })
       const weak = problemWithPassword(password, 'password')
       if (weak) return weak
-      const whom = networkOf(address)
+      const whom = clientNetwork(address)
       const known = [{ kind: 'sign-up known', whom, steps: knownAddressesPerNetwork }] as const
       const wait =
         (await throttle.look(known)) ??
@@ -106,7 +106,7 @@ export function createOwners(parts: OwnersParts): Owners {
       return sessionId
     },
     async signIn({ email, password }, { address, formerSessionId }) {
-      const wait = await waitAtSignIn(foldEmail(email), networkOf(address))
+      const wait = await waitAtSignIn(foldEmail(email), clientNetwork(address))
       if (wait) return wait
       return enter(
         () => store.ownerByEmail(foldEmail(email)),
