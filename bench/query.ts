@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createDecoding } from '../src/sheets/decoding.ts'
-import { decodeCsv } from '../src/sheets/file/csv/csv.ts'
+import { decodeCsv } from '../src/providers/file/csv/csv.ts'
 import type { Fetched } from '../src/sheets/provider.ts'
-import { listChunks } from '../src/sheets/query/list-chunks.ts'
-import type { Query } from '../src/sheets/query/query.ts'
-import { runQuery } from '../src/sheets/query/run-query.ts'
-import { buildSnapshot, type IndexedSnapshot, type Snapshot } from '../src/sheets/snapshot.ts'
+import { createDecoding } from '../src/sheets/reading/decoding.ts'
+import { listChunks } from '../src/sheets/rows/query/list-chunks.ts'
+import type { Query } from '../src/sheets/rows/query/query.ts'
+import { runQuery } from '../src/sheets/rows/query/run-query.ts'
+import { buildSnapshot, type IndexedSnapshot, type Snapshot } from '../src/sheets/rows/snapshot.ts'
 import { type FigureRow, median } from './row.ts'
 
 const rows = 100_000
@@ -75,7 +75,7 @@ function drain(snapshot: Snapshot): void {
 async function decodedInWorker(csv: Buffer) {
   const decoding = createDecoding({ observe: () => {} })
   const decoder = {
-    module: import.meta.resolve('../src/sheets/file/csv/csv.ts'),
+    module: import.meta.resolve('../src/providers/file/csv/csv.ts'),
     name: 'decodeCsv',
     options: {},
   }

@@ -2,15 +2,15 @@ import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { type DestinationStream, destination } from 'pino'
-import { openWorkshop } from './assemble.ts'
+import { openWorkshop } from './assemble/assemble.ts'
 import { systemClock } from './clock.ts'
 import { commands, usage, usageOf } from './commands/all-commands.ts'
 import { type BareCommand, type Command, type Outcome, UsageError } from './commands/command.ts'
 import { type Config, parseConfig } from './config.ts'
-import { createLog } from './log.ts'
 import { serve } from './main.ts'
 import { Problem } from './management/problem.ts'
 import { inPlainWords } from './plain-words.ts'
+import { createLog } from './reporting/log.ts'
 
 /** Where a command was typed: its settings, and where it answers. */
 export interface Terminal {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { join, resolve } from 'node:path'
 import { test } from 'node:test'
 import { type Config, parseConfig } from './config.ts'
-import { defaultShares } from './shares.ts'
+import { defaultShares } from './shares/shares.ts'
 
 test('without settings everything has a value', () => {
   assert.deepEqual(parsed({}), {

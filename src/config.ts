@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import { resolve } from 'node:path'
 import { z } from 'zod'
-import { defaultShares, type Shares, sharesFrom } from './shares.ts'
+import { defaultShares, type Shares, sharesFrom } from './shares/shares.ts'
 
 /** Everything that can be set. Read once, here; nobody else looks at the environment. */
 export interface Config {

@@ -1,4 +1,4 @@
-import type { ShareName } from './shares.ts'
+import type { ShareName } from './shares/shares.ts'
 
 /**
  * Every way a request can be refused (docs/contract.md#codes), the few that only the wire can cause among them.

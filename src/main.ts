@@ -4,17 +4,17 @@ import { join, relative, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { destination } from 'pino'
 import packageJson from '../package.json' with { type: 'json' }
-import { openWorkshop, startServer, type Workshop } from './assemble.ts'
+import { openWorkshop, startServer, type Workshop } from './assemble/assemble.ts'
 import { systemClock } from './clock.ts'
 import { type Config, defaultDataFolder, parseConfig } from './config.ts'
 import { StoreUnwritable } from './errors.ts'
-import { firstScreen } from './first-screen.ts'
-import { createLog } from './log.ts'
+import { firstScreen } from './first-start/first-screen.ts'
+import { createSample, findSampleFile, sampleAccount } from './first-start/sample.ts'
+import { signInUrl } from './management/people/sign-in.ts'
 import { Problem } from './management/problem.ts'
-import { signInUrl } from './management/sign-in.ts'
-import type { Observe } from './observe.ts'
 import { inPlainWords } from './plain-words.ts'
-import { createSample, findSampleFile, sampleAccount } from './sample.ts'
+import { createLog } from './reporting/log.ts'
+import type { Observe } from './reporting/observe.ts'
 
 /** Requests under way at SIGTERM get so long to finish. */
 const drainMs = 10_000

@@ -11,34 +11,38 @@ const mayImport: Record<string, readonly string[]> = {
   leaf: [],
   sinks: ['leaf'],
   store: ['leaf'],
-  'store/sqlite': ['leaf', 'store'],
-  'store/postgres': ['leaf', 'store'],
+  'store/sql/sqlite': ['leaf', 'store'],
+  'store/sql/postgres': ['leaf', 'store'],
   'shared-state': ['leaf'],
   'shared-state/redis': ['leaf', 'shared-state'],
   admission: ['leaf', 'store', 'shared-state'],
   sheets: ['leaf', 'store', 'shared-state'],
-  'sheets/file': ['leaf', 'sheets'],
-  'sheets/google': ['leaf', 'sheets', 'store', 'shared-state'],
+  'providers/remote': ['leaf', 'sheets', 'store', 'shared-state'],
+  'providers/file': ['leaf', 'sheets'],
+  'providers/google': ['leaf', 'sheets', 'providers/remote', 'store', 'shared-state'],
   // Connecting Google is one of the owner's verbs, and has no meaning for any other provider.
   // So is bringing a file.
   management: [
     'leaf',
     'admission',
     'sheets',
-    'sheets/google',
-    'sheets/file',
+    'providers/remote',
+    'providers/google',
+    'providers/file',
     'store',
     'shared-state',
     'usage',
   ],
   usage: ['leaf', 'store'],
-  api: ['leaf', 'admission', 'sheets'],
-  dashboard: ['leaf', 'management'],
-  server: ['leaf', 'sinks', 'api', 'dashboard'],
+  http: ['leaf'],
+  api: ['leaf', 'http', 'admission', 'sheets'],
+  dashboard: ['leaf', 'http', 'management'],
+  server: ['leaf', 'sinks', 'http', 'api', 'dashboard'],
   assemble: [
     'leaf',
     'sinks',
     'server',
+    'http',
     'api',
     'dashboard',
     'management',
@@ -49,45 +53,36 @@ const mayImport: Record<string, readonly string[]> = {
     'usage',
     '*adapters*',
   ],
-  doctor: ['leaf', 'assemble', 'store', 'sheets/file'],
-  commands: ['leaf', 'doctor', 'assemble', 'management', 'sheets', 'store', 'sheets/file'],
-  process: ['leaf', 'sinks', 'assemble', 'commands', 'management', 'sheets', 'store', 'sheets/file'],
+  doctor: ['leaf', 'assemble', 'store', 'providers/file'],
+  commands: ['leaf', 'doctor', 'assemble', 'management', 'sheets', 'store', 'providers/file'],
+  process: ['leaf', 'sinks', 'assemble', 'commands', 'management', 'sheets', 'store', 'providers/file'],
 }
 
-const placeOfFile: Record<string, string> = {
+/** Files and folders that are no place of their own. */
+const belongsTo: Record<string, string> = {
   'src/clock.ts': 'leaf',
-  'src/errors.ts': 'leaf',
-  'src/observe.ts': 'leaf',
-  'src/random-base62.ts': 'leaf',
-  'src/soon.ts': 'leaf',
   'src/config.ts': 'leaf',
-  'src/kept-secret.ts': 'leaf',
-  'src/private-data.ts': 'leaf',
-  'src/sealing.ts': 'leaf',
-  'src/plain-words.ts': 'leaf',
+  'src/errors.ts': 'leaf',
   'src/free-space.ts': 'leaf',
-  'src/shares.ts': 'leaf',
-  'src/client-network.ts': 'leaf',
-  'src/turnstile.ts': 'leaf',
-  'src/loop-turns.ts': 'leaf',
-  'src/log.ts': 'sinks',
-  'src/metrics.ts': 'sinks',
-  'src/server.ts': 'server',
-  'src/router.ts': 'server',
-  'src/wire.ts': 'server',
-  'src/connections.ts': 'server',
-  'src/request-head.ts': 'server',
-  'src/assemble.ts': 'assemble',
-  'src/unconfigured-provider.ts': 'assemble',
-  'src/dashboard-assembly.ts': 'assemble',
-  'src/inspection.ts': 'assemble',
-  'src/owner-reading.ts': 'assemble',
+  'src/plain-words.ts': 'leaf',
+  'src/soon.ts': 'leaf',
+  'src/timers.ts': 'leaf',
+  'src/reporting/observe.ts': 'leaf',
+  'src/secrets': 'leaf',
+  'src/shares': 'leaf',
+  'src/reporting': 'sinks',
   'src/main.ts': 'process',
   'src/cli.ts': 'process',
-  'src/first-screen.ts': 'process',
-  'src/sample.ts': 'process',
+  'src/first-start': 'process',
 }
-const adapters = ['store/sqlite', 'store/postgres', 'shared-state/redis', 'sheets/file', 'sheets/google']
+const adapters = [
+  'store/sql/sqlite',
+  'store/sql/postgres',
+  'shared-state/redis',
+  'providers/remote',
+  'providers/file',
+  'providers/google',
+]
 
 test('every import in src goes down', () => {
   const wrong: string[] = []
@@ -112,32 +107,32 @@ test('only config.ts and the process read the environment, and nobody logs past 
   const reads = sources().filter((file) => /process\.env/.test(readFileSync(file, 'utf8')))
   assert.deepEqual(reads.sort(), ['src/cli.ts', 'src/main.ts'])
   const logs = sources().filter((file) => /console\.|from 'pino'/.test(readFileSync(file, 'utf8')))
-  assert.deepEqual(logs.sort(), ['src/cli.ts', 'src/log.ts', 'src/main.ts'])
+  assert.deepEqual(logs.sort(), ['src/cli.ts', 'src/main.ts', 'src/reporting/log.ts'])
 })
 
 /** Whatever lasts goes by `elapsedMs` or by the store's clock (docs/decisions/016); these are told, or mean a calendar. */
 const asksForTimeOfDay: Record<string, string> = {
   'src/clock.ts': 'the clock itself',
-  'src/assemble.ts': 'when a migration was applied, for the record',
+  'src/assemble/assemble.ts': 'when a migration was applied, for the record',
   'src/admission/key-use.ts': 'when a key was last used, for people',
   'src/admission/quota.ts': 'which months can be forgotten',
-  'src/inspection.ts': 'how far another machine’s is ahead',
+  'src/assemble/inspection.ts': 'how far another machine’s is ahead',
   'src/dashboard/owner-api/account-verbs.ts': 'when an export was made',
-  'src/management/upload-room.ts': 'against the time of a file',
-  'src/management/sign-in.ts': 'until when a link is good, for people',
-  'src/management/usage-figures.ts': 'which days and which month are shown',
-  'src/shared-state/memory-rate-windows.ts': 'when a window ends, for clients',
-  'src/sheets/fetching.ts': '`as_of`',
-  'src/sheets/file/file-provider.ts': 'against the time of a file',
-  'src/sheets/file/read-file.ts': 'against the time of a file',
-  'src/sheets/file/settling.ts': 'against the time of a file',
-  'src/store/account-queries.ts': 'when it was made: months are counted from there',
-  'src/store/credential-queries.ts': 'when it was connected, for people',
-  'src/store/key-queries.ts': 'when it was made and revoked, for people',
-  'src/store/owner-queries.ts': 'when an account was made: months are counted from there',
-  'src/store/sheet-queries.ts': 'when it was made, for people',
-  'src/store/sqlite/machine-time.ts': 'what the store’s clock is set by',
-  'src/store/sqlite/sqlite-database.ts': 'for billing months',
+  'src/management/uploads/upload-room.ts': 'against the time of a file',
+  'src/management/people/sign-in.ts': 'until when a link is good, for people',
+  'src/management/accounts/usage-figures.ts': 'which days and which month are shown',
+  'src/shared-state/rate-windows/memory-rate-windows.ts': 'when a window ends, for clients',
+  'src/sheets/reading/fetching.ts': '`as_of`',
+  'src/providers/file/file-provider.ts': 'against the time of a file',
+  'src/providers/file/read-file.ts': 'against the time of a file',
+  'src/providers/file/settling.ts': 'against the time of a file',
+  'src/store/accounts/account-queries.ts': 'when it was made: months are counted from there',
+  'src/store/credentials/credential-queries.ts': 'when it was connected, for people',
+  'src/store/keys/key-queries.ts': 'when it was made and revoked, for people',
+  'src/store/owners/owner-queries.ts': 'when an account was made: months are counted from there',
+  'src/store/sheets/sheet-queries.ts': 'when it was made, for people',
+  'src/store/sql/sqlite/machine-time.ts': 'what the store’s clock is set by',
+  'src/store/sql/sqlite/sqlite-database.ts': 'for billing months',
   'src/usage/usage.ts': 'which day a request belongs to',
 }
 
@@ -187,7 +182,7 @@ function allowed(place: string): readonly string[] {
 }
 
 function sources(): string[] {
-  return globSync('src/**/*.ts').filter((file) => !/\.(?:test|contract)\.ts$/.test(file))
+  return globSync('src/**/*.ts').filter((file) => !/\.(?:test|contract|fixture)\.ts$/.test(file))
 }
 
 function importsOf(file: string): string[] {
@@ -197,7 +192,7 @@ function importsOf(file: string): string[] {
 }
 
 function placeOf(file: string): string {
-  const known = placeOfFile[file]
+  const known = belongsTo[file] ?? belongsTo[dirname(file)]
   if (known) return known
   const folder = dirname(file).replace(/^src\//, '')
   const place = Object.keys(mayImport)

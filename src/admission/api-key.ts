@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { crc32 } from 'node:zlib'
-import { randomBase62, toBase62 } from '../random-base62.ts'
-import type { KeyMode } from '../store/schema.ts'
+import { randomBase62, toBase62 } from '../secrets/random-base62.ts'
+import type { KeyMode } from '../store/sql/schema.ts'
 
 const randomLength = 26
 const checksumLength = 6

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createMovableClock } from '../clock.ts'
-import { createMemoryRateWindows } from '../shared-state/memory-rate-windows.ts'
+import { createMemoryRateWindows } from '../shared-state/rate-windows/memory-rate-windows.ts'
 import { createIpGuard } from './ip-guard.ts'
 
 const limit = 2

@@ -1,5 +1,5 @@
-import { clientNetwork } from '../client-network.ts'
-import type { RateWindow, RateWindows } from '../shared-state/rate-windows.ts'
+import type { RateWindow, RateWindows } from '../shared-state/rate-windows/rate-windows.ts'
+import { clientNetwork } from '../shares/client-network.ts'
 import type { Soon } from '../soon.ts'
 
 const windowMs = 60_000

@@ -1,9 +1,9 @@
 import type { Admission } from '../admission/admit.ts'
 import { Refusal } from '../errors.ts'
-import { type Exchange, noted } from './exchange.ts'
-import { presentedKeyHash } from './presented-key.ts'
-import { parseParameters, readableParameters } from './query.ts'
-import { type Reply, writeHeaders } from './reply.ts'
+import { type Exchange, noted } from './request/exchange.ts'
+import { presentedKeyHash } from './request/presented-key.ts'
+import { parseParameters, readableParameters } from './request/query.ts'
+import { type Reply, writeHeaders } from './response/reply.ts'
 
 /** `GET /v1/sheets`: the sheets that the key may read. */
 export async function listSheets(exchange: Exchange, admission: Admission): Promise<Reply | Refusal> {

@@ -1,14 +1,14 @@
 import type { Call, Pass } from '../admission/judge.ts'
 import { Refusal } from '../errors.ts'
 import type { WriteOrder } from '../sheets/writing/order.ts'
-import { readBody } from './body.ts'
-import { fingerprintOf, parseIdempotencyKey } from './idempotency-key.ts'
-import { presentedKeyHash } from './presented-key.ts'
-import { type Parameters, parseRowNumber } from './query.ts'
-import type { Reply } from './reply.ts'
-import { type ApiParts, admitted, type RowsRequest } from './rows-request.ts'
-import { replayReply, writeReply } from './write-reply.ts'
-import { parseWish, type WriteKind } from './write-wish.ts'
+import { readBody } from './request/body.ts'
+import { fingerprintOf, parseIdempotencyKey } from './request/idempotency-key.ts'
+import { presentedKeyHash } from './request/presented-key.ts'
+import { type Parameters, parseRowNumber } from './request/query.ts'
+import { type ApiParts, admitted, type RowsRequest } from './request/rows-request.ts'
+import { parseWish, type WriteKind } from './request/write-wish.ts'
+import type { Reply } from './response/reply.ts'
+import { replayReply, writeReply } from './response/write-reply.ts'
 
 /** A write that was admitted, with what its idempotency key made necessary to read of it. */
 interface Admitted {

@@ -1,6 +1,6 @@
-import type { OwnLimits } from '../management/accounts.ts'
+import type { OwnLimits } from '../management/accounts/accounts.ts'
+import { signInUrl } from '../management/people/sign-in.ts'
 import { Problem } from '../management/problem.ts'
-import { signInUrl } from '../management/sign-in.ts'
 import type { AccountRecord } from '../store/store.ts'
 import { type Command, positiveNumber } from './command.ts'
 

@@ -11,7 +11,7 @@ const folder = await mkdtemp(join(tmpdir(), 'rowport-commands-'))
 after(() => rm(folder, { recursive: true }))
 const products = join(folder, 'products.csv')
 await writeFile(products, 'name,price\nOak table,420\nLamp,59.9\n')
-const workbook = join(import.meta.dirname, '../sheets/file/xlsx/fixtures/openpyxl.xlsx')
+const workbook = join(import.meta.dirname, '../providers/file/xlsx/fixtures/openpyxl.xlsx')
 
 test('what was typed wrong is said in a sentence, with how it is typed right', async () => {
   const cases: [string, RegExp][] = [

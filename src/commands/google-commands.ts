@@ -1,5 +1,5 @@
-import type { Workshop } from '../assemble.ts'
-import type { GoogleStatus } from '../management/google-connection.ts'
+import type { Workshop } from '../assemble/assemble.ts'
+import type { GoogleStatus } from '../management/connections/google-connection.ts'
 import { Problem } from '../management/problem.ts'
 import type { Command } from './command.ts'
 

@@ -1,5 +1,5 @@
 import { Problem } from '../management/problem.ts'
-import type { KeyMode, KeyScope } from '../store/schema.ts'
+import type { KeyMode, KeyScope } from '../store/sql/schema.ts'
 import type { KeyRecord } from '../store/store.ts'
 import { type Command, oneOf, table, UsageError } from './command.ts'
 

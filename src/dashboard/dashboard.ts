@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { GoneMeanwhile } from '../errors.ts'
-import { randomBase62 } from '../random-base62.ts'
+import { randomBase62 } from '../secrets/random-base62.ts'
 import { createAppFiles } from './app-files.ts'
 import type { DashboardParts } from './dashboard-parts.ts'
 import { fromGoogle, type Onward, returnPath, signInPath, toSignIn } from './google-return.ts'

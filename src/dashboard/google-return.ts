@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { NotConnected } from '../management/google-connection.ts'
+import { NotConnected } from '../management/connections/google-connection.ts'
 import { Problem } from '../management/problem.ts'
 import type { DashboardParts } from './dashboard-parts.ts'
 import {

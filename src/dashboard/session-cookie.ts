@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { sessionLimits } from '../management/sign-in.ts'
+import { sessionLimits } from '../management/people/sign-in.ts'
 import type { Site } from './site.ts'
 
 /**

@@ -1,6 +1,6 @@
+import { createInspection } from '../assemble/inspection.ts'
 import { systemClock } from '../clock.ts'
 import { parseConfig } from '../config.ts'
-import { createInspection } from '../inspection.ts'
 import { examineDataFolder, examineModes } from './data-folder.ts'
 import { examineFiles } from './files.ts'
 import { type Finding, fine, wrong } from './finding.ts'

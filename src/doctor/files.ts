@@ -1,9 +1,9 @@
 import { access, constants, open, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { freeSpace } from '../free-space.ts'
-import { asProviderFailure } from '../sheets/file/file-failure.ts'
-import { parseFileLocation } from '../sheets/file/file-location.ts'
-import type { InspectedSheet } from '../store/inspection.ts'
+import { asProviderFailure } from '../providers/file/file-failure.ts'
+import { parseFileLocation } from '../providers/file/file-location.ts'
+import type { InspectedSheet } from '../store/sql/inspection.ts'
 import { type Finding, fine, wrong } from './finding.ts'
 import { inUnits } from './units.ts'
 

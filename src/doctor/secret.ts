@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises'
 import type { Config } from '../config.ts'
-import { keptSecret, keptSecretPath } from '../kept-secret.ts'
-import { createSealing } from '../sealing.ts'
+import { keptSecret, keptSecretPath } from '../secrets/kept-secret.ts'
+import { createSealing } from '../secrets/sealing.ts'
 import { type Finding, fine, wrong } from './finding.ts'
 
 const forOthers = 0o077

@@ -1,4 +1,4 @@
-import type { Inspection } from '../inspection.ts'
+import type { Inspection } from '../assemble/inspection.ts'
 import { type Finding, fine, wrong } from './finding.ts'
 
 /** What lasts does not go by this machine's time; what people are told does. */

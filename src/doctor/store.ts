@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs'
+import type { Inspection } from '../assemble/inspection.ts'
 import type { Config } from '../config.ts'
 import { StoreUnwritable } from '../errors.ts'
-import type { Inspection } from '../inspection.ts'
 import { inPlainWords } from '../plain-words.ts'
-import type { StoreInspection } from '../store/inspection.ts'
-import { newestMigration } from '../store/migrate.ts'
+import type { StoreInspection } from '../store/sql/inspection.ts'
+import { newestMigration } from '../store/sql/migrate.ts'
 import { type Finding, fine, wrong } from './finding.ts'
 
 export type Inspected = StoreInspection & { aheadMs: number | null }

@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts'
-import type { Observe } from '../observe.ts'
+import type { Observe } from '../reporting/observe.ts'
 
 /** Whether Redis is asked or the store in its place: one verdict for all that is kept there. */
 export interface FallOver {

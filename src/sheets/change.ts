@@ -1,4 +1,4 @@
-import type { Cell } from './grid.ts'
+import type { Cell } from './rows/grid.ts'
 
 /**
  * One change to the rows of a tab. Row numbers are those that hold when its turn comes: the earlier changes of the

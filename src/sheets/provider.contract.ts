@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { Change, ChangeResult } from './change.ts'
-import { createDecoding } from './decoding.ts'
-import type { Cell } from './grid.ts'
 import type { AccountPlace, Prepared, Provider } from './provider.ts'
 import { ProviderFailure } from './provider-failure.ts'
-import type { Snapshot } from './snapshot.ts'
+import { createDecoding } from './reading/decoding.ts'
+import type { Cell } from './rows/grid.ts'
+import type { Snapshot } from './rows/snapshot.ts'
 
 /** A place of the test's own, with one spreadsheet in it. */
 export interface ProviderUnderTest {

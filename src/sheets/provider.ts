@@ -1,6 +1,6 @@
-import type { Turn } from '../turnstile.ts'
+import type { Turn } from '../shares/turnstile.ts'
 import type { Change, ChangeResult, Unfit } from './change.ts'
-import type { Column } from './table.ts'
+import type { Column } from './rows/table.ts'
 
 /** Where a tab is, in its provider's own words, and whose access opens it. */
 export interface Place {

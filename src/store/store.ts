@@ -1,9 +1,10 @@
-import type { AccessTokenStore } from './access-tokens.ts'
-import type { CellStore } from './cells.ts'
-import type { CredentialStore } from './credentials.ts'
-import type { LeaseStore } from './leases.ts'
-import type { OperationStore } from './operations.ts'
-import type { OwnerStore } from './owners.ts'
+import type { CellStore } from './cells/cells.ts'
+import type { AccessTokenStore } from './credentials/access-tokens.ts'
+import type { CredentialStore } from './credentials/credentials.ts'
+import type { LeaseStore } from './leases/leases.ts'
+import type { OperationStore } from './operations/operations.ts'
+import type { OwnerStore } from './owners/owners.ts'
+import type { SessionStore } from './sessions/sessions.ts'
 import type {
   AccountTable,
   ApiKeyTable,
@@ -12,10 +13,9 @@ import type {
   SheetAccepts,
   SheetAccess,
   UnknownFields,
-} from './schema.ts'
-import type { SessionStore } from './sessions.ts'
-import type { UsageFigureStore } from './usage-figures.ts'
-import type { WindowStore } from './windows.ts'
+} from './sql/schema.ts'
+import type { UsageFigureStore } from './usage/usage-figures.ts'
+import type { WindowStore } from './windows/windows.ts'
 
 /**
  * What Rowport remembers. Every change is one transaction, durable when its promise resolves and seen by every

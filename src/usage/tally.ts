@@ -1,6 +1,6 @@
-import type { Observation, RowsFrom } from '../observe.ts'
-import type { RequestOutcome } from '../store/schema.ts'
-import type { RecentRequestRecord, SheetActivity, UsageBatch } from '../store/usage-figures.ts'
+import type { Observation, RowsFrom } from '../reporting/observe.ts'
+import type { RequestOutcome } from '../store/sql/schema.ts'
+import type { RecentRequestRecord, SheetActivity, UsageBatch } from '../store/usage/usage-figures.ts'
 import { bucketCount, bucketOf } from './latency-buckets.ts'
 
 export type Answered = Extract<Observation, { event: 'request_answered' }>

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createMovableClock } from '../clock.ts'
-import type { Observation } from '../observe.ts'
-import type { UsageBatch } from '../store/usage-figures.ts'
+import type { Observation } from '../reporting/observe.ts'
+import type { UsageBatch } from '../store/usage/usage-figures.ts'
 import { createUsage } from './usage.ts'
 
 const startMs = Date.UTC(2026, 10, 15, 23, 59, 59)

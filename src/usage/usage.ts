@@ -1,8 +1,8 @@
 import type { Clock } from '../clock.ts'
-import type { Observation, Observe } from '../observe.ts'
-import { randomBase62 } from '../random-base62.ts'
+import type { Observation, Observe } from '../reporting/observe.ts'
+import { randomBase62 } from '../secrets/random-base62.ts'
 import type { Store } from '../store/store.ts'
-import type { UsageBatch } from '../store/usage-figures.ts'
+import type { UsageBatch } from '../store/usage/usage-figures.ts'
 import { createTally, dayOf } from './tally.ts'
 
 /** Listens to what happens and keeps figures of it for owners: in memory at once, in the store every few seconds. */

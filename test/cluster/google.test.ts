@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { locateGoogleTab } from '../../src/sheets/google/google-location.ts'
+import { locateGoogleTab } from '../../src/providers/google/google-location.ts'
 import { type LocalGoogle, startLocalGoogle } from '../emulator/harness.ts'
 import { done } from '../harness.ts'
 import { connectOwner, googleClient, owner } from '../writing/google-ground.ts'

@@ -1,5 +1,5 @@
 import type { TestContext } from 'node:test'
-import { locateGoogleTab } from '../../src/sheets/google/google-location.ts'
+import { locateGoogleTab } from '../../src/providers/google/google-location.ts'
 import { type GoogleProcess, startGoogleProcess } from '../google/google-process.ts'
 import { done } from '../harness.ts'
 import { connectOwner, googleClient, owner } from '../writing/google-ground.ts'

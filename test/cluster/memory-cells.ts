@@ -1,5 +1,5 @@
 import type { Clock } from '../../src/clock.ts'
-import type { Cell, SharedCells } from '../../src/shared-state/shared-cells.ts'
+import type { Cell, SharedCells } from '../../src/shared-state/cells/shared-cells.ts'
 
 /** Cells of several instances in one test, in a place that can lose them. */
 export interface MemoryCells extends SharedCells {

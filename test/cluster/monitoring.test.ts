@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { createMetrics } from '../../src/metrics.ts'
+import { createMetrics } from '../../src/reporting/metrics.ts'
 
 const docs = join(import.meta.dirname, '../../docs')
 

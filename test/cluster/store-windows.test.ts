@@ -6,17 +6,17 @@ import { type Clock, createMovableClock } from '../../src/clock.ts'
 import {
   fleetingWindowsContract,
   standInWindowsContract,
-} from '../../src/shared-state/fleeting-windows.contract.ts'
+} from '../../src/shared-state/rate-windows/fleeting-windows.contract.ts'
 import {
   type RateWindowsUnderTest,
   rateWindowsContract,
-} from '../../src/shared-state/rate-windows.contract.ts'
-import { passTime } from '../../src/store/leases.contract.ts'
-import { migrate } from '../../src/store/migrate.ts'
-import { openPostgres } from '../../src/store/postgres/postgres-database.ts'
-import type { SqlDatabase } from '../../src/store/sql-database.ts'
-import { createSqlStore } from '../../src/store/sql-store.ts'
-import { openSqlite } from '../../src/store/sqlite/sqlite-database.ts'
+} from '../../src/shared-state/rate-windows/rate-windows.contract.ts'
+import { passTime } from '../../src/store/leases/leases.contract.ts'
+import { migrate } from '../../src/store/sql/migrate.ts'
+import { openPostgres } from '../../src/store/sql/postgres/postgres-database.ts'
+import type { SqlDatabase } from '../../src/store/sql/sql-database.ts'
+import { createSqlStore } from '../../src/store/sql/sql-store.ts'
+import { openSqlite } from '../../src/store/sql/sqlite/sqlite-database.ts'
 import { findPostgres, startPostgres } from '../servers/postgres.ts'
 import { createMemoryFleetingWindows, createMemoryStandInWindows } from './simulation/memory-windows.ts'
 

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ConsoleKey } from '../../src/dashboard/contract.ts'
-import { defaultShares } from '../../src/shares.ts'
+import { defaultShares } from '../../src/shares/shares.ts'
 import { createVisitor, ownPage, signedIn, type Visitor } from '../connect/visitor.ts'
 import { bearer, done, type Rowport, startRowport } from '../harness.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { KeyView } from '../../src/dashboard/contract.ts'
-import { defaultShares } from '../../src/shares.ts'
+import { defaultShares } from '../../src/shares/shares.ts'
 import { createVisitor, ownPage, refusalIn, signedIn, type Visitor } from '../connect/visitor.ts'
 import { bearer, done, startRowport } from '../harness.ts'
 

@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { systemClock } from '../../src/clock.ts'
-import { createDecoding } from '../../src/sheets/decoding.ts'
-import { createGoogle } from '../../src/sheets/google/google.ts'
-import { locateGoogleTab } from '../../src/sheets/google/google-location.ts'
+import { createGoogle } from '../../src/providers/google/google.ts'
+import { locateGoogleTab } from '../../src/providers/google/google-location.ts'
+import { createDecoding } from '../../src/sheets/reading/decoding.ts'
 import { createMemoryCredentials, sealing } from './memory-credentials.ts'
 
 const rows = 100_000

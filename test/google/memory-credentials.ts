@@ -1,6 +1,6 @@
-import { createSealing } from '../../src/sealing.ts'
-import { tokenIdentity } from '../../src/sheets/google/google-tokens.ts'
-import type { CredentialRecord, CredentialStore } from '../../src/store/credentials.ts'
+import { tokenIdentity } from '../../src/providers/google/oauth/access-tokens.ts'
+import { createSealing } from '../../src/secrets/sealing.ts'
+import type { CredentialRecord, CredentialStore } from '../../src/store/credentials/credentials.ts'
 
 export const sealing = createSealing('a secret for tests only', [])
 

@@ -1,14 +1,14 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { seededRandom } from '../../emulator/seeded-random.ts'
-import { createCellValue } from '../../src/shared-state/cell-value.ts'
-import type { SharedCells } from '../../src/shared-state/shared-cells.ts'
-import { createDeadline } from '../../src/sheets/google/deadline.ts'
 import {
   type BudgetLimits,
   createGoogleBudget,
   type GoogleBudget,
-} from '../../src/sheets/google/google-budget.ts'
-import type { Timers } from '../../src/sheets/timers.ts'
+} from '../../src/providers/google/client/google-budget.ts'
+import { createDeadline } from '../../src/providers/remote/deadline.ts'
+import { createCellValue } from '../../src/shared-state/cells/cell-value.ts'
+import type { SharedCells } from '../../src/shared-state/cells/shared-cells.ts'
+import type { Timers } from '../../src/timers.ts'
 import { createMemoryCells } from '../cluster/memory-cells.ts'
 import { createVirtualTime } from './virtual-time.ts'
 

@@ -3,7 +3,7 @@ import { Agent, get } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { googleRations } from '../../src/sheets/google/google-budget.ts'
+import { googleRations } from '../../src/providers/google/client/google-budget.ts'
 import { bearer, done } from '../harness.ts'
 import { startGoogleGround } from '../writing/google-ground.ts'
 

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { createMovableClock, type MovableClock } from '../../src/clock.ts'
-import type { Timers } from '../../src/sheets/timers.ts'
+import type { Timers } from '../../src/timers.ts'
 
 /** A clock and timers that move together, as fast as the test likes. */
 export interface VirtualTime {

@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
+import {
+  decodeGoogleValues,
+  type GoogleDecodeOptions,
+} from '../../src/providers/google/read/google-decode.ts'
 import type { Change } from '../../src/sheets/change.ts'
-import { decodeGoogleValues, type GoogleDecodeOptions } from '../../src/sheets/google/google-decode.ts'
-import type { Cell } from '../../src/sheets/grid.ts'
 import type { Prepared } from '../../src/sheets/provider.ts'
-import { columnsOf } from '../../src/sheets/table.ts'
+import type { Cell } from '../../src/sheets/rows/grid.ts'
+import { columnsOf } from '../../src/sheets/rows/table.ts'
 import { startWritingGround, type Tab, type WritingGround } from './writing-ground.ts'
 
 /** Writes as the lane makes them, step by step. */

@@ -1,5 +1,5 @@
-import type { Cell } from '../../src/sheets/grid.ts'
 import { providerContract } from '../../src/sheets/provider.contract.ts'
+import type { Cell } from '../../src/sheets/rows/grid.ts'
 import { startWritingGround } from './writing-ground.ts'
 
 providerContract(

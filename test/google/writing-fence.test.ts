@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createMarkerRequest, journalTagOf, newMarker } from '../../src/sheets/google/marker.ts'
+import { createMarkerRequest, journalTagOf, newMarker } from '../../src/providers/google/write/marker.ts'
 import { OutcomeUnknown, ProviderFailure } from '../../src/sheets/provider-failure.ts'
 import { sealing } from './memory-credentials.ts'
 import { add, applied, prepared, startTab, write } from './writing-attempts.ts'

@@ -1,11 +1,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createDeadline } from '../../src/sheets/google/deadline.ts'
-import { createGoogleBudget, googleRations, type RationKind } from '../../src/sheets/google/google-budget.ts'
-import type { GoogleCalls } from '../../src/sheets/google/google-call.ts'
-import type { GoogleEndpoints } from '../../src/sheets/google/google-endpoints.ts'
-import type { GoogleTime } from '../../src/sheets/google/google-time.ts'
-import { createGoogleWriting } from '../../src/sheets/google/google-writing.ts'
+import {
+  createGoogleBudget,
+  googleRations,
+  type RationKind,
+} from '../../src/providers/google/client/google-budget.ts'
+import type { GoogleCalls } from '../../src/providers/google/client/google-call.ts'
+import type { GoogleEndpoints } from '../../src/providers/google/client/google-endpoints.ts'
+import type { GoogleTime } from '../../src/providers/google/client/google-time.ts'
+import { createGoogleWriting } from '../../src/providers/google/write/google-writing.ts'
+import { createDeadline } from '../../src/providers/remote/deadline.ts'
 import { createVirtualTime } from './virtual-time.ts'
 
 const writeMs = 400

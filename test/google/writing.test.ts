@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Cell } from '../../src/sheets/grid.ts'
+import type { Cell } from '../../src/sheets/rows/grid.ts'
 import { add, applied, prepared, startTab, write } from './writing-attempts.ts'
 
 const dateFormat = { numberFormat: { type: 'DATE', pattern: 'yyyy-mm-dd' } }

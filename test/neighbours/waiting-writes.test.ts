@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { readFile, stat } from 'node:fs/promises'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { defaultShares } from '../../src/shares.ts'
+import { defaultShares } from '../../src/shares/shares.ts'
 import type { Provider } from '../../src/sheets/provider.ts'
 import { bearer, done, type Rowport, startRowport } from '../harness.ts'
 

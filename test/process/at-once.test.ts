@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { openWorkshop } from '../../src/assemble.ts'
+import { openWorkshop } from '../../src/assemble/assemble.ts'
 import { systemClock } from '../../src/clock.ts'
 import { parseConfig } from '../../src/config.ts'
-import { createSample, findSampleFile } from '../../src/sample.ts'
+import { createSample, findSampleFile } from '../../src/first-start/sample.ts'
 import { times } from '../soak.ts'
 import { freshPlace, logged } from './running.ts'
 

@@ -4,7 +4,7 @@ import fsPromises, { chmod, mkdir, writeFile } from 'node:fs/promises'
 import { syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { closeToOthers } from '../../src/private-data.ts'
+import { closeToOthers } from '../../src/secrets/private-data.ts'
 import { freshPlace, logged, type Place } from './running.ts'
 
 const skip = process.platform === 'win32' ? 'Windows has no such modes' : false

@@ -1,4 +1,4 @@
-import type { Cell, Grid } from '../../src/sheets/grid.ts'
+import type { Cell, Grid } from '../../src/sheets/rows/grid.ts'
 
 /** In a file of its own: each thread that decodes loads it, with all that it imports. */
 export function decodeCells(bytes: Uint8Array, { values }: { values: string }): Grid {

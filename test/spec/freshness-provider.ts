@@ -1,5 +1,5 @@
-import type { Cell } from '../../src/sheets/grid.ts'
 import type { Provider } from '../../src/sheets/provider.ts'
+import type { Cell } from '../../src/sheets/rows/grid.ts'
 import { done, type Rowport } from '../harness.ts'
 
 /** A place whose every mood a test decides. */

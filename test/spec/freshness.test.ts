@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import type { Cell } from '../../src/sheets/grid.ts'
 import { CredentialExpired, ProviderFailure } from '../../src/sheets/provider-failure.ts'
+import type { Cell } from '../../src/sheets/rows/grid.ts'
 import { done, startRowport } from '../harness.ts'
 import { createLoadClient } from '../load-clients.ts'
 import { connectMoody, createMoodyProvider } from './freshness-provider.ts'

@@ -4,7 +4,7 @@ import { readFile, rm } from 'node:fs/promises'
 import { connect, type Socket } from 'node:net'
 import { test } from 'node:test'
 import { isDeepStrictEqual } from 'node:util'
-import { defaultShares } from '../../src/shares.ts'
+import { defaultShares } from '../../src/shares/shares.ts'
 import { type ConnectedSheet, done, type Rowport, startRowport } from '../harness.ts'
 
 /*

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { defaultShares } from '../../src/shares.ts'
+import { defaultShares } from '../../src/shares/shares.ts'
 import { bearer, done, type Rowport, startMs, startRowport } from '../harness.ts'
 
 /** Readers of a `public-read` sheet who bring no key. */

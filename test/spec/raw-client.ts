@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { connect, type Socket } from 'node:net'
 import type { TestContext } from 'node:test'
-import type { TimeLimits } from '../../src/server.ts'
+import type { TimeLimits } from '../../src/server/server.ts'
 import { bearer, type ConnectedSheet, type Rowport, startRowport } from '../harness.ts'
 
 /** A client that sends bytes as they are and keeps every answer apart, for what no HTTP library would send. */

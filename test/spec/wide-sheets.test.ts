@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { type TestContext, test } from 'node:test'
-import { buildWorkbook } from '../../src/sheets/file/xlsx/test-workbook.ts'
+import { buildWorkbook } from '../../src/providers/file/xlsx/workbook.fixture.ts'
 import { signedIn } from '../connect/visitor.ts'
 import { bearer, startRowport } from '../harness.ts'
 

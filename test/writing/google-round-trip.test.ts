@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import type { Cell } from '../../src/sheets/grid.ts'
+import type { Cell } from '../../src/sheets/rows/grid.ts'
 import { anyCodePoint } from '../any-code-point.ts'
 import { times } from '../soak.ts'
 import { startGoogleGround } from './google-ground.ts'

@@ -1,4 +1,4 @@
-import type { OrderedJson } from '../../sheets/schema/ordered-json.ts'
+import type { OrderedJson } from '../../sheets/rows/schema/ordered-json.ts'
 
 /* The bodies of successes, in both forms (docs/contract.md#two-forms, docs/contract.md#writing). */
 

@@ -1,5 +1,5 @@
 import type { ErrorForm } from '../../errors.ts'
-import type { OrderedJson } from '../../sheets/schema/ordered-json.ts'
+import type { OrderedJson } from '../../sheets/rows/schema/ordered-json.ts'
 import { errorResponse, errorSchema } from './error-responses.ts'
 import { filterSchema } from './parameters.ts'
 

@@ -1,8 +1,8 @@
 import type { SheetAddress } from '../../admission/judge.ts'
-import { JsonText, type OrderedJson, orderedJsonText } from '../../sheets/schema/ordered-json.ts'
-import { rowSchema } from '../../sheets/schema/row-schema.ts'
-import type { IndexedSnapshot } from '../../sheets/snapshot.ts'
-import { pathOf } from '../routes.ts'
+import { JsonText, type OrderedJson, orderedJsonText } from '../../sheets/rows/schema/ordered-json.ts'
+import { rowSchema } from '../../sheets/rows/schema/row-schema.ts'
+import type { IndexedSnapshot } from '../../sheets/rows/snapshot.ts'
+import { pathOf } from '../request/routes.ts'
 import { cellSchema, componentsOf, security } from './components.ts'
 import { codesOf, errorResponses } from './error-responses.ts'
 import {

@@ -1,5 +1,5 @@
 import { type ErrorCode, type ErrorForm, errorBody, errorTable, Refusal } from '../../errors.ts'
-import type { OrderedJson } from '../../sheets/schema/ordered-json.ts'
+import type { OrderedJson } from '../../sheets/rows/schema/ordered-json.ts'
 
 /** What the wire and the way to the sheet can refuse, whatever is asked. */
 const always: readonly ErrorCode[] = [

@@ -1,5 +1,5 @@
 import type { ErrorCode, ErrorForm } from '../../errors.ts'
-import type { OrderedJson } from '../../sheets/schema/ordered-json.ts'
+import type { OrderedJson } from '../../sheets/rows/schema/ordered-json.ts'
 import { added, changed, exampleTime, listAnswer, oneRow, writtenRow } from './answer-schemas.ts'
 import { codesOf, errorResponses } from './error-responses.ts'
 import {

@@ -1,6 +1,6 @@
-import { filterOperators } from '../../sheets/query/query.ts'
-import type { OrderedJson } from '../../sheets/schema/ordered-json.ts'
-import { parametersOf, type Readable } from '../read-wish.ts'
+import { filterOperators } from '../../sheets/rows/query/query.ts'
+import type { OrderedJson } from '../../sheets/rows/schema/ordered-json.ts'
+import { parametersOf, type Readable } from '../request/read-wish.ts'
 
 type Json = { [key: string]: OrderedJson }
 

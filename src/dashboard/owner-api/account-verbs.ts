@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type ErrorCode, errorTable } from '../../errors.ts'
-import { exported } from '../../management/account-export.ts'
+import { exported } from '../../management/accounts/account-export.ts'
 import { Problem } from '../../management/problem.ts'
 import type { ErrorDoc, ShareView, UsageView } from '../contract.ts'
 import { errorMeanings } from '../error-meanings.ts'

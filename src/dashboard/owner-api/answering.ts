@@ -1,5 +1,5 @@
 import { errorBody, Refusal } from '../../errors.ts'
-import { sentence } from '../../management/owners.ts'
+import { sentence } from '../../management/people/owners.ts'
 import { Problem, type ProblemKind } from '../../management/problem.ts'
 import type { ApiRefusal } from '../contract.ts'
 import { type FileAnswer, type Outcome, RawJson } from './route.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { FreshKey, KeyRecord } from '../../management/keys.ts'
+import type { FreshKey, KeyRecord } from '../../management/keys/keys.ts'
 import { Problem } from '../../management/problem.ts'
 import type { KeyView, NewKeyView } from '../contract.ts'
 import type { DashboardParts } from '../dashboard-parts.ts'

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { Refusal } from '../../errors.ts'
 import { Problem } from '../../management/problem.ts'
-import { spreadsheetOf } from '../../management/sheet-summary.ts'
-import type { SheetRecord } from '../../management/sheets.ts'
+import { spreadsheetOf } from '../../management/sheets/sheet-summary.ts'
+import type { SheetRecord } from '../../management/sheets/sheets.ts'
 import type {
   RecentRequest,
   SheetChange,

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { goesAtItsOwnPace } from '../own-pace.ts'
+import { goesAtItsOwnPace } from '../../http/own-pace.ts'
 
 /** How an upload may take its time: as long as each of these spans brings this much, or the end. */
 export interface UploadPace {

@@ -1,8 +1,8 @@
 import { after, before } from 'node:test'
 import { findRedis, startRedis } from '../../../test/servers/redis.ts'
 import { systemClock } from '../../clock.ts'
-import { createCellValue } from '../cell-value.ts'
-import { namesForm, sharedValueContract } from '../shared-value.contract.ts'
+import { createCellValue } from '../cells/cell-value.ts'
+import { namesForm, sharedValueContract } from '../cells/shared-value.contract.ts'
 import { connectRedis } from './redis.ts'
 import { createRedisCells } from './redis-cells.ts'
 

@@ -1,4 +1,4 @@
-import type { Cell, SharedCells } from '../shared-cells.ts'
+import type { Cell, SharedCells } from '../cells/shared-cells.ts'
 import type { RedisConnection } from './redis.ts'
 
 const find = `

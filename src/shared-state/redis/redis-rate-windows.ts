@@ -1,5 +1,5 @@
-import type { FleetingWindows } from '../fleeting-windows.ts'
-import type { RateWindow } from '../rate-windows.ts'
+import type { FleetingWindows } from '../rate-windows/fleeting-windows.ts'
+import type { RateWindow } from '../rate-windows/rate-windows.ts'
 import type { RedisConnection } from './redis.ts'
 
 /*

@@ -1,4 +1,4 @@
-import { randomBase62 } from '../../random-base62.ts'
+import { randomBase62 } from '../../secrets/random-base62.ts'
 import type { SharedSnapshots } from '../shared-snapshots.ts'
 import type { RedisConnection } from './redis.ts'
 

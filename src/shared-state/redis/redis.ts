@@ -1,5 +1,5 @@
 import { Redis } from 'ioredis'
-import type { Observe } from '../../observe.ts'
+import type { Observe } from '../../reporting/observe.ts'
 
 /** One connection to Redis, or to what speaks like it. Whatever is asked while it is away fails at once. */
 export interface RedisConnection {

@@ -1,4 +1,4 @@
-import { positionOf, rowJson, type Snapshot } from '../snapshot.ts'
+import { positionOf, rowJson, type Snapshot } from '../rows/snapshot.ts'
 import { movedWarning, type WriteAnswer } from './order.ts'
 
 /**

@@ -1,6 +1,6 @@
 import { Refusal } from '../../errors.ts'
-import type { Observe } from '../../observe.ts'
-import { keptRowBytes, type OperationToClaim } from '../../store/operations.ts'
+import type { Observe } from '../../reporting/observe.ts'
+import { keptRowBytes, type OperationToClaim } from '../../store/operations/operations.ts'
 import type { Store } from '../../store/store.ts'
 import { readAnswer } from './journal-text.ts'
 import { writeDeadlineMs } from './lane.ts'

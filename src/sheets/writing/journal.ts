@@ -1,5 +1,5 @@
 import type { Refusal } from '../../errors.ts'
-import type { Outcome } from '../../store/operations.ts'
+import type { Outcome } from '../../store/operations/operations.ts'
 import type { Store } from '../../store/store.ts'
 import type { Prepared } from '../provider.ts'
 import { keepAnswersMs } from './idempotency.ts'

@@ -1,11 +1,17 @@
 import { Refusal } from '../../errors.ts'
-import type { UnknownFields } from '../../store/schema.ts'
+import type { UnknownFields } from '../../store/sql/schema.ts'
 import type { Change, ChangeResult, RowAsRead } from '../change.ts'
-import type { Cell } from '../grid.ts'
-import { changedCells, createCellMapping, type GivenCell, type RowInput, wholeRow } from '../row-input.ts'
-import { createRowWriter } from '../row-json.ts'
-import { maxRowBytes, positionOf, rowJson, type Snapshot } from '../snapshot.ts'
-import type { Column } from '../table.ts'
+import type { Cell } from '../rows/grid.ts'
+import {
+  changedCells,
+  createCellMapping,
+  type GivenCell,
+  type RowInput,
+  wholeRow,
+} from '../rows/row-input.ts'
+import { createRowWriter } from '../rows/row-json.ts'
+import { maxRowBytes, positionOf, rowJson, type Snapshot } from '../rows/snapshot.ts'
+import type { Column } from '../rows/table.ts'
 import type { Addition, Wish, WriteAnswer } from './order.ts'
 import { bytesOfEmptyRow, maxBytesTogether } from './weighing.ts'
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { StoreUnwritable } from '../../errors.ts'
-import type { Lease } from '../../store/leases.ts'
-import type { Timers } from '../timers.ts'
+import type { Lease } from '../../store/leases/leases.ts'
+import type { Timers } from '../../timers.ts'
 import { createLaneLease } from './lane-lease.ts'
 import { Closing, createPersistence } from './persistence.ts'
 

@@ -1,7 +1,7 @@
 import { StoreUnwritable } from '../../errors.ts'
-import type { Lease } from '../../store/leases.ts'
+import type { Lease } from '../../store/leases/leases.ts'
 import type { Store } from '../../store/store.ts'
-import type { Cancel, Timers } from '../timers.ts'
+import type { Cancel, Timers } from '../../timers.ts'
 import type { Persistence } from './persistence.ts'
 
 /** One spreadsheet's lane among instances: whoever has the lease writes, the others wait for it. */

@@ -1,5 +1,5 @@
 import { Refusal } from '../../errors.ts'
-import type { Timers } from '../timers.ts'
+import type { Timers } from '../../timers.ts'
 import type { WriteAnswer, WriteOrder } from './order.ts'
 import { Waiting } from './waiting.ts'
 

@@ -1,11 +1,11 @@
-import type { Observe } from '../../observe.ts'
+import type { Observe } from '../../reporting/observe.ts'
 import type { SheetRecord } from '../../store/store.ts'
 import type { CellChange, Change, ChangeResult } from '../change.ts'
-import type { Cell } from '../grid.ts'
 import type { Prepared, Provider } from '../provider.ts'
 import { OutcomeUnknown, ProviderFailure } from '../provider-failure.ts'
-import { positionOf, rowJson, type Snapshot } from '../snapshot.ts'
-import type { Column } from '../table.ts'
+import type { Cell } from '../rows/grid.ts'
+import { positionOf, rowJson, type Snapshot } from '../rows/snapshot.ts'
+import type { Column } from '../rows/table.ts'
 import {
   canBePutRight,
   cellsToPutRight,

@@ -1,6 +1,6 @@
 import type { ErrorCode, Refusal, RefusalFacts } from '../../errors.ts'
 import type { SheetFacts } from '../../store/store.ts'
-import type { RowInput } from '../row-input.ts'
+import type { RowInput } from '../rows/row-input.ts'
 
 /** What a client asks to have written: parsed, admitted, and not yet held against the sheet. */
 export interface WriteOrder {

@@ -1,5 +1,5 @@
 import { StoreFailure } from '../../errors.ts'
-import type { Cancel, Timers } from '../timers.ts'
+import type { Cancel, Timers } from '../../timers.ts'
 
 /** The server is on its way out: what is open stays in the journal for the next one. */
 export class Closing extends Error {

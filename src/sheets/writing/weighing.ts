@@ -1,5 +1,5 @@
-import { positionOf, rowBytes } from '../snapshot.ts'
-import type { Column } from '../table.ts'
+import { positionOf, rowBytes } from '../rows/snapshot.ts'
+import type { Column } from '../rows/table.ts'
 import type { Base } from './judging.ts'
 import type { Wish } from './order.ts'
 

@@ -1,6 +1,9 @@
 import type { Clock } from '../../../src/clock.ts'
-import type { FleetingWindows, StandInWindows } from '../../../src/shared-state/fleeting-windows.ts'
-import type { RateWindow } from '../../../src/shared-state/rate-windows.ts'
+import type {
+  FleetingWindows,
+  StandInWindows,
+} from '../../../src/shared-state/rate-windows/fleeting-windows.ts'
+import type { RateWindow } from '../../../src/shared-state/rate-windows/rate-windows.ts'
 
 interface Window {
   count: number

@@ -1,7 +1,7 @@
 import type { Change, ChangeResult } from '../../../src/sheets/change.ts'
-import type { Cell } from '../../../src/sheets/grid.ts'
 import type { Committed, Provider } from '../../../src/sheets/provider.ts'
 import { OutcomeUnknown, ProviderFailure } from '../../../src/sheets/provider-failure.ts'
+import type { Cell } from '../../../src/sheets/rows/grid.ts'
 import type { VirtualTime } from './virtual-time.ts'
 
 /** A spreadsheet somewhere out there, and everything that was ever done to it through the provider. */

@@ -1,4 +1,4 @@
-import type { Lease, LeaseStore } from '../../../src/store/leases.ts'
+import type { Lease, LeaseStore } from '../../../src/store/leases/leases.ts'
 import type { VirtualTime } from './virtual-time.ts'
 
 /** The leases of all instances on one store, by the rules of `LeaseStore`; its contract suite holds the real ones to them. */

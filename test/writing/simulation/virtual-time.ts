@@ -1,5 +1,5 @@
 import type { Clock } from '../../../src/clock.ts'
-import type { Timers } from '../../../src/sheets/timers.ts'
+import type { Timers } from '../../../src/timers.ts'
 
 /** Time that passes only when nothing is left to do at the moment: hours in milliseconds, the same each time. */
 export interface VirtualTime extends Clock, Timers {

@@ -1,0 +1,122 @@
+import type { IncomingMessage } from 'node:http'
+import { Refusal } from '../../errors.ts'
+import type { Cell } from '../../sheets/rows/grid.ts'
+import type { RowInput } from '../../sheets/rows/row-input.ts'
+import { isExactNumber } from './exact-number.ts'
+
+export const maxBodyBytes = 2 * 1024 * 1024
+const maxRows = 1_000
+const maxCellCharacters = 50_000
+
+/** The client went away before it had sent everything: there is nobody left to answer. */
+export class ClientGone extends Error {
+  override readonly name = 'ClientGone'
+}
+
+/** The body, never more of it than is allowed: the count runs while it streams, whatever Content-Length claims. */
+export async function readBody(request: IncomingMessage): Promise<Buffer | Refusal> {
+  const tooLarge = new Refusal('payload_too_large', { details: `A body may have ${maxBodyBytes} bytes.` })
+  if (Number(request.headers['content-length'] ?? 0) > maxBodyBytes) return tooLarge
+  const chunks: Buffer[] = []
+  let length = 0
+  try {
+    for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+      length += chunk.length
+      if (length > maxBodyBytes) return tooLarge
+      chunks.push(chunk)
+    }
+  } catch (cause) {
+    throw new ClientGone('The client went away while sending', { cause })
+  }
+  return Buffer.concat(chunks, length)
+}
+
+/** One object, or an array of 1 to 1,000; cells are scalars that can be kept exactly (docs/contract.md#bodies). */
+export function parseRows(
+  body: Buffer,
+  contentEncoding: string | undefined,
+  wanted: 'any' | 'one' = 'any',
+): RowInput[] | Refusal {
+  if (contentEncoding && contentEncoding.toLowerCase() !== 'identity') {
+    return invalid('Compressed bodies are not supported; send the JSON as it is.')
+  }
+  const text = decodedText(body)
+  if (text === null) return invalid('The body is not valid UTF-8.')
+  const parsed = parsedJson(text)
+  if (parsed === undefined) return invalid('The body is not valid JSON.')
+  if (wanted === 'one' && Array.isArray(parsed)) {
+    return invalid('One row is changed at a time: send a single object.')
+  }
+  const rows = Array.isArray(parsed) ? parsed : [parsed]
+  if (rows.length === 0) return invalid('The array has no rows.')
+  if (rows.length > maxRows) {
+    return new Refusal('payload_too_large', {
+      details: `A request may add ${maxRows} rows; this one has ${rows.length}.`,
+    })
+  }
+  const inputs: RowInput[] = []
+  for (const [at, row] of rows.entries()) {
+    const subject = Array.isArray(parsed) ? `Row ${at + 1} of the array` : 'The body'
+    if (typeof row !== 'object' || row === null || Array.isArray(row))
+      return invalid(`${subject} is not an object.`)
+    const input = Object.entries(row)
+    if (input.length === 0) return invalid(`${subject} is an empty object.`)
+    for (const [key, value] of input) {
+      const problem = problemWith(key, value)
+      if (problem) return invalid(Array.isArray(parsed) ? `${subject}: ${problem}` : problem)
+    }
+    inputs.push(input as [string, Cell][])
+  }
+  const inexact = firstInexactNumber(text)
+  if (inexact !== null) return invalid(`The number ${inexact} cannot be kept exactly; send it as text.`)
+  return inputs
+}
+
+function problemWith(key: string, value: unknown): string | null {
+  const name = `"${key.length > 80 ? `${key.slice(0, 80)}…` : key}"`
+  if (!key.isWellFormed()) return 'A field name is not valid Unicode.'
+  if (typeof value === 'object' && value !== null)
+    return `${name} holds a nested value; a cell is a single value.`
+  if (typeof value === 'number' && !Number.isFinite(value)) return `${name} holds a number that is too large.`
+  if (typeof value !== 'string') return null
+  if (value.length > maxCellCharacters) return `${name} has more than ${maxCellCharacters} characters.`
+  return value.isWellFormed() ? null : `${name} is not valid Unicode.`
+}
+
+function decodedText(body: Buffer): string | null {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(body)
+  } catch {
+    return null
+  }
+}
+
+function parsedJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** Where no number can have more than 15 digits, each is kept exactly, and the second look is saved. */
+const mayHoldLongNumber = /[0-9.]{16}|[0-9][eE]/
+
+/** In text that is known to be JSON: what begins with a quote is a string, the rest are numbers. */
+const stringsAndNumbers = /"[^"\\]*(?:\\.[^"\\]*)*"|-?[0-9][0-9.eE+-]*/g
+
+/**
+ * JSON.parse rounds `12345678901234567890` without a word, so the text of each number is compared. (Its reviver would
+ * see that text too, and take ten times as long for it.)
+ */
+function firstInexactNumber(text: string): string | null {
+  if (!mayHoldLongNumber.test(text)) return null
+  for (const [token] of text.matchAll(stringsAndNumbers)) {
+    if (!token.startsWith('"') && !isExactNumber(token, Number(token))) return token.slice(0, 80)
+  }
+  return null
+}
+
+function invalid(details: string): Refusal {
+  return new Refusal('invalid_body', { details })
+}

@@ -1,0 +1,196 @@
+import { Refusal } from '../../errors.ts'
+import { nearestName } from '../../sheets/rows/nearest-name.ts'
+import { type Filter, filterOperators, type Query, type SortKey } from '../../sheets/rows/query/query.ts'
+import { type Column, rowNumberKey } from '../../sheets/rows/table.ts'
+import { bracketsOf, isIgnored, operatorIn } from './parameter-name.ts'
+import { invalid, parametersOf, type ReadWish, shortened } from './read-wish.ts'
+
+/** A wish beside the header: columns by their position. */
+export interface ListQuery {
+  query: Query
+  /** null: all columns, in the order of the sheet. */
+  fields: readonly number[] | null
+}
+
+export const wholeListQuery: ListQuery = {
+  query: { filters: [], search: null, sort: [], limit: null, offset: 0 },
+  fields: null,
+}
+
+/** More would be no question of a person or a program: each one takes a look at every row. */
+const maxFilters = 50
+const maxListValues = 1_000
+const maxSortKeys = 10
+
+/** Names match exactly, else in any case; what matches nothing, or several columns, is refused by name. */
+export function resolveWish(wish: ReadWish, columns: readonly Column[]): ListQuery | Refusal {
+  const find = finderOf(columns)
+  const filters = resolveFilters(wish.filters, columns, find)
+  if (filters instanceof Refusal) return filters
+  const sort = resolveSort(wish.sort, columns, find)
+  if (sort instanceof Refusal) return sort
+  const fields = resolveFields(wish.fields, columns, find)
+  if (fields instanceof Refusal) return fields
+  const { search, limit, offset } = wish
+  return { query: { filters, search, sort, limit, offset }, fields }
+}
+
+/** A column's position; null when there is none; a refusal when there are several. */
+type Find = (name: string) => number | Refusal | null
+
+const finders = new WeakMap<readonly Column[], Find>()
+
+function finderOf(columns: readonly Column[]): Find {
+  const known = finders.get(columns)
+  if (known) return known
+  const exact = new Map(columns.map(({ key }, at) => [key, at]))
+  const alike = Map.groupBy(columns.keys(), (at) => folded(columns[at]?.key ?? ''))
+  const find: Find = (name) => {
+    const at = exact.get(name)
+    if (at !== undefined) return at
+    const [first, ...others] = alike.get(folded(name)) ?? []
+    if (first === undefined) return null
+    if (others.length === 0) return first
+    const names = [first, ...others].map((each) => columns[each]?.key ?? '')
+    return invalid(
+      `"${shortened(name)}" could be ${listed(names)}; write it exactly as in the sheet, capitals included.`,
+    )
+  }
+  finders.set(columns, find)
+  return find
+}
+
+function folded(name: string): string {
+  return name.trim().toLowerCase()
+}
+
+function resolveFilters(
+  parameters: ReadWish['filters'],
+  columns: readonly Column[],
+  find: Find,
+): Filter[] | Refusal {
+  const filters: Filter[] = []
+  const lists = new Map<string, { filter: Filter; given: string[] }>()
+  for (const [name, value] of parameters) {
+    const operator = operatorIn(name)
+    const column = find(operator === null ? name : (bracketsOf(name)?.before ?? ''))
+    if (column instanceof Refusal) return column
+    if (column === null) {
+      if (isIgnored(name)) continue
+      return unknownParameter(name, columns, find)
+    }
+    if (operator === 'in' || operator === 'nin') {
+      const known = lists.get(`${operator} ${column}`)
+      if (known) known.given.push(value)
+      else {
+        const list = { filter: { column, operator, values: [] }, given: [value] }
+        lists.set(`${operator} ${column}`, list)
+      }
+    } else filters.push({ column, operator: operator ?? 'eq', values: [value] })
+  }
+  for (const { filter, given } of lists.values()) filters.push({ ...filter, values: listValues(given) })
+  if (filters.length > maxFilters) {
+    return invalid(`A query may have ${maxFilters} filters; this one has ${filters.length}.`)
+  }
+  const values = filters.reduce((sum, filter) => sum + filter.values.length, 0)
+  if (values > maxListValues) {
+    const allowed = maxListValues.toLocaleString('en')
+    return invalid(
+      `A query may name ${allowed} values to filter by; this one names ${values}. Ask several times.`,
+    )
+  }
+  return filters
+}
+
+/** `a,b` once, or one value in each repetition, where a comma is then part of the value. */
+function listValues(given: readonly string[]): readonly string[] {
+  const [only = ''] = given
+  return given.length > 1 ? given : only.split(',').map((value) => value.trim())
+}
+
+function resolveSort(given: readonly string[], columns: readonly Column[], find: Find): SortKey[] | Refusal {
+  const keys: SortKey[] = []
+  const names = given.flatMap((text) => namesIn(text, find, sortColumn))
+  if (names.length > maxSortKeys) {
+    return invalid(`"sort" may name ${maxSortKeys} columns; this one names ${names.length}.`)
+  }
+  for (const name of names) {
+    const column = sortColumn(name, find)
+    if (column instanceof Refusal) return column
+    if (column === null) return unknownColumn(name, 'sort', columns)
+    keys.push({ column, descending: isDescending(name, find) })
+  }
+  return keys
+}
+
+function sortColumn(name: string, find: Find): number | Refusal | null {
+  return find(name) ?? (name.startsWith('-') ? find(name.slice(1)) : null)
+}
+
+/** Unless the minus belongs to the name. */
+function isDescending(name: string, find: Find): boolean {
+  return name.startsWith('-') && find(name) === null
+}
+
+function resolveFields(
+  given: readonly string[],
+  columns: readonly Column[],
+  find: Find,
+): number[] | null | Refusal {
+  if (given.length === 0) return null
+  const fields = new Set<number>()
+  for (const name of given.flatMap((text) => namesIn(text, find, (each) => find(each)))) {
+    const column = find(name)
+    if (column instanceof Refusal) return column
+    if (column === null) return unknownColumn(name, 'fields', columns)
+    fields.add(column)
+  }
+  return [...fields]
+}
+
+/** A name with a comma stands alone in its parameter, so the whole is tried first. */
+function namesIn(text: string, find: Find, whole: (name: string, find: Find) => unknown): string[] {
+  if (!text.includes(',') || whole(text, find) !== null) return [text.trim()]
+  return text.split(',').map((name) => name.trim())
+}
+
+function unknownParameter(name: string, columns: readonly Column[], find: Find): Refusal {
+  const brackets = bracketsOf(name)
+  if (brackets && operatorIn(name) === null && find(brackets.before) !== null) {
+    const nearest = nearestName(brackets.word, filterOperators)
+    return invalid(
+      `There is no operator "${shortened(brackets.word)}".${meant(nearest)} The operators are ${filterOperators.join(', ')}.`,
+    )
+  }
+  const column = operatorIn(name) === null ? name : (brackets?.before ?? '')
+  const keys = columns.map(({ key }) => key)
+  const parameters = parametersOf.list
+  const nearest = nearestName(column, operatorIn(name) === null ? [...keys, ...parameters] : keys)
+  return invalid(
+    `There is no column "${shortened(column)}" to filter by.${meant(nearest)} The columns are ${listed(keys)}. ` +
+      `Other parameters are ${parameters.join(', ')}.`,
+  )
+}
+
+function unknownColumn(name: string, parameter: 'sort' | 'fields', columns: readonly Column[]): Refusal {
+  const keys = columns.map(({ key }) => key)
+  if (name === '') return invalid(`"${parameter}" lacks a name. The columns are ${listed(keys)}.`)
+  if (name === rowNumberKey)
+    return invalid(`"${rowNumberKey}" is no column; "row_numbers=true" adds it to each row.`)
+  const nearest = nearestName(name.replace(/^-/, ''), keys)
+  return invalid(
+    `There is no column "${shortened(name)}" for "${parameter}".${meant(nearest)} The columns are ${listed(keys)}.`,
+  )
+}
+
+function meant(name: string | null): string {
+  return name === null ? '' : ` Did you mean "${shortened(name)}"?`
+}
+
+/** So many names help; a thousand would not. */
+const maxListed = 50
+
+function listed(names: readonly string[]): string {
+  const shown = names.slice(0, maxListed).map((name) => `"${shortened(name)}"`)
+  return shown.join(', ') + (names.length > shown.length ? ` and ${names.length - shown.length} more` : '')
+}

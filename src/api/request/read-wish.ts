@@ -1,0 +1,120 @@
+import { Refusal } from '../../errors.ts'
+import { type Format, formats } from './format.ts'
+import { isBracketed, isIgnored, operatorIn } from './parameter-name.ts'
+import { noParameters, type Parameters, wholeNumber } from './query.ts'
+
+/** What a reader asks for, as far as it can be judged before the sheet is read. */
+export interface ReadWish {
+  limit: number | null
+  offset: number
+  rowNumbers: boolean
+  values: 'typed' | 'formatted'
+  /** null: the one that `Accept` likes best. */
+  format: Format | null
+  escapeFormulas: boolean
+  search: string | null
+  /** As they came: which column is meant can be told only beside the header. */
+  filters: Parameters
+  sort: readonly string[]
+  fields: readonly string[]
+}
+
+export const wholeList: ReadWish = {
+  limit: null,
+  offset: 0,
+  rowNumbers: false,
+  values: 'typed',
+  format: null,
+  escapeFormulas: false,
+  search: null,
+  filters: [],
+  sort: [],
+  fields: [],
+}
+
+/** What is read: each takes the parameters that mean something for it, and refuses the others. */
+export type Readable = 'list' | 'row' | 'description'
+
+export const parametersOf: Record<Readable, readonly string[]> = {
+  list: ['q', 'sort', 'limit', 'offset', 'fields', 'row_numbers', 'values', 'format', 'escape_formulas'],
+  row: ['fields', 'row_numbers', 'values', 'format', 'escape_formulas'],
+  description: ['row_numbers', 'values'],
+}
+/** Read elsewhere. */
+const everywhere = new Set(['api_key', 'row'])
+
+export function parseReadWish(parameters: Parameters, readable: Readable): ReadWish | Refusal {
+  if (parameters === noParameters) return wholeList
+  const single = new Map<string, string>()
+  const several: Record<'sort' | 'fields', string[]> = { sort: [], fields: [] }
+  const filters: (readonly [string, string])[] = []
+  for (const parameter of parameters) {
+    const [name, value] = parameter
+    if (everywhere.has(name)) continue
+    if (parametersOf[readable].includes(name)) {
+      if (name === 'sort' || name === 'fields') several[name].push(value)
+      else if ((single.get(name) ?? value) !== value)
+        return invalid(`"${name}" was given twice, differently.`)
+      else single.set(name, value)
+    } else if (isIgnored(name) && !isBracketed(name)) {
+    } else if (readable !== 'list') {
+      return invalid(notForLists(name, readable))
+    } else if (operatorIn(name) === 'empty' && value !== 'true' && value !== 'false') {
+      return invalid(`"${shortened(name)}" must be "true" or "false".`)
+    } else filters.push(parameter)
+  }
+  return wishOf(single, { ...several, filters })
+}
+
+function wishOf(
+  single: ReadonlyMap<string, string>,
+  lists: Pick<ReadWish, 'sort' | 'fields' | 'filters'>,
+): ReadWish | Refusal {
+  const wish: ReadWish = { ...wholeList, ...lists, search: single.get('q') || null }
+  for (const name of ['limit', 'offset'] as const) {
+    const given = single.get(name)
+    if (given === undefined) continue
+    const count = wholeNumber(given)
+    if (count === null) return invalid(`"${name}" must be a whole number of 0 or more.`)
+    wish[name] = count
+  }
+  const rowNumbers = oneOf(single, 'row_numbers', ['false', 'true'])
+  if (rowNumbers instanceof Refusal) return rowNumbers
+  wish.rowNumbers = rowNumbers === 'true'
+  const values = oneOf(single, 'values', ['typed', 'formatted'])
+  if (values instanceof Refusal) return values
+  wish.values = values ?? 'typed'
+  const format = oneOf(single, 'format', formats)
+  if (format instanceof Refusal) return format
+  wish.format = format
+  const escapeFormulas = oneOf(single, 'escape_formulas', ['false', 'true'])
+  if (escapeFormulas instanceof Refusal) return escapeFormulas
+  wish.escapeFormulas = escapeFormulas === 'true'
+  return wish
+}
+
+function oneOf<T extends string>(
+  single: ReadonlyMap<string, string>,
+  name: string,
+  choices: readonly T[],
+): T | null | Refusal {
+  const given = single.get(name)
+  if (given === undefined) return null
+  const chosen = choices.find((choice) => choice === given)
+  const words = choices.map((choice) => `"${choice}"`)
+  return chosen ?? invalid(`"${name}" must be ${words.slice(0, -1).join(', ')} or ${words.at(-1)}.`)
+}
+
+function notForLists(name: string, readable: 'row' | 'description'): string {
+  const what = readable === 'row' ? 'one row is asked for, and that' : 'the description of a sheet'
+  return `"${shortened(name)}" cannot be used here: ${what} takes ${parametersOf[readable].join(', ')}.`
+}
+
+export function invalid(details: string): Refusal {
+  return new Refusal('invalid_query', { details })
+}
+
+/** Long enough to recognise, short enough that a hostile name cannot fill the answer. */
+export function shortened(name: string): string {
+  return name.length > 80 ? `${name.slice(0, 80)}…` : name
+}

@@ -1,0 +1,49 @@
+import type { SheetAddress } from '../../admission/judge.ts'
+import type { ErrorForm } from '../../errors.ts'
+
+/** What an address means. The two forms differ in nothing else (docs/contract.md#two-forms). */
+export type Route =
+  | { kind: 'rows'; address: SheetAddress; rowText: string | null }
+  | { kind: 'description'; address: SheetAddress; what: 'schema' | 'openapi' }
+  | { kind: 'sheets' }
+  | { kind: 'api-description' }
+
+export const rowsMethods = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS'
+export const rowMethods = 'GET, HEAD, PUT, PATCH, DELETE, OPTIONS'
+export const readMethods = 'GET, HEAD, OPTIONS'
+
+/**
+ * `/api/sheets/{account}/{sheet}[/{row}]` · `/v1/sheets` · `/v1/sheets/{id}[/{row}]` · `/openapi.json`. A row is a
+ * number, so the names of descriptions take nothing away.
+ */
+export function findRoute(segments: readonly string[]): Route | null {
+  const [version, collection, first, second, third] = segments
+  if (version === 'openapi.json' && segments.length === 1) return { kind: 'api-description' }
+  if (collection !== 'sheets' || segments.includes('')) return null
+  if (version === 'api' && first !== undefined && second !== undefined && segments.length <= 5) {
+    return sheetRoute({ form: 'a', accountSlug: first, sheetSlug: second }, third)
+  }
+  if (version !== 'v1') return null
+  if (first === undefined) return { kind: 'sheets' }
+  return segments.length > 4 ? null : sheetRoute({ form: 'b', sheetId: first }, second)
+}
+
+function sheetRoute(address: SheetAddress, below: string | undefined): Route {
+  if (below === 'schema') return { kind: 'description', address, what: 'schema' }
+  if (below === 'openapi.json') return { kind: 'description', address, what: 'openapi' }
+  return { kind: 'rows', address, rowText: below ?? null }
+}
+
+/** The address itself, without host and query: what `Location` and `Link` begin with. */
+export function pathOf(address: SheetAddress): string {
+  return address.form === 'a'
+    ? `/api/sheets/${address.accountSlug}/${address.sheetSlug}`
+    : `/v1/sheets/${address.sheetId}`
+}
+
+/** Which body form a target speaks: everything under `/v1` is nested, also when the rest of it cannot be read. */
+export function errorFormOf(url: string): ErrorForm {
+  return underV1.test(url) ? 'nested' : 'flat'
+}
+
+const underV1 = /^(?:https?:\/\/[^/?#]*)?\/v1(?:[/?#]|$)/

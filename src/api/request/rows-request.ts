@@ -1,0 +1,50 @@
+import type { Admission } from '../../admission/admit.ts'
+import type { Call, Pass, SheetAddress } from '../../admission/judge.ts'
+import type { Clock } from '../../clock.ts'
+import { Refusal } from '../../errors.ts'
+import type { Compression } from '../../http/compression.ts'
+import type { Observe } from '../../reporting/observe.ts'
+import type { LoopTurns } from '../../shares/loop-turns.ts'
+import type { Reading } from '../../sheets/reading/reading.ts'
+import type { Querying } from '../../sheets/rows/query/querying.ts'
+import type { Writing } from '../../sheets/writing/writing.ts'
+import { type Exchange, noted } from './exchange.ts'
+import { presentedKeyHash } from './presented-key.ts'
+import { type Parameters, parseParameters, readableParameters } from './query.ts'
+
+export interface ApiParts {
+  admission: Admission
+  reading: Reading
+  writing: Writing
+  querying: Querying
+  compression: Compression
+  turns: LoopTurns
+  clock: Clock
+  observe: Observe
+}
+
+/** A request that found the rows of some sheet, or one of them, with nothing of it judged yet. */
+export interface RowsRequest {
+  exchange: Exchange
+  address: SheetAddress
+  rowText: string | null
+}
+
+export type AdmittedCall = Pass & { parameters: Parameters }
+
+/** The query may carry the key, so it is taken apart first; what is wrong with it is told only to those admitted. */
+export async function admitted(
+  { exchange, address }: RowsRequest,
+  { admission }: ApiParts,
+  intent: Call['intent'],
+): Promise<AdmittedCall | Refusal> {
+  const { request, query, clientAddress } = exchange
+  const parameters = parseParameters(query)
+  const keyHash = presentedKeyHash(
+    request,
+    parameters instanceof Refusal ? readableParameters(query) : parameters,
+  )
+  const pass = noted(exchange, await admission.admit({ address, keyHash, intent }, clientAddress))
+  if (pass instanceof Refusal) return pass
+  return parameters instanceof Refusal ? parameters : { ...pass, parameters }
+}

@@ -1,0 +1,109 @@
+import { listChunks } from '../../sheets/rows/query/list-chunks.ts'
+import type { Snapshot } from '../../sheets/rows/snapshot.ts'
+import { rowNumberKey } from '../../sheets/rows/table.ts'
+import type { Format } from '../request/format.ts'
+import { positionAt, positionsOf, type RowChoice } from '../request/row-choice.ts'
+import { csvChunks } from './csv-rows.ts'
+
+/** How a list is written. */
+export interface ListShape {
+  form: 'a' | 'b'
+  format: Format
+  /** null: all columns, in the order of the sheet. */
+  fields: readonly number[] | null
+  rowNumbers: boolean
+  /** Of CSV only. */
+  escapeFormulas: boolean
+}
+
+/** What Form B tells beside the rows. */
+export interface ListFacts {
+  total: number
+  limit: number | null
+  offset: number
+  asOfMs: number
+}
+
+/**
+ * The body of a list, bit by bit: Form A the bare array, Form B the same inside `data` with `meta`
+ * (docs/contract.md#two-forms). Other formats have no room for `meta`, and are the same in both forms.
+ */
+export function* listBody(
+  snapshot: Snapshot,
+  rows: RowChoice,
+  shape: ListShape,
+  facts: ListFacts,
+): Generator<Uint8Array> {
+  if (shape.format === 'csv') yield* csvChunks(snapshot, rows, shape)
+  else if (shape.format === 'ndjson') yield* rowChunks(snapshot, rows, shape, 'lines')
+  else if (shape.form === 'a') yield* rowChunks(snapshot, rows, shape, 'array')
+  else {
+    yield Buffer.from('{"data":')
+    yield* rowChunks(snapshot, rows, shape, 'array')
+    yield* metaChunks(snapshot, rows, shape, facts)
+  }
+}
+
+const listStart = Buffer.from('[')
+const listEnd = Buffer.from(']')
+
+/** Without a copy, where rows are sent as they lie side by side in the sheet's own text; null where they are not. */
+export function listInPlace(
+  snapshot: Snapshot,
+  rows: RowChoice,
+  shape: ListShape,
+): readonly Uint8Array[] | null {
+  return shape.form === 'a' && shape.format === 'json' ? rowsInPlace(snapshot, rows, shape) : null
+}
+
+function rowsInPlace(
+  { listJson, rowStarts, rowNumbers }: Snapshot,
+  { from, count, positions }: RowChoice,
+  { fields, rowNumbers: isNumbered }: ListShape,
+): readonly Uint8Array[] | null {
+  if (fields !== null || isNumbered || positions !== null) return null
+  if (count === rowNumbers.length) return [listJson]
+  if (count === 0) return [listStart, listEnd]
+  return [listStart, listJson.subarray(rowStarts[from], (rowStarts[from + count] ?? 0) - 1), listEnd]
+}
+
+function* rowChunks(
+  snapshot: Snapshot,
+  rows: RowChoice,
+  shape: ListShape,
+  wrap: 'array' | 'lines',
+): Generator<Uint8Array> {
+  const inPlace = wrap === 'array' ? rowsInPlace(snapshot, rows, shape) : null
+  if (inPlace) yield* inPlace
+  else {
+    const isAll = rows.positions === null && rows.count === snapshot.rowNumbers.length
+    yield* listChunks(snapshot, isAll ? 'all' : positionsOf(rows), { ...shape, wrap })
+  }
+}
+
+const numbersInAChunk = 8_192
+
+/** The row numbers of a long list are as long as a list: they too go out bit by bit. */
+function* metaChunks(
+  snapshot: Snapshot,
+  rows: RowChoice,
+  { fields }: ListShape,
+  { total, limit, offset, asOfMs }: ListFacts,
+): Generator<Uint8Array> {
+  const keys = snapshot.columns.map(({ key }) => key)
+  const columns = JSON.stringify(fields ? fields.map((at) => keys[at]) : keys)
+  let text = `,"meta":{"total":${total},"count":${rows.count},"limit":${limit},"offset":${offset},"columns":${columns},"rows":[`
+  for (let n = 0; n < rows.count; n++) {
+    if (n > 0) text += ','
+    text += snapshot.rowNumbers[positionAt(rows, n)]
+    if (n % numbersInAChunk !== numbersInAChunk - 1) continue
+    yield Buffer.from(text)
+    text = ''
+  }
+  yield Buffer.from(`${text}],"as_of":"${new Date(asOfMs).toISOString()}"}}`)
+}
+
+/** `{"_row":5,…}`: the number as the first key of a row's JSON text. */
+export function withRowNumber(json: string, rowNumber: number): string {
+  return `{"${rowNumberKey}":${rowNumber}${json === '{}' ? '' : ','}${json.slice(1)}`
+}

@@ -1,0 +1,102 @@
+import { acceptedCoding } from '../../http/content-coding.ts'
+import { randomBase62 } from '../../secrets/random-base62.ts'
+import type { ReadSheet } from '../../sheets/reading/reading.ts'
+import { type Soon, then } from '../../soon.ts'
+import { acceptedFormat } from '../request/format.ts'
+import type { ListQuery } from '../request/list-query.ts'
+import type { Parameters } from '../request/query.ts'
+import type { ReadWish } from '../request/read-wish.ts'
+import { type RowChoice, stretch } from '../request/row-choice.ts'
+import type { ApiParts, RowsRequest } from '../request/rows-request.ts'
+import { etagOf, variantHeld, variantOf } from './etag.ts'
+import { type ListShape, listBody, listInPlace } from './list-body.ts'
+import { notModified, originHeaders } from './origin-headers.ts'
+import { pageLinks } from './page-links.ts'
+import { type Reply, readHeaders } from './reply.ts'
+import { sendableBody } from './sendable-body.ts'
+
+/** What is asked of a list, with every name in it found. */
+export interface ListAsked {
+  /** Whose sheet it is. */
+  accountId: string
+  wish: ReadWish
+  listQuery: ListQuery
+  parameters: Parameters
+}
+
+export function listReply(
+  { exchange, address }: RowsRequest,
+  { accountId, wish, listQuery, parameters }: ListAsked,
+  sheet: ReadSheet,
+  parts: ApiParts,
+): Soon<Reply> {
+  const { snapshot, source } = sheet
+  const { headers, method } = exchange.request
+  const format = wish.format ?? acceptedFormat(headers.accept)
+  const coding = acceptedCoding(headers['accept-encoding'])
+  const etag = etagOf(snapshot.contentHash)
+  const held = variantHeld(headers['if-none-match'], etag, format, coding)
+  // The rows of the sheet decide that, so the query need not even be run.
+  if (held !== null) return notModified(held, sheet)
+  const { fields, query } = listQuery
+  const { rowNumbers, escapeFormulas } = wish
+  const shape: ListShape = { form: address.form, format, fields, rowNumbers, escapeFormulas }
+
+  return then(pageOf(sheet, listQuery, accountId, parts), ({ rows, total }) => {
+    const facts = { total, limit: query.limit, offset: query.offset, asOfMs: sheet.asOfMs }
+    const isWhole = rows.positions === null && rows.count === total && fields === null
+    const body = sendableBody(
+      {
+        name: nameOf(shape, isWhole ? null : listQuery),
+        isWhole,
+        chunks: listInPlace(snapshot, rows, shape) ?? (() => listBody(snapshot, rows, shape, facts)),
+        sources: rows.positions ? [snapshot.listJson, rows.positions] : [snapshot.listJson],
+        coding,
+        bodies: sheet.bodies,
+        isHead: method === 'HEAD',
+        accountId,
+        onFailure: (error) => reportLateFailure(parts, error),
+      },
+      parts,
+    )
+    return then(body, (made) => {
+      const told = originHeaders(variantOf(etag, format, made.coding), sheet)
+      told.push('X-Total-Count', String(total))
+      if (query.limit !== null) told.push(...pageLinks(address, parameters, total, query))
+      if (made.coding !== null) told.push('Content-Encoding', made.coding)
+      return { status: 200, base: readHeaders[format], headers: told, body: made.body, rowsFrom: source }
+    })
+  })
+}
+
+function pageOf(
+  { snapshot, indexed }: ReadSheet,
+  { query }: ListQuery,
+  accountId: string,
+  { querying }: ApiParts,
+): Soon<{ rows: RowChoice; total: number }> {
+  const { filters, search, sort, limit, offset } = query
+  if (filters.length === 0 && search === null && sort.length === 0) {
+    return { rows: stretch(snapshot, offset, limit), total: snapshot.rowNumbers.length }
+  }
+  const ran = then(indexed, (ready) => querying.run(accountId, ready, query))
+  return then(ran, ({ positions, total }) => ({
+    rows: { from: 0, count: positions.length, positions },
+    total,
+  }))
+}
+
+/** Both forms are the same but in JSON. */
+function nameOf(
+  { form, format, rowNumbers, escapeFormulas }: ListShape,
+  listQuery: ListQuery | null,
+): string {
+  const numbers = rowNumbers ? ' numbered' : ''
+  const escaped = format === 'csv' && escapeFormulas ? ' escaped' : ''
+  return `${format === 'json' ? form : format}${numbers}${escaped}${listQuery ? ` ${JSON.stringify(listQuery)}` : ''}`
+}
+
+/** The answer has begun by then, so the door hears nothing of it. */
+function reportLateFailure({ observe }: ApiParts, error: unknown): void {
+  observe({ event: 'malfunction', reference: randomBase62(12), operation: 'list_rows', error })
+}

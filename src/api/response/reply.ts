@@ -1,0 +1,138 @@
+import type { ServerResponse } from 'node:http'
+import { type ErrorForm, errorBody, type Refusal } from '../../errors.ts'
+import { type StreamedBody, sendStream } from '../../http/streaming.ts'
+import type { RowsFrom } from '../../reporting/observe.ts'
+import { type Format, mediaTypes } from '../request/format.ts'
+
+/** An answer before it is sent. Header names and values alternate: the form that costs Node the least. */
+export interface Reply {
+  status: number
+  /** What all answers of its kind carry, made once. */
+  base: readonly string[]
+  headers: readonly string[]
+  body: Body | null
+  /** Where the rows in it came from, for those who count. */
+  rowsFrom?: RowsFrom
+}
+
+export type Body = string | readonly Uint8Array[] | StreamedBody
+
+/** On every answer. Nothing here depends on the caller, so that a preflight or a header tells a stranger nothing. */
+const onEveryAnswer = [
+  'Access-Control-Allow-Origin',
+  '*',
+  'Access-Control-Expose-Headers',
+  'Age, Allow, Cache-Status, ETag, Idempotent-Replayed, Link, Location, Retry-After, X-Quota-Limit, ' +
+    'X-Quota-Remaining, X-Quota-Reset, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, ' +
+    'X-Rowport-Warning, X-Total-Count',
+  'Referrer-Policy',
+  'no-referrer',
+  'X-Content-Type-Options',
+  'nosniff',
+]
+const json = ['Content-Type', mediaTypes.json]
+/**
+ * A browser may keep what it read, but asks with the ETag each time; a proxy between keeps nothing. What an address
+ * answers depends on two headers; on `Authorization` only whether it answers.
+ */
+const keptByCaller = ['Cache-Control', 'private, no-cache', 'Vary', 'Accept, Accept-Encoding']
+const mustNotBeKept = ['Cache-Control', 'no-store']
+
+const readHeadersWith = (contentType: string): readonly string[] => [
+  ...onEveryAnswer,
+  'Content-Type',
+  contentType,
+  ...keptByCaller,
+]
+export const readHeaders: Record<Format | 'schema', readonly string[]> = {
+  json: readHeadersWith(mediaTypes.json),
+  csv: readHeadersWith(mediaTypes.csv),
+  ndjson: readHeadersWith(mediaTypes.ndjson),
+  schema: readHeadersWith('application/schema+json'),
+}
+export const notModifiedHeaders: readonly string[] = [...onEveryAnswer, ...keptByCaller]
+
+/**
+ * The same answer to a reader without a key: anyone between may keep it for as long as Rowport keeps the rows (`Age` has
+ * begun to count). Not for those who send a key: whether theirs is good, and what it has left, only Rowport can say.
+ */
+export function forEveryone(reply: Reply, cacheSeconds: number): Reply {
+  const base = reply.base.slice(0, -keptByCaller.length)
+  base.push('Cache-Control', `public, max-age=${cacheSeconds}`, 'Vary', varyOfPublic)
+  return { ...reply, base }
+}
+
+const varyOfPublic = 'Accept, Accept-Encoding, Authorization, X-API-Key'
+
+export const writeHeaders: readonly string[] = [...onEveryAnswer, ...json, ...mustNotBeKept]
+
+export const preflightReply: Reply = {
+  status: 204,
+  base: onEveryAnswer,
+  headers: [
+    'Access-Control-Allow-Methods',
+    'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS',
+    'Access-Control-Allow-Headers',
+    'Authorization, Content-Type, X-API-Key, Idempotency-Key, If-Match, If-None-Match, Cache-Control',
+    'Access-Control-Max-Age',
+    '7200',
+    'Allow',
+    'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS',
+  ],
+  body: null,
+}
+
+export function refusalReply(refusal: Refusal, form: ErrorForm): Reply {
+  const { allowedMethods, retryAfterSeconds } = refusal.facts
+  const headers: string[] = []
+  if (allowedMethods !== undefined) headers.push('Allow', allowedMethods)
+  if (retryAfterSeconds !== undefined) headers.push('Retry-After', String(retryAfterSeconds))
+  if (refusal.code === 'api_key_required') headers.push('WWW-Authenticate', 'Bearer')
+  // What is left of an oversized or unreadable body is not read to its end.
+  if (refusal.status === 413 || refusal.status === 408) headers.push('Connection', 'close')
+  return {
+    status: refusal.status,
+    base: writeHeaders,
+    headers,
+    body: `${JSON.stringify(errorBody(refusal, form))}\n`,
+  }
+}
+
+/** Sends an answer: the same head for HEAD, without the body. `isLast` asks the client to close the connection. */
+export function send(
+  response: ServerResponse,
+  { status, base, headers, body }: Reply,
+  isHead: boolean,
+  isLast: boolean,
+  more: readonly string[] = [],
+): void {
+  const head = base.concat(headers, more)
+  const length = body === null ? null : byteLength(body)
+  if (length !== null) head.push('Content-Length', String(length))
+  if (isLast && !head.includes('Connection')) head.push('Connection', 'close')
+  response.writeHead(status, head)
+  if (isHead || body === null) response.end()
+  else if (typeof body === 'string') response.end(body)
+  else if (isStreamed(body)) void sendStream(response, body)
+  else {
+    for (const piece of body.slice(0, -1)) response.write(piece)
+    response.end(body.at(-1))
+  }
+}
+
+/** What stays in memory while a body is being read. */
+export function heldBy(body: Body | null): readonly ArrayBufferView[] {
+  if (body === null || typeof body === 'string') return []
+  return isStreamed(body) ? body.holds : body
+}
+
+/** null where it is not known before the end. */
+function byteLength(body: Body): number | null {
+  if (typeof body === 'string') return Buffer.byteLength(body)
+  if (isStreamed(body)) return null
+  return body.reduce((sum, piece) => sum + piece.byteLength, 0)
+}
+
+function isStreamed(body: readonly Uint8Array[] | StreamedBody): body is StreamedBody {
+  return 'chunks' in body
+}

@@ -1,0 +1,190 @@
+import { type Compression, compressedFromBytes } from '../../http/compression.ts'
+import type { Coding } from '../../http/content-coding.ts'
+import type { LoopTurns } from '../../shares/loop-turns.ts'
+import type { KeptBodies } from '../../sheets/reading/held-snapshots.ts'
+import { type Soon, then } from '../../soon.ts'
+import type { Body } from './reply.ts'
+
+/** A body, and what it was compressed with in the end. */
+export interface SendableBody {
+  /** null for HEAD, where it is not known without making it. */
+  body: Body | null
+  coding: Coding | null
+}
+
+export interface BodyWish {
+  /** Bodies of one name, made of one snapshot, are the same. */
+  name: string
+  /** All rows of the sheet: worth keeping whatever it takes. */
+  isWhole: boolean
+  /** What lies in memory anyway, or what makes it bit by bit. */
+  chunks: Pieces | (() => Iterable<Uint8Array>)
+  /** What it is made of, and stays in memory until a long one was read. */
+  sources: readonly ArrayBufferView[]
+  coding: Coding | null
+  bodies: KeptBodies
+  /** Only its head will be sent. */
+  isHead: boolean
+  /** For whom it is made. */
+  accountId: string
+  onFailure(error: unknown): void
+}
+
+export interface BodyParts {
+  compression: Compression
+  turns: LoopTurns
+}
+
+type Pieces = readonly Uint8Array[]
+
+/** Up to here a body is made in one piece: one write costs less than three, and its length can be told. */
+const joinedUpToBytes = 256 * 1024
+/** Of a query's result; the whole list is kept at any length. */
+const keptUpToBytes = 64 * 1024
+/** For its head alone: enough to see whether it would be compressed, and how long a short one is. */
+const madeForHeadBytes = 64 * 1024
+
+/**
+ * Makes a body of its chunks: short ones in one piece, long ones while they are sent. What many will ask for is kept
+ * beside the snapshot, so that it is made, and compressed, once.
+ */
+export function sendableBody(wish: BodyWish, parts: BodyParts): Soon<SendableBody> {
+  const { name, bodies, chunks, coding, accountId, isHead } = wish
+  const compressed = coding === null ? undefined : bodies.get(`${name} ${coding}`)
+  if (compressed) return { body: compressed, coding }
+  const kept = bodies.get(name)
+  if (kept) return packed(wish, parts, kept)
+  if (typeof chunks !== 'function') return packed(wish, parts, isHead ? chunks : joinedIfShort(chunks))
+  return then(parts.turns.next(accountId), () => {
+    if (isHead) return headOf(wish, chunks())
+    const { pieces, rest } = begun(wish, chunks())
+    return rest ? long(wish, parts, joined(pieces, rest)) : packed(wish, parts, pieces)
+  })
+}
+
+function packed(wish: BodyWish, parts: BodyParts, pieces: Pieces): Soon<SendableBody> {
+  const { coding, isHead } = wish
+  if (coding === null || lengthOf(pieces) < compressedFromBytes) return { body: pieces, coding: null }
+  if (isHead) return { body: null, coding }
+  return then(compressedOnce(wish, parts, coding, pieces), (made) =>
+    made ? { body: made, coding } : { body: pieces, coding: null },
+  )
+}
+
+/** As much of a body as tells what its head says: its length where it is short, else only how it would be sent. */
+function headOf({ coding }: BodyWish, chunks: Iterable<Uint8Array>): SendableBody {
+  const pieces: Uint8Array[] = []
+  let length = 0
+  for (const chunk of chunks) {
+    pieces.push(chunk)
+    length += chunk.byteLength
+    if (length > madeForHeadBytes) return { body: null, coding }
+  }
+  return length < compressedFromBytes || coding === null
+    ? { body: pieces, coding: null }
+    : { body: null, coding }
+}
+
+function joinedIfShort(pieces: Pieces): Pieces {
+  return pieces.length > 1 && lengthOf(pieces) <= joinedUpToBytes ? [Buffer.concat(pieces)] : pieces
+}
+
+/** As much as makes a short body, and what is left if it is a long one. */
+function begun(
+  { name, isWhole, bodies }: BodyWish,
+  chunks: Iterable<Uint8Array>,
+): {
+  pieces: Pieces
+  rest: Iterator<Uint8Array> | null
+} {
+  const rest = chunks[Symbol.iterator]()
+  const pieces: Uint8Array[] = []
+  let length = 0
+  for (let next = rest.next(); !next.done; next = rest.next()) {
+    pieces.push(next.value)
+    length += next.value.byteLength
+    if (length > joinedUpToBytes) return { pieces, rest }
+  }
+  const whole = [exactCopy(pieces, length)]
+  if (isWhole) bodies.keep(name, whole)
+  return { pieces: whole, rest: null }
+}
+
+async function long(wish: BodyWish, parts: BodyParts, chunks: Iterable<Uint8Array>): Promise<SendableBody> {
+  const { coding, isWhole, accountId, sources: holds, onFailure } = wish
+  const inTurns = takingTurns(chunks, () => parts.turns.next(accountId))
+  if (coding !== null && isWhole) {
+    const made = await compressedOnce(wish, parts, coding, inTurns)
+    if (made) return { body: made, coding }
+  } else if (coding !== null) {
+    const stream = await parts.compression.stream({ accountId, chunks: inTurns, coding })
+    if (stream) return { body: { chunks: stream, holds, onFailure }, coding }
+  }
+  return { body: { chunks: inTurns, holds, onFailure }, coding: null }
+}
+
+/** Each chunk is made when its reader is ready for it, and its account has a turn. */
+async function* takingTurns(
+  chunks: Iterable<Uint8Array>,
+  nextTurn: () => Soon<void>,
+): AsyncGenerator<Uint8Array> {
+  const rest = chunks[Symbol.iterator]()
+  for (let next = rest.next(); !next.done; next = rest.next()) {
+    yield next.value
+    const turn = nextTurn()
+    if (turn instanceof Promise) await turn
+  }
+}
+
+const underWay = new WeakMap<KeptBodies, Map<string, Promise<Pieces | null>>>()
+
+/** However many ask for it at once; null where no turn at compressing came in time. */
+async function compressedOnce(
+  { name, bodies, isWhole, accountId }: BodyWish,
+  { compression }: BodyParts,
+  coding: Coding,
+  chunks: Pieces | AsyncIterable<Uint8Array>,
+): Promise<Pieces | null> {
+  const nameHere = `${name} ${coding}`
+  const making = underWay.get(bodies) ?? new Map<string, Promise<Pieces | null>>()
+  underWay.set(bodies, making)
+  const known = making.get(nameHere)
+  if (known) return known
+  const made = make()
+  making.set(nameHere, made)
+  try {
+    return await made
+  } finally {
+    making.delete(nameHere)
+  }
+
+  async function make(): Promise<Pieces | null> {
+    const isLong = !Array.isArray(chunks) || lengthOf(chunks) > joinedUpToBytes
+    const pieces = await compression.whole({ accountId, chunks, coding, isLong })
+    if (!pieces) return null
+    const length = lengthOf(pieces)
+    const whole = length <= joinedUpToBytes ? [exactCopy(pieces, length)] : pieces
+    if (isWhole || length <= keptUpToBytes) bodies.keep(nameHere, whole)
+    return whole
+  }
+}
+
+/** Pieces may be small parts of large buffers, which would be kept with them. */
+function exactCopy(pieces: Pieces, length: number): Uint8Array {
+  const copy = Buffer.allocUnsafeSlow(length)
+  let at = 0
+  for (const piece of pieces) {
+    copy.set(piece, at)
+    at += piece.byteLength
+  }
+  return copy
+}
+
+function* joined(pieces: Pieces, rest: Iterator<Uint8Array>): Generator<Uint8Array> {
+  yield* pieces
+  for (let next = rest.next(); !next.done; next = rest.next()) yield next.value
+}
+
+function lengthOf(pieces: Pieces): number {
+  return pieces.reduce((sum, piece) => sum + piece.byteLength, 0)
+}

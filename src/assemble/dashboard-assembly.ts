@@ -1,0 +1,72 @@
+import { join } from 'node:path'
+import packageJson from '../../package.json' with { type: 'json' }
+import type { ApiParts } from '../api/request/rows-request.ts'
+import type { Config } from '../config.ts'
+import { createDashboard, type Dashboard } from '../dashboard/dashboard.ts'
+import { clientAddress, type TrustedProxies } from '../http/client-address.ts'
+import { createAccountEnding } from '../management/accounts/account-ending.ts'
+import { createPlanBook } from '../management/accounts/plan-book.ts'
+import { createShareUse } from '../management/accounts/share-use.ts'
+import { createUsageFigures } from '../management/accounts/usage-figures.ts'
+import { createAttempts } from '../management/people/attempts.ts'
+import { createGoogleIdentity } from '../management/people/google-identity.ts'
+import { createGoogleSignIn } from '../management/people/google-sign-in.ts'
+import { createOwnerPace } from '../management/people/owner-pace.ts'
+import { createOwners } from '../management/people/owners.ts'
+import { createPasswords } from '../management/people/passwords.ts'
+import { createThrottle } from '../management/people/throttle.ts'
+import { createMemoryRateWindows } from '../shared-state/rate-windows/memory-rate-windows.ts'
+import type { RateWindows } from '../shared-state/rate-windows/rate-windows.ts'
+import type { Usage } from '../usage/usage.ts'
+import type { Workshop } from './assemble.ts'
+import { createOwnerReading } from './owner-reading.ts'
+
+export interface DashboardNeeds {
+  config: Config
+  workshop: Workshop
+  windows: RateWindows
+  usage: Usage
+  api: ApiParts
+  trustedProxies: TrustedProxies | null
+}
+
+const appFolder = join(import.meta.dirname, '..', '..', 'web', 'dist')
+
+/** What only the dashboard needs, on top of the workshop and the server's own parts. */
+export function assembleDashboard(needs: DashboardNeeds): { dashboard: Dashboard; close(): void } {
+  const { config, workshop, windows, usage, api, trustedProxies } = needs
+  const { store, plans, signIn, google, uploads, sealing } = workshop
+  const { clock, observe } = api
+  const { signUpPlan } = config
+  const planBook = createPlanBook(plans)
+  const throttle = createThrottle(windows, sealing.digest)
+  const identity = config.google && createGoogleIdentity(config.google, clock)
+  const baseUrl = () => workshop.baseUrl
+  const dashboard = createDashboard({
+    ...workshop,
+    ...workshop.ofOwner,
+    appFolder,
+    baseUrl,
+    version: packageJson.version,
+    clock,
+    observe,
+    owners: createOwners({ store, passwords: createPasswords(), signIn, throttle, signUpPlan }),
+    googleSignIn: createGoogleSignIn({ store, sealing, signIn, throttle, identity, signUpPlan, baseUrl }),
+    planBook,
+    attempts: createAttempts(windows),
+    pace: createOwnerPace({
+      windows,
+      visitors: createMemoryRateWindows(clock),
+      digest: sealing.digest,
+      planBook,
+      callsPerMinute: config.shares.owner_requests_per_minute,
+      observe,
+    }),
+    shareUse: createShareUse(store, uploads, config.shares),
+    usageFigures: createUsageFigures(store, usage, plans, clock),
+    ownerReading: createOwnerReading(api),
+    endAccount: createAccountEnding(store, google, uploads),
+    addressOf: (request) => clientAddress(request, trustedProxies),
+  })
+  return { dashboard, close: () => identity?.close() }
+}

@@ -1,0 +1,27 @@
+import type { Clock } from '../clock.ts'
+import type { StoreSetting } from '../config.ts'
+import type { StoreInspection } from '../store/sql/inspection.ts'
+import { inspectSqlite } from '../store/sql/sqlite/inspect-sqlite.ts'
+
+/** Names the adapters for those who only look, and change nothing. */
+export interface Inspection {
+  store(setting: StoreSetting): Promise<StoreInspection & { aheadMs: number | null }>
+  redis(url: string): Promise<{ aheadMs: number }>
+}
+
+export function createInspection(clock: Clock): Inspection {
+  return {
+    async store(setting) {
+      if (setting.kind === 'sqlite') return { ...inspectSqlite(setting.path), aheadMs: null }
+      const { inspectPostgres } = await import('../store/sql/postgres/inspect-postgres.ts')
+      const inspected = await inspectPostgres(setting.url)
+      const { serverMs } = inspected
+      return { ...inspected, aheadMs: serverMs === null ? null : serverMs - clock.nowMs() }
+    },
+    async redis(url) {
+      const { timeOfRedis } = await import('../shared-state/redis/inspect-redis.ts')
+      const serverMs = await timeOfRedis(url)
+      return { aheadMs: serverMs - clock.nowMs() }
+    },
+  }
+}

@@ -1,0 +1,147 @@
+import type { IncomingMessage } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { keptDescription } from '../api/describe.ts'
+import { apiDocument } from '../api/openapi/documents.ts'
+import { resolveWish } from '../api/request/list-query.ts'
+import { parseParameters } from '../api/request/query.ts'
+import { parseReadWish } from '../api/request/read-wish.ts'
+import type { ApiParts, RowsRequest } from '../api/request/rows-request.ts'
+import { listReply } from '../api/response/list-reply.ts'
+import type { Body } from '../api/response/reply.ts'
+import type { OwnerReading } from '../dashboard/dashboard-parts.ts'
+import { Refusal, TooManyAtOnce } from '../errors.ts'
+import { columnTypesOf } from '../management/sheets/column-types.ts'
+import { CredentialExpired, ProviderFailure } from '../sheets/provider-failure.ts'
+import type { KeptBodies } from '../sheets/reading/held-snapshots.ts'
+import type { IndexedSnapshot } from '../sheets/rows/snapshot.ts'
+import type { SheetRecord } from '../store/store.ts'
+
+/** A page of the dashboard shows some of the rows; the rest is for the API. */
+const maxRows = 500
+/** Here they become one text, which the API's answers never do. */
+const maxRowsBytes = 16 * 1024 * 1024
+/** What takes longer comes with the next look: a page must not wait for a slow provider. */
+const patienceMs = 1_000
+
+/**
+ * The rows of a sheet for its owner, written as the API writes them. It stands beside admission and not behind it: the
+ * session has said already whose sheet it is.
+ */
+export function createOwnerReading(parts: ApiParts): OwnerReading {
+  return {
+    async rows(sheet, isConnectionOver, query) {
+      if (sheet.credentialId !== null && isConnectionOver) return new Refusal('token_expired')
+      const parameters = parseParameters(bounded(query))
+      if (parameters instanceof Refusal) return parameters
+      const wish = parseReadWish(parameters, 'list')
+      if (wish instanceof Refusal) return wish
+      try {
+        const read = await parts.reading.read(factsOf(sheet), { values: wish.values, mustAskProvider: false })
+        const { columns } = read.snapshot
+        if (columns.length === 0) return new Refusal('missing_headers')
+        const listQuery = resolveWish({ ...wish, format: 'json' }, columns)
+        if (listQuery instanceof Refusal) return listQuery
+        const { accountId } = sheet
+        const asked = { accountId, wish: { ...wish, format: 'json' as const }, listQuery, parameters }
+        const { body } = await listReply(asWhole(sheet), asked, read, parts)
+        return await textOf(body)
+      } catch (error) {
+        return refusalFor(error)
+      }
+    },
+    async shape(sheet) {
+      const read = await Promise.race([readOf(sheet), sleep(patienceMs, null, { ref: false })])
+      if (!read) return null
+      const { snapshot } = read
+      const types = columnTypesOf(snapshot)
+      return {
+        columns: snapshot.columns.map(({ key }, at) => ({ name: key, type: types[at] ?? 'string' })),
+        rowCount: snapshot.rowNumbers.length,
+      }
+    },
+    async description(of) {
+      const read = of && (await Promise.race([readOf(of.sheet), sleep(patienceMs, null, { ref: false })]))
+      if (!of || !read || read.snapshot.columns.length === 0) return apiDocument()
+      const { accountSlug, sheet } = of
+      const described = {
+        what: 'openapi',
+        address: { form: 'a', accountSlug, sheetSlug: sheet.slug },
+        rowNumbers: false,
+        isPublic: sheet.access === 'public-read',
+      } as const
+      const nextTurn = () => parts.turns.next(sheet.accountId)
+      const text = await keptDescription(described, read.snapshot, read.bodies, nextTurn)
+      return Buffer.from(text.buffer, text.byteOffset, text.byteLength).toString()
+    },
+  }
+
+  /** null when it cannot be read: why is told elsewhere. */
+  async function readOf(
+    sheet: SheetRecord,
+  ): Promise<{ snapshot: IndexedSnapshot; bodies: KeptBodies } | null> {
+    try {
+      const wish = { values: 'typed', mustAskProvider: false } as const
+      const { indexed, bodies } = await parts.reading.read(factsOf(sheet), wish)
+      return { snapshot: await indexed, bodies }
+    } catch (error) {
+      if (error instanceof ProviderFailure || error instanceof TooManyAtOnce) return null
+      throw error
+    }
+  }
+}
+
+function factsOf(sheet: SheetRecord) {
+  return { ...sheet, needsReconnect: false }
+}
+
+function bounded(query: string): string {
+  const parameters = new URLSearchParams(query)
+  const limit = parameters.get('limit')
+  if (limit === null || Number(limit) > maxRows) parameters.set('limit', String(maxRows))
+  return parameters.toString()
+}
+
+/** As Form B's reader sees it who accepts anything: no coding, no condition. */
+function asWhole({ id }: SheetRecord): RowsRequest {
+  const request = { headers: {} } as IncomingMessage
+  return {
+    exchange: {
+      request,
+      query: null,
+      clientAddress: '',
+      isStranger: false,
+      caller: null,
+      limits: null,
+      reserve: null,
+      release: null,
+    },
+    address: { form: 'b', sheetId: id },
+    rowText: null,
+  }
+}
+
+async function textOf(body: Body | null): Promise<string | Refusal> {
+  if (body === null || typeof body === 'string') return body ?? ''
+  const chunks: Uint8Array[] = []
+  let bytes = 0
+  for await (const chunk of 'chunks' in body ? body.chunks : body) {
+    bytes += chunk.byteLength
+    if (bytes > maxRowsBytes) return tooLong
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString()
+}
+
+const tooLong = new Refusal('invalid_query', {
+  details: 'These rows are too long to be shown together. Ask for fewer, or read them through the API.',
+})
+
+function refusalFor(error: unknown): Refusal {
+  if (error instanceof CredentialExpired) return new Refusal('token_expired')
+  if (!(error instanceof ProviderFailure)) throw error
+  const { details } = error.facts
+  return new Refusal('google_api_error', {
+    fill: { action: 'read from', reason: error.message },
+    ...(details !== undefined && { details }),
+  })
+}

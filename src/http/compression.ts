@@ -1,0 +1,142 @@
+import { once } from 'node:events'
+import { availableParallelism } from 'node:os'
+import type { Transform } from 'node:stream'
+import { constants, createBrotliCompress, createGzip, createZstdCompress } from 'node:zlib'
+import type { Clock } from '../clock.ts'
+import type { Observe } from '../reporting/observe.ts'
+import type { Shares } from '../shares/shares.ts'
+import { createTurnstile, type Place } from '../shares/turnstile.ts'
+import type { Coding } from './content-coding.ts'
+
+/**
+ * Compresses on threads of Node's own, of which there are few for everybody: step by step, and the accounts take turns
+ * after each. Who does not get the first turn in time sends its bytes as they are.
+ */
+export interface Compression {
+  /** All of it, for a body that is kept or short; null where no turn came in time. */
+  whole(wish: CompressionWish & { isLong: boolean }): Promise<Uint8Array[] | null>
+  /** As fast as it is read: between two steps a slow reader holds no turn. Null where none came in time. */
+  stream(wish: CompressionWish): Promise<AsyncIterable<Uint8Array> | null>
+}
+
+export interface CompressionWish {
+  accountId: string
+  /** Not touched where the answer is null. */
+  chunks: Iterable<Uint8Array> | AsyncIterable<Uint8Array>
+  coding: Coding
+}
+
+export interface CompressionParts {
+  shares: Pick<Shares, 'compression_at_once' | 'compression_wait_ms'>
+  clock: Pick<Clock, 'elapsedMs'>
+  observe: Observe
+}
+
+/** Below this a compressed body is hardly shorter. */
+export const compressedFromBytes = 1_024
+
+/** Fewer and larger steps than Node's 16 KiB: each is a trip to another thread. */
+const chunkSize = 64 * 1024
+/** What is compressed in one turn: some milliseconds. */
+const stepBytes = 256 * 1024
+/** Node has four; one is left for reading files, and a processor for answering. */
+const places = Math.max(1, Math.min(3, availableParallelism() - 1))
+
+/** A compressor keeps its memory for as long as its reader takes. */
+const streamsOfAccount = 8
+
+/** Measured: the levels that gain most for their time. Node's own level for brotli takes a hundred times as long. */
+const compressors: Record<Coding, () => Transform> = {
+  zstd: () => createZstdCompress({ chunkSize, params: { [constants.ZSTD_c_compressionLevel]: 1 } }),
+  br: () => createBrotliCompress({ chunkSize, params: { [constants.BROTLI_PARAM_QUALITY]: 4 } }),
+  gzip: () => createGzip({ chunkSize, level: 6 }),
+}
+
+export function createCompression({ shares, clock, observe }: CompressionParts): Compression {
+  const { compression_at_once: placesOfAccount, compression_wait_ms: patienceMs } = shares
+  const turnstile = { share: 'compression_at_once', placesOfAccount, clock, observe } as const
+  // Bounded by how long anybody waits for the first turn, and by how many connections there are.
+  const waitingOfAccount = Number.POSITIVE_INFINITY
+  const steps = createTurnstile({ ...turnstile, waitingOfAccount, places })
+  /** What is made of a long list stays in memory until the end. */
+  const longLists = createTurnstile({ ...turnstile, waitingOfAccount, places: Number.POSITIVE_INFINITY })
+  const streams = createTurnstile({
+    ...turnstile,
+    waitingOfAccount,
+    places: Number.POSITIVE_INFINITY,
+    placesOfAccount: streamsOfAccount,
+  })
+
+  return {
+    async whole({ isLong, ...wish }) {
+      const { accountId } = wish
+      const place = isLong ? await longLists.take(accountId, patienceMs) : null
+      try {
+        if (isLong && !place) return usedUp(accountId)
+        if (!(await isTurnNear(accountId))) return usedUp(accountId)
+        return await Array.fromAsync(compressed(wish))
+      } finally {
+        place?.leave()
+      }
+    },
+    async stream(wish) {
+      const { accountId } = wish
+      const place = await streams.take(accountId, patienceMs)
+      if (place && (await isTurnNear(accountId))) return leavingAtEnd(compressed(wish), place)
+      place?.leave()
+      return usedUp(accountId)
+    },
+  }
+
+  function usedUp(accountId: string): null {
+    observe({ event: 'share_used_up', share: 'compression_at_once', accountId })
+    return null
+  }
+
+  async function isTurnNear(accountId: string): Promise<boolean> {
+    const place = await steps.take(accountId, patienceMs)
+    place?.leave()
+    return place !== null
+  }
+
+  async function* compressed({ accountId, chunks, coding }: CompressionWish): AsyncGenerator<Uint8Array> {
+    const compressor = compressors[coding]()
+    const made: Uint8Array[] = []
+    compressor.on('data', (piece: Uint8Array) => made.push(piece))
+    // The step that failed says so.
+    compressor.on('error', () => {})
+    try {
+      for await (const chunk of chunks) {
+        for (let from = 0; from < chunk.byteLength; from += stepBytes) {
+          const part = chunk.subarray(from, from + stepBytes)
+          await steps.pass(accountId, () => written(compressor, part))
+          yield* made.splice(0)
+        }
+      }
+      await steps.pass(accountId, () => ended(compressor))
+      yield* made.splice(0)
+    } finally {
+      compressor.destroy()
+    }
+  }
+}
+
+async function* leavingAtEnd(chunks: AsyncIterable<Uint8Array>, place: Place): AsyncGenerator<Uint8Array> {
+  try {
+    yield* chunks
+  } finally {
+    place.leave()
+  }
+}
+
+function written(compressor: Transform, part: Uint8Array): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  compressor.write(part, (error) => (error ? reject(error) : resolve()))
+  return promise
+}
+
+async function ended(compressor: Transform): Promise<void> {
+  const end = once(compressor, 'end')
+  compressor.end()
+  await end
+}

@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict'
+import { EventEmitter } from 'node:events'
+import type { ServerResponse } from 'node:http'
+import { test } from 'node:test'
+import type { Observation } from '../reporting/observe.ts'
+import { createUnreadAnswers } from './unread-answers.ts'
+
+const mebibyte = 1024 * 1024
+
+test('what the slow readers of one account hold in memory has an end: the oldest are cut', () => {
+  const { begin, seen } = start(10)
+  const lists = Array.from({ length: 5 }, () => new Uint8Array(4 * mebibyte))
+  const [first, second, third] = lists.map((list) => begin('greedy', list))
+  const others = lists.map((list) => begin('other', list))
+  assert.deepEqual(
+    [first, second, third].map((response) => response?.destroyed),
+    [true, true, false],
+  )
+  assert.equal(seen.length, 2 * 2)
+  assert.equal(others.filter(({ destroyed }) => destroyed).length, 2, 'each account has its own share')
+})
+
+test('any number of readers of one list are one list, and who has read is forgotten', () => {
+  const { begin } = start(10)
+  const list = new Uint8Array(8 * mebibyte)
+  const readers = Array.from({ length: 50 }, () => begin('acme', list))
+  const next = begin('acme', new Uint8Array(8 * mebibyte))
+  assert.ok(readers.every(({ destroyed }) => !destroyed))
+  for (const reader of readers) reader.emit('close')
+  const last = begin('acme', new Uint8Array(8 * mebibyte))
+  assert.deepEqual([next.destroyed, last.destroyed], [false, false])
+})
+
+test('one list that is larger than the share is sent all the same', () => {
+  const { begin } = start(1)
+  const list = new Uint8Array(8 * mebibyte)
+  assert.equal(begin('acme', list).destroyed, false)
+  const small = begin('acme', new Uint8Array(1_000))
+  assert.equal(small.destroyed, false)
+  const twin = begin('acme', list)
+  assert.deepEqual([small.destroyed, twin.destroyed], [false, false])
+})
+
+class FakeResponse extends EventEmitter {
+  destroyed = false
+
+  destroy(): this {
+    this.destroyed = true
+    this.emit('close')
+    return this
+  }
+}
+
+function start(maxMebibytes: number) {
+  const seen: Observation[] = []
+  const unread = createUnreadAnswers(maxMebibytes * mebibyte, (observation) => void seen.push(observation))
+  return {
+    seen,
+    begin(accountId: string, list: Uint8Array): FakeResponse {
+      const response = new FakeResponse()
+      unread.begin(accountId, response as unknown as ServerResponse, [list])
+      return response
+    },
+  }
+}

@@ -1,0 +1,82 @@
+import type { OwnerRecord } from '../../store/owners/owners.ts'
+import type { AccountRecord, KeyRecord, SheetRecord } from '../../store/store.ts'
+import type { UsageCount } from '../../store/usage/usage-figures.ts'
+import type { GoogleStatus } from '../connections/google-connection.ts'
+import { spreadsheetOf } from '../sheets/sheet-summary.ts'
+
+export interface AccountData {
+  account: AccountRecord
+  owner: OwnerRecord | null
+  google: GoogleStatus | null
+  sheets: readonly SheetRecord[]
+  keys: readonly KeyRecord[]
+  usage: readonly UsageCount[]
+}
+
+/** All that is kept of an account, for its owner to take along. Each field is named here, so that no secret slips in. */
+export function exported(
+  { account, owner, google, sheets, keys, usage }: AccountData,
+  nowMs: number,
+): object {
+  const slugOf = new Map(sheets.map(({ id, slug }) => [id, slug]))
+  const nameOf = new Map(keys.map(({ id, name }) => [id, name]))
+  return {
+    exported_at: at(nowMs),
+    account: {
+      id: account.id,
+      slug: account.slug,
+      plan: account.plan,
+      requests_per_minute: account.requestsPerMinute,
+      requests_per_month: account.requestsPerMonth,
+      created_at: at(account.createdAtMs),
+    },
+    owner: owner && {
+      email: owner.email,
+      has_password: owner.passwordHash !== null,
+      signs_in_with_google: owner.googleSubject !== null,
+      created_at: at(owner.createdAtMs),
+    },
+    google: google && {
+      email: google.label,
+      state: google.state,
+      scopes: google.scopes,
+      connected_at: at(google.connectedAtMs),
+    },
+    sheets: sheets.map((sheet) => ({
+      id: sheet.id,
+      slug: sheet.slug,
+      provider: sheet.provider,
+      spreadsheet: spreadsheetOf(sheet),
+      access: sheet.access,
+      accepts: sheet.accepts,
+      paused: sheet.paused,
+      cache_seconds: sheet.cacheSeconds,
+      stale_if_error_seconds: sheet.staleIfErrorSeconds,
+      unknown_fields: sheet.unknownFields,
+      created_at: at(sheet.createdAtMs),
+    })),
+    keys: keys.map((key) => ({
+      id: key.id,
+      name: key.name,
+      mode: key.mode,
+      scope: key.scope,
+      sheet: key.sheetId === null ? null : (slugOf.get(key.sheetId) ?? null),
+      shown: `${key.shownStart}…${key.shownEnd}`,
+      created_at: at(key.createdAtMs),
+      last_used_at: key.lastUsedAtMs === null ? null : at(key.lastUsedAtMs),
+      revoked_at: key.revokedAtMs === null ? null : at(key.revokedAtMs),
+    })),
+    usage: usage.map(({ day, sheetId, keyId, outcome, rowsFrom, requests }) => ({
+      day,
+      sheet: slugOf.get(sheetId) ?? null,
+      key: nameOf.get(keyId) ?? null,
+      outcome,
+      rows_from: rowsFrom || null,
+      requests,
+    })),
+  }
+}
+
+function at(ms: number): string {
+  return new Date(ms).toISOString()
+}

@@ -1,0 +1,80 @@
+import type { Plans } from '../../admission/plans.ts'
+import { maxFormerSlugs, slugReservedMs } from '../../store/accounts/former-slugs.ts'
+import type { AccountRecord, Store } from '../../store/store.ts'
+import { Problem } from '../problem.ts'
+import { problemWithSlug } from './slug.ts'
+
+export type { AccountRecord }
+
+/** Whom an owner's verb is for: by the id, which never changes and is never another's. The slug is for sentences alone. */
+export type NamedAccount = Pick<AccountRecord, 'id' | 'slug'>
+
+export interface Accounts {
+  create(slug: string, plan: string): Promise<AccountRecord | Problem>
+  /** For the operator, who names accounts by their slugs; whoever is signed in is known by the id. */
+  find(slug: string): Promise<AccountRecord | Problem>
+  /** null = as the plan says. */
+  setPlan(slug: string, plan: string, own: OwnLimits): Promise<AccountRecord | Problem>
+  /** Addresses with the former slug end at once, and are nobody else's for a while; those by id and all keys go on. */
+  rename(account: AccountRecord, slug: string): Promise<AccountRecord | Problem>
+}
+
+export interface OwnLimits {
+  requestsPerMinute: number | null
+  requestsPerMonth: number | null
+}
+
+const dayMs = 24 * 60 * 60_000
+const reservedDays = slugReservedMs / dayMs
+
+export function createAccounts(store: Store, plans: Plans): Accounts {
+  return {
+    async create(slug, plan) {
+      const problem = problemWithSlug(slug)
+      if (problem) return new Problem(problem)
+      if (!plans.has(plan)) return unknownPlan(plan)
+      const account = await store.createAccount({ slug, plan })
+      if (account !== 'slug_taken') return account
+      return (await store.findAccount(slug)) ? taken(slug) : reserved(slug)
+    },
+    find,
+    async rename(account, slug) {
+      const problem = problemWithSlug(slug)
+      if (problem) return new Problem(problem, { field: 'slug' })
+      const outcome = await store.renameAccount(account.id, slug)
+      if (outcome === 'renamed') return { ...account, slug }
+      if (outcome === 'too_often') return renamedTooOften
+      return (await store.findAccount(slug)) ? taken(slug) : reserved(slug)
+    },
+    async setPlan(slug, plan, own) {
+      const account = await find(slug)
+      if (account instanceof Problem) return account
+      if (!plans.has(plan)) return unknownPlan(plan)
+      await store.setPlan(account.id, { plan, ...own })
+      return { ...account, plan, ...own }
+    },
+  }
+
+  async function find(slug: string): Promise<AccountRecord | Problem> {
+    return (await store.findAccount(slug)) ?? new Problem(`there is no account "${slug}"`)
+  }
+
+  function taken(slug: string): Problem {
+    return new Problem(`there is already an account "${slug}"`, { kind: 'taken', field: 'slug' })
+  }
+
+  function unknownPlan(plan: string): Problem {
+    return new Problem(`there is no plan "${plan}"; the plans are ${[...plans.keys()].join(', ')}`)
+  }
+}
+
+/** Slugs stand in public addresses: that somebody had this one is no secret. */
+function reserved(slug: string): Problem {
+  const words = `"${slug}" is taken: it was another account's address less than ${reservedDays} days ago`
+  return new Problem(words, { kind: 'taken', field: 'slug' })
+}
+
+const renamedTooOften = new Problem(
+  `an account can leave ${maxFormerSlugs} addresses behind in ${reservedDays} days; go back to one of them, or wait`,
+  { kind: 'not_allowed', field: 'slug' },
+)

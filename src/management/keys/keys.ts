@@ -1,0 +1,125 @@
+import { generateApiKey, hashApiKey, shownParts } from '../../admission/api-key.ts'
+import type { KeyMode, KeyScope } from '../../store/sql/schema.ts'
+import type { KeyRecord, SheetRecord, Store } from '../../store/store.ts'
+import type { NamedAccount } from '../accounts/accounts.ts'
+import { Problem } from '../problem.ts'
+import type { Sheets } from '../sheets/sheets.ts'
+
+export type { KeyRecord }
+
+export interface Keys {
+  create(key: KeyToCreate): Promise<FreshKey | Problem>
+  /** Without those that the dashboard's console uses. */
+  list(account: NamedAccount): Promise<KeyRecord[]>
+  /** The key, if it is this account's: to everybody else it does not exist. */
+  ofAccount(accountId: string, keyId: string): Promise<KeyRecord | Problem>
+  /** Of all keys that there ever were, the console's too. */
+  namesOf(accountId: string): Promise<Map<string, string>>
+  /** For the dashboard's console: a key for one sheet, good for an hour, or as long as the session; the one before it ends. A test key, unless the sheet refuses them. */
+  forConsole(sheet: SheetRecord, sessionHash: string): Promise<{ value: string; lifeMs: number }>
+  revoke(keyId: string): Promise<KeyRecord | Problem>
+  setScope(keyId: string, scope: KeyScope): Promise<KeyRecord | Problem>
+  /** A new value for the same rights; the old one is dead when this returns. */
+  regenerate(keyId: string): Promise<FreshKey | Problem>
+}
+
+export interface KeyToCreate {
+  account: NamedAccount
+  /** null = every sheet of the account. */
+  sheetSlug: string | null
+  name: string
+  mode: KeyMode
+  scope: KeyScope
+}
+
+/** `value` exists only here: it is shown once and then gone. */
+export interface FreshKey {
+  record: KeyRecord
+  value: string
+}
+
+const maxNameCharacters = 100
+const consoleKeyLifeMs = 60 * 60_000
+export const consoleKeyName = 'Console'
+
+export function createKeys(store: Store, sheets: Pick<Sheets, 'find'>): Keys {
+  return {
+    async create({ account, sheetSlug, name, mode, scope }) {
+      const trimmed = name.trim()
+      if (trimmed === '' || trimmed.length > maxNameCharacters || /\p{Cc}/u.test(trimmed)) {
+        return new Problem(`a key needs a name of 1 to ${maxNameCharacters} characters, in one line`, {
+          field: 'name',
+        })
+      }
+      const sheet = sheetSlug === null ? null : await sheets.find(account, sheetSlug)
+      if (sheet instanceof Problem) return sheet
+      const { value, ...stored } = freshValue(mode)
+      const sheetId = sheet?.id ?? null
+      const record = await store.createKey({
+        accountId: account.id,
+        sheetId,
+        name: trimmed,
+        mode,
+        scope,
+        ...stored,
+      })
+      return { record, value }
+    },
+    async list(account) {
+      return (await store.keysOf(account.id)).filter(({ expiresAtMs }) => expiresAtMs === null)
+    },
+    async ofAccount(accountId, keyId) {
+      const key = await store.findKey(keyId)
+      return key?.accountId === accountId ? key : unknownKey(keyId)
+    },
+    async namesOf(accountId) {
+      return new Map((await store.keysOf(accountId)).map(({ id, name }) => [id, name]))
+    },
+    async forConsole({ id: sheetId, accountId, accepts }, sessionHash) {
+      const mode = accepts === 'live' ? 'live' : 'test'
+      const { value, ...stored } = freshValue(mode)
+      const rights = { accountId, sheetId, name: consoleKeyName, mode, scope: 'read-write' } as const
+      await store.putConsoleKey({ ...rights, ...stored, sessionHash }, consoleKeyLifeMs)
+      return { value, lifeMs: consoleKeyLifeMs }
+    },
+    async revoke(keyId) {
+      const key = await active(keyId)
+      if (key instanceof Problem) return key
+      return (await store.revokeKey(keyId)) ? key : alreadyRevoked(keyId)
+    },
+    async setScope(keyId, scope) {
+      const key = await active(keyId)
+      if (key instanceof Problem) return key
+      await store.setKeyScope(keyId, scope)
+      return { ...key, scope }
+    },
+    async regenerate(keyId) {
+      const key = await active(keyId)
+      if (key instanceof Problem) return key
+      const { value, ...stored } = freshValue(key.mode)
+      const record = await store.replaceKey(keyId, stored)
+      return record ? { record, value } : alreadyRevoked(keyId)
+    },
+  }
+
+  async function active(keyId: string): Promise<KeyRecord | Problem> {
+    const key = await store.findKey(keyId)
+    if (!key) return unknownKey(keyId)
+    return key.revokedAtMs === null ? key : alreadyRevoked(keyId)
+  }
+}
+
+function freshValue(mode: KeyMode) {
+  const value = generateApiKey(mode)
+  const hash = hashApiKey(value)
+  if (hash === null) throw new Error('A generated key does not have the shape of a key')
+  return { value, hash, ...shownParts(value) }
+}
+
+function unknownKey(keyId: string): Problem {
+  return new Problem(`there is no key with the id "${keyId}"`, { kind: 'not_found' })
+}
+
+function alreadyRevoked(keyId: string): Problem {
+  return new Problem(`the key "${keyId}" is revoked; a revoked key stays revoked`)
+}

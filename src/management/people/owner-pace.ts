@@ -1,0 +1,85 @@
+import type { Observe } from '../../reporting/observe.ts'
+import type { RateWindow, RateWindows } from '../../shared-state/rate-windows/rate-windows.ts'
+import { clientNetwork } from '../../shares/client-network.ts'
+import type { AccountRecord } from '../accounts/accounts.ts'
+import type { PlanBook } from '../accounts/plan-book.ts'
+import { Problem } from '../problem.ts'
+
+/**
+ * How often the dashboard's API may be asked. Whoever is signed in counts for their account, at all instances together;
+ * everybody else for their network, at each instance for itself, so that strangers cost nobody a question to the store.
+ */
+export interface OwnerPace {
+  /** Counts one call; a problem when it has to wait. */
+  take(caller: Caller): Promise<Problem | null>
+  /**
+   * From a small allowance of each session's own, for what only takes access away: a leaked key must not stay in use
+   * because its owner, or somebody with a stolen session, has asked for too much.
+   */
+  takeFromReserve(caller: Caller): Promise<Problem | null>
+  /** Rows are the same here as in the public API, and may be read as often in a minute as the plan allows there. */
+  takeRows(account: AccountRecord): Promise<Problem | null>
+}
+
+export type Caller = { accountId: string; sessionHash: string } | { address: string }
+
+export interface OwnerPaceParts {
+  /** Shared by all instances. */
+  windows: RateWindows
+  /** Of this instance alone. */
+  visitors: RateWindows
+  /** Known to this deployment alone. */
+  digest: (text: string) => Buffer
+  planBook: Pick<PlanBook, 'of'>
+  callsPerMinute: number
+  observe: Observe
+}
+
+const windowMs = 60_000
+const reservedPerMinute = 60
+
+export function createOwnerPace(parts: OwnerPaceParts): OwnerPace {
+  const { windows, visitors, digest, planBook, callsPerMinute, observe } = parts
+  return {
+    async take(caller) {
+      if ('address' in caller) return visitorsWait('calls', caller.address, callsPerMinute)
+      const { accountId } = caller
+      return shareOf(accountId, await windows.take(`owner calls ${accountId}`, callsPerMinute, windowMs))
+    },
+    async takeFromReserve(caller) {
+      if ('address' in caller) return visitorsWait('ending', caller.address, reservedPerMinute)
+      const { accountId, sessionHash } = caller
+      const window = await windows.take(`owner ending ${sessionHash}`, reservedPerMinute, windowMs)
+      return shareOf(accountId, window)
+    },
+    async takeRows(account) {
+      const { requestsPerMinute } = planBook.of(account)
+      if (requestsPerMinute === null) return null
+      return waitFor(await windows.take(`owner rows ${account.id}`, requestsPerMinute, windowMs))
+    },
+  }
+
+  async function visitorsWait(what: string, address: string, limit: number): Promise<Problem | null> {
+    return shareOf(null, await visitors.take(`${what} ${bucketOf(address)}`, limit, windowMs))
+  }
+
+  function shareOf(accountId: string | null, window: RateWindow): Problem | null {
+    const wait = waitFor(window)
+    if (wait) observe({ event: 'share_used_up', share: 'owner_requests_per_minute', accountId })
+    return wait
+  }
+
+  /** Strangers have as many networks as they like; what is remembered of them stays bounded. */
+  function bucketOf(address: string): number {
+    return digest(`visitor ${clientNetwork(address)}`).readUInt16BE()
+  }
+}
+
+function waitFor({ isAdmitted, resetAtMs, nowMs }: RateWindow): Problem | null {
+  if (isAdmitted) return null
+  const retryAfterSeconds = Math.max(1, Math.ceil((resetAtMs - nowMs) / 1_000))
+  return new Problem(`Too many requests. Try again in ${retryAfterSeconds} seconds.`, {
+    kind: 'too_often',
+    retryAfterSeconds,
+  })
+}

@@ -1,0 +1,91 @@
+import type { AccountPlace, Provider } from '../../sheets/provider.ts'
+import { CredentialExpired, ProviderFailure } from '../../sheets/provider-failure.ts'
+import type { Decoding } from '../../sheets/reading/decoding.ts'
+import { rowJson } from '../../sheets/rows/snapshot.ts'
+import type { SheetRecord } from '../../store/store.ts'
+import { Problem } from '../problem.ts'
+import { columnTypesOf } from './column-types.ts'
+import type { Sheets, SheetToConnect } from './sheets.ts'
+
+/** Looks at a tab before it becomes a sheet: one that cannot be read now would only fail later, before its clients. */
+export interface Connecting {
+  preview(provider: string, place: AccountPlace): Promise<Preview | Problem>
+  connect(sheet: SheetToConnect): Promise<ConnectedSheet | Problem>
+}
+
+export interface Preview {
+  /** The names that rows will have, in order. */
+  columns: string[]
+  /** Of each, the TypeScript type of its cells. */
+  columnTypes: string[]
+  /** Of the first rows, as the API will send them. */
+  firstRowsJson: string[]
+  rowCount: number
+}
+
+export interface ConnectedSheet {
+  sheet: SheetRecord
+  preview: Preview
+}
+
+const shownRows = 5
+/** Of longer rows fewer are shown, of one that is longer still none. */
+const shownBytes = 1024 * 1024
+
+export function createConnecting(
+  sheets: Sheets,
+  providers: ReadonlyMap<string, Provider>,
+  decoding: Decoding,
+): Connecting {
+  return {
+    preview,
+    async connect(wish) {
+      const { account, provider, location, credentialId = null } = wish
+      const problem = wish.isByOperator ? null : await sheets.problemWithOneMore(account)
+      if (problem) return problem
+      const seen = await preview(provider, { accountId: account.id, location, credentialId })
+      if (seen instanceof Problem) return seen
+      const sheet = await sheets.connect(wish)
+      return sheet instanceof Problem ? sheet : { sheet, preview: seen }
+    },
+  }
+
+  async function preview(name: string, place: AccountPlace): Promise<Preview | Problem> {
+    const provider = providers.get(name)
+    if (!provider) throw new Error(`There is no provider "${name}"`)
+    const wish = { values: 'typed', knownVersion: null } as const
+    const snapshot = await orProblem(async () => {
+      const decoded = await decoding.decode(place.accountId, (turn) => provider.fetch(place, wish, turn))
+      if (decoded === 'unchanged') throw new Error(`The provider "${name}" gave no bytes`)
+      return decoded.indexed
+    })
+    if (snapshot instanceof Problem) return snapshot
+    const { columns, rowNumbers, rowStarts } = snapshot
+    if (columns.length === 0) return new Problem('row 1 has no headers; put a name above each column')
+    const shown = Math.min(shownRows, rowNumbers.length)
+    const fitting = rowStarts.subarray(1, shown + 1).filter((end) => end <= shownBytes).length
+    return {
+      columns: columns.map(({ key }) => key),
+      columnTypes: columnTypesOf(snapshot),
+      firstRowsJson: Array.from({ length: fitting }, (_, at) => rowJson(snapshot, at)),
+      rowCount: rowNumbers.length,
+    }
+  }
+}
+
+/** What a provider could not do is the owner's to hear; anything else is ours. */
+export async function orProblem<T>(work: () => Promise<T>): Promise<T | Problem> {
+  try {
+    return await work()
+  } catch (error) {
+    if (error instanceof CredentialExpired) {
+      return new Problem('Google does not let Rowport in any more; connect Google again', {
+        kind: 'provider',
+      })
+    }
+    if (!(error instanceof ProviderFailure)) throw error
+    const { details } = error.facts
+    const words = details === undefined ? error.message : `${error.message}. ${details}`
+    return new Problem(words, { kind: 'provider' })
+  }
+}

@@ -1,0 +1,113 @@
+import type { Observe } from '../../reporting/observe.ts'
+import type { Shares } from '../../shares/shares.ts'
+import type { SheetAccess } from '../../store/sql/schema.ts'
+import type { SheetChange, SheetRecord, Store } from '../../store/store.ts'
+import type { NamedAccount } from '../accounts/accounts.ts'
+import { problemWithSlug } from '../accounts/slug.ts'
+import { Problem } from '../problem.ts'
+
+export type { SheetRecord }
+
+export interface Sheets {
+  connect(sheet: SheetToConnect): Promise<SheetRecord | Problem>
+  find(account: NamedAccount, sheetSlug: string): Promise<SheetRecord | Problem>
+  list(account: NamedAccount): Promise<SheetRecord[]>
+  setPaused(account: NamedAccount, sheetSlug: string, paused: boolean): Promise<SheetRecord | Problem>
+  change(account: NamedAccount, sheetSlug: string, change: SheetChange): Promise<SheetRecord | Problem>
+  /** Keys for this sheet alone are revoked; the spreadsheet itself is not touched. */
+  remove(account: NamedAccount, sheetSlug: string): Promise<SheetRecord | Problem>
+  /** Whether the account may have one more; null when it may. It is looked at again when one is connected. */
+  problemWithOneMore(account: NamedAccount): Promise<Problem | null>
+  /** Whether a new sheet could have this slug; null when it could. */
+  problemWithNewSlug(account: NamedAccount, sheetSlug: string): Promise<Problem | null>
+}
+
+export interface SheetToConnect {
+  account: NamedAccount
+  sheetSlug: string
+  access: SheetAccess
+  provider: string
+  source: string
+  location: string
+  /** What opens it at the provider, where something must. */
+  credentialId?: string | null
+  /** An operator may give an account more sheets than its share. */
+  isByOperator?: boolean
+}
+
+/** `cache_seconds` is 0 to 3,600 (docs/contract.md#freshness). */
+const maxCacheSeconds = 3_600
+const maxStaleSeconds = 86_400
+
+export interface SheetsParts {
+  store: Store
+  shares: Pick<Shares, 'sheets'>
+  observe: Observe
+}
+
+export function createSheets({ store, shares, observe }: SheetsParts): Sheets {
+  return {
+    async connect({ account, sheetSlug, credentialId = null, isByOperator = false, ...rest }) {
+      const problem = problemWithSlug(sheetSlug)
+      if (problem) return new Problem(problem, { field: 'slug' })
+      const asked = { accountId: account.id, slug: sheetSlug, credentialId, ...rest }
+      const sheet = await store.createSheet(asked, isByOperator ? null : shares.sheets)
+      if (sheet === 'too_many') return tooMany(account.id)
+      return sheet === 'slug_taken' ? taken(account, sheetSlug) : sheet
+    },
+    async problemWithOneMore(account) {
+      const { length } = await store.sheetsOf(account.id)
+      return length < shares.sheets ? null : tooMany(account.id)
+    },
+    find,
+    list: (account) => store.sheetsOf(account.id),
+    async change(account, sheetSlug, change) {
+      const sheet = await find(account, sheetSlug)
+      if (sheet instanceof Problem) return sheet
+      const { cacheSeconds = 0, staleIfErrorSeconds = 0, slug = sheetSlug } = change
+      const problem = problemWithSlug(slug)
+      if (problem) return new Problem(problem, { field: 'slug' })
+      if (cacheSeconds > maxCacheSeconds)
+        return new Problem(`rows are kept for at most ${maxCacheSeconds} seconds`)
+      if (staleIfErrorSeconds > maxStaleSeconds) {
+        return new Problem(`old rows are served for at most ${maxStaleSeconds} seconds`)
+      }
+      const outcome = await store.changeSheet(sheet.id, change)
+      return outcome === 'slug_taken' ? taken(account, slug) : { ...sheet, ...change }
+    },
+    async remove(account, sheetSlug) {
+      const sheet = await find(account, sheetSlug)
+      if (!(sheet instanceof Problem)) await store.deleteSheet(sheet.id)
+      return sheet
+    },
+    async problemWithNewSlug(account, sheetSlug) {
+      const problem = problemWithSlug(sheetSlug)
+      if (problem) return new Problem(problem, { field: 'slug' })
+      const sheet = await find(account, sheetSlug)
+      return sheet instanceof Problem ? null : taken(account, sheetSlug)
+    },
+    async setPaused(account, sheetSlug, paused) {
+      const sheet = await find(account, sheetSlug)
+      if (sheet instanceof Problem) return sheet
+      await store.setPaused(sheet.id, paused)
+      return { ...sheet, paused }
+    },
+  }
+
+  async function find(account: NamedAccount, sheetSlug: string): Promise<SheetRecord | Problem> {
+    const sheet = await store.findSheet(account.id, sheetSlug)
+    return sheet ?? new Problem(`there is no sheet "${account.slug}/${sheetSlug}"`, { kind: 'not_found' })
+  }
+
+  function tooMany(accountId: string): Problem {
+    observe({ event: 'share_used_up', share: 'sheets', accountId })
+    return new Problem(`an account may have ${shares.sheets} sheets here; disconnect one first`)
+  }
+}
+
+function taken(account: NamedAccount, sheetSlug: string): Problem {
+  return new Problem(`there is already a sheet "${account.slug}/${sheetSlug}"`, {
+    kind: 'taken',
+    field: 'slug',
+  })
+}

@@ -1,0 +1,51 @@
+import { ProviderFailure } from '../../../sheets/provider-failure.ts'
+import type { Cell, Grid } from '../../../sheets/rows/grid.ts'
+import { createHeaderCheck } from '../../../sheets/rows/table.ts'
+import { readCell, readCellText } from './cell.ts'
+import { detectDelimiter } from './dialect.ts'
+import { editCsv } from './edit.ts'
+import { CsvScanner } from './scanner.ts'
+import { readCsvText } from './text.ts'
+
+export interface CsvOptions {
+  /** 'formatted' leaves each field the text it is (docs/contract.md#values-as-displayed); absent = typed. */
+  values?: 'typed' | 'formatted'
+}
+
+/** The grid ends with the last row with data: `rows.length + 1` is the number of the next row appended. */
+export function decodeCsv(bytes: Uint8Array, options: CsvOptions = {}): Grid {
+  const { text } = readCsvText(bytes)
+  const scanner = new CsvScanner(text, detectDelimiter(text))
+  const read = options.values === 'formatted' ? readCellText : readCell
+  const rows: Cell[][] = []
+  // One array grows to the widest record; its slices have exactly the room they need.
+  const cells: Cell[] = []
+  const checkHeader = createHeaderCheck()
+  let width = 0
+  let hasData = false
+  let lastRowWithData = 0
+  while (scanner.next()) {
+    const cell = read(text, scanner)
+    if (scanner.rowNumber === 1) checkHeader(cell, width)
+    if (cell !== null) hasData = true
+    cells[width++] = cell
+    if (!scanner.endsRecord) continue
+    rows.push(scanner.isBlankLine ? [] : cells.slice(0, width))
+    if (hasData) lastRowWithData = rows.length
+    width = 0
+    hasData = false
+  }
+  rows.length = lastRowWithData
+  return { rows }
+}
+
+/**
+ * The same file with rows (cells by column position) after its last row with data. Cells must be representable
+ * (`isRepresentableInCsv`) and have a column: anything else is a programming error.
+ */
+export function appendCsvRows(bytes: Uint8Array, rows: readonly (readonly Cell[])[]): Uint8Array {
+  if (rows.length === 0) return bytes
+  const edited = editCsv(bytes, [{ kind: 'add', rows }])
+  if ('bytes' in edited) return edited.bytes
+  throw edited.reason === 'value' ? new Error(edited.details) : new ProviderFailure(edited.details)
+}

@@ -1,0 +1,120 @@
+import type { Change, ChangeResult, Edited, Unfit } from '../../../sheets/change.ts'
+import type { Cell } from '../../../sheets/rows/grid.ts'
+import { isRepresentableInCsv, whyUnfitForCsv } from './cell.ts'
+import { type CsvDialect, detectDelimiter, detectDialect } from './dialect.ts'
+import { refuseUnlessReadBack } from './read-back.ts'
+import { readRecord, updateRecord, writeRecord } from './record.ts'
+import { CsvRecordList } from './record-list.ts'
+import { readCsvText, writeCsvText } from './text.ts'
+
+/**
+ * The same file with these changes made one after the other, or the change that cannot be. Fields that no change
+ * names keep their text, records their line ends. A cell without a column is a programming error.
+ */
+export function editCsv(bytes: Uint8Array, changes: readonly Change[]): Edited | Unfit {
+  if (changes.length === 0) return { bytes, results: [] }
+  const { text, hasBom } = readCsvText(bytes)
+  const dialect = detectDialect({ text, hasBom })
+  const records = new CsvRecordList(text, dialect)
+  const made = makeChanges(records, dialect, changes)
+  if ('reason' in made) return made
+  if (detectDelimiter(made.text) !== dialect.delimiter) {
+    const changeAt = firstToConfuse(text, dialect, changes)
+    return { changeAt, reason: 'file', details: UNCLEAR_DELIMITER }
+  }
+  const edited = writeCsvText({ text: made.text, hasBom })
+  refuseUnlessReadBack(records, dialect, changes, edited)
+  return { bytes: edited, results: made.results }
+}
+
+const UNCLEAR_DELIMITER =
+  'With this change it would not be clear which character separates the columns of the CSV file; ' +
+  'put quotes (") around cells that contain a comma, semicolon, tab or quote.'
+
+interface Made {
+  text: string
+  results: ChangeResult[]
+}
+
+function makeChanges(records: CsvRecordList, dialect: CsvDialect, changes: readonly Change[]): Made | Unfit {
+  const editor = createEditor(records, dialect)
+  const results: ChangeResult[] = []
+  for (const [changeAt, change] of changes.entries()) {
+    const result = editor.make(change)
+    if ('reason' in result) return { changeAt, ...result }
+    results.push(result)
+  }
+  return { text: editor.toText(), results }
+}
+
+interface Editor {
+  make(change: Change): ChangeResult | Omit<Unfit, 'changeAt'>
+  toText(): string
+}
+
+function createEditor(records: CsvRecordList, { delimiter }: CsvDialect): Editor {
+  let last = records.lastWithData
+  let { columns } = records
+  const rowAt = (rowNumber: number): Cell[] => readRecord(records.raw(rowNumber), delimiter)
+
+  /** Blank rows at the end do not count, whatever made them blank. */
+  function passBlankRows(): void {
+    while (last > 0 && rowAt(last).every((cell) => cell === null)) last--
+  }
+
+  function add(rows: readonly (readonly Cell[])[]): ChangeResult {
+    // Blank rows at the end make way for the new ones, as they would in a spreadsheet.
+    records.truncate(last)
+    columns ||= rows.reduce((widest, row) => Math.max(widest, row.length), 0)
+    const written = rows.map((row) => writeRecord(row, columns, delimiter))
+    for (const raw of written) records.add(raw)
+    const rowNumbers = rows.map((_, at) => last + 1 + at)
+    last += rows.length
+    passBlankRows()
+    return { kind: 'add', rowNumbers, rows: written.map((raw) => readRecord(raw, delimiter)) }
+  }
+
+  return {
+    make(change) {
+      if (change.kind === 'add') {
+        return unfitCell(change.rows.flat()) ?? add(change.rows)
+      }
+      const { rowNumber } = change
+      if (!(rowNumber >= 2 && rowNumber <= last)) {
+        return { reason: 'row', details: `There is no row ${rowNumber}.` }
+      }
+      if (change.kind === 'delete') {
+        const row = rowAt(rowNumber)
+        records.remove(rowNumber)
+        last--
+        passBlankRows()
+        return { kind: 'delete', row }
+      }
+      const refused = unfitCell(change.cells.map(({ value }) => value))
+      if (refused) return refused
+      records.replace(rowNumber, updateRecord(records.raw(rowNumber), change.cells, columns, delimiter))
+      const row = rowAt(rowNumber)
+      passBlankRows()
+      return { kind: 'update', row }
+    },
+    toText: () => records.toText(),
+  }
+}
+
+function unfitCell(cells: readonly Cell[]): Omit<Unfit, 'changeAt'> | undefined {
+  const found = cells.find((cell) => !isRepresentableInCsv(cell))
+  return found === undefined ? undefined : { reason: 'value', details: whyUnfitForCsv(found) }
+}
+
+/** A change after which the delimiter is another, while it is not before it. */
+function firstToConfuse(text: string, dialect: CsvDialect, changes: readonly Change[]): number {
+  let clear = 0
+  let unclear = changes.length
+  while (unclear - clear > 1) {
+    const middle = (clear + unclear) >> 1
+    const made = makeChanges(new CsvRecordList(text, dialect), dialect, changes.slice(0, middle))
+    if ('text' in made && detectDelimiter(made.text) === dialect.delimiter) clear = middle
+    else unclear = middle
+  }
+  return clear
+}

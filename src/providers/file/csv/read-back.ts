@@ -1,0 +1,70 @@
+import type { Change } from '../../../sheets/change.ts'
+import type { Cell } from '../../../sheets/rows/grid.ts'
+import { isSameRow, notAsAsked } from '../reading-back.ts'
+import { type CsvDialect, detectDelimiter } from './dialect.ts'
+import { readRecord } from './record.ts'
+import { CsvRecordList } from './record-list.ts'
+import { readCsvText } from './text.ts'
+
+/**
+ * Reads the new bytes as any reader would, and throws unless they hold the records that were there, each to the letter,
+ * and the rows of the changes. One pass over the new text: what stays is compared as text, and not cell by cell.
+ */
+export function refuseUnlessReadBack(
+  former: CsvRecordList,
+  { delimiter, newline, endsWithNewline, hasBom }: CsvDialect,
+  changes: readonly Change[],
+  bytes: Uint8Array,
+): void {
+  const { text, hasBom: hasBomNow } = readCsvText(bytes)
+  if (hasBomNow !== hasBom) throw notAsAsked('the byte order mark is another')
+  if (detectDelimiter(text) !== delimiter) throw notAsAsked('the delimiter is another')
+  const now = new CsvRecordList(text, { delimiter, newline, endsWithNewline, hasBom })
+  const expected = expectedRecords(former, changes, (raw) => readRecord(raw, delimiter))
+  const isKept = (record: Expected | undefined, rowNumber: number): boolean => {
+    if (record === undefined) return false
+    const raw = now.original(rowNumber)
+    return typeof record === 'number'
+      ? raw === former.original(record)
+      : isSameRow(readRecord(raw, delimiter), record)
+  }
+  if (now.originalCount !== expected.length) throw notAsAsked('the number of records is another')
+  for (let rowNumber = 1; rowNumber <= now.originalCount; rowNumber++) {
+    if (!isKept(expected[rowNumber - 1], rowNumber)) throw notAsAsked(`record ${rowNumber} is another`)
+  }
+}
+
+/** The number that a record had, or the cells of one that was written. */
+type Expected = number | Cell[]
+
+/** The changes made to a plain list, one after the other. */
+function expectedRecords(
+  former: CsvRecordList,
+  changes: readonly Change[],
+  read: (raw: string) => Cell[],
+): Expected[] {
+  const records: Expected[] = Array.from({ length: former.originalCount }, (_, at) => at + 1)
+  const cellsOf = (record: Expected): Cell[] =>
+    typeof record === 'number' ? read(former.original(record)) : record
+  for (const change of changes) {
+    if (change.kind === 'delete') records.splice(change.rowNumber - 1, 1)
+    else if (change.kind === 'add') {
+      while (records.length > 0 && cellsOf(records.at(-1) ?? []).every((cell) => cell === null)) records.pop()
+      for (const row of change.rows) records.push(row.map(asRead))
+    } else {
+      const cells = [...cellsOf(records[change.rowNumber - 1] ?? [])]
+      for (const { columnIndex, value } of change.cells) {
+        while (cells.length < columnIndex) cells.push(null)
+        cells[columnIndex] = asRead(value)
+      }
+      records[change.rowNumber - 1] = cells
+    }
+  }
+  return records
+}
+
+/** An empty text is an empty cell, and there is one zero. */
+function asRead(cell: Cell): Cell {
+  if (cell === '') return null
+  return cell === 0 ? 0 : cell
+}

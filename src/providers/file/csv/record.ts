@@ -1,0 +1,56 @@
+import type { Cell } from '../../../sheets/rows/grid.ts'
+import { readCell, writeCell } from './cell.ts'
+import type { CsvDelimiter } from './dialect.ts'
+import { CsvScanner } from './scanner.ts'
+
+/** One record by itself, without its line end; a blank line has no cells. */
+export function readRecord(raw: string, delimiter: CsvDelimiter): Cell[] {
+  return fieldsOf(raw, delimiter).map(({ cell }) => cell)
+}
+
+export function writeRecord(row: readonly Cell[], columns: number, delimiter: CsvDelimiter): string {
+  if (row.slice(columns).some((cell) => cell !== null)) throw new Error('a cell beyond the last column')
+  const fields = Array.from({ length: columns }, (_, column) => writeCell(row[column] ?? null))
+  return joined(fields, delimiter)
+}
+
+/** The same record with another value in some fields; every other field keeps its text. */
+export function updateRecord(
+  raw: string,
+  changes: readonly { columnIndex: number; value: Cell }[],
+  columns: number,
+  delimiter: CsvDelimiter,
+): string {
+  const fields = fieldsOf(raw, delimiter)
+  let isChanged = false
+  for (const { columnIndex, value } of changes) {
+    const cell = value === '' ? null : value
+    // A value that is there already keeps its spelling: `1.50` stays `1.50`.
+    if ((fields[columnIndex]?.cell ?? null) === cell) continue
+    if (columnIndex >= Math.max(columns, fields.length)) throw new Error('a cell beyond the last column')
+    // What was a blank line becomes a row as wide as the others; a short row grows no further than it must.
+    const width = raw === '' ? Math.max(columns, columnIndex + 1) : columnIndex + 1
+    while (fields.length < width) fields.push({ text: '', cell: null })
+    fields[columnIndex] = { text: writeCell(cell), cell }
+    isChanged = true
+  }
+  if (!isChanged) return raw
+  return joined(
+    fields.map(({ text }) => text),
+    delimiter,
+  )
+}
+
+function fieldsOf(raw: string, delimiter: CsvDelimiter): { text: string; cell: Cell }[] {
+  const scanner = new CsvScanner(raw, delimiter)
+  const fields: { text: string; cell: Cell }[] = []
+  while (scanner.next()) {
+    fields.push({ text: raw.slice(scanner.start, scanner.end), cell: readCell(raw, scanner) })
+  }
+  return fields
+}
+
+function joined(fields: readonly string[], delimiter: CsvDelimiter): string {
+  // An empty cell alone in its row would be a blank line, which some programs drop.
+  return fields.length === 1 && fields[0] === '' ? '""' : fields.join(delimiter)
+}

@@ -1,0 +1,169 @@
+import type { Turn } from '../../shares/turnstile.ts'
+import type { Change, ChangeResult, Unfit } from '../../sheets/change.ts'
+import type { Decoder, FetchWish, Provider } from '../../sheets/provider.ts'
+import { ProviderFailure } from '../../sheets/provider-failure.ts'
+import { idleTimers, systemTimers } from '../../timers.ts'
+import { createEditing, type Editing, type EditingParts, type Editor } from './editing.ts'
+import { asProviderFailure } from './file-failure.ts'
+import { type FileLocation, kindOf, parseFileLocation } from './file-location.ts'
+import {
+  putInPlace,
+  type Replacement,
+  removeAbandoned,
+  removeReplacement,
+  wasPutInPlace,
+  writeReplacement,
+} from './file-replacement.ts'
+import { rememberWhole, type WholeFile } from './file-signs.ts'
+import { stampIn } from './file-version.ts'
+import { type ReadFile, readFile, readIfVersion } from './read-file.ts'
+import { createReplacedFiles } from './replaced-files.ts'
+import { createSettling } from './settling.ts'
+
+export interface FileProviderParts extends EditingParts {
+  editing?: Editing
+  /** Why a file may not become as long as this, in words for its owner; null when it may. */
+  problemWithLength?(path: string, bytes: number): Promise<string | null>
+}
+
+interface MadeReplacement extends Replacement {
+  whole: WholeFile
+  results: ChangeResult[]
+}
+
+/** Spreadsheets in local files, served in place: others may edit them at any time. */
+export function createFileProvider({ editing, problemWithLength, ...parts }: FileProviderParts): Provider {
+  const { observe } = parts
+  const { inTurn, edit } = editing ?? createEditing(parts)
+  const cleaned = new Set<string>()
+  const settling = createSettling()
+  const replaced = createReplacedFiles(observe)
+
+  return {
+    async fetch({ location }, { values, knownVersion }, turn) {
+      const place = locate(location)
+      const decoder = decoderFor(place, values)
+      const read = await failing('read', () => readWhole(place.path, knownVersion, turn))
+      return read === 'unchanged' ? read : { ...read, decoder }
+    },
+
+    /** Only of a CSV file: to find one row in a workbook, all of it is unpacked. */
+    async fetchHeader({ location }, turn) {
+      const { path } = locate(location)
+      if (kindOf(path) !== 'csv') return null
+      const read = await failing('read', () => readWhole(path, null, turn))
+      if (read === 'unchanged') throw new Error('Nothing was known that could be unchanged')
+      const decoder = { module: moduleAt('./csv-header.ts'), name: 'decodeCsvHeader', options: {} }
+      return { ...read, decoder }
+    },
+
+    /** Whoever comes while another program writes the file goes along with those who wait for it to be done. */
+    async untilTurn({ location }) {
+      // What goes wrong here goes wrong again when the write is made ready, and is told there.
+      await settling.untilWritable(parseFileLocation(location).path, idleTimers, true).catch(() => {})
+    },
+
+    async prepare({ accountId, location }, changes, version) {
+      const place = locate(location)
+      const { path } = place
+      const stamp = await failing('read', () => settling.untilWritable(path, idleTimers))
+      const made = await inTurn(accountId, () => makeReplacement(place, changes, version, stamp))
+      if (made === 'conflict' || 'changeAt' in made) return made
+      const { fence, identity, whole, results } = made
+      return {
+        fence,
+        expected: results,
+        isExact: true,
+        commit: () =>
+          failing('write', async () => {
+            if (!(await putInPlace(path, fence, version, replaced))) return { outcome: 'conflict' }
+            settling.noteOwn(path, { identity, whole })
+            return { outcome: 'applied', results }
+          }),
+        discard: () => removeReplacement(path, fence),
+      }
+    },
+
+    async settle({ location }, fence) {
+      const { path } = locate(location)
+      return failing('write', async () => ((await wasPutInPlace(path, fence)) ? 'applied' : 'void'))
+    },
+  }
+
+  /** Beside the file, if that still is what `version` and `stamp` say. Of its bytes nothing is held when it returns. */
+  async function makeReplacement(
+    place: FileLocation,
+    changes: readonly Change[],
+    version: string,
+    stamp: string,
+  ): Promise<MadeReplacement | 'conflict' | Unfit> {
+    const { path } = place
+    const read = await failing('read', () => readIfVersion(path, version))
+    if (read?.stamp !== stamp) return 'conflict'
+    const edited = await edit(read.bytes, editorFor(place, changes))
+    if ('changeAt' in edited) return edited
+    const { bytes, results } = edited
+    return failing('write', async () => {
+      const noRoom = await problemWithLength?.(path, bytes.byteLength)
+      if (noRoom) throw new ProviderFailure(noRoom)
+      if (!cleaned.has(path)) await removeAbandoned(path, Date.now())
+      cleaned.add(path)
+      return { ...(await writeReplacement(path, bytes)), whole: rememberWhole(bytes), results }
+    })
+  }
+
+  async function readWhole(
+    path: string,
+    knownVersion: string | null,
+    turn?: Turn,
+  ): Promise<ReadFile | 'unchanged'> {
+    for (;;) {
+      const stamp = await settling.untilReadable(path, systemTimers)
+      // Nothing is read then, so there is nothing to wait for.
+      if (stamp === knownVersion) return 'unchanged'
+      await turn?.begin()
+      const read = await readFile(path, knownVersion)
+      if (read === 'unchanged') return read
+      if (stampIn(read.version) === stamp) {
+        settling.noteRead(path, rememberWhole(read.bytes))
+        return read
+      }
+      // Another program may be writing it, and others need not wait for that.
+      turn?.end()
+    }
+  }
+}
+
+function decoderFor({ path, tab }: FileLocation, values: FetchWish['values']): Decoder {
+  return kindOf(path) === 'xlsx'
+    ? {
+        module: moduleAt('./xlsx/read/xlsx.ts'),
+        name: 'decodeXlsx',
+        options: { values, ...(tab && { tab }) },
+      }
+    : { module: moduleAt('./csv/csv.ts'), name: 'decodeCsv', options: { values } }
+}
+
+function editorFor({ path, tab }: FileLocation, changes: readonly Change[]): Editor {
+  return kindOf(path) === 'xlsx'
+    ? { module: moduleAt('./xlsx/edit/edit.ts'), name: 'editXlsx', more: [tab, changes] }
+    : { module: moduleAt('./csv/edit.ts'), name: 'editCsv', more: [changes] }
+}
+
+function moduleAt(path: string): string {
+  return new URL(path, import.meta.url).href
+}
+
+function locate(location: string): FileLocation {
+  const place = parseFileLocation(location)
+  if (kindOf(place.path)) return place
+  throw new ProviderFailure('the file is neither a CSV file nor an Excel workbook (.csv, .tsv, .xlsx)')
+}
+
+async function failing<T>(action: 'read' | 'write', work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    throw asProviderFailure(error, action)
+  }
+}

@@ -1,0 +1,136 @@
+import { hash, randomBytes } from 'node:crypto'
+import { type BigIntStats, constants, renameSync, statSync } from 'node:fs'
+import { access, open, readdir, stat, unlink } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { OutcomeUnknown, ProviderFailure } from '../../sheets/provider-failure.ts'
+import { stampOf, stampThatSuffices } from './file-version.ts'
+import { readIfVersion } from './read-file.ts'
+import type { ReplacedFiles } from './replaced-files.ts'
+
+/**
+ * New bytes in the place of a file, whole or not at all: temporary file beside it, fsync, rename, fsync of the
+ * folder. The temporary file's name is the fence. It is on disk, name and all, before anybody is told of it; from then
+ * on its being there means "not done", and its being gone means "done".
+ */
+
+const temporaryEnding = '.tmp'
+/** Names of files end at 255 bytes, and ours are longer. */
+const maxStemBytes = 200
+/** No write takes so long: what is older was left by a process that died before its journal knew of it. */
+const abandonedMs = 10 * 60 * 1_000
+
+export interface Replacement {
+  fence: string
+  /** What it is known by, also when it is in its place. */
+  identity: BigIntStats
+}
+
+export async function writeReplacement(path: string, bytes: Uint8Array): Promise<Replacement> {
+  // A rename would not mind that the file itself is read-only, but its owner does.
+  await access(path, constants.W_OK)
+  const former = await stat(path, { bigint: true })
+  const fence = stemOf(path) + randomBytes(8).toString('hex') + temporaryEnding
+  const temporary = join(dirname(path), fence)
+  try {
+    await using file = await open(temporary, 'wx', Number(former.mode) & 0o777)
+    await file.writeFile(bytes)
+    // The umask may have narrowed the mode, and a file that root replaces must still be its owner's.
+    await file.chmod(Number(former.mode) & 0o777)
+    if (process.getuid?.() === 0) await file.chown(Number(former.uid), Number(former.gid))
+    await file.sync()
+    const identity = await file.stat({ bigint: true })
+    await syncFolder(path)
+    return { fence, identity }
+  } catch (error) {
+    await unlink(temporary).catch(() => {})
+    throw error
+  }
+}
+
+/** False, with nothing done, when the file is no longer this version. */
+export async function putInPlace(
+  path: string,
+  fence: string,
+  version: string,
+  replaced: ReplacedFiles,
+): Promise<boolean> {
+  const stamp = stampThatSuffices(version) ?? (await readIfVersion(path, version))?.stamp
+  const former = await open(path)
+  let isReplaced = false
+  try {
+    const last = await former.stat({ bigint: true })
+    // In one breath: only an edit in the instant between these two can go unseen.
+    if (stampOf(last) !== stamp || stampOf(statSync(path, { bigint: true })) !== stamp) return false
+    rename(join(dirname(path), fence), path)
+    isReplaced = true
+    replaced.keep(path, former, last)
+  } finally {
+    if (!isReplaced) await former.close()
+  }
+  await syncFolder(path).catch((cause: unknown) => {
+    throw new OutcomeUnknown('the disk did not confirm the write', { cause, isPassing: true })
+  })
+  return true
+}
+
+/** The file itself was there a moment ago: what is gone is ours, and whoever took it away has settled it as not done. */
+function rename(temporary: string, path: string): void {
+  try {
+    renameSync(temporary, path)
+  } catch (cause) {
+    if (!isMissing(cause)) throw cause
+    throw new ProviderFailure('another instance has taken over; nothing was written, retry in a moment', {
+      cause,
+      isPassing: true,
+      retryAfterSeconds: 1,
+    })
+  }
+}
+
+export async function removeReplacement(path: string, fence: string): Promise<void> {
+  await unlink(join(dirname(path), fence)).catch(() => {})
+}
+
+/** Whether the replacement took place; if not, it never will, because what it needs is gone. */
+export async function wasPutInPlace(path: string, fence: string): Promise<boolean> {
+  if (basename(fence) !== fence) throw new Error('A fence is the name of a file')
+  try {
+    await unlink(join(dirname(path), fence))
+    await syncFolder(path)
+    return false
+  } catch (error) {
+    if (!isMissing(error)) throw error
+  }
+  // A drive that is away has neither: that says nothing.
+  await stat(path)
+  await syncFolder(path)
+  return true
+}
+
+/**
+ * Clears away what processes left that died between writing a temporary file and telling the journal of it. Those of
+ * one file only, and only while its lane is ours: what the journal knows of is settled by then.
+ */
+export async function removeAbandoned(path: string, nowMs: number): Promise<void> {
+  const stem = stemOf(path)
+  for (const name of await readdir(dirname(path))) {
+    if (!name.startsWith(stem) || !/^[0-9a-f]{16}\.tmp$/.test(name.slice(stem.length))) continue
+    const left = await stat(join(dirname(path), name)).catch(() => null)
+    if (left && nowMs - left.mtimeMs > abandonedMs) await removeReplacement(path, name)
+  }
+}
+
+function stemOf(path: string): string {
+  const name = basename(path)
+  return Buffer.byteLength(name) <= maxStemBytes ? `.${name}.` : `.${hash('sha256', name).slice(0, 32)}.`
+}
+
+/** A name is on disk when its folder is. */
+async function syncFolder(path: string): Promise<void> {
+  await using folder = await open(dirname(path), 'r')
+  await folder.sync()
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ENOENT'
+}

@@ -1,0 +1,154 @@
+import type { Change, ChangeResult, Unfit } from '../../../../../sheets/change.ts'
+import type { Cell, Grid } from '../../../../../sheets/rows/grid.ts'
+import { MAX_ROWS } from '../../container/limits.ts'
+import { whyUnfitForXlsx } from './cell-xml.ts'
+import { type DeletedRow, RowShift } from './row-shift.ts'
+
+/** What is written to one row of the sheet as it was. */
+export interface RowWrite {
+  /** The row was past the last one with data. */
+  isAdded: boolean
+  /** By column, from 0. */
+  cells: Map<number, { value: Cell; changeAt: number }>
+  /** What the row held before all changes. */
+  formerCells: readonly Cell[]
+  /** For an added row: the row with data above it, whose look it takes. */
+  modelRow: number
+}
+
+/** All changes of a list at once, in the row numbers of the sheet as it was. */
+export interface Plan {
+  shift: RowShift
+  writes: Map<number, RowWrite>
+  results: ChangeResult[]
+}
+
+/**
+ * Makes the changes to the grid one after the other. A sheet always has all its rows, so additions fill rows that
+ * are there and deletions take them away: every change can be told in the numbers from before.
+ */
+export function planChanges(
+  { rows }: Grid,
+  changes: readonly Change[],
+  uncalculatedRows: readonly number[],
+): Plan | Unfit {
+  const deleted = new Map<number, DeletedRow>()
+  /** The keys of `deleted`, from the top. */
+  const gone: number[] = []
+  const writes = new Map<number, RowWrite>()
+  const results: ChangeResult[] = []
+
+  const originalNumber = (rowNumber: number): number => {
+    let original = rowNumber
+    for (const row of gone) {
+      if (row > original) break
+      original++
+    }
+    return original
+  }
+
+  function writeCells(
+    rowNumber: number,
+    cells: readonly CellValue[],
+    changeAt: number,
+    modelRow?: number,
+  ): void {
+    const original = originalNumber(rowNumber)
+    const row = rows[rowNumber - 1] ?? []
+    const write: RowWrite = writes.get(original) ?? {
+      isAdded: modelRow !== undefined,
+      cells: new Map(),
+      formerCells: [...row],
+      modelRow: modelRow ?? original,
+    }
+    writes.set(original, write)
+    for (const [column, value] of cells) {
+      write.cells.set(column, { value, changeAt })
+      while (row.length < column) row.push(null)
+      row[column] = value
+    }
+    withoutEmptyEnd(row)
+    rows[rowNumber - 1] = row
+  }
+
+  /** A formula that was never calculated (openpyxl writes such) reads as empty, but must not be written over. */
+  function lastRowInUse(): number {
+    const uncalculated = uncalculatedRows.findLast((row) => !deleted.has(row)) ?? 0
+    return Math.max(rows.length, uncalculated - gone.filter((row) => row < uncalculated).length)
+  }
+
+  function add(given: readonly (readonly Cell[])[], changeAt: number): ChangeResult {
+    const above = originalNumber(Math.max(rows.length, 1))
+    const modelRow = writes.get(above)?.modelRow ?? above
+    const first = lastRowInUse() + 1
+    while (rows.length < first - 1) rows.push([])
+    for (const cells of given) {
+      const values = cells.map((cell, column): CellValue => [column, asRead(cell)])
+      const filled = values.filter(([, value]) => value !== null)
+      writeCells(rows.length + 1, filled, changeAt, modelRow)
+    }
+    const result: ChangeResult = {
+      kind: 'add',
+      rowNumbers: given.map((_, at) => first + at),
+      rows: given.map((_, at) => [...(rows[first - 1 + at] ?? [])]),
+    }
+    withoutBlankEnd(rows)
+    return result
+  }
+
+  for (const [changeAt, change] of changes.entries()) {
+    if (change.kind === 'add') {
+      const details = whyUnfit(change.rows.flat())
+      if (details !== undefined) return { changeAt, reason: 'value', details }
+      if (lastRowInUse() + change.rows.length > MAX_ROWS) {
+        return { changeAt, reason: 'file', details: `An Excel sheet has room for ${MAX_ROWS} rows.` }
+      }
+      results.push(add(change.rows, changeAt))
+      continue
+    }
+    const { rowNumber } = change
+    if (!(rowNumber >= 2 && rowNumber <= rows.length)) {
+      return { changeAt, reason: 'row', details: `There is no row ${rowNumber}.` }
+    }
+    if (change.kind === 'delete') {
+      const original = originalNumber(rowNumber)
+      deleted.set(original, { changeAt, askedNumber: rowNumber })
+      gone.splice(gone.findLastIndex((row) => row < original) + 1, 0, original)
+      results.push({ kind: 'delete', row: rows.splice(rowNumber - 1, 1)[0] ?? [] })
+    } else {
+      const details = whyUnfit(change.cells.map(({ value }) => value))
+      if (details !== undefined) return { changeAt, reason: 'value', details }
+      const cells = change.cells.map(({ columnIndex, value }): CellValue => [columnIndex, asRead(value)])
+      writeCells(rowNumber, cells, changeAt)
+      results.push({ kind: 'update', row: [...(rows[rowNumber - 1] ?? [])] })
+    }
+    withoutBlankEnd(rows)
+  }
+  for (const row of deleted.keys()) writes.delete(row)
+  return { shift: new RowShift(deleted), writes, results }
+}
+
+type CellValue = [column: number, value: Cell]
+
+function whyUnfit(cells: readonly Cell[]): string | undefined {
+  for (const cell of cells) {
+    const details = whyUnfitForXlsx(cell)
+    if (details !== undefined) return details
+  }
+  return undefined
+}
+
+/** An empty text is an empty cell, and there is one zero. */
+function asRead(cell: Cell): Cell {
+  if (cell === '') return null
+  return cell === 0 ? 0 : cell
+}
+
+/** As the reader has it: a row is as long as its last value, the grid ends with the last row that has one. */
+function withoutEmptyEnd(row: Cell[]): void {
+  while (row.length > 0 && row.at(-1) === null) row.pop()
+}
+
+function withoutBlankEnd(rows: Cell[][]): void {
+  while (rows.length > 0 && rows.at(-1)?.length === 0) rows.pop()
+}

@@ -1,0 +1,49 @@
+import type { XmlPart } from '../../container/part.ts'
+import { type FormulaShift, shiftFormula } from './formula-shift.ts'
+import { XmlEdits } from './xml-edits.ts'
+import { readXmlTree, type XmlElement } from './xml-tree.ts'
+
+/** Elements of a workbook part that stand before `calcPr` (ECMA-376-1, 18.2.27), the last ones of them. */
+const BEFORE_CALCULATION = new Set(['sheets', 'functionGroups', 'externalReferences', 'definedNames'])
+
+export interface WorkbookPartChange {
+  /** Results that were stored may be outdated: whoever opens the workbook calculates them anew. */
+  recalculates: boolean
+  formulaShift: FormulaShift
+}
+
+/** The workbook part after a change to a tab; undefined when it stays as it is. */
+export function changeWorkbookPart(part: XmlPart, change: WorkbookPartChange): XmlPart | undefined {
+  const root = readXmlTree(part.text)
+  const edits = new XmlEdits(part.text)
+  if (change.recalculates) recalculateOnOpening(root, edits)
+  if (!change.formulaShift.shift.isEmpty) shiftNames(root, edits, change.formulaShift)
+  return edits.isEmpty ? undefined : { ...part, text: edits.toText() }
+}
+
+function recalculateOnOpening(root: XmlElement, edits: XmlEdits): void {
+  const calculation = root.child('calcPr')
+  if (calculation) {
+    if (calculation.attribute('fullCalcOnLoad') !== 'true')
+      edits.setAttribute(calculation, 'fullCalcOnLoad', '1')
+    return
+  }
+  const before = root.children.findLast(({ name }) => BEFORE_CALCULATION.has(name))
+  if (before) edits.insertAfter(before, `<${root.prefix}calcPr fullCalcOnLoad="1"/>`)
+}
+
+function shiftNames(root: XmlElement, edits: XmlEdits, formulaShift: FormulaShift): void {
+  for (const element of root.child('definedNames')?.children ?? []) {
+    const { text } = element
+    const words = `the name ${element.attribute('name')}`
+    const shifted = shiftFormula(text, { tab: undefined, words }, formulaShift)
+    if (shifted !== text) edits.setText(element, shifted)
+  }
+}
+
+/** A part of relationships or of content types without what it says of one part. */
+export function withoutPart(part: XmlPart, isMeant: (element: XmlElement) => boolean): XmlPart {
+  const edits = new XmlEdits(part.text)
+  for (const element of readXmlTree(part.text).children) if (isMeant(element)) edits.remove(element)
+  return { ...part, text: edits.toText() }
+}

@@ -1,0 +1,39 @@
+import type { Grid } from '../../../../sheets/rows/grid.ts'
+import { chooseTab, failingInOwnersWords, openWorkbook, visibleNames } from '../container/open.ts'
+import { readCellFormats, readDisplayFormats } from './cell-formats.ts'
+import { createDisplayReader, createTypedReader } from './cell-value.ts'
+import { readSharedStrings } from './shared-strings.ts'
+import { readWorksheet } from './worksheet.ts'
+
+export interface XlsxOptions {
+  /** Absent = the first visible worksheet. A hidden one is served when it is named. */
+  tab?: string
+  /**
+   * 'formatted' gives each cell as its number format shows it (docs/contract.md#values-as-displayed); absent = typed.
+   */
+  values?: 'typed' | 'formatted'
+}
+
+/** Whatever the bytes are, the outcome is a grid or a `ProviderFailure`, within the limits of limits.ts. */
+export async function decodeXlsx(bytes: Uint8Array, options: XlsxOptions): Promise<Grid> {
+  return failingInOwnersWords(async () => {
+    const { archive, workbook } = await openWorkbook(bytes)
+    const tab = chooseTab(workbook.tabs, options.tab)
+    const sharedStrings = await readSharedStrings(archive, workbook.sharedStringsPath)
+    const { uses1904, stylesPath } = workbook
+    const reader =
+      options.values === 'formatted'
+        ? createDisplayReader({ sharedStrings, uses1904 }, await readDisplayFormats(archive, stylesPath))
+        : createTypedReader({
+            sharedStrings,
+            uses1904,
+            cellFormats: await readCellFormats(archive, stylesPath),
+          })
+    return readWorksheet(archive, tab.path, reader)
+  })
+}
+
+/** The visible worksheets in the order of their tabs: the first is what `decodeXlsx` takes by default. */
+export async function listXlsxTabs(bytes: Uint8Array): Promise<string[]> {
+  return failingInOwnersWords(async () => visibleNames((await openWorkbook(bytes)).workbook.tabs))
+}

@@ -1,0 +1,125 @@
+import type { Store } from '../../store/store.ts'
+import { fieldsOf, listOf, parsedJson, textOf } from '../remote/json-fields.ts'
+import type { GoogleCalls } from './client/google-call.ts'
+import type { GoogleEndpoints } from './client/google-endpoints.ts'
+import { unreadable } from './client/google-errors.ts'
+import { scopeUrl } from './oauth/google-consent.ts'
+
+/** What an owner can choose from when connecting a sheet. */
+export interface GoogleFiles {
+  /**
+   * Newest first, a page of at most 100. 'not_allowed' when the owner's consent does not reach to listing: then a
+   * pasted address is the way.
+   */
+  listSpreadsheets(
+    credentialId: string,
+    search?: string,
+    pageToken?: string,
+  ): Promise<SpreadsheetPage | 'not_allowed'>
+  listTabs(credentialId: string, spreadsheetId: string): Promise<SpreadsheetTabs>
+}
+
+export interface SpreadsheetPage {
+  spreadsheets: { spreadsheetId: string; title: string; modifiedAtMs: number }[]
+  nextPageToken: string | null
+}
+
+export interface SpreadsheetTabs {
+  title: string
+  /** Those with cells, in their order; a tab that is all chart has none. */
+  tabs: SpreadsheetTab[]
+}
+
+export interface SpreadsheetTab {
+  tabId: number
+  title: string
+  rows: number
+  columns: number
+  isHidden: boolean
+}
+
+export interface FilesParts {
+  calls: GoogleCalls
+  endpoints: GoogleEndpoints
+  store: Pick<Store, 'findCredential'>
+}
+
+const pageSize = 100
+const scopesThatList = ['drive', 'drive.readonly', 'drive.file', 'drive.metadata', 'drive.metadata.readonly']
+
+export function createGoogleFiles({ calls, endpoints, store }: FilesParts): GoogleFiles {
+  return {
+    async listSpreadsheets(credentialId, search = '', pageToken) {
+      const scopes = (await store.findCredential(credentialId))?.scopes.split(' ') ?? []
+      if (!scopesThatList.some((scope) => scopes.includes(scopeUrl(scope)))) return 'not_allowed'
+      const asked = new URLSearchParams({
+        q: queryFor(search),
+        orderBy: 'modifiedTime desc',
+        pageSize: String(pageSize),
+        fields: 'nextPageToken,files(id,name,modifiedTime)',
+        supportsAllDrives: 'true',
+        includeItemsFromAllDrives: 'true',
+        ...(pageToken === undefined ? {} : { pageToken }),
+      })
+      const answer = await ask('drive', credentialId, `${endpoints.drive}/files?${asked}`)
+      return {
+        spreadsheets: listOf(answer.files).map((file) => {
+          const { id, name, modifiedTime } = fieldsOf(file)
+          const modifiedAtMs = Date.parse(textOf(modifiedTime) ?? '')
+          return {
+            spreadsheetId: needed(textOf(id)),
+            title: needed(textOf(name)),
+            modifiedAtMs: modifiedAtMs || 0,
+          }
+        }),
+        nextPageToken: textOf(answer.nextPageToken),
+      }
+    },
+
+    async listTabs(credentialId, spreadsheetId) {
+      const wanted = new URLSearchParams({
+        fields: 'properties.title,sheets.properties(sheetId,title,sheetType,hidden,gridProperties)',
+        prettyPrint: 'false',
+      })
+      const url = `${endpoints.sheets}/${encodeURIComponent(spreadsheetId)}?${wanted}`
+      const answer = await ask('sheets', credentialId, url)
+      return {
+        title: needed(textOf(fieldsOf(answer.properties).title)),
+        tabs: listOf(answer.sheets)
+          .map((sheet) => fieldsOf(fieldsOf(sheet).properties))
+          .filter(({ sheetType }) => sheetType === undefined || sheetType === 'GRID')
+          .map(tabOf),
+      }
+    },
+  }
+
+  async function ask(service: 'drive' | 'sheets', credentialId: string, url: string) {
+    const body = await calls.callRead({ credentialId, method: 'GET', url, service })
+    const parsed = parsedJson(body)
+    if (parsed === undefined) throw unreadable()
+    return fieldsOf(parsed)
+  }
+}
+
+function queryFor(search: string): string {
+  const all = "mimeType = 'application/vnd.google-apps.spreadsheet' and trashed = false"
+  const words = search.trim()
+  return words === '' ? all : `${all} and name contains '${words.replace(/['\\]/g, '\\$&')}'`
+}
+
+function tabOf({ sheetId, title, hidden, gridProperties }: Record<string, unknown>): SpreadsheetTab {
+  const { rowCount, columnCount } = fieldsOf(gridProperties)
+  return {
+    // Left out when it is 0, as every default is where an answer is cut down to fields.
+    tabId: typeof sheetId === 'number' ? sheetId : 0,
+    title: needed(textOf(title)),
+    rows: typeof rowCount === 'number' ? rowCount : 0,
+    columns: typeof columnCount === 'number' ? columnCount : 0,
+    isHidden: hidden === true,
+  }
+}
+
+function needed(text: string | null): string {
+  if (text === null) throw unreadable()
+  return text
+}

@@ -1,0 +1,155 @@
+import type { Clock } from '../../clock.ts'
+import type { Observe } from '../../reporting/observe.ts'
+import type { Sealing } from '../../secrets/sealing.ts'
+import type { ShareValue } from '../../shared-state/cells/shared-value.ts'
+import { defaultShares, type Shares } from '../../shares/shares.ts'
+import { createTurnstile } from '../../shares/turnstile.ts'
+import type { Provider } from '../../sheets/provider.ts'
+import type { Store } from '../../store/store.ts'
+import { systemTimers, type Timers } from '../../timers.ts'
+import { createGoogleBreaker } from '../remote/breaker.ts'
+import { createRetryCredit } from '../remote/retry-credit.ts'
+import {
+  createTransport,
+  type Transport,
+  type TransportLimits,
+  transportLimits,
+} from '../remote/transport.ts'
+import { type BudgetLimits, createGoogleBudget, googleRations } from './client/google-budget.ts'
+import { type CallLimits, callLimits, createGoogleCalls, type GoogleCalls } from './client/google-call.ts'
+import { googleEndpoints } from './client/google-endpoints.ts'
+import { createGoogleTime } from './client/google-time.ts'
+import { createGoogleFiles, type GoogleFiles } from './google-files.ts'
+import { createGoogleProvider } from './google-provider.ts'
+import { createGoogleTokens } from './oauth/access-tokens.ts'
+import type { GoogleScope } from './oauth/google-consent.ts'
+import { createGoogleOAuth, type GoogleOAuth } from './oauth/google-oauth.ts'
+import type { SharedTokens } from './oauth/shared-tokens.ts'
+import { createGoogleComparing } from './read/google-comparing.ts'
+import { createGoogleWriting } from './write/google-writing.ts'
+import { journalTagOf } from './write/marker.ts'
+
+/** All that speaks to Google, put together once. */
+export interface Google {
+  provider: Provider
+  oauth: GoogleOAuth
+  files: GoogleFiles
+  calls: GoogleCalls
+  /** Of the page on which owners consent. */
+  consentOrigin: string
+  close(): Promise<void>
+}
+
+export interface GoogleParts {
+  settings: {
+    clientId: string
+    clientSecret: string
+    endpoint: string | null
+    scope: GoogleScope
+    /** Where Google granted the operator's project other rations than everyone has. */
+    rations?: BudgetLimits
+  }
+  store: Pick<Store, 'findCredential' | 'expireCredential'>
+  sealing: Pick<Sealing, 'open' | 'keyId'>
+  clock: Clock
+  observe: Observe
+  sharedTokens?: SharedTokens
+  /** Where several servers spend from the same rations. */
+  share?: ShareValue
+  shares?: Pick<Shares, 'fetching_at_once' | 'decoding_waiting'>
+  /** For tests; without them, as docs/google.md#limits and docs/reliability.md#deadlines-and-retries have it. */
+  timers?: Timers
+  random?: () => number
+  transport?: Transport
+  transportLimits?: TransportLimits
+  callLimits?: CallLimits
+  rations?: BudgetLimits
+}
+
+export function createGoogle(parts: GoogleParts): Google {
+  const { settings, store, sealing, clock, observe, timers = systemTimers, random = Math.random } = parts
+  const { scope } = settings
+  const endpoints = googleEndpoints(settings.endpoint)
+  const transport = parts.transport ?? createTransport(parts.transportLimits ?? transportLimits)
+  const oauth = createGoogleOAuth({ endpoints, transport, clock, timers, client: settings, scope })
+  const tokens = createGoogleTokens({
+    store,
+    sealing,
+    oauth,
+    clock,
+    observe,
+    ...(parts.sharedTokens && { shared: parts.sharedTokens }),
+  })
+  const budget = createGoogleBudget({
+    clock,
+    timers,
+    observe,
+    random,
+    limits: parts.rations ?? settings.rations ?? googleRations,
+    ...(parts.share && { share: parts.share }),
+  })
+  const breaker = createGoogleBreaker({ clock, observe, random })
+  const retryCredit = createRetryCredit(clock)
+  const limits = parts.callLimits ?? callLimits
+  const time = createGoogleTime(clock)
+  const calls = createGoogleCalls({
+    transport,
+    tokens,
+    time,
+    budget,
+    breaker,
+    retryCredit,
+    scope,
+    clock,
+    timers,
+    observe,
+    random,
+    limits,
+  })
+  const comparing = createGoogleComparing()
+  const { fetching_at_once, decoding_waiting } = parts.shares ?? defaultShares
+  const fetches = createTurnstile({
+    share: 'fetching_at_once',
+    // Together they are bounded by the project's ration.
+    places: Number.POSITIVE_INFINITY,
+    placesOfAccount: fetching_at_once,
+    waitingOfAccount: decoding_waiting,
+    clock,
+    observe,
+  })
+  return {
+    provider: {
+      ...createGoogleProvider({
+        calls,
+        endpoints,
+        comparing,
+        tokens,
+        budget,
+        fetches,
+        clock,
+        timers,
+        limits,
+      }),
+      ...createGoogleWriting({
+        calls,
+        endpoints,
+        tokens,
+        budget,
+        time,
+        journalTag: journalTagOf(sealing.keyId),
+        clock,
+        timers,
+        observe,
+      }),
+    },
+    oauth,
+    files: createGoogleFiles({ calls, endpoints, store }),
+    calls,
+    consentOrigin: new URL(endpoints.consentPage).origin,
+    async close() {
+      budget.close()
+      await comparing.close()
+      transport.close()
+    },
+  }
+}

@@ -1,0 +1,212 @@
+import type { Clock } from '../../../clock.ts'
+import { ProviderFailure } from '../../../sheets/provider-failure.ts'
+import type { Timers } from '../../../timers.ts'
+import { createDeadline } from '../../remote/deadline.ts'
+import { fieldsOf, parsedJson, textOf } from '../../remote/json-fields.ts'
+import { type Answer, ExchangeLost, type Transport } from '../../remote/transport.ts'
+import type { GoogleEndpoints } from '../client/google-endpoints.ts'
+import { plainText, readGoogleError } from '../client/google-errors.ts'
+import { consentWishes, type GoogleScope, scopeUrl } from './google-consent.ts'
+import {
+  failureOfAbout,
+  misconfiguration,
+  noRefreshToken,
+  type OAuthProblem,
+  problemOf,
+  problemOfFailure,
+  scopeMissing,
+  type TokenRefusal,
+  unusable,
+} from './oauth-problem.ts'
+
+/** Google's OAuth, as far as an app needs it that acts for an owner who is away. */
+export interface GoogleOAuth {
+  /** Where to send the owner's browser. With `drive.file` the owner chooses there what Rowport may use, too. */
+  consentUrl(attempt: { state: string; codeChallenge: string; redirectUri: string }): string
+  /** The code that the browser brought back, for lasting access; a problem in words for the owner. */
+  exchangeCode(attempt: {
+    code: string
+    verifier: string
+    redirectUri: string
+  }): Promise<Grant | OAuthProblem>
+  /** 'dead': Google will never again take this refresh token. Any other failure is thrown, and says nothing of it. */
+  refresh(refreshToken: string): Promise<Refreshed | { dead: string }>
+  /** False when Google did not know the token any more. Throws when Google could not be asked. */
+  revoke(token: string): Promise<boolean>
+}
+
+export interface Grant {
+  refreshToken: string
+  accessToken: string
+  expiresInSeconds: number
+  scopes: string[]
+  /** Google's unchanging name of the person. OAuth and Drive have one each, so it changes with the scope. */
+  subject: string
+  email: string
+}
+
+export interface Refreshed {
+  accessToken: string
+  expiresInSeconds: number
+}
+
+export interface OAuthParts {
+  endpoints: GoogleEndpoints
+  transport: Transport
+  clock: Clock
+  timers: Timers
+  client: { clientId: string; clientSecret: string }
+  scope: GoogleScope
+}
+
+const allowedMs = 10_000
+const formType = { 'Content-Type': 'application/x-www-form-urlencoded' }
+
+export function createGoogleOAuth({
+  endpoints,
+  transport,
+  clock,
+  timers,
+  client,
+  scope,
+}: OAuthParts): GoogleOAuth {
+  return {
+    consentUrl({ state, codeChallenge, redirectUri }) {
+      const asked = new URLSearchParams({
+        client_id: client.clientId,
+        redirect_uri: redirectUri,
+        response_type: 'code',
+        ...consentWishes[scope],
+        // A refresh token comes with a first consent only, unless consent is asked for again.
+        access_type: 'offline',
+        prompt: 'consent',
+        state,
+        code_challenge: codeChallenge,
+        code_challenge_method: 'S256',
+      })
+      return `${endpoints.consentPage}?${asked}`
+    },
+
+    async exchangeCode({ code, verifier, redirectUri }) {
+      try {
+        const given = await askToken({
+          grant_type: 'authorization_code',
+          code,
+          code_verifier: verifier,
+          redirect_uri: redirectUri,
+        })
+        if ('refused' in given) return problemOf(given.refused)
+        const { accessToken, expiresInSeconds, scopes, refreshToken } = given
+        // Google lets people untick single boxes and still says yes.
+        if (!scopes.includes(scopeUrl(scope))) return scopeMissing
+        if (refreshToken === null) return noRefreshToken
+        const person = scope === 'drive.file' ? await askDrive(accessToken) : await personOf(given)
+        if (!person) return { problem: 'unreachable', words: 'Google did not say whose account this is.' }
+        return { refreshToken, accessToken, expiresInSeconds, scopes, ...person }
+      } catch (error) {
+        if (!(error instanceof ProviderFailure)) throw error
+        return problemOfFailure(error)
+      }
+    },
+
+    async refresh(refreshToken) {
+      const given = await askToken({ grant_type: 'refresh_token', refresh_token: refreshToken })
+      if (!('refused' in given)) return given
+      const { error, description } = given.refused
+      if (error === 'invalid_grant') return { dead: `${error}: ${description}` }
+      throw misconfiguration(given.refused)
+    },
+
+    async revoke(token) {
+      const { status, body } = await post(endpoints.revoke, new URLSearchParams({ token }))
+      if (status === 200) return true
+      if (status === 400 && textOf(fieldsOf(parsedJson(body)).error) !== null) return false
+      throw unusable(status)
+    },
+  }
+
+  async function askToken(
+    parameters: Record<string, string>,
+  ): Promise<TokenAnswer | { refused: TokenRefusal }> {
+    const form = new URLSearchParams({
+      ...parameters,
+      client_id: client.clientId,
+      client_secret: client.clientSecret,
+    })
+    const { status, body } = await post(endpoints.token, form)
+    const fields = fieldsOf(parsedJson(body))
+    const error = textOf(fields.error)
+    if ((status === 400 || status === 401) && error !== null) {
+      return { refused: { error, description: plainText(textOf(fields.error_description) ?? '') } }
+    }
+    const accessToken = textOf(fields.access_token)
+    const expiresInSeconds = fields.expires_in
+    if (status !== 200 || !accessToken || typeof expiresInSeconds !== 'number') throw unusable(status)
+    return {
+      accessToken,
+      expiresInSeconds,
+      scopes: (textOf(fields.scope) ?? '').split(' ').filter(Boolean),
+      refreshToken: textOf(fields.refresh_token),
+      idToken: textOf(fields.id_token),
+    }
+  }
+
+  async function personOf({ idToken, accessToken }: TokenAnswer): Promise<Person | null> {
+    // Straight from Google over TLS, so its signature need not be looked at.
+    const claimed = personIn(claimsOf(idToken))
+    if (claimed) return claimed
+    const { status, body } = await ask(endpoints.userInfo, accessToken)
+    if (status !== 200) throw unusable(status)
+    return personIn(parsedJson(body))
+  }
+
+  /** Beside drive.file nothing may be asked for that would tell who it is; but Drive knows whose files they are. */
+  async function askDrive(accessToken: string): Promise<Person | null> {
+    const fields = new URLSearchParams({ fields: 'user(emailAddress,permissionId,displayName)' })
+    const { status, body } = await ask(`${endpoints.drive}/about?${fields}`, accessToken)
+    if (status !== 200) throw failureOfAbout(status, readGoogleError(body), scope)
+    const { permissionId, emailAddress, displayName } = fieldsOf(fieldsOf(parsedJson(body)).user)
+    const subject = textOf(permissionId)
+    // Google may keep the address back; the name still tells the owner which account it is.
+    const email = textOf(emailAddress) ?? textOf(displayName)
+    return subject !== null && email !== null ? { subject, email } : null
+  }
+
+  function ask(url: string, accessToken: string): Promise<Answer> {
+    return exchange({ method: 'GET', url, headers: { Authorization: `Bearer ${accessToken}` } })
+  }
+
+  function post(url: string, form: URLSearchParams): Promise<Answer> {
+    return exchange({ method: 'POST', url, headers: formType, body: form.toString() })
+  }
+
+  async function exchange(wish: Omit<Parameters<Transport['exchange']>[0], 'signal'>): Promise<Answer> {
+    const deadline = createDeadline(clock, timers, allowedMs)
+    try {
+      return await transport.exchange({ ...wish, signal: deadline.signal })
+    } catch (error) {
+      if (!(error instanceof ExchangeLost)) throw error
+      throw new ProviderFailure('Google cannot be reached at the moment', { isPassing: true, cause: error })
+    } finally {
+      deadline.end()
+    }
+  }
+}
+
+interface TokenAnswer extends Refreshed {
+  scopes: string[]
+  refreshToken: string | null
+  idToken: string | null
+}
+
+type Person = Pick<Grant, 'subject' | 'email'>
+
+function personIn(claims: unknown): Person | null {
+  const { sub, email } = fieldsOf(claims)
+  return typeof sub === 'string' && typeof email === 'string' ? { subject: sub, email } : null
+}
+
+function claimsOf(idToken: string | null): unknown {
+  const payload = idToken?.split('.')[1]
+  return payload === undefined ? null : parsedJson(Buffer.from(payload, 'base64url'))
+}

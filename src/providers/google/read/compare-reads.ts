@@ -1,0 +1,83 @@
+import { ProviderFailure } from '../../../sheets/provider-failure.ts'
+import { type OnDifference, walkDifferences } from './differing-cells.ts'
+import type { SerialKind } from './serial-text.ts'
+import { shownAs } from './shown-kind.ts'
+import { cellsIn } from './values-body.ts'
+
+/** Kinds by number, as `dates` has them. */
+export const serialKinds: readonly SerialKind[] = ['date', 'date-time', 'time', 'elapsed']
+/** Row, column, kind, and again: numbers only, so that a thread hands them over at no cost. */
+export const numbersPerDate = 3
+
+/**
+ * Two reads of one tab, with dates as numbers and with dates as texts, laid over each other: where one has a number
+ * and the other a text, there is a date.
+ */
+export interface Comparison {
+  /**
+   * 'torn': the two cannot be of the same moment. 'doubtful': they may be, but a number changed, or a text has
+   * nothing of the date it should show.
+   */
+  fit: 'exact' | 'doubtful' | 'torn'
+  dates: Uint32Array<ArrayBuffer>
+}
+
+export function compareReads(serialBody: Uint8Array, shownBody: Uint8Array): Comparison {
+  const walked = createJudging()
+  if (walkDifferences(serialBody, shownBody, walked.judge)) return walked.comparison()
+  const parsed = createJudging()
+  parseDifferences(serialBody, shownBody, parsed.judge)
+  return parsed.comparison()
+}
+
+function createJudging(): { judge: OnDifference; comparison(): Comparison } {
+  const dates: number[] = []
+  let isDoubtful = false
+  let isTorn = false
+
+  return {
+    judge(row, column, serial, text) {
+      if (typeof serial !== 'number' || typeof text === 'boolean') {
+        isTorn = true
+        return false
+      }
+      if (typeof text === 'number' || text === '') {
+        // RAND() and its kind change by themselves; a format may show nothing at all.
+        isDoubtful = true
+        return true
+      }
+      const shown = shownAs(serial, text)
+      isDoubtful ||= !shown.isPlausible
+      dates.push(row, column, serialKinds.indexOf(shown.kind))
+      return true
+    },
+    comparison() {
+      // A new array each time: its buffer is handed over.
+      if (isTorn) return { fit: 'torn', dates: new Uint32Array() }
+      return { fit: isDoubtful ? 'doubtful' : 'exact', dates: Uint32Array.from(dates) }
+    },
+  }
+}
+
+/** Also where one has more rows or cells than the other: Google leaves out what is empty at the end. */
+function parseDifferences(serialBody: Uint8Array, shownBody: Uint8Array, onDifference: OnDifference): void {
+  const serials = cellsIn(serialBody)
+  const texts = cellsIn(shownBody)
+  for (let row = 0; row < Math.max(serials.length, texts.length); row++) {
+    const ofSerials = serials[row] ?? []
+    const ofTexts = texts[row] ?? []
+    for (let column = 0; column < Math.max(ofSerials.length, ofTexts.length); column++) {
+      const serial = ofSerials[column] ?? ''
+      const text = ofTexts[column] ?? ''
+      if (serial !== text && !onDifference(row, column, serial, text)) return
+    }
+  }
+}
+
+/** Someone edits faster than we can read. */
+export function tornRead(): ProviderFailure {
+  return new ProviderFailure('the spreadsheet changed while it was read', {
+    isPassing: true,
+    retryAfterSeconds: 1,
+  })
+}

@@ -1,0 +1,43 @@
+import type { Cell, Grid } from '../../../sheets/rows/grid.ts'
+import { numbersPerDate, serialKinds } from './compare-reads.ts'
+import { serialText } from './serial-text.ts'
+import { cellsIn } from './values-body.ts'
+
+export interface GoogleDecodeOptions {
+  values: 'typed' | 'formatted'
+  /** Where numbers are dates (`compareReads`). */
+  dates: Uint32Array
+}
+
+/** Runs in a worker: an answer of Google as rows. */
+export function decodeGoogleValues(bytes: Uint8Array, options: unknown): Grid {
+  const { values, dates } = options as GoogleDecodeOptions
+  const rows: Cell[][] = cellsIn(bytes)
+  for (let at = 0; at < dates.length; at += numbersPerDate) {
+    const row = rows[dates[at] ?? 0]
+    const column = dates[at + 1] ?? 0
+    const serial = row?.[column]
+    const kind = serialKinds[dates[at + 2] ?? 0]
+    if (row && typeof serial === 'number' && kind) row[column] = serialText(serial, kind)
+  }
+  for (const row of rows) {
+    for (let column = 0; column < row.length; column++) {
+      const cell = row[column]
+      if (cell === '') row[column] = null
+      else if (values === 'typed' && typeof cell === 'string') row[column] = shortError(cell)
+    }
+  }
+  return { rows }
+}
+
+const hash = 0x23
+/** `#DIV/0! (Function DIVIDE parameter 2 cannot be zero.)` */
+const errorWithReason = /^(#(?:NULL!|DIV\/0!|VALUE!|REF!|NAME\?|NUM!|N\/A|ERROR!)) \(.*\)$/s
+
+/**
+ * An error cell is its short text (docs/contract.md#values). A text that a person typed in exactly this form is cut as
+ * well.
+ */
+export function shortError(text: string): string {
+  return text.charCodeAt(0) === hash ? (errorWithReason.exec(text)?.[1] ?? text) : text
+}

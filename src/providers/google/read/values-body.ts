@@ -1,0 +1,30 @@
+import { ProviderFailure } from '../../../sheets/provider-failure.ts'
+import { fieldsOf, listOf, parsedJson } from '../../remote/json-fields.ts'
+
+/** A cell as Google's JSON has it; an empty one is `""` between others and left out after the last. */
+export type GoogleCell = string | number | boolean
+
+/** The cells of the one range in an answer of `values:batchGetByDataFilter`. Heavy: for threads only. */
+export function cellsIn(body: Uint8Array): GoogleCell[][] {
+  const [first] = listOf(fieldsOf(parsedJson(body)).valueRanges)
+  const range = fieldsOf(fieldsOf(first).valueRange)
+  // A tab without any value has no `values`, but it has a range.
+  if (typeof range.range !== 'string') throw notValues()
+  const rows = range.values ?? []
+  if (!Array.isArray(rows) || !rows.every(isRow)) throw notValues()
+  return rows
+}
+
+function isRow(row: unknown): row is GoogleCell[] {
+  if (!Array.isArray(row)) return false
+  for (const cell of row) if (!isCell(cell)) return false
+  return true
+}
+
+export function isCell(value: unknown): value is GoogleCell {
+  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
+}
+
+function notValues(): ProviderFailure {
+  return new ProviderFailure("Google's answer could not be read", { isPassing: true })
+}

@@ -1,0 +1,121 @@
+import type { Change } from '../../../sheets/change.ts'
+import type { Cell } from '../../../sheets/rows/grid.ts'
+import { joined, type RowRange } from '../read/google-looking.ts'
+import type { TabHead } from '../read/tab-memory.ts'
+import type { TabView } from '../read/tab-view.ts'
+import { batchRequests } from './google-batch.ts'
+import { createMarkerRequest, deleteMarkerRequest, type Marker } from './marker.ts'
+import type { RowTurns } from './row-turns.ts'
+
+export interface BatchParts {
+  tabId: number
+  changes: readonly Change[]
+  turns: RowTurns
+  /** Where something is added. */
+  head: TabHead | null
+  /** The rows that are updated or deleted, and those around them. */
+  view: TabView | null
+  marker: Marker
+  oldMarkers: readonly number[]
+}
+
+export interface ComposedBatch {
+  body: object
+  added: AddedRows | null
+}
+
+export interface AddedRows {
+  rows: readonly (readonly Cell[])[]
+  /** Row numbers after all changes. */
+  first: number
+  /** The rows that the answer shows of them and around them. */
+  window: RowRange
+  /** Too many to be shown: the answer has the last and what follows, and what was sent stands for the others. */
+  isOnlyEnd: boolean
+}
+
+/** How far around a deleted row the answer shows what is there now. */
+export const around = 5
+/** Beside an updated row one is enough, and none where so many rows speak for each other. */
+const maxWithNeighbours = 20
+const rowsBefore = 10
+const rowsAfter = 50
+const maxCellsShown = 50_000
+
+/** The whole batch, and which rows its answer is to show: those of the same moment at which it was applied. */
+export function composeBatch(parts: BatchParts): ComposedBatch {
+  const { tabId, changes, turns, head, view, marker, oldMarkers } = parts
+  const known = view ?? head
+  if (!known) throw new Error('A batch needs a look at the tab')
+  const added = addedRows(changes, turns, head, known.rowCount)
+  const requests = [
+    ...batchRequests(changes, {
+      tabId,
+      view: known,
+      cellsOf: (changeAt) => view?.row(turns.before(changeAt) ?? 0) ?? [],
+      nextRow: head?.nextRow ?? [],
+    }),
+    // Before the new one: there may be room for it only then.
+    ...oldMarkers.map(deleteMarkerRequest),
+    createMarkerRequest(marker, 'done'),
+  ]
+  const lastShown = lastRowOf(known.rowCount, turns, added)
+  const ranges = [{ from: 1, to: 1 }, ...touchedNow(changes, turns), ...(added ? [added.window] : [])]
+  return {
+    body: {
+      requests,
+      includeSpreadsheetInResponse: true,
+      responseIncludeGridData: true,
+      responseRanges: joined(ranges.filter(({ from }) => from <= lastShown)).map(
+        ({ from, to }) => `${quoted(known.title)}!${from}:${Math.min(to, lastShown)}`,
+      ),
+    },
+    added,
+  }
+}
+
+/** Of the grid afterwards: a range that begins beyond it would be refused, and the batch with it. */
+function lastRowOf(
+  rowCount: number,
+  turns: RowTurns,
+  added: Pick<AddedRows, 'first' | 'rows'> | null,
+): number {
+  return Math.max(rowCount - turns.deletions, added ? added.first + added.rows.length - 1 : 1)
+}
+
+/** The rows around each row that a change names, as they are numbered before all changes. */
+export function touchedBefore(changes: readonly Change[], turns: RowTurns): RowRange[] {
+  return changes.flatMap(({ kind }, changeAt) => {
+    const row = turns.before(changeAt)
+    const reach = kind === 'delete' ? around : changes.length > maxWithNeighbours ? 0 : 1
+    return row === null ? [] : { from: Math.max(1, row - reach), to: row + reach }
+  })
+}
+
+function touchedNow(changes: readonly Change[], turns: RowTurns): RowRange[] {
+  return touchedBefore(changes, turns).map(({ from, to }) => ({
+    from: Math.max(1, from - turns.deletions),
+    to,
+  }))
+}
+
+function addedRows(
+  changes: readonly Change[],
+  turns: RowTurns,
+  head: TabHead | null,
+  rowCount: number,
+): AddedRows | null {
+  const rows = changes.flatMap((change) => (change.kind === 'add' ? change.rows : []))
+  if (rows.length === 0 || !head) return null
+  const first = head.lastRow - turns.deletions + 1
+  const last = first + rows.length - 1
+  const width = rows.reduce((widest, row) => Math.max(widest, row.length), head.header.length)
+  const isOnlyEnd = rows.length > 2 && rows.length * width > maxCellsShown
+  const from = isOnlyEnd ? last : Math.max(2, first - rowsBefore)
+  const to = Math.min(last + rowsAfter, lastRowOf(rowCount, turns, { first, rows }))
+  return { rows, first, window: { from, to }, isOnlyEnd }
+}
+
+function quoted(title: string): string {
+  return `'${title.replaceAll("'", "''")}'`
+}

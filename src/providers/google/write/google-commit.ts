@@ -1,0 +1,204 @@
+import type { Observe } from '../../../reporting/observe.ts'
+import type { Change, ChangeResult } from '../../../sheets/change.ts'
+import type { Committed, Place } from '../../../sheets/provider.ts'
+import { OutcomeUnknown } from '../../../sheets/provider-failure.ts'
+import { areSameColumns, type Column } from '../../../sheets/rows/table.ts'
+import { fieldsOf } from '../../remote/json-fields.ts'
+import type { GoogleCalls } from '../client/google-call.ts'
+import type { GoogleEndpoints } from '../client/google-endpoints.ts'
+import { RefusedByGoogle } from '../client/google-errors.ts'
+import { parseGoogleLocation } from '../google-location.ts'
+import type { GoogleLooking } from '../read/google-looking.ts'
+import type { TabHeads } from '../read/tab-heads.ts'
+import type { TabMemory } from '../read/tab-memory.ts'
+import { readTabView, type SeenCell, type TabView, tabViewFields, valuesOf } from '../read/tab-view.ts'
+import { foretold, seenAfter } from './change-results.ts'
+import { type ComposedBatch, composeBatch, touchedBefore } from './compose-batch.ts'
+import { acknowledges, notUnderstood } from './google-settling.ts'
+import { areColumnsAsJudged, columnsOfHeader } from './judged-columns.ts'
+import type { Marker } from './marker.ts'
+import type { MarkerCleaning } from './marker-cleaning.ts'
+import { findRaces, isStillAsRead } from './race-check.ts'
+import type { RowTurns } from './row-turns.ts'
+import { standingAt } from './standing-rows.ts'
+
+export interface CommitParts {
+  calls: GoogleCalls
+  endpoints: GoogleEndpoints
+  looking: GoogleLooking
+  heads: TabHeads
+  memory: TabMemory
+  cleaning: MarkerCleaning
+  observe: Observe
+}
+
+/** One batch on its way. */
+export interface Attempt {
+  place: Place
+  changes: readonly Change[]
+  turns: RowTurns
+  /** Those that the changes were judged on; null where nobody says. */
+  columns: readonly Column[] | null
+  marker: Marker
+}
+
+/** What the batch was made from, and what it was. */
+interface Sent extends ComposedBatch {
+  /** As it was seen last. */
+  header: readonly SeenCell[]
+  view: TabView | null
+  oldMarkers: readonly number[]
+}
+
+/**
+ * Between the look at the header that a batch begins with and sending it. Where a ration made it wait for longer, it
+ * looks again.
+ */
+const trustHeadMs = 500
+const answerFields = `spreadsheetId,replies(createDeveloperMetadata(developerMetadata(metadataId))),updatedSpreadsheet(${tabViewFields})`
+
+/** The tab is not what the changes were judged on. */
+class Outdated extends Error {}
+
+/** Sends a batch, exactly once, and reads from its own answer what has become of the rows. */
+export async function commitBatch(attempt: Attempt, parts: CommitParts): Promise<Committed> {
+  const { place, marker } = attempt
+  const { calls, endpoints, memory, cleaning } = parts
+  const { spreadsheetId } = parseGoogleLocation(place.location)
+  let sent: Sent | null = null
+  try {
+    const answer = await calls.callWrite({
+      credentialId: place.credentialId,
+      service: 'sheets',
+      method: 'POST',
+      url: `${endpoints.sheets}/${encodeURIComponent(spreadsheetId)}:batchUpdate?prettyPrint=false&fields=${answerFields}`,
+      async compose() {
+        sent = null
+        const composed = await compose(attempt, parts)
+        sent = composed
+        return composed.body
+      },
+    })
+    cleaning.noteNew(spreadsheetId, marker)
+    return await applied(attempt, answer, sent, parts).catch((error: unknown) => {
+      // Google has done it: whatever fails from here on must not look as if nothing had happened.
+      throw error instanceof OutcomeUnknown ? error : notUnderstood(error)
+    })
+  } catch (error) {
+    memory.forget(place)
+    if (error instanceof Outdated) return { outcome: 'conflict' }
+    if (!(error instanceof RefusedByGoogle)) throw error
+    return refused(attempt, error, sent, parts)
+  }
+}
+
+/** Looks once more, as late as can be, and holds what it sees against what the changes were judged on. */
+async function compose(attempt: Attempt, parts: CommitParts): Promise<Sent> {
+  const { place, changes, turns, columns, marker } = attempt
+  const { spreadsheetId, tabId } = parseGoogleLocation(place.location)
+  const isAdding = changes.some(({ kind }) => kind === 'add')
+  const head = isAdding ? await parts.heads.headOf(place, trustHeadMs) : null
+  const touched = touchedBefore(changes, turns)
+  const view = touched.length > 0 ? await parts.looking.look(place, [{ from: 1, to: 1 }, ...touched]) : null
+  if (view === 'outside' || (view && !isAsJudged(changes, turns, view))) throw new Outdated()
+  const header = view?.row(1) ?? head?.header ?? []
+  if (columns && !areColumnsAsJudged(changes, columns, columnsOfHeader(header))) throw new Outdated()
+  const oldMarkers = parts.cleaning.due(spreadsheetId)
+  return {
+    ...composeBatch({ tabId, changes, turns, head, view, marker, oldMarkers }),
+    header,
+    view,
+    oldMarkers,
+  }
+}
+
+function isAsJudged(changes: readonly Change[], turns: RowTurns, view: TabView): boolean {
+  return changes.every((change, changeAt) => {
+    const row = turns.before(changeAt)
+    if (change.kind === 'add' || row === null) return true
+    return row <= view.rowCount && isStillAsRead(change.before ?? [], view.row(row))
+  })
+}
+
+async function applied(
+  attempt: Attempt,
+  answer: unknown,
+  sent: Sent | null,
+  parts: CommitParts,
+): Promise<Committed> {
+  const { place, changes, turns, columns, marker } = attempt
+  const { spreadsheetId, tabId } = parseGoogleLocation(place.location)
+  if (!sent || !acknowledges(answer, marker)) throw notUnderstood()
+  parts.cleaning.gone(spreadsheetId, sent.oldMarkers)
+  const after = readTabView(fieldsOf(answer).updatedSpreadsheet, tabId)
+  // Without a view of the moment at which it was applied, nobody can say what became of it: it is looked up.
+  if (!after) throw notUnderstood()
+  const at = sent.added ? await standingAt(place, sent.added, after, parts.looking) : null
+  const told = foretold(changes, turns, (row) => valuesOf(sent.view?.row(row) ?? []), at?.first ?? null)
+  const results = seenAfter(told, changes, turns, (row) => {
+    if (at && row >= at.first) return sent.added?.isOnlyEnd ? null : valuesOf(at.view.row(row))
+    return valuesOf(after.row(row))
+  })
+  if (!sent.added) parts.memory.moveUp(place, turns.deletions)
+  else if (at) parts.memory.keep(place, withHeader(at.view, after), at.first + sent.added.rows.length - 1)
+  else parts.memory.forget(place)
+  const columnsNow = columnsOfHeader(after.row(1))
+  return {
+    outcome: 'applied',
+    ...tellRaces(attempt, sent, after, results, parts),
+    ...(columns && !areSameColumns(columns, columnsNow) ? { columns: columnsNow } : {}),
+  }
+}
+
+function withHeader(view: TabView, after: TabView): TabView {
+  return { ...view, row: (rowNumber) => (rowNumber === 1 ? after : view).row(rowNumber) }
+}
+
+function tellRaces(
+  { changes, turns }: Attempt,
+  { header, view }: Sent,
+  after: TabView,
+  results: readonly ChangeResult[],
+  { observe }: CommitParts,
+): { results: ChangeResult[]; racedAt: number[] } {
+  const told: ChangeResult[] = [...results]
+  const racedAt: number[] = []
+  const [before, now] = [header, after.row(1)].map(columnsOfHeader)
+  const additions = changes.filter(({ kind }) => kind === 'add')
+  if (!areColumnsAsJudged(additions, before ?? [], now ?? [])) {
+    observe({ event: 'google_write_raced', kind: 'add' })
+  }
+  for (const { kind, changeAt, deleted } of view ? findRaces(changes, turns, view, after) : []) {
+    observe({ event: 'google_write_raced', kind })
+    racedAt.push(changeAt)
+    if (deleted) told[changeAt] = { kind: 'delete', row: deleted }
+  }
+  return { results: told, racedAt }
+}
+
+/**
+ * Google says no to the whole batch. Its words do not tell whether that is because the marker exists, so the marker
+ * itself is looked up.
+ */
+async function refused(
+  { place, marker }: Attempt,
+  refusal: RefusedByGoogle,
+  sent: Sent | null,
+  { looking, cleaning }: CommitParts,
+): Promise<Committed> {
+  // It was a look before sending that was refused.
+  if (!sent) throw refusal
+  const found = await looking.findMarker(place, marker).catch((error: unknown) => {
+    throw notUnderstood(error)
+  })
+  if (found === 'done') throw notUnderstood(refusal)
+  if (found === 'void' || found === 'foreign' || refusal.isAboutGrid) return { outcome: 'conflict' }
+  if (sent.oldMarkers.length > 0) {
+    // It may be the cleaning that Google does not like: once more without.
+    const { spreadsheetId } = parseGoogleLocation(place.location)
+    cleaning.gone(spreadsheetId, sent.oldMarkers)
+    return { outcome: 'conflict' }
+  }
+  const { message, facts } = refusal
+  return { outcome: 'refused', details: facts.details ? `${message}. ${facts.details}` : message }
+}

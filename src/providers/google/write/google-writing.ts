@@ -1,0 +1,154 @@
+import type { Clock } from '../../../clock.ts'
+import type { Observe } from '../../../reporting/observe.ts'
+import type { Change, Unfit } from '../../../sheets/change.ts'
+import type { Place, Provider } from '../../../sheets/provider.ts'
+import type { Cell } from '../../../sheets/rows/grid.ts'
+import { pause, type Timers } from '../../../timers.ts'
+import type { GoogleBudget } from '../client/google-budget.ts'
+import type { GoogleCalls } from '../client/google-call.ts'
+import type { GoogleEndpoints } from '../client/google-endpoints.ts'
+import type { GoogleTime } from '../client/google-time.ts'
+import { parseGoogleLocation } from '../google-location.ts'
+import type { GoogleTokens } from '../oauth/access-tokens.ts'
+import { createGoogleLooking } from '../read/google-looking.ts'
+import { fetchedHeader } from '../read/header-read.ts'
+import { createTabHeads } from '../read/tab-heads.ts'
+import { createTabMemory } from '../read/tab-memory.ts'
+import { valuesOf } from '../read/tab-view.ts'
+import { foretold } from './change-results.ts'
+import { type CommitParts, commitBatch } from './google-commit.ts'
+import { settleMarker } from './google-settling.ts'
+import { fenceOf, newMarker, readFence } from './marker.ts'
+import { createMarkerCleaning, leaveWithinMs } from './marker-cleaning.ts'
+import { followRows, type RowTurns } from './row-turns.ts'
+import { firstUnfit, tooManyCells } from './unfit-values.ts'
+
+export type GoogleWriting = Required<Pick<Provider, 'fetchHeader' | 'untilTurn' | 'prepare' | 'settle'>>
+
+export interface GoogleWritingParts {
+  calls: GoogleCalls
+  endpoints: GoogleEndpoints
+  tokens: Pick<GoogleTokens, 'subjectOf'>
+  budget: Pick<GoogleBudget, 'opensInMs'>
+  time: Pick<GoogleTime, 'nowMs'>
+  /** Of all servers that share one journal. */
+  journalTag: string
+  clock: Clock
+  timers: Timers
+  observe: Observe
+}
+
+/** As long as Google takes for a small read. */
+const lookMs = 300
+/** Who waits longer than this is told by the budget itself. */
+const longestTurnMs = 5_000
+
+/**
+ * Writing to Google: one `spreadsheets.batchUpdate` for a batch, which Google applies as a whole or not at all. With
+ * it goes a marker of which there can be only one, so that a batch can happen once at most, however late it arrives
+ * (docs/decisions/011-what-google-leaves-open.md).
+ */
+export function createGoogleWriting(googleParts: GoogleWritingParts): GoogleWriting {
+  const { calls, endpoints, tokens, budget, time, journalTag, clock, timers, observe } = googleParts
+  const looking = createGoogleLooking(calls, endpoints)
+  const memory = createTabMemory(clock)
+  const heads = createTabHeads(looking, memory)
+  const cleaning = createMarkerCleaning({ clock, time, journalTag })
+  const parts: CommitParts = { calls, endpoints, looking, heads, memory, cleaning, observe }
+
+  return {
+    async fetchHeader(place) {
+      findOldMarkers(place)
+      // Never what a former write's answer showed: a person may have moved a column since, and those who wait for this
+      // one came after that.
+      const { header } = await heads.lookAtHead(place)
+      return fetchedHeader(header)
+    },
+
+    async untilTurn({ credentialId }) {
+      const subject = credentialId === null ? null : tokens.subjectOf(credentialId)
+      if (subject === null) return
+      // Each batch begins with a look at the header: a read, while which the place of the write may come free.
+      const readMs = budget.opensInMs({ subject, kind: 'read' })
+      const waitMs = Math.max(readMs, budget.opensInMs({ subject, kind: 'write' }) - lookMs)
+      if (waitMs > 0) await pause(timers, Math.min(waitMs, longestTurnMs), new AbortController().signal)
+    },
+
+    async prepare(place, changes, _version, columns) {
+      findOldMarkers(place)
+      const unfit = firstUnfit(changes)
+      if (unfit) return unfit
+      const turns = followRows(changes)
+      const rows = await rowsBefore(place, changes, turns)
+      if ('changeAt' in rows) return rows
+      const isAdding = changes.some(({ kind }) => kind === 'add')
+      const head = isAdding ? memory.get(place) : null
+      const full = head && tooManyCells(changes, head)
+      if (full) return full
+      const firstAdded = head ? head.lastRow - turns.deletions + 1 : null
+      const added = changes.reduce((sum, change) => sum + (change.kind === 'add' ? change.rows.length : 0), 0)
+      const marker = newMarker(journalTag, time.nowMs())
+      const leaveBeforeMs = clock.elapsedMs() + leaveWithinMs
+      return {
+        fence: fenceOf(marker),
+        expected: foretold(changes, turns, rows.row, firstAdded),
+        // Google has no conditional write: after a lost answer a look must tell under which columns it was done.
+        isExact: false,
+        // Numbers are told as of each one's turn, and a deletion after it moves the row: no end is foretold then.
+        expectedLastRow: firstAdded === null || turns.deletions > 0 ? null : firstAdded + added - 1,
+        async commit() {
+          if (clock.elapsedMs() > leaveBeforeMs) return { outcome: 'conflict' }
+          return commitBatch({ place, changes, turns, columns: columns ?? null, marker }, parts)
+        },
+        async discard() {},
+      }
+    },
+
+    async settle(place, fence) {
+      const marker = readFence(fence)
+      memory.forget(place)
+      cleaning.noteNew(parseGoogleLocation(place.location).spreadsheetId, marker)
+      return settleMarker(place, marker, parts)
+    },
+  }
+
+  /** As the changes were judged on them; who does not tell is looked up. */
+  async function rowsBefore(
+    place: Place,
+    changes: readonly Change[],
+    turns: RowTurns,
+  ): Promise<{ row(rowNumber: number): readonly Cell[] } | Unfit> {
+    const known = new Map<number, readonly Cell[]>()
+    const unknown = new Map<number, number>()
+    changes.forEach((change, changeAt) => {
+      const row = turns.before(changeAt)
+      if (change.kind === 'add' || row === null) return
+      if (change.before)
+        known.set(
+          row,
+          Array.from(change.before, (cell) => cell ?? null),
+        )
+      else unknown.set(row, changeAt)
+    })
+    if (unknown.size > 0) {
+      const view = await looking.look(
+        place,
+        [...unknown.keys()].map((row) => ({ from: row, to: row })),
+      )
+      const missing = [...unknown].find(([row]) => view === 'outside' || row > view.rowCount)
+      if (missing) return { changeAt: missing[1], reason: 'row', details: 'The row is not there.' }
+      if (view !== 'outside') for (const row of unknown.keys()) known.set(row, valuesOf(view.row(row)))
+    }
+    return { row: (rowNumber) => known.get(rowNumber) ?? [] }
+  }
+
+  /** Those that other processes left behind; nobody waits for it. */
+  function findOldMarkers(place: Place): void {
+    const { spreadsheetId } = parseGoogleLocation(place.location)
+    if (!cleaning.mustSearch(spreadsheetId)) return
+    looking.allMarkers(place).then(
+      (found) => cleaning.noteFound(spreadsheetId, found),
+      () => cleaning.searchAgain(spreadsheetId),
+    )
+  }
+}

@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createMovableClock } from '../../clock.ts'
+import { ProviderFailure } from '../../sheets/provider-failure.ts'
+import { createGoogleBreaker } from './breaker.ts'
+
+function start() {
+  const clock = createMovableClock(0)
+  const events: string[] = []
+  const observe = ({ event }: { event: string }) => events.push(event)
+  return { clock, events, breaker: createGoogleBreaker({ clock, observe, random: () => 1 }) }
+}
+
+test('five failures in a row open it for this owner, and nobody else', () => {
+  const { breaker, events } = start()
+  for (let at = 0; at < 5; at++) breaker.enter('mine').leave('failed')
+  assert.throws(
+    () => breaker.enter('mine'),
+    (error) =>
+      error instanceof ProviderFailure &&
+      error.facts.isPassing === true &&
+      error.facts.retryAfterSeconds === 1,
+  )
+  breaker.enter('yours').leave('well')
+  assert.deepEqual(events, ['google_rested'])
+})
+
+test('a spreadsheet that is gone is an answer: it never opens', () => {
+  const { breaker } = start()
+  for (let round = 0; round < 10; round++) {
+    for (let at = 0; at < 4; at++) breaker.enter('mine').leave('failed')
+    breaker.enter('mine').leave('well')
+  }
+  breaker.enter('mine').leave('well')
+})
+
+test('after a rest one caller tries; the others hear at once what became of it', () => {
+  const { breaker, clock } = start()
+  for (let at = 0; at < 5; at++) breaker.enter('mine').leave('failed')
+  clock.advanceMs(1_000)
+  const trial = breaker.enter('mine')
+  assert.throws(() => breaker.enter('mine'), ProviderFailure)
+  trial.leave('failed')
+  clock.advanceMs(1_999)
+  assert.throws(() => breaker.enter('mine'), ProviderFailure, 'longer the second time')
+  clock.advanceMs(1)
+  breaker.enter('mine').leave('well')
+  breaker.enter('mine').leave('well')
+})
+
+test('a trial that did not come to asking leaves the next one to try', () => {
+  const { breaker, clock } = start()
+  for (let at = 0; at < 5; at++) breaker.enter('mine').leave('failed')
+  clock.advanceMs(1_000)
+  breaker.enter('mine').leave('untold')
+  breaker.enter('mine').leave('well')
+})
+
+test('however long it was away, Google is asked again within five seconds', () => {
+  const { breaker, clock } = start()
+  for (let at = 0; at < 5; at++) breaker.enter('mine').leave('failed')
+  for (let minute = 0; minute < 20; minute++) {
+    clock.advanceMs(5_000)
+    breaker.enter('mine').leave('failed')
+  }
+})
+
+test('those who were under way when it opened do not keep it open', () => {
+  const { breaker, clock } = start()
+  const late = Array.from({ length: 20 }, () => breaker.enter('mine'))
+  for (const pass of late) pass.leave('failed')
+  clock.advanceMs(1_000)
+  breaker.enter('mine').leave('well')
+})

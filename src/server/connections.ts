@@ -1,0 +1,195 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import { Refusal } from '../errors.ts'
+import { clientAddress, isTrusted, socketAddress, type TrustedProxies } from '../http/client-address.ts'
+import type { Observe } from '../reporting/observe.ts'
+import { clientNetwork } from '../shares/client-network.ts'
+import type { Shares } from '../shares/shares.ts'
+
+/**
+ * The places for connections. An address has so many of them, and a newcomer takes the place of the one that was idle for
+ * the longest: its own where its address has all it may have, else one of the address that holds the most. So whoever
+ * comes from elsewhere always gets in, however many connections others hold and leave idle.
+ *
+ * A connection of a trusted proxy is nobody's: the next request on it may be another client's. Such connections are not
+ * counted by address and never closed to make room, which could meet a request that is on its way. What is counted instead
+ * are the requests under way of each client that the proxy speaks for, which is what that client's own connections would be.
+ */
+export interface Connections {
+  /** Takes a new connection in, or says why not. */
+  open(socket: Socket): Refusal | null
+  /** To be told of every request, before anyone answers it; or says why not to. */
+  begin(request: IncomingMessage, response: ServerResponse): Refusal | null
+}
+
+export interface ConnectionsParts {
+  shares: Pick<Shares, 'connections' | 'connections_per_address'>
+  trustedProxies: TrustedProxies | null
+  observe: Observe
+}
+
+interface Connection {
+  socket: Socket
+  /** null for a proxy's. */
+  network: Network | null
+  /** The last one on it; null before the first. */
+  request: IncomingMessage | null
+  response: ServerResponse | null
+  /** Which of all requests, or arrivals, was its last: the lower, the longer ago. */
+  turn: number
+}
+
+interface Network {
+  name: string
+  connections: Set<Connection>
+}
+
+const retryAfterSeconds = 1
+
+export function createConnections({ shares, trustedProxies, observe }: ConnectionsParts): Connections {
+  const { connections: most, connections_per_address: mostOfAddress } = shares
+  const bySocket = new WeakMap<Socket, Connection>()
+  const networks = new Map<string, Network>()
+  /** Networks by how many connections they have, so that the one with the most is found at once. */
+  const bySize: Set<Network>[] = []
+  /** How many requests are under way for each client behind a proxy. */
+  const underWay = new Map<string, number>()
+  let open = 0
+  let turns = 0
+
+  return {
+    open(socket) {
+      const address = socketAddress(socket)
+      const network = isTrusted(address, trustedProxies) ? null : networkOf(clientNetwork(address))
+      const isFullForAddress = network !== null && network.connections.size >= mostOfAddress
+      if (isFullForAddress || open >= most) {
+        const share = isFullForAddress ? 'connections_per_address' : 'connections'
+        observe({ event: 'share_used_up', share, accountId: null })
+        const gone = isFullForAddress ? longestIdle(network) : mostDispensable(network)
+        if (!gone) return tooMany(isFullForAddress ? openOfAddress : openOfAll)
+        gone.socket.resetAndDestroy()
+        forget(gone)
+      }
+      const connection: Connection = { socket, network, request: null, response: null, turn: ++turns }
+      bySocket.set(socket, connection)
+      open++
+      if (network) {
+        networks.set(network.name, network)
+        resize(network, () => network.connections.add(connection))
+      }
+      socket.once('close', () => forget(connection))
+      return null
+    },
+
+    begin(request, response) {
+      const connection = bySocket.get(request.socket)
+      // One that was handed over, or turned away.
+      if (!connection) return null
+      connection.request = request
+      connection.response = response
+      connection.turn = ++turns
+      return connection.network ? null : beginFor(clientAddress(request, trustedProxies), request, response)
+    },
+  }
+
+  function networkOf(name: string): Network {
+    return networks.get(name) ?? { name, connections: new Set() }
+  }
+
+  /** Once it is closed, or as good as: the event may come later than the next connection. */
+  function forget(connection: Connection): void {
+    if (!bySocket.delete(connection.socket)) return
+    open--
+    const { network } = connection
+    if (network) resize(network, () => network.connections.delete(connection))
+  }
+
+  function resize(network: Network, change: () => void): void {
+    bySize[network.connections.size]?.delete(network)
+    change()
+    const { size } = network.connections
+    if (size === 0) networks.delete(network.name)
+    else {
+      bySize[size] ??= new Set()
+      bySize[size].add(network)
+    }
+    while (bySize.length > 0 && !bySize.at(-1)?.size) bySize.pop()
+  }
+
+  /**
+   * Of the networks with the most connections the first that has one to spare. Nobody loses one to a network that holds as
+   * many: it may be new, with its first request still on the way.
+   */
+  function mostDispensable(newcomer: Network | null): Connection | null {
+    const more = (newcomer?.connections.size ?? 0) + 1
+    return (
+      fromLargest(longestIdle, more) ??
+      (newcomer && longestIdle(newcomer)) ??
+      fromLargest(longestWaitedFor, more)
+    )
+  }
+
+  function fromLargest(find: (network: Network) => Connection | null, leastSize: number): Connection | null {
+    for (let size = bySize.length - 1; size >= leastSize; size--) {
+      for (const network of bySize[size] ?? []) {
+        const found = find(network)
+        if (found) return found
+      }
+    }
+    return null
+  }
+
+  /** Where a proxy does not say whom it speaks for, its requests are nobody's. */
+  function beginFor(address: string, request: IncomingMessage, response: ServerResponse): Refusal | null {
+    if (address === socketAddress(request.socket)) return null
+    const name = clientNetwork(address)
+    const count = underWay.get(name) ?? 0
+    if (count >= mostOfAddress) {
+      observe({ event: 'share_used_up', share: 'connections_per_address', accountId: null })
+      return tooMany(underWayOfAddress)
+    }
+    underWay.set(name, count + 1)
+    response.once('close', () => {
+      const left = (underWay.get(name) ?? 1) - 1
+      if (left > 0) underWay.set(name, left)
+      else underWay.delete(name)
+    })
+    return null
+  }
+}
+
+const openOfAddress = 'Your address has as many open connections as it may have, and all of them are busy.'
+const openOfAll = 'The server has as many open connections as it may have, and all of them are busy.'
+const underWayOfAddress = 'Your address has as many requests under way as it may have.'
+
+function tooMany(details: string): Refusal {
+  const fill = { seconds: String(retryAfterSeconds) }
+  return new Refusal('too_many_at_once', { fill, details, retryAfterSeconds })
+}
+
+function longestIdle({ connections }: Network): Connection | null {
+  return longest(connections, ({ response }) => !isUnderWay(response))
+}
+
+/** One that brings its request, or takes its answer, at a pace of its own: the server has nothing to do for it. */
+function longestWaitedFor({ connections }: Network): Connection | null {
+  return longest(connections, ({ request, response }) => {
+    if (!isUnderWay(response)) return false
+    return request?.complete === false || response.writableEnded || response.writableNeedDrain
+  })
+}
+
+/** By looking at each: it is needed only where an address has all it may have, and costs requests nothing. */
+function longest(
+  connections: ReadonlySet<Connection>,
+  isMeant: (connection: Connection) => boolean,
+): Connection | null {
+  let found: Connection | null = null
+  for (const connection of connections)
+    if (connection.turn < (found?.turn ?? Number.POSITIVE_INFINITY) && isMeant(connection)) found = connection
+  return found
+}
+
+function isUnderWay(response: ServerResponse | null): response is ServerResponse {
+  return response !== null && !response.writableFinished && !response.destroyed
+}

@@ -1,0 +1,95 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { refusalReply, send } from '../api/response/reply.ts'
+import type { Dashboard } from '../dashboard/dashboard.ts'
+import { Refusal } from '../errors.ts'
+import { withoutHost } from '../http/target.ts'
+import type { Metrics } from '../reporting/metrics.ts'
+import { askedBy } from './wire.ts'
+
+export type Handler = (request: IncomingMessage, response: ServerResponse) => unknown
+
+export interface RouterParts {
+  api: Handler
+  dashboard: Dashboard
+  metrics: Metrics
+  /** What keeps the store from its work; null when nothing does. */
+  storeProblem(): Promise<StoreProblem | null>
+  /** Shared with the doors: what it says ends up in their answers. */
+  drain: Drain
+}
+
+export interface StoreProblem {
+  status: 'store unreachable' | 'store cannot be written to'
+  /** In words, where it is known. */
+  reason?: string
+}
+
+/** Whether the server is on its way out. */
+export interface Drain {
+  isDraining: boolean
+}
+
+/** Shares requests out: two doors, health and metrics. */
+export function createRouter({ api, dashboard, metrics, storeProblem, drain }: RouterParts): Handler {
+  const instruments = new Map<string, Handler>([
+    ['/healthz', (request, response) => plainJson(request, response, 200, { status: 'alive' })],
+    ['/readyz', readiness],
+    ['/metrics', exposition],
+  ])
+
+  return (request, response) => {
+    // Also for pages: a probe that keeps its connection would hold up the end.
+    if (drain.isDraining) response.shouldKeepAlive = false
+    const { url = '', method = '' } = request
+    if (url.startsWith('/api/') || url.startsWith('/v1/')) return api(request, response)
+    const target = withoutHost(url)
+    const path = target.split('?', 1)[0] ?? ''
+    const instrument = instruments.get(path)
+    const methods = instrument ? ['GET', 'HEAD'] : dashboard.methodsAt(path)
+    if (!methods || method === 'OPTIONS') return api(request, response)
+    if (!methods.includes(method)) return refuseMethod(request, response, methods)
+    return instrument ? instrument(request, response) : dashboard.answer(request, response, target)
+  }
+
+  async function readiness(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (drain.isDraining) return plainJson(request, response, 503, { status: 'draining' })
+    const problem = await storeProblem()
+    return plainJson(request, response, problem ? 503 : 200, problem ?? { status: 'ready' })
+  }
+
+  async function exposition(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const body = await metrics.expose()
+    send(
+      response,
+      { status: 200, base: ['Content-Type', metrics.contentType], headers: [], body },
+      request.method === 'HEAD',
+      false,
+    )
+  }
+}
+
+const plainHeaders = ['Content-Type', 'application/json; charset=utf-8', 'Cache-Control', 'no-store']
+
+function plainJson(request: IncomingMessage, response: ServerResponse, status: number, body: object): void {
+  send(
+    response,
+    { status, base: plainHeaders, headers: [], body: `${JSON.stringify(body)}\n` },
+    request.method === 'HEAD',
+    false,
+  )
+}
+
+function refuseMethod(request: IncomingMessage, response: ServerResponse, methods: readonly string[]): void {
+  const allowedMethods = [...methods, 'OPTIONS'].join(', ')
+  refuse(request, response, new Refusal('method_not_allowed', { allowedMethods }), false)
+}
+
+export function refuse(
+  request: IncomingMessage,
+  response: ServerResponse,
+  refusal: Refusal,
+  isLast: boolean,
+): void {
+  const { form, isHead } = askedBy(request)
+  send(response, refusalReply(refusal, form), isHead, isLast)
+}

@@ -1,0 +1,189 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { maxBodyBytes } from '../api/request/body.ts'
+import { readMethods } from '../api/request/routes.ts'
+import { Refusal } from '../errors.ts'
+import { randomBase62 } from '../secrets/random-base62.ts'
+import { type ConnectionsParts, createConnections } from './connections.ts'
+import { maxHeaderBytes, maxHeaders, problemWithHead } from './request-head.ts'
+import { createRouter, type Drain, type RouterParts, refuse } from './router.ts'
+import { askedBy, createWire, refuseOnSocket, turnedAwayAtOnce } from './wire.ts'
+
+export interface ServerParts extends RouterParts, ConnectionsParts {}
+
+export interface RunningServer {
+  port: number
+  /** Takes no new connection, lets requests finish, and cuts what is left after `drainMs`. */
+  close(drainMs: number): Promise<{ openConnections: number }>
+}
+
+/**
+ * Node's own limits are loose; a slow or greedy client must not hold a place for long
+ * (docs/reliability.md#slow-and-greedy-clients).
+ */
+export interface TimeLimits {
+  /** From the first byte, or the connection, to the end of the headers. */
+  headersMs: number
+  /** To the end of the body. */
+  requestMs: number
+  /** How often the two above are looked at. */
+  checkEveryMs: number
+  /** Between two requests. */
+  keepAliveMs: number
+  /** A connection on which nothing moves in either direction: a reader that stopped reading. */
+  idleSocketMs: number
+}
+
+const defaultTimeLimits: TimeLimits = {
+  headersMs: 10_000,
+  requestMs: 30_000,
+  checkEveryMs: 1_000,
+  keepAliveMs: 65_000,
+  idleSocketMs: 60_000,
+}
+const backlog = 1_024
+/** At the end, for answers whose clients are gone. */
+const lastWritesMs = 2_000
+
+/** Listens, with limits on what a connection may take. */
+export async function listen(
+  parts: ServerParts,
+  at: { host: string; port: number },
+  timeLimits: Partial<TimeLimits> = {},
+): Promise<RunningServer> {
+  const { headersMs, requestMs, checkEveryMs, keepAliveMs, idleSocketMs } = {
+    ...defaultTimeLimits,
+    ...timeLimits,
+  }
+  const server = createServer({
+    maxHeaderSize: maxHeaderBytes,
+    headersTimeout: headersMs,
+    requestTimeout: requestMs,
+    connectionsCheckingInterval: checkEveryMs,
+    keepAliveTimeout: keepAliveMs,
+    // Node would answer a missing Host with an empty 400; the API answers it in JSON.
+    requireHostHeader: false,
+    // No stream for a body that is not there: a tenth of what Node does for a read.
+    optimizeEmptyRequests: true,
+  })
+  // One more than is allowed, so that too many can be told from just enough.
+  server.maxHeadersCount = maxHeaders + 1
+  // A place is given anew before Node has counted the connection that lost it, and who is turned away stays for a moment.
+  server.maxConnections = parts.shares.connections + backlog + turnedAwayAtOnce
+  // A client that closes its half after asking still reads. (Old as Node itself, yet not in its documentation.)
+  Object.assign(server, { httpAllowHalfOpen: true })
+  const underWay = share(server, parts, idleSocketMs)
+  await listening(server, at)
+  const { port } = server.address() as AddressInfo
+  return { port, close: (drainMs) => close(server, underWay, parts.drain, drainMs) }
+}
+
+/** Answers that are being made, also for clients that did not wait for them. */
+interface UnderWay {
+  count: number
+  onNone: () => void
+}
+
+/** Everything that a connection can bring, each to the one who answers it. */
+function share(server: Server, parts: ServerParts, idleSocketMs: number): UnderWay {
+  const { observe } = parts
+  const underWay: UnderWay = { count: 0, onNone: () => {} }
+  const wire = createWire(observe)
+  const route = createRouter(parts)
+  const connections = createConnections(parts)
+
+  server.on('connection', (socket: Socket) => {
+    // What Node calls after the last answer on a connection.
+    socket.destroySoon = () => wire.partFrom(socket)
+    const refusal = connections.open(socket)
+    if (refusal) wire.turnAway(socket, refusal)
+  })
+  server.on('clientError', (error, socket) => wire.answerUnreadable(error, socket as Socket))
+  server.on('connect', (request, socket) => {
+    const refusal = new Refusal('method_not_allowed', { allowedMethods: readMethods })
+    refuseOnSocket(socket, refusal, askedBy(request))
+  })
+  server.on('request', answer)
+  server.on('checkContinue', (request, response) => {
+    // The client waits to hear whether it should send at all.
+    if (Number(request.headers['content-length'] ?? 0) <= maxBodyBytes) response.writeContinue()
+    answer(request, response)
+  })
+  server.on('checkExpectation', (request, response) => {
+    if (wire.begin(request, response)) refuse(request, response, new Refusal('expectation_failed'), true)
+  })
+  return underWay
+
+  function answer(request: IncomingMessage, response: ServerResponse): void {
+    if (!wire.begin(request, response)) return
+    const refusal = problemWithHead(request)
+    if (refusal) {
+      observe({ event: 'request_unreadable', code: refusal.code, reason: 'head' })
+      // The next request on the connection could be misread as well.
+      refuse(request, response, refusal, true)
+      return
+    }
+    // Node drops what was sent behind it in the same packet: whoever waits for that must not take the next answer for its own.
+    if (request.headers.upgrade !== undefined) response.shouldKeepAlive = false
+    const tooMany = connections.begin(request, response)
+    // The connection is a proxy's, and others want to go on using it.
+    if (tooMany) refuse(request, response, tooMany, parts.drain.isDraining)
+    else void make(request, response)
+  }
+
+  async function make(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    underWay.count++
+    try {
+      await route(request, response)
+    } catch (error) {
+      // The doors answer their own failures, so it was the answer that failed; another would fail likewise.
+      observe({ event: 'malfunction', reference: randomBase62(12), operation: 'none', error })
+      response.destroy()
+    } finally {
+      // Only where something is left to send: a clock for every answer would cost more than most answers do.
+      const isUnsent = !response.writableEnded || (response.socket?.writableLength ?? 0) > 0
+      if (isUnsent) response.socket?.setTimeout(idleSocketMs)
+      underWay.count--
+      if (underWay.count === 0) underWay.onNone()
+    }
+  }
+}
+
+function listening(server: Server, { host, port }: { host: string; port: number }): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  server.once('error', reject)
+  server.listen({ host, port, backlog }, () => {
+    server.off('error', reject)
+    resolve()
+  })
+  return promise
+}
+
+async function close(
+  server: Server,
+  underWay: UnderWay,
+  drain: Drain,
+  drainMs: number,
+): Promise<{ openConnections: number }> {
+  drain.isDraining = true
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+  server.closeIdleConnections()
+  let openConnections = 0
+  const deadline = setTimeout(() => {
+    server.getConnections((_error, count) => {
+      openConnections = count
+      server.closeAllConnections()
+    })
+  }, drainMs)
+  await closed
+  clearTimeout(deadline)
+  // A client that left does not stop its write; what it writes to is closed next.
+  if (underWay.count > 0) {
+    const none = new Promise<void>((resolve) => {
+      underWay.onNone = resolve
+    })
+    await Promise.race([none, sleep(lastWritesMs)])
+  }
+  return { openConnections }
+}

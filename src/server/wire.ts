@@ -1,0 +1,197 @@
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
+import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
+import { errorFormOf } from '../api/request/routes.ts'
+import { type ErrorForm, errorBody, Refusal } from '../errors.ts'
+import { isAtItsOwnPace } from '../http/own-pace.ts'
+import type { Observe } from '../reporting/observe.ts'
+import { badRequest, headersTooLarge } from './request-head.ts'
+
+/** How long a client may take to read why it was refused before its connection is cut. */
+const lingerMs = 2_000
+/** The same for one whose time was already up. */
+const lateLingerMs = 500
+const timedOut = 'ERR_HTTP_REQUEST_TIMEOUT'
+/** So many connections that were turned away may be told why at the same time; more are cut without a word. */
+export const turnedAwayAtOnce = 256
+
+/** The last request that was read on a connection, and its answer. */
+interface Exchange {
+  request: IncomingMessage
+  response: ServerResponse
+  /** The answer before it, which goes out first when the client did not wait for it. */
+  former: ServerResponse | null
+  /** How many came one after the other without waiting for an answer. */
+  unawaited: number
+}
+
+/**
+ * Nobody sends more before it has read an answer. All that came in one packet are begun in one go, before anybody else has a
+ * turn: thousands of short requests on a single connection would stop the server for seconds.
+ */
+const maxUnawaited = 50
+
+/** Connections on which nothing is read any more. */
+const parting = new WeakSet<Duplex>()
+
+export interface Wire {
+  /**
+   * To be told of every request, before anyone answers it. False for one that is not to be answered, because its connection
+   * was cut.
+   */
+  begin(request: IncomingMessage, response: ServerResponse): boolean
+  /** For a connection that is one too many. */
+  turnAway(socket: Socket, refusal: Refusal): void
+  /** Closes a connection after its last answer. */
+  partFrom(socket: Socket): void
+  /** Answers what Node could not read, straight on the socket: still JSON, still the right status. */
+  answerUnreadable(error: ParseError, socket: Socket): void
+}
+
+export type ParseError = Error & { code?: string; rawPacket?: Buffer }
+
+/** What happens below the requests: bytes that are none, bodies that break off, answers that must still arrive. */
+export function createWire(observe: Observe): Wire {
+  const latest = new WeakMap<Socket, Exchange>()
+  let turnedAway = 0
+
+  return {
+    turnAway(socket, refusal) {
+      parting.add(socket)
+      if (turnedAway >= turnedAwayAtOnce) return void socket.resetAndDestroy()
+      turnedAway++
+      socket.once('close', () => turnedAway--)
+      // What it will ask for is not known yet.
+      refuseOnSocket(socket, refusal, { form: 'flat', isHead: false }, lateLingerMs)
+    },
+
+    begin(request, response) {
+      const { socket } = request
+      if (socket.destroyed) return false
+      const known = latest.get(socket)
+      if (!known) {
+        latest.set(socket, { request, response, former: null, unawaited: 0 })
+        return true
+      }
+      known.former = isOver(known.response) ? null : known.response
+      known.unawaited = known.former ? known.unawaited + 1 : 0
+      known.request = request
+      known.response = response
+      if (known.unawaited <= maxUnawaited) return true
+      observe({ event: 'request_unreadable', code: 'too_many_at_once', reason: 'pipelined' })
+      socket.resetAndDestroy()
+      return false
+    },
+
+    partFrom(socket) {
+      // A client that has sent all it announced reads our answer next; only another one needs time.
+      if (latest.get(socket)?.request.complete === false) closeGently(socket, lingerMs)
+      else closeNow(socket)
+    },
+
+    answerUnreadable(error, socket) {
+      // Node tells of each request once, so from now on only its own limit holds.
+      const current = latest.get(socket)?.request
+      if (error.code === timedOut && current?.complete === false && isAtItsOwnPace(current)) return
+      if (parting.has(socket)) return
+      parting.add(socket)
+      // A connection that broke has nobody at its end.
+      if (!isAboutTheRequest(error) || !socket.writable) return void socket.destroy()
+      const refusal = refusalFor(error)
+      observe({ event: 'request_unreadable', code: refusal.code, reason: error.code ?? 'unknown' })
+      const waitMs = refusal.code === 'request_timeout' ? lateLingerMs : lingerMs
+      const exchange = latest.get(socket)
+      // In the middle of a body, the error belongs to a request that has been seen; else to one that has not.
+      const cutShort = exchange?.request.complete === false ? exchange : null
+      // Answers keep the order of their requests, also before the answer to what is no request.
+      after(cutShort ? cutShort.former : exchange?.response, () => {
+        if (cutShort?.response.headersSent) {
+          after(cutShort.response, () => closeGently(socket, waitMs))
+          return
+        }
+        const asked = cutShort ? askedBy(cutShort.request) : askedIn(error.rawPacket)
+        refuseOnSocket(socket, refusal, asked, waitMs)
+      })
+    },
+  }
+}
+
+function after(response: ServerResponse | null | undefined, act: () => void): void {
+  if (response && !isOver(response)) response.once('close', act)
+  else act()
+}
+
+/** One refusal as the last thing on a connection that no longer speaks HTTP with us. */
+export function refuseOnSocket(
+  socket: Duplex,
+  refusal: Refusal,
+  { form, isHead }: Asked,
+  waitMs = lingerMs,
+): void {
+  if (!socket.writable) return
+  const body = `${JSON.stringify(errorBody(refusal, form))}\n`
+  const { allowedMethods, retryAfterSeconds } = refusal.facts
+  const allow = allowedMethods ? `Allow: ${allowedMethods}\r\n` : ''
+  const retryAfter = retryAfterSeconds ? `Retry-After: ${retryAfterSeconds}\r\n` : ''
+  socket.write(
+    `HTTP/1.1 ${refusal.status} ${STATUS_CODES[refusal.status]}\r\n` +
+      `Access-Control-Allow-Origin: *\r\nContent-Type: application/json; charset=utf-8\r\n${allow}${retryAfter}` +
+      `Cache-Control: no-store\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n` +
+      (isHead ? '' : body),
+  )
+  closeGently(socket, waitMs)
+}
+
+/**
+ * Ends our half and throws away what still comes, for a moment: a connection that is cut while its client sends often
+ * loses the answer too. The body of a refused request reaches nobody any more, so that nothing is done with it.
+ */
+function closeGently(socket: Duplex, waitMs: number): void {
+  parting.add(socket)
+  // Node's own listener is gone once a connection was handed over (CONNECT); without any, a reset ends the process.
+  socket.on('error', () => {})
+  socket.end()
+  socket.resume()
+  // Once the socket flows again, and not before: who takes it from the parser while it is paused never sees it move.
+  process.nextTick(() => socket.removeAllListeners('data').on('data', () => {}))
+  const cut = setTimeout(() => socket.destroy(), waitMs).unref()
+  socket.once('close', () => clearTimeout(cut))
+}
+
+function closeNow(socket: Socket): void {
+  socket.end()
+  if (socket.writableFinished) socket.destroy()
+  else socket.once('finish', () => socket.destroy())
+}
+
+/** As much of a request as decides what its refusal looks like. */
+export interface Asked {
+  form: ErrorForm
+  isHead: boolean
+}
+
+export function askedBy({ method, url = '' }: IncomingMessage): Asked {
+  return { form: errorFormOf(url), isHead: method === 'HEAD' }
+}
+
+/** From the bytes that were not understood, as far as they look like a request line at all. */
+function askedIn(packet: Buffer | undefined): Asked {
+  const line = packet?.subarray(0, 512).toString('latin1') ?? ''
+  const [, method, url = ''] = /^\s*([A-Z]+) (\S*)/.exec(line) ?? []
+  return { form: errorFormOf(url), isHead: method === 'HEAD' }
+}
+
+function isAboutTheRequest({ code = '' }: ParseError): boolean {
+  return code.startsWith('HPE_') || code === timedOut
+}
+
+function isOver(response: ServerResponse): boolean {
+  return response.writableFinished || response.destroyed
+}
+
+function refusalFor({ code }: ParseError): Refusal {
+  if (code === 'HPE_HEADER_OVERFLOW') return headersTooLarge()
+  if (code === 'HPE_CHUNK_EXTENSIONS_OVERFLOW') return new Refusal('payload_too_large')
+  if (code === timedOut) return new Refusal('request_timeout')
+  return badRequest('This is not a valid HTTP/1.1 request.')
+}

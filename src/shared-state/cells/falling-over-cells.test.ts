@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setImmediate as turn } from 'node:timers/promises'
+import { createMemoryCells } from '../../../test/cluster/memory-cells.ts'
+import { createMovableClock } from '../../clock.ts'
+import { createFallingOverCells } from './falling-over-cells.ts'
+
+test('whoever cannot reach the first place says so, and the others go along; they come back together', async () => {
+  const clock = createMovableClock(0)
+  const first = createMemoryCells(clock)
+  const second = createMemoryCells(clock)
+  const isAwayFor = [false, false]
+  const instances = isAwayFor.map((_, at) =>
+    createFallingOverCells({
+      first,
+      second,
+      fallOver: { isOver: () => isAwayFor[at] === true, askFirst: (work) => work(), close() {} },
+      clock,
+    }),
+  )
+  const placesAsked = async () => {
+    const asked = []
+    for (const instance of instances) {
+      const before = first.asked
+      await instance.look('a')
+      await turn()
+      asked.push(first.asked > before ? 'first' : 'second')
+    }
+    return asked
+  }
+  const pass = async (ms: number) => {
+    for (let passed = 0; passed < ms; passed += 100) {
+      clock.advanceMs(100)
+      await placesAsked()
+    }
+  }
+  await pass(1_000)
+  assert.deepEqual(await placesAsked(), ['first', 'first'])
+  isAwayFor[0] = true
+  await pass(600)
+  assert.deepEqual(await placesAsked(), ['second', 'second'])
+  await pass(10_000)
+  assert.deepEqual(await placesAsked(), ['second', 'second'])
+  isAwayFor[0] = false
+  assert.deepEqual(await placesAsked(), ['second', 'second'], 'not one before the other')
+  await pass(3_000)
+  assert.deepEqual(await placesAsked(), ['first', 'first'])
+})
+
+test('while the second place is away the first one serves all the same', async () => {
+  const clock = createMovableClock(0)
+  const first = createMemoryCells(clock)
+  const away = async () => {
+    throw new Error('away')
+  }
+  const cells = createFallingOverCells({
+    first,
+    second: { look: away, swap: away },
+    fallOver: { isOver: () => false, askFirst: (work) => work(), close() {} },
+    clock,
+  })
+  await cells.swap('a', null, { version: '1', text: 'one' }, 1_000)
+  await turn()
+  assert.equal((await cells.look('a')).text, 'one')
+})

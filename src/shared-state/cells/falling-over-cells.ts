@@ -1,0 +1,69 @@
+import type { Clock } from '../../clock.ts'
+import { randomBase62 } from '../../secrets/random-base62.ts'
+import type { FallOver } from '../fall-over.ts'
+import type { SharedCells } from './shared-cells.ts'
+
+export interface FallingOverCellsParts {
+  first: SharedCells
+  second: SharedCells
+  fallOver: FallOver
+  clock: Clock
+}
+
+const heedEveryMs = 500
+/** One that cannot reach the first place says so again before this is over. */
+const toldForMs = 2_000
+const awayName = 'the first place is away'
+
+/**
+ * Cells that are kept elsewhere while the first place is away. Nothing moves with them: to whoever uses one it looks as
+ * if it had been lost, and it is for them to bring back what they know.
+ *
+ * All go together: it may be away for one instance alone, and two who count in two places would count nothing. So whoever
+ * cannot reach it says so at the second place, and the others look there now and then.
+ */
+export function createFallingOverCells(parts: FallingOverCellsParts): SharedCells {
+  const { first, second, fallOver, clock } = parts
+  let isAnyOver = false
+  let askedAtMs = Number.NEGATIVE_INFINITY
+
+  return {
+    look: (name) => asked((cells) => cells.look(name)),
+    swap: (name, knownVersion, next, keepMs) =>
+      asked((cells) => cells.swap(name, knownVersion, next, keepMs)),
+  }
+
+  async function asked<T>(ask: (cells: SharedCells) => Promise<T>): Promise<T> {
+    if (!fallOver.isOver()) heed()
+    const answer = fallOver.isOver() || isAnyOver ? null : await fallOver.askFirst(() => ask(first))
+    if (answer !== null) return answer
+    if (fallOver.isOver()) await tell()
+    return ask(second)
+  }
+
+  /** Nobody waits for it: what it says holds from the next question on. */
+  function heed(): void {
+    if (!isDue()) return
+    second.look(awayName).then(
+      ({ version }) => {
+        isAnyOver = version !== null
+      },
+      () => {},
+    )
+  }
+
+  async function tell(): Promise<void> {
+    const isKnown = isAnyOver
+    isAnyOver = true
+    if (!isDue() && isKnown) return
+    const { version } = await second.look(awayName)
+    await second.swap(awayName, version, { version: randomBase62(12), text: '' }, toldForMs)
+  }
+
+  function isDue(): boolean {
+    const nowMs = clock.elapsedMs()
+    if (nowMs - askedAtMs < heedEveryMs) return false
+    askedAtMs = nowMs
+    return true
+  }
+}

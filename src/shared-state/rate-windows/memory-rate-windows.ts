@@ -1,0 +1,85 @@
+import type { Clock } from '../../clock.ts'
+import type { RateWindow, RateWindows } from './rate-windows.ts'
+
+interface OpenWindow {
+  count: number
+  /** By the clock that never steps. */
+  endsAtMs: number
+  /** The same as a time of day, for clients. */
+  toldEndMs: number
+}
+
+/** So many windows may lie around after their end before they are cleared away. */
+const sweepAtWindows = 10_000
+/** The two clocks are not read at the same instant; beyond this, the time of day was set anew. */
+const setAnewMs = 500
+
+/**
+ * Rate windows of one process. Setting the machine's time moves what is told of their end, and not the end. `mostWindows`
+ * is for names that strangers can make up, such as the networks they come from: beyond it the oldest window is forgotten.
+ */
+export function createMemoryRateWindows(clock: Clock, mostWindows = Number.POSITIVE_INFINITY): RateWindows {
+  const windows = new Map<string, OpenWindow>()
+  let sweepAt = sweepAtWindows
+
+  return {
+    take(name, limit, windowMs) {
+      const elapsedMs = clock.elapsedMs()
+      const open = current(name, elapsedMs) ?? opened(name, fresh(elapsedMs, windowMs))
+      const isAdmitted = open.count < limit
+      if (isAdmitted) open.count++
+      return answer(open, limit, isAdmitted, elapsedMs)
+    },
+    look(name, limit, windowMs) {
+      const elapsedMs = clock.elapsedMs()
+      const open = current(name, elapsedMs) ?? fresh(elapsedMs, windowMs)
+      return answer(open, limit, open.count < limit, elapsedMs)
+    },
+  }
+
+  function current(name: string, elapsedMs: number): OpenWindow | null {
+    const known = windows.get(name)
+    return known && elapsedMs < known.endsAtMs ? known : null
+  }
+
+  function fresh(elapsedMs: number, windowMs: number): OpenWindow {
+    return { count: 0, endsAtMs: elapsedMs + windowMs, toldEndMs: clock.nowMs() + windowMs }
+  }
+
+  function opened(name: string, window: OpenWindow): OpenWindow {
+    if (windows.size >= sweepAt) sweep()
+    // One that is over goes, so that the map is in the order in which its windows were opened.
+    windows.delete(name)
+    if (windows.size >= mostWindows) forgetOldest()
+    windows.set(name, window)
+    return window
+  }
+
+  function forgetOldest(): void {
+    for (const name of windows.keys()) {
+      windows.delete(name)
+      return
+    }
+  }
+
+  /** The next sweep waits until as many again have come, so that its cost stays a small part of theirs. */
+  function sweep(): void {
+    const elapsedMs = clock.elapsedMs()
+    for (const [name, { endsAtMs }] of windows) if (endsAtMs <= elapsedMs) windows.delete(name)
+    sweepAt = Math.max(sweepAtWindows, windows.size * 2)
+  }
+
+  function answer(open: OpenWindow, limit: number, isAdmitted: boolean, elapsedMs: number): RateWindow {
+    const leftMs = open.endsAtMs - elapsedMs
+    const endMs = clock.nowMs() + leftMs
+    // One window has one end: it does not flicker with how the two clocks are rounded.
+    if (Math.abs(endMs - open.toldEndMs) > setAnewMs) open.toldEndMs = endMs
+    const { count, toldEndMs } = open
+    return {
+      isAdmitted,
+      remaining: Math.max(0, limit - count),
+      resetAtMs: toldEndMs,
+      nowMs: toldEndMs - leftMs,
+    }
+  }
+}

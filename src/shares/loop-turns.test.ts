@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createMovableClock } from '../clock.ts'
+import { createLoopTurns } from './loop-turns.ts'
+
+test('what is done between two looks at the sockets is a few milliseconds, however much is asked for', async () => {
+  const { work, done, turnsOfLoop } = opened()
+  await Promise.all(Array.from({ length: 20 }, () => work('greedy', 1)))
+  assert.equal(done.length, 20)
+  const perTurn = Map.groupBy(done, ({ turn }) => turn)
+  for (const [turn, pieces] of perTurn) assert.ok(pieces.length <= 4, `${pieces.length} in turn ${turn}`)
+  assert.ok(turnsOfLoop() >= 4)
+})
+
+test('accounts take turns, whoever came first', async () => {
+  const { work, done } = opened()
+  await Promise.all([
+    ...Array.from({ length: 12 }, () => work('greedy', 4)),
+    work('small', 4),
+    work('other', 4),
+    work('small', 4),
+  ])
+  assert.deepEqual(
+    done.slice(0, 7).map(({ account }) => account),
+    ['greedy', 'greedy', 'small', 'other', 'greedy', 'small', 'greedy'],
+  )
+})
+
+test('where little is asked for, nobody waits', () => {
+  const { turns } = opened()
+  assert.equal(turns.next('one'), undefined)
+  assert.equal(turns.next('other'), undefined)
+})
+
+function opened() {
+  const clock = createMovableClock(0)
+  const turns = createLoopTurns(clock)
+  const done: { account: string; turn: number }[] = []
+  let turn = 0
+  const count = () => {
+    turn++
+    counting = setImmediate(count)
+    counting.unref()
+  }
+  let counting = setImmediate(count)
+  counting.unref()
+  return {
+    turns,
+    done,
+    turnsOfLoop: () => turn,
+    async work(account: string, ms: number) {
+      const mayBegin = turns.next(account)
+      if (mayBegin instanceof Promise) await mayBegin
+      clock.advanceMs(ms)
+      done.push({ account, turn })
+    },
+  }
+}

@@ -1,0 +1,64 @@
+import type { Clock } from '../clock.ts'
+import type { Soon } from '../soon.ts'
+
+/**
+ * Turns on the thread that answers everybody. What takes longer than a moment there is done in pieces of a millisecond or
+ * a few, and asks before each. However much is asked for, only so much of it is done between two looks at the sockets, and
+ * accounts take turns.
+ */
+export interface LoopTurns {
+  /** Now, where little was done since the last look and nobody waits. */
+  next(accountId: string): Soon<void>
+}
+
+/** A request that comes meanwhile waits for so long, and for the piece that is being done by then. */
+const roundMs = 4
+
+export function createLoopTurns(clock: Pick<Clock, 'elapsedMs'>): LoopTurns {
+  /** In the order of turns: who had one goes to the end. */
+  const waiting = new Map<string, (() => void)[]>()
+  let roundBegunMs: number | null = null
+
+  return {
+    next(accountId) {
+      if (roundBegunMs === null) beginRound()
+      if (waiting.size === 0 && isTimeLeft()) return
+      const { promise, resolve } = Promise.withResolvers<void>()
+      const queue = waiting.get(accountId)
+      if (queue) queue.push(resolve)
+      else waiting.set(accountId, [resolve])
+      return promise
+    },
+  }
+
+  /** Node looks at the sockets before it comes to what is asked for here. */
+  function beginRound(): void {
+    roundBegunMs = clock.elapsedMs()
+    setImmediate(endRound)
+  }
+
+  async function endRound(): Promise<void> {
+    roundBegunMs = null
+    if (waiting.size === 0) return
+    beginRound()
+    do {
+      admitNext()
+      // Whoever was admitted does its piece first.
+      await null
+    } while (waiting.size > 0 && isTimeLeft())
+  }
+
+  function isTimeLeft(): boolean {
+    return roundBegunMs !== null && clock.elapsedMs() - roundBegunMs < roundMs
+  }
+
+  function admitNext(): void {
+    for (const [accountId, queue] of waiting) {
+      waiting.delete(accountId)
+      const admit = queue.shift()
+      if (queue.length > 0) waiting.set(accountId, queue)
+      admit?.()
+      return
+    }
+  }
+}

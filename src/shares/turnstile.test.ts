@@ -1,0 +1,128 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createMovableClock } from '../clock.ts'
+import { TooManyAtOnce } from '../errors.ts'
+import type { Observation } from '../reporting/observe.ts'
+import { createTurnstile } from './turnstile.ts'
+
+test('places go round the accounts, however many callers one of them has', async () => {
+  const { turnstile, begun, end } = opened({ places: 2, placesOfAccount: 1, waitingOfAccount: 100 })
+  for (let job = 1; job <= 50; job++) turnstile.start('greedy', `greedy ${job}`)
+  turnstile.start('small', 'small 1')
+  turnstile.start('small', 'small 2')
+  turnstile.start('other', 'other 1')
+  await settled()
+  assert.deepEqual(begun, ['greedy 1', 'small 1'])
+  await end('small 1')
+  assert.equal(begun[2], 'other 1')
+  await end('greedy 1')
+  assert.equal(begun[3], 'small 2')
+  await end('other 1')
+  assert.equal(begun[4], 'greedy 2')
+})
+
+test('an account never holds more than its places, also when the others are free', async () => {
+  const { turnstile, begun, end } = opened({ places: 4, placesOfAccount: 2, waitingOfAccount: 10 })
+  for (const job of ['a', 'b', 'c', 'd']) turnstile.start('acme', job)
+  await settled()
+  assert.deepEqual(begun, ['a', 'b'])
+  await end('b')
+  assert.deepEqual(begun, ['a', 'b', 'c'])
+})
+
+test('who comes when as many wait as may is refused, and told when to come again', async () => {
+  const { turnstile, clock, seen, end } = opened({ places: 1, placesOfAccount: 1, waitingOfAccount: 2 })
+  turnstile.start('acme', 'long')
+  await settled()
+  clock.advanceMs(60_000)
+  await end('long')
+  for (const job of ['a', 'b', 'c']) turnstile.start('acme', job)
+  await settled()
+  const refused = await turnstile.pass('acme', async () => 'never').catch((error: unknown) => error)
+  assert.ok(refused instanceof TooManyAtOnce)
+  assert.equal(refused.retryAfterSeconds, 30)
+  assert.deepEqual(
+    seen.filter(({ event }) => event === 'share_used_up'),
+    [{ event: 'share_used_up', share: 'decoding_waiting', accountId: 'acme' }],
+  )
+  await end('a')
+  assert.equal(await Promise.race([turnstile.pass('acme', async () => 'in'), settled('waits')]), 'waits')
+})
+
+test('work that fails gives its place back', async () => {
+  const { turnstile } = opened({ places: 1, placesOfAccount: 1, waitingOfAccount: 1 })
+  const failing = async () => {
+    throw new Error('broken')
+  }
+  await assert.rejects(turnstile.pass('acme', failing), /broken/)
+  assert.equal(await turnstile.pass('acme', async () => 'in'), 'in')
+})
+
+test('a turn is begun once, and can be ended and begun again', async () => {
+  const { turnstile } = opened({ places: 1, placesOfAccount: 1, waitingOfAccount: 0 })
+  const turn = turnstile.turnOf('acme')
+  turn.end()
+  await turn.begin()
+  await turn.begin()
+  await assert.rejects(turnstile.turnOf('acme').begin(), TooManyAtOnce)
+  turn.end()
+  turn.end()
+  const other = turnstile.turnOf('other')
+  await other.begin()
+  await assert.rejects(turn.begin(), TooManyAtOnce)
+  other.end()
+  await turn.begin()
+})
+
+test('who is refused after waiting leaves no trace: the next of the account has its turn', async () => {
+  const { turnstile } = opened({ places: 1, placesOfAccount: 1, waitingOfAccount: 5 })
+  const first = await turnstile.take('other', 0)
+  await assert.rejects(turnstile.turnOf('acme').begin(5), TooManyAtOnce)
+  const next = turnstile.pass('acme', async () => 'in')
+  first?.leave()
+  assert.equal(await next, 'in')
+})
+
+test('who has no patience goes without, and is not served afterwards', async () => {
+  const { turnstile } = opened({ places: 1, placesOfAccount: 1, waitingOfAccount: 5 })
+  const first = await turnstile.take('acme', 0)
+  assert.ok(first)
+  assert.equal(await turnstile.take('other', 0), null)
+  assert.equal(await turnstile.take('other', 5), null)
+  first.leave()
+  first.leave()
+  const second = await turnstile.take('third', 0)
+  assert.ok(second)
+  assert.equal(await turnstile.take('acme', 0), null)
+})
+
+function opened(limits: { places: number; placesOfAccount: number; waitingOfAccount: number }) {
+  const clock = createMovableClock(0)
+  const seen: Observation[] = []
+  const observe = (observation: Observation) => void seen.push(observation)
+  const turnstile = createTurnstile({ share: 'decoding_waiting', ...limits, clock, observe })
+  const begun: string[] = []
+  const ends = new Map<string, () => void>()
+  return {
+    turnstile: {
+      ...turnstile,
+      start(accountId: string, job: string) {
+        void turnstile.pass(accountId, () => {
+          begun.push(job)
+          return new Promise<void>((resolve) => ends.set(job, resolve))
+        })
+      },
+    },
+    begun,
+    clock,
+    seen,
+    async end(job: string) {
+      ends.get(job)?.()
+      await settled()
+    },
+  }
+}
+
+function settled<T>(value?: T): Promise<T | undefined> {
+  return new Promise((resolve) => setImmediate(resolve, value))
+}

@@ -1,0 +1,190 @@
+import type { Clock } from '../clock.ts'
+import { TooManyAtOnce } from '../errors.ts'
+import type { Observe } from '../reporting/observe.ts'
+import type { ShareName } from './shares.ts'
+
+/**
+ * A thing that all accounts share and that has few places: threads, compressors. Each account may hold so many of them
+ * and have so many callers waiting; free places go round the accounts, so that whoever asks for little is served soon,
+ * however much another one asks for.
+ */
+export interface Turnstile {
+  /**
+   * Does `work` when the account's turn has come. Throws `TooManyAtOnce` when as many of its callers wait as may. What the
+   * work needs is to be fetched in it, not before: who waits should hold nothing.
+   */
+  pass<T>(accountId: string, work: () => Promise<T>): Promise<T>
+  /** For work that knows only on its way whether it needs a place, or that goes on after whoever began it has left. */
+  turnOf(accountId: string): Turn
+  /** A place, if there is one within `patienceMs`; else null. Whoever gets one must leave it. */
+  take(accountId: string, patienceMs: number): Promise<Place | null>
+}
+
+export interface Place {
+  leave(): void
+}
+
+/** Of one piece of work, at most one place at a time; begun and ended as often as it likes. */
+export interface Turn {
+  /** At once where it has begun. Throws like `pass`, and when it has not come within `patienceMs`. */
+  begin(patienceMs?: number): Promise<void>
+  /** Does nothing where it has not begun. */
+  end(): void
+}
+
+export interface TurnstileParts {
+  /** The share that is used up when one is refused, for metrics. */
+  share: ShareName
+  /** Of all accounts together. */
+  places: number
+  placesOfAccount: number
+  waitingOfAccount: number
+  clock: Pick<Clock, 'elapsedMs'>
+  observe: Observe
+}
+
+/** Of the one account; forgotten when nobody of it is there any more. */
+interface Queue {
+  held: number
+  waiting: Waiting[]
+}
+
+interface Waiting {
+  sinceMs: number
+  admit(place: Place | null): void
+}
+
+/** Hardly anything takes longer, and who is told to wait for minutes goes away for good. */
+const longestRetryAfterSeconds = 30
+/** The last places weigh so much in the mean of how long one is held. */
+const weightOfLast = 0.2
+
+export function createTurnstile(parts: TurnstileParts): Turnstile {
+  const { share, places, placesOfAccount, waitingOfAccount, clock, observe } = parts
+  /** In the order of turns: who gets a place, or gives it back, goes to the end. */
+  const queues = new Map<string, Queue>()
+  let held = 0
+  let meanHeldMs = 0
+
+  return {
+    async pass(accountId, work) {
+      const place = await entered(accountId)
+      try {
+        return await work()
+      } finally {
+        place.leave()
+      }
+    },
+    turnOf(accountId) {
+      let place: Place | null = null
+      return {
+        async begin(patienceMs) {
+          place ??= await entered(accountId, patienceMs)
+        },
+        end() {
+          place?.leave()
+          place = null
+        },
+      }
+    },
+    take(accountId, patienceMs) {
+      const queue = queueOf(accountId)
+      if (isBusy(queue) && (patienceMs === 0 || queue.waiting.length >= waitingOfAccount)) {
+        forgetEmpty(accountId, queue)
+        return Promise.resolve(null)
+      }
+      return enter(accountId, queue, patienceMs)
+    },
+  }
+
+  async function entered(accountId: string, patienceMs?: number): Promise<Place> {
+    const queue = queueOf(accountId)
+    const isFull = isBusy(queue) && queue.waiting.length >= waitingOfAccount
+    if (isFull) forgetEmpty(accountId, queue)
+    const place = isFull ? null : await enter(accountId, queue, patienceMs)
+    if (place) return place
+    observe({ event: 'share_used_up', share, accountId })
+    throw new TooManyAtOnce(secondsUntilFree(queue), share)
+  }
+
+  function queueOf(accountId: string): Queue {
+    const known = queues.get(accountId)
+    if (known) return known
+    const queue: Queue = { held: 0, waiting: [] }
+    queues.set(accountId, queue)
+    return queue
+  }
+
+  function isBusy(queue: Queue): boolean {
+    return held >= places || queue.held >= placesOfAccount
+  }
+
+  function enter(accountId: string, queue: Queue, patienceMs?: number): Promise<Place | null> {
+    if (!isBusy(queue)) return Promise.resolve(placeFor(accountId, queue))
+    const { promise, resolve } = Promise.withResolvers<Place | null>()
+    const sinceMs = clock.elapsedMs()
+    let timer: NodeJS.Timeout | null = null
+    const waiting: Waiting = {
+      sinceMs,
+      admit(place) {
+        if (timer) clearTimeout(timer)
+        observe({ event: 'turn_waited', share, waitedMs: clock.elapsedMs() - sinceMs })
+        resolve(place)
+      },
+    }
+    queue.waiting.push(waiting)
+    if (patienceMs !== undefined) {
+      timer = setTimeout(() => {
+        queue.waiting.splice(queue.waiting.indexOf(waiting), 1)
+        forgetEmpty(accountId, queue)
+        waiting.admit(null)
+      }, patienceMs)
+    }
+    return promise
+  }
+
+  function placeFor(accountId: string, queue: Queue): Place {
+    held++
+    queue.held++
+    putLast(accountId, queue)
+    const sinceMs = clock.elapsedMs()
+    let isLeft = false
+    return {
+      leave() {
+        if (isLeft) return
+        isLeft = true
+        held--
+        queue.held--
+        meanHeldMs += weightOfLast * (clock.elapsedMs() - sinceMs - meanHeldMs)
+        putLast(accountId, queue)
+        forgetEmpty(accountId, queue)
+        admitNext()
+      },
+    }
+  }
+
+  /** A map keeps the order of insertion. */
+  function putLast(accountId: string, queue: Queue): void {
+    queues.delete(accountId)
+    queues.set(accountId, queue)
+  }
+
+  function admitNext(): void {
+    for (const [accountId, queue] of queues) {
+      if (isBusy(queue)) continue
+      const next = queue.waiting.shift()
+      if (!next) continue
+      next.admit(placeFor(accountId, queue))
+      return
+    }
+  }
+
+  function forgetEmpty(accountId: string, queue: Queue): void {
+    if (queue.held === 0 && queue.waiting.length === 0) queues.delete(accountId)
+  }
+
+  function secondsUntilFree(queue: Queue): number {
+    const seconds = (meanHeldMs * (queue.waiting.length + 1)) / placesOfAccount / 1_000
+    return Math.min(longestRetryAfterSeconds, Math.max(1, Math.ceil(seconds)))
+  }
+}

@@ -1,0 +1,33 @@
+import type { Fetched, FetchWish } from '../provider.ts'
+import type { Grid } from '../rows/grid.ts'
+import { buildRows, indexBuffers, type MadeLater, rowBuffers, type Snapshot } from '../rows/snapshot.ts'
+import { answerJobs } from '../threads/thread-jobs.ts'
+
+export type ToDecode = Pick<Fetched, 'bytes' | 'decoder'> & Pick<FetchWish, 'values'>
+
+/** Both at once, or the rows and then their indexes. */
+export interface DecodeReply {
+  snapshot?: Snapshot
+  later?: MadeLater
+}
+
+/** So few are indexed sooner than a second message would be there. */
+const fewCells = 20_000
+
+type DecodeFunction = (bytes: Uint8Array, options: unknown) => Grid | Promise<Grid>
+
+/** The far side of `decoding.ts`: bytes in, snapshot out. */
+answerJobs<ToDecode, DecodeReply>(async ({ bytes, decoder, values }, sooner) => {
+  const module = (await import(decoder.module)) as Record<string, DecodeFunction | undefined>
+  const decode = module[decoder.name]
+  if (!decode) throw new Error(`No decoder ${decoder.name}`)
+  const { snapshot, cells, index } = buildRows(await decode(bytes, decoder.options), values)
+  const ofRows = rowBuffers(snapshot)
+  if (cells <= fewCells) {
+    const later = index()
+    return { reply: { snapshot, later }, handOver: [...ofRows, ...indexBuffers(later.indexes)] }
+  }
+  sooner({ reply: { snapshot }, handOver: ofRows })
+  const later = index()
+  return { reply: { later }, handOver: indexBuffers(later.indexes) }
+})

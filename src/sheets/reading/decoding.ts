@@ -1,0 +1,111 @@
+import { type Clock, systemClock } from '../../clock.ts'
+import type { Observe } from '../../reporting/observe.ts'
+import { defaultShares, type Shares } from '../../shares/shares.ts'
+import { createTurnstile, type Turn } from '../../shares/turnstile.ts'
+import type { Soon } from '../../soon.ts'
+import type { Fetched, FetchWish } from '../provider.ts'
+import { ProviderFailure } from '../provider-failure.ts'
+import { type IndexedSnapshot, type Snapshot, withIndexes } from '../rows/snapshot.ts'
+import { createThreads, ownBuffer, ThreadLost, threadCount } from '../threads/threads.ts'
+import type { DecodeReply, ToDecode } from './decoding-worker.ts'
+
+/**
+ * Turns fetched bytes into snapshots on threads of their own: 100,000 rows would block the server for most of a
+ * second, and a hostile file would take it down. Whatever a file does to a thread, it is a `ProviderFailure` here.
+ */
+export interface Decoding {
+  /**
+   * Fetches and decodes, in one turn of the account at the threads. `fetch` begins the turn before it takes into memory what
+   * may be large, so that who waits holds nothing; where it did not, the turn begins with the decoding. What it returns
+   * instead of bytes is handed on. Throws `TooManyAtOnce`.
+   */
+  decode<Answer extends Fetched | 'unchanged' | null>(
+    accountId: string,
+    fetch: (turn: Turn) => Promise<Answer>,
+    values?: FetchWish['values'],
+  ): Promise<Decoded | Exclude<Answer, Fetched>>
+  close(): Promise<void>
+}
+
+export interface Decoded {
+  version: string
+  snapshot: Snapshot
+  /** The same with its indexes, which come later for a large one. Nobody need wait for them. */
+  indexed: Soon<IndexedSnapshot>
+}
+
+export interface DecodingParts {
+  observe: Observe
+  clock?: Pick<Clock, 'elapsedMs'>
+  shares?: Pick<Shares, 'decoding_at_once' | 'decoding_waiting'>
+}
+
+export function createDecoding({
+  observe,
+  clock = systemClock,
+  shares = defaultShares,
+}: DecodingParts): Decoding {
+  const threads = createThreads<ToDecode, DecodeReply>(new URL('./decoding-worker.ts', import.meta.url))
+  const turnstile = createTurnstile({
+    share: 'decoding_waiting',
+    places: threadCount,
+    placesOfAccount: shares.decoding_at_once,
+    waitingOfAccount: shares.decoding_waiting,
+    clock,
+    observe,
+  })
+  let isClosing = false
+
+  return {
+    async decode(accountId, fetch, values = 'typed') {
+      const turn = turnstile.turnOf(accountId)
+      let isThreadTaken = false
+      try {
+        const fetched: Fetched | 'unchanged' | null = await fetch(turn)
+        if (fetched === null || fetched === 'unchanged') return fetched as never
+        await turn.begin()
+        const { decoded, whole } = await decodeNow(fetched, values)
+        if (whole) {
+          isThreadTaken = true
+          void whole.finally(turn.end)
+        }
+        return decoded
+      } finally {
+        if (!isThreadTaken) turn.end()
+      }
+    },
+    close() {
+      isClosing = true
+      return threads.close()
+    },
+  }
+
+  /** `whole` settles when the thread is free again, where that is later; it never rejects. */
+  async function decodeNow(
+    { version, decoder, ...fetched }: Fetched,
+    values: FetchWish['values'],
+  ): Promise<{ decoded: Decoded; whole: Promise<unknown> | null }> {
+    const bytes = ownBuffer(fetched.bytes)
+    const { reply, rest } = await threads.run({ bytes, decoder, values }, [bytes.buffer]).catch(retold)
+    const { snapshot } = reply
+    if (!snapshot) throw new Error('A thread sent no rows')
+    if (!rest) return { decoded: { version, snapshot, indexed: indexedBy(snapshot, reply) }, whole: null }
+    const indexed = rest.then((later) => indexedBy(snapshot, later), retold)
+    // Whoever asks for it hears of a failure; that nobody does is no failure of its own.
+    const whole = indexed.catch(() => {})
+    return { decoded: { version, snapshot, indexed }, whole }
+  }
+
+  function retold(error: unknown): never {
+    if (!(error instanceof ThreadLost)) throw error
+    const { cause } = error
+    if (isClosing) throw new Error('The server is stopping', { cause })
+    observe({ event: 'decoder_lost', error: cause })
+    throw new ProviderFailure('the spreadsheet is too large or too complex to read', { cause })
+  }
+}
+
+function indexedBy(snapshot: Snapshot, { later }: DecodeReply): IndexedSnapshot {
+  if (!later) throw new Error('A thread sent no indexes')
+  return withIndexes(snapshot, later)
+}

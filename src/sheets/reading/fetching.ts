@@ -1,0 +1,203 @@
+import type { Clock } from '../../clock.ts'
+import type { Observe } from '../../reporting/observe.ts'
+import type { SheetRecord, Store } from '../../store/store.ts'
+import type { FetchWish, Provider } from '../provider.ts'
+import { ProviderFailure } from '../provider-failure.ts'
+import type { Snapshot } from '../rows/snapshot.ts'
+import type { Column } from '../rows/table.ts'
+import type { Decoded, Decoding } from './decoding.ts'
+import type { FlightWish } from './flights.ts'
+import { type HeldSnapshot, type HeldSnapshots, nameOf } from './held-snapshots.ts'
+import type { SnapshotSharing, Wanted } from './snapshot-sharing.ts'
+
+type Values = FetchWish['values']
+
+/** From the provider, or from another instance that has just been there, into memory. */
+export interface Fetching {
+  fetch(sheetId: string, values: Values, wish: FlightWish): Promise<HeldSnapshot>
+  /** Waits for the indexes of what was fetched. Why it had to be dropped without them, or null. */
+  settleIndexes(sheetId: string, values: Values, read: HeldSnapshot): Promise<{ error: unknown } | null>
+  /** All that additions need, where the provider offers it for less than the whole tab; else null. */
+  fetchHeader(sheetId: string): Promise<{ columns: Column[]; version: string } | null>
+}
+
+export interface FetchingParts {
+  store: Pick<Store, 'sheetById'>
+  providers: ReadonlyMap<string, Provider>
+  decoding: Decoding
+  clock: Clock
+  observe: Observe
+  held: HeldSnapshots
+  /** Where several instances read the same sheets. */
+  sharing: SnapshotSharing | null
+}
+
+type Read = Decoded & Pick<HeldSnapshot, 'asOfMs' | 'checkedAtMs' | 'writeSeq'>
+
+export function createFetching(parts: FetchingParts): Fetching {
+  const { store, providers, decoding, clock, observe, held, sharing } = parts
+
+  return {
+    async fetch(sheetId, values, wish) {
+      const { record, provider } = await connected(sheetId)
+      try {
+        const read = await obtain(provider, record, values, wish)
+        held.hold(nameOf(sheetId, values), read)
+        return read
+      } catch (error) {
+        if (error instanceof ProviderFailure) reportFailure(error, record)
+        throw error
+      }
+    },
+    async settleIndexes(sheetId, values, read) {
+      if (!(read.indexed instanceof Promise)) return null
+      const name = nameOf(sheetId, values)
+      try {
+        held.addIndexes(name, read, await read.indexed)
+        return null
+      } catch (error) {
+        if (!held.drop(name, read)) return null
+        const provider = read.origin.providerName
+        if (error instanceof ProviderFailure) reportFailure(error, { id: sheetId, provider })
+        return { error }
+      }
+    },
+    async fetchHeader(sheetId) {
+      const { record, provider } = await connected(sheetId)
+      const { fetchHeader } = provider
+      if (!fetchHeader) return null
+      try {
+        const header = await decoding.decode(record.accountId, (turn) => fetchHeader(record, turn))
+        return header && { columns: header.snapshot.columns, version: header.version }
+      } catch (error) {
+        if (error instanceof ProviderFailure) reportFailure(error, record)
+        throw error
+      }
+    },
+  }
+
+  async function connected(sheetId: string): Promise<{ record: SheetRecord; provider: Provider }> {
+    const record = await store.sheetById(sheetId)
+    const provider = record && providers.get(record.provider)
+    if (!record || !provider) throw new ProviderFailure('the sheet is not connected any more')
+    return { record, provider }
+  }
+
+  /** One read at the provider for all instances, where reads there are rationed; a file is quickly looked at. */
+  async function obtain(
+    provider: Provider,
+    record: SheetRecord,
+    values: Values,
+    { writeSeq, mustBeginNow }: FlightWish,
+  ): Promise<HeldSnapshot> {
+    const { id, location, credentialId, cacheSeconds } = record
+    const maxAgeMs = cacheSeconds * 1_000
+    if (!sharing || !provider.isTight || maxAgeMs === 0) return fetchFrom(provider, record, values, writeSeq)
+    const wanted: Wanted = { name: `${id} ${values}`, writeSeq, location, credentialId, maxAgeMs }
+    const found = mustBeginNow ? null : await sharing.find(wanted)
+    if (found) {
+      const { snapshot, version, asOfMs, ageMs } = found
+      const checkedAtMs = clock.elapsedMs() - ageMs
+      const read = { snapshot, indexed: snapshot, version, asOfMs, checkedAtMs, writeSeq }
+      return toHold(read, provider, record, values)
+    }
+    try {
+      const read = await fetchFrom(provider, record, values, writeSeq)
+      void offer(sharing, wanted, read)
+      return read
+    } catch (error) {
+      sharing.giveUp(wanted)
+      throw error
+    }
+  }
+
+  async function offer(to: SnapshotSharing, wanted: Wanted, read: HeldSnapshot): Promise<void> {
+    const { version, asOfMs, checkedAtMs } = read
+    const { location, credentialId } = wanted
+    try {
+      const snapshot = await read.indexed
+      const ageMs = clock.elapsedMs() - checkedAtMs
+      to.offer(wanted, { snapshot, version, asOfMs, location, credentialId }, ageMs)
+    } catch {
+      to.giveUp(wanted)
+    }
+  }
+
+  async function fetchFrom(
+    provider: Provider,
+    record: SheetRecord,
+    values: Values,
+    writeSeq: number,
+  ): Promise<HeldSnapshot> {
+    const begunMs = clock.elapsedMs()
+    const asOfMs = clock.nowMs()
+    const known = held.get(nameOf(record.id, values))
+    const wish = { values, knownVersion: known?.version ?? null }
+    const decoded = await decoding.decode(
+      record.accountId,
+      (turn) => provider.fetch(record, wish, turn),
+      values,
+    )
+    const isUnchanged = decoded === 'unchanged'
+    const { snapshot, indexed, version } = isUnchanged ? unchanged(known) : decoded
+    observe({
+      event: 'sheet_fetched',
+      sheetId: record.id,
+      provider: record.provider,
+      outcome: isUnchanged ? 'unchanged' : 'loaded',
+      rows: snapshot.rowNumbers.length,
+      bytes: snapshot.listJson.byteLength,
+      durationMs: clock.elapsedMs() - begunMs,
+    })
+    const read = { snapshot, indexed, version, asOfMs, checkedAtMs: begunMs, writeSeq }
+    return toHold(read, provider, record, values)
+  }
+
+  /** Equal rows keep their snapshot and its `as_of`, so a poller's ETag and bytes hold while nothing changes. */
+  function toHold(
+    read: Read,
+    provider: Provider,
+    { id, accountId, provider: providerName, location, credentialId }: SheetRecord,
+    values: Values,
+  ): HeldSnapshot {
+    const known = held.get(nameOf(id, values))
+    const same = known?.snapshot.contentHash === read.snapshot.contentHash ? known : null
+    const { snapshot, indexed } = same && isSamePlaces(same.snapshot, read.snapshot) ? same : read
+    return {
+      ...read,
+      snapshot,
+      indexed,
+      asOfMs: same?.asOfMs ?? read.asOfMs,
+      lastUsedMs: clock.elapsedMs(),
+      origin: { provider, providerName, place: { accountId, location, credentialId } },
+      isWithdrawn: false,
+      bodies: same?.bodies ?? held.newBodies(),
+    }
+  }
+
+  function reportFailure(
+    failure: ProviderFailure,
+    { id: sheetId, provider }: Pick<SheetRecord, 'id' | 'provider'>,
+  ): void {
+    const { message: reason, cause } = failure
+    observe({ event: 'provider_failed', sheetId, provider, action: 'read', reason, cause })
+    if (failure.facts.isPassing === true) return
+    for (const values of ['typed', 'formatted'] as const) {
+      const copy = held.get(nameOf(sheetId, values))
+      if (copy) copy.isWithdrawn = true
+    }
+  }
+}
+
+/** What reads alike may still lie elsewhere: a column without a header was put in between, or data below in one. */
+function isSamePlaces(one: Snapshot, other: Snapshot): boolean {
+  return (
+    one.lastRowNumber === other.lastRowNumber &&
+    one.columns.every(({ index }, at) => other.columns[at]?.index === index)
+  )
+}
+
+function unchanged(known: HeldSnapshot | undefined): HeldSnapshot {
+  if (!known) throw new Error('A provider said "unchanged" to someone who knew nothing')
+  return known
+}

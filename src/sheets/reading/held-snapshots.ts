@@ -1,0 +1,221 @@
+import type { Observe } from '../../reporting/observe.ts'
+import type { Soon } from '../../soon.ts'
+import type { AccountPlace, FetchWish, Provider } from '../provider.ts'
+import type { IndexedSnapshot, Snapshot } from '../rows/snapshot.ts'
+
+/** What was read of a sheet, and what is known of that. */
+export interface HeldSnapshot {
+  snapshot: Snapshot
+  /** What filters and sorts need; a promise until it is made. */
+  indexed: Soon<IndexedSnapshot>
+  version: string
+  /** The sheet's `write_seq` when the fetch began: it may be served only while that has not moved. */
+  writeSeq: number
+  /** By the clock that never steps, as is `lastUsedMs`: how old a copy is must not change with the time of day. */
+  checkedAtMs: number
+  /** A time of day: it is told. */
+  asOfMs: number
+  lastUsedMs: number
+  /** Where it came from, to ask how tight things are there, and in whose share of the memory it is. */
+  origin: { provider: Provider; providerName: string; place: AccountPlace }
+  /** The provider has since refused access, or lost the sheet: not to be shown in its place any more. */
+  isWithdrawn: boolean
+  bodies: KeptBodies
+}
+
+/** A sheet is held once for each way to read its cells. */
+export function nameOf(sheetId: string, values: FetchWish['values']): string {
+  return values === 'typed' ? sheetId : `${sheetId} ${values}`
+}
+
+/** Bodies that were made of a snapshot, so that each is made once. They live no longer than it does. */
+export interface KeptBodies {
+  readonly bytes: number
+  get(name: string): readonly Uint8Array[] | undefined
+  /** Counted in the memory for snapshots; not kept where there is no room. */
+  keep(name: string, pieces: readonly Uint8Array[]): void
+}
+
+export interface HeldSnapshots {
+  get(name: string): HeldSnapshot | undefined
+  hold(name: string, read: HeldSnapshot): void
+  /** Its indexes are there, and count from now on. */
+  addIndexes(name: string, read: HeldSnapshot, indexed: IndexedSnapshot): void
+  /** False where another has taken its place. */
+  drop(name: string, read: HeldSnapshot): boolean
+  newBodies(): KeptBodies
+}
+
+/** Of one snapshot: a stranger with many queries must not drive out what everyone asks for. */
+const maxBodies = 100
+
+export interface HeldSnapshotsParts {
+  /** For all of them, and what was made of them. */
+  maxBytes: number
+  /** Nobody who has more than this drives out what is held for one who has less. */
+  maxAccountBytes: number
+  observe: Observe
+}
+
+/**
+ * Snapshots in memory. Where there is no room, an account that holds more than its share loses what it has not used for
+ * longest, with all that was made of it; where none does, whatever was longest unused goes.
+ */
+export function createHeldSnapshots({
+  maxBytes,
+  maxAccountBytes,
+  observe,
+}: HeldSnapshotsParts): HeldSnapshots {
+  const held = new Map<string, HeldSnapshot>()
+  /** Those of the snapshots above; others are on their way in or out. */
+  const counted = new Set<KeptBodies>()
+  let snapshotBytes = 0
+  let bodyBytes = 0
+
+  return {
+    get: (name) => held.get(name),
+    hold(name, read) {
+      drop(name)
+      held.set(name, read)
+      snapshotBytes += bytesOf(read)
+      counted.add(read.bodies)
+      bodyBytes += read.bodies.bytes
+      fitIn(name)
+      report()
+    },
+    addIndexes(name, read, indexed) {
+      const beforeBytes = bytesOf(read)
+      read.indexed = indexed
+      if (held.get(name) !== read) return
+      snapshotBytes += bytesOf(read) - beforeBytes
+      fitIn(name)
+      report()
+    },
+    drop(name, read) {
+      if (held.get(name) !== read) return false
+      drop(name)
+      report()
+      return true
+    },
+    newBodies,
+  }
+
+  function newBodies(): KeptBodies {
+    const kept = new Map<string, readonly Uint8Array[]>()
+    let bytes = 0
+    const bodies: KeptBodies = {
+      get bytes() {
+        return bytes
+      },
+      get(name) {
+        const pieces = kept.get(name)
+        if (pieces && kept.size > 1) {
+          // A map keeps the order of insertion: what is used goes to its end.
+          kept.delete(name)
+          kept.set(name, pieces)
+        }
+        return pieces
+      },
+      keep(name, pieces) {
+        if (kept.has(name)) return
+        kept.set(name, pieces)
+        count(sizeOf(pieces))
+        for (const oldest of kept.keys()) {
+          if (kept.size <= maxBodies) break
+          remove(oldest)
+        }
+        if (!counted.has(bodies)) return
+        if (isOver()) makeRoom(ownerOf(bodies))
+        if (isOver()) remove(name)
+        report()
+      },
+    }
+    return bodies
+
+    function remove(name: string): void {
+      count(-sizeOf(kept.get(name) ?? []))
+      kept.delete(name)
+    }
+
+    function count(more: number): void {
+      bytes += more
+      if (counted.has(bodies)) bodyBytes += more
+    }
+  }
+
+  function isOver(): boolean {
+    return snapshotBytes + bodyBytes > maxBytes
+  }
+
+  function ownerOf(bodies: KeptBodies): string {
+    for (const [name, read] of held) if (read.bodies === bodies) return name
+    return ''
+  }
+
+  /** Whoever waits for it is served all the same. */
+  function fitIn(name: string): void {
+    makeRoom(name)
+    if (isOver() && held.size > 1) dropForRoom(name)
+  }
+
+  /** As far as others must make room for this one. */
+  function makeRoom(name: string): void {
+    while (isOver()) {
+      const bytesByAccount = heldByAccount()
+      const isAbove = (read: HeldSnapshot) => (bytesByAccount.get(accountOf(read)) ?? 0) > maxAccountBytes
+      const others = [...held].filter(([other]) => other !== name)
+      const own = held.get(name)
+      const above = others.filter(([, read]) => isAbove(read))
+      const longest = longestUnused(above.length > 0 || (own && isAbove(own)) ? above : others)
+      if (longest === undefined) return
+      dropForRoom(longest)
+    }
+  }
+
+  function heldByAccount(): Map<string, number> {
+    const byAccount = new Map<string, number>()
+    for (const read of held.values()) {
+      const accountId = accountOf(read)
+      const its = bytesOf(read) + read.bodies.bytes
+      byAccount.set(accountId, (byAccount.get(accountId) ?? 0) + its)
+    }
+    return byAccount
+  }
+
+  function dropForRoom(name: string): void {
+    const read = held.get(name)
+    if (read) observe({ event: 'snapshot_dropped', bytes: bytesOf(read) })
+    drop(name)
+  }
+
+  function drop(name: string): void {
+    const former = held.get(name)
+    if (!former) return
+    held.delete(name)
+    snapshotBytes -= bytesOf(former)
+    counted.delete(former.bodies)
+    bodyBytes -= former.bodies.bytes
+  }
+
+  function report(): void {
+    observe({ event: 'snapshots_held', sheets: held.size, bytes: snapshotBytes, bodyBytes })
+  }
+}
+
+function longestUnused(reads: readonly [name: string, read: HeldSnapshot][]): string | undefined {
+  let longest: [name: string, read: HeldSnapshot] | undefined
+  for (const each of reads) if (!longest || each[1].lastUsedMs < longest[1].lastUsedMs) longest = each
+  return longest?.[0]
+}
+
+function accountOf({ origin }: HeldSnapshot): string {
+  return origin.place.accountId
+}
+
+function bytesOf({ snapshot, indexed }: HeldSnapshot): number {
+  return (indexed instanceof Promise ? snapshot : indexed).sizeInBytes
+}
+
+function sizeOf(pieces: readonly Uint8Array[]): number {
+  return pieces.reduce((sum, piece) => sum + piece.byteLength, 0)
+}

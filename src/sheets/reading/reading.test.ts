@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createMovableClock } from '../../clock.ts'
+import type { Fetched, Provider } from '../provider.ts'
+import { ProviderFailure } from '../provider-failure.ts'
+import { buildSnapshot } from '../rows/snapshot.ts'
+import type { Decoded } from './decoding.ts'
+import { createReading } from './reading.ts'
+
+const sheet = {
+  id: 'sh_1',
+  paused: false,
+  access: 'private',
+  accepts: 'both',
+  cacheSeconds: 10,
+  staleIfErrorSeconds: 0,
+  writeSeq: 0,
+  needsReconnect: false,
+} as const
+const typed = { values: 'typed', mustAskProvider: false } as const
+
+function start(indexed: (snapshot: ReturnType<typeof buildSnapshot>) => Decoded['indexed']) {
+  const clock = createMovableClock(1_000_000)
+  let fetches = 0
+  const provider = {
+    async fetch() {
+      fetches++
+      return { bytes: new Uint8Array(), version: '1', decoder: { module: '', name: '', options: {} } }
+    },
+  } as unknown as Provider
+  const reading = createReading({
+    store: {
+      sheetById: async () => ({ ...sheet, provider: 'p', location: '', credentialId: null }) as never,
+    },
+    providers: new Map([['p', provider]]),
+    decoding: {
+      async decode(_accountId, fetch) {
+        const fetched: Fetched | 'unchanged' | null = await fetch({ async begin() {}, end() {} })
+        if (fetched === null || fetched === 'unchanged') return fetched as never
+        const snapshot = buildSnapshot({ rows: [['a'], [1]] })
+        return { version: fetched.version, snapshot, indexed: indexed(snapshot) }
+      },
+      close: async () => {},
+    },
+    clock,
+    observe: () => {},
+    maxHeldBytes: 1e6,
+  })
+  return { reading, clock, fetches: () => fetches }
+}
+
+test('whoever wants the rows does not wait for indexes; whoever queries them does', async () => {
+  const { promise, resolve } = Promise.withResolvers<ReturnType<typeof buildSnapshot>>()
+  const { reading } = start(() => promise)
+  const first = await reading.read(sheet, typed)
+  assert.equal(first.snapshot.rowNumbers.length, 1)
+  assert.ok(first.indexed instanceof Promise)
+  resolve(buildSnapshot({ rows: [['a'], [1]] }))
+  assert.equal((await first.indexed).rowNumbers.length, 1)
+  const second = await reading.read(sheet, typed)
+  assert.ok(!(second.indexed instanceof Promise), 'from then on they are there at once')
+})
+
+test('a copy whose indexes failed is not kept: the failure stands for a while, then it is read again', async () => {
+  let isBroken = true
+  const { reading, clock, fetches } = start(async (snapshot) => {
+    if (isBroken) throw new ProviderFailure('too complex')
+    return snapshot
+  })
+  const first = await reading.read(sheet, typed)
+  await assert.rejects(async () => first.indexed, ProviderFailure)
+  await assert.rejects(async () => reading.read(sheet, typed), ProviderFailure)
+  assert.equal(fetches(), 1)
+  isBroken = false
+  clock.advanceMs(1_001)
+  const again = await reading.read(sheet, typed)
+  assert.equal((await again.indexed).rowNumbers.length, 1)
+  assert.equal(fetches(), 2)
+})

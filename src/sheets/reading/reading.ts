@@ -1,0 +1,166 @@
+import type { RowsFrom } from '../../reporting/observe.ts'
+import { defaultShares, type Shares } from '../../shares/shares.ts'
+import type { Soon } from '../../soon.ts'
+import type { SheetFacts } from '../../store/store.ts'
+import type { FetchWish } from '../provider.ts'
+import type { IndexedSnapshot, Snapshot } from '../rows/snapshot.ts'
+import type { Column } from '../rows/table.ts'
+import { createBackgroundRefresh } from './background-refresh.ts'
+import { createFetching, type FetchingParts } from './fetching.ts'
+import { createFlights, type FlightWish, type SheetAtSeq } from './flights.ts'
+import { isFresh, mayAwaitItsTurn, reasonToOutlast } from './freshness.ts'
+import { createHeldSnapshots, type HeldSnapshot, type KeptBodies, nameOf } from './held-snapshots.ts'
+import { createStandingFailures } from './standing-failures.ts'
+
+export type { SheetAtSeq }
+
+/** Reads sheets from memory where that is as good as asking, else from their provider, once for all who wait. */
+export interface Reading {
+  /** At once when memory has it. */
+  read(sheet: SheetFacts, wish: ReadingWish): Soon<ReadSheet>
+  /** Like a read that asks for now, with the version that a write can be conditional on. */
+  readForWriting(sheet: SheetAtSeq): Promise<HeldSnapshot>
+  /** All that additions need, where the provider offers it for less than the whole tab; else null. */
+  readHeader(sheet: SheetAtSeq): Promise<{ columns: Column[]; version: string } | null>
+}
+
+export interface ReadingWish {
+  values: Values
+  /** The client sent `Cache-Control: no-cache`. */
+  mustAskProvider: boolean
+}
+
+type Values = FetchWish['values']
+
+export interface ReadSheet {
+  snapshot: Snapshot
+  /** For those who filter, sort or describe. */
+  indexed: Soon<IndexedSnapshot>
+  /** When the rows were first seen like this. */
+  asOfMs: number
+  /** Seconds since the provider was last asked. */
+  ageSeconds: number
+  source: RowsFrom
+  /** What was made of this snapshot and may be kept with it. */
+  bodies: KeptBodies
+}
+
+export interface ReadingParts extends Omit<FetchingParts, 'held' | 'sharing'> {
+  maxHeldBytes: number
+  shares?: Pick<Shares, 'snapshot_percent'>
+  sharing?: FetchingParts['sharing']
+}
+
+export function createReading({
+  maxHeldBytes,
+  shares = defaultShares,
+  sharing = null,
+  ...parts
+}: ReadingParts): Reading {
+  const { clock, observe } = parts
+  const held = createHeldSnapshots({
+    maxBytes: maxHeldBytes,
+    maxAccountBytes: (maxHeldBytes * shares.snapshot_percent) / 100,
+    observe,
+  })
+  const failures = createStandingFailures()
+  const background = createBackgroundRefresh()
+  const flights = createFlights()
+  const fetching = createFetching({ ...parts, held, sharing })
+
+  return {
+    read(sheet, wish) {
+      const name = nameOf(sheet.id, wish.values)
+      const known = held.get(name)
+      if (known && !wish.mustAskProvider) {
+        const nowMs = clock.elapsedMs()
+        known.lastUsedMs = nowMs
+        if (isFresh(known, sheet, nowMs)) return answer(known, 'hit', nowMs)
+        if (mayAwaitItsTurn(known, sheet, nowMs) && isTight(known)) {
+          refreshInTurn(sheet, wish.values, known)
+          return answer(known, 'rationed', nowMs)
+        }
+      }
+      return refreshed(sheet, wish, known ? 'stale' : 'miss')
+    },
+    readForWriting: (sheet) => ask(sheet, 'typed', { mustBeginNow: true, isUrgent: true }),
+    readHeader: ({ id }) => fetching.fetchHeader(id),
+  }
+
+  async function refreshed(
+    sheet: SheetFacts,
+    { values, mustAskProvider }: ReadingWish,
+    source: 'miss' | 'stale',
+  ): Promise<ReadSheet> {
+    try {
+      const mustBeginNow = mustAskProvider || sheet.cacheSeconds === 0
+      const read = await ask(sheet, values, { mustBeginNow, isUrgent: mustAskProvider })
+      return answer(read, source, clock.elapsedMs())
+    } catch (error) {
+      const copy = held.get(nameOf(sheet.id, values))
+      // Whoever insists on now would rather hear that it cannot be had.
+      if (!copy || mustAskProvider) throw error
+      const nowMs = clock.elapsedMs()
+      const reason = reasonToOutlast(error, copy, sheet, { isTight: isTight(copy), nowMs })
+      if (reason === null) throw error
+      return answer(copy, reason, nowMs)
+    }
+  }
+
+  function answer(known: HeldSnapshot, source: RowsFrom, nowMs: number): ReadSheet {
+    const { snapshot, indexed, asOfMs, checkedAtMs, bodies } = known
+    const ageSeconds = Math.max(0, Math.floor((nowMs - checkedAtMs) / 1_000))
+    return { snapshot, indexed, asOfMs, ageSeconds, source, bodies }
+  }
+
+  function refreshInTurn(sheet: SheetFacts, values: Values, { checkedAtMs, origin }: HeldSnapshot): void {
+    const name = nameOf(sheet.id, values)
+    const group = origin.place.credentialId ?? name
+    const refresh = () => ask(sheet, values, { mustBeginNow: false, isUrgent: false })
+    background.ask({ name, group, checkedAtMs, refresh })
+  }
+
+  function ask(
+    { id, writeSeq }: SheetAtSeq,
+    values: Values,
+    how: Pick<FlightWish, 'mustBeginNow' | 'isUrgent'>,
+  ): Promise<HeldSnapshot> {
+    const name = nameOf(id, values)
+    return flights.join(name, { ...how, writeSeq }, (wish) => fetchUnlessFailed(name, id, values, wish))
+  }
+
+  async function fetchUnlessFailed(
+    name: string,
+    sheetId: string,
+    values: Values,
+    wish: FlightWish,
+  ): Promise<HeldSnapshot> {
+    const failure = failures.standing(name, wish, clock.elapsedMs())
+    if (failure) throw failure.error
+    const { writeSeq } = wish
+    try {
+      const read = await fetching.fetch(sheetId, values, wish)
+      failures.forget(name)
+      void settleIndexes(name, sheetId, values, read)
+      return read
+    } catch (error) {
+      failures.note(name, writeSeq, error, clock.elapsedMs())
+      throw error
+    }
+  }
+
+  /** Without indexes a copy answers no query, and would go on doing so while nothing changes. */
+  async function settleIndexes(
+    name: string,
+    sheetId: string,
+    values: Values,
+    read: HeldSnapshot,
+  ): Promise<void> {
+    const broken = await fetching.settleIndexes(sheetId, values, read)
+    if (broken) failures.note(name, read.writeSeq, broken.error, clock.elapsedMs())
+  }
+}
+
+function isTight({ origin: { provider, place } }: HeldSnapshot): boolean {
+  return provider.isTight?.(place) === true
+}

@@ -1,0 +1,53 @@
+import type { Clock } from '../../../clock.ts'
+import type { Observe } from '../../../reporting/observe.ts'
+import type { LoopTurns } from '../../../shares/loop-turns.ts'
+import type { Shares } from '../../../shares/shares.ts'
+import { createTurnstile } from '../../../shares/turnstile.ts'
+import type { Soon } from '../../../soon.ts'
+import type { IndexedSnapshot } from '../snapshot.ts'
+import type { Query } from './query.ts'
+import { type QueryResult, runQueryInSlices } from './run-query.ts'
+
+/**
+ * Runs queries on the thread that answers everybody, in slices, with turns for the accounts. Of one account few are under
+ * way at once: each of them holds a number for every row.
+ */
+export interface Querying {
+  /** At once where it takes a moment. Throws `TooManyAtOnce`. */
+  run(accountId: string, snapshot: IndexedSnapshot, query: Query): Soon<QueryResult>
+}
+
+export interface QueryingParts {
+  shares: Pick<Shares, 'queries_at_once' | 'queries_waiting'>
+  turns: LoopTurns
+  clock: Pick<Clock, 'elapsedMs'>
+  observe: Observe
+}
+
+export function createQuerying({ shares, turns, clock, observe }: QueryingParts): Querying {
+  const turnstile = createTurnstile({
+    share: 'queries_waiting',
+    places: Number.POSITIVE_INFINITY,
+    placesOfAccount: shares.queries_at_once,
+    waitingOfAccount: shares.queries_waiting,
+    clock,
+    observe,
+  })
+
+  return {
+    run(accountId, snapshot, query) {
+      const mayBegin = !(turns.next(accountId) instanceof Promise)
+      const first = mayBegin ? runQueryInSlices(snapshot, query, clock).next() : null
+      if (first?.done) return first.value
+      // What was begun is let go: whoever waits should hold nothing.
+      return turnstile.pass(accountId, async () => {
+        const slices = runQueryInSlices(snapshot, query, clock)
+        for (;;) {
+          await turns.next(accountId)
+          const slice = slices.next()
+          if (slice.done) return slice.value
+        }
+      })
+    },
+  }
+}

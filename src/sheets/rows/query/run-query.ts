@@ -1,0 +1,142 @@
+import type { Clock } from '../../../clock.ts'
+import type { IndexedSnapshot } from '../snapshot.ts'
+import { type CodeVerdicts, codeVerdicts, fails, passes, undecided } from './code-verdicts.ts'
+import type { Query } from './query.ts'
+import { createRowSearch } from './search-rows.ts'
+import { sortPositions } from './sort-positions.ts'
+
+export interface QueryResult {
+  /** Positions in the list of the rows of the page, in order. */
+  positions: Uint32Array
+  /** How many rows match, before limit and offset. */
+  total: number
+}
+
+/** A step should be done in a millisecond or two: so many looks at a code, or so many bytes of JSON text. */
+const rowsPerStep = 65_536
+const bytesPerStep = 256 * 1024
+
+/** In one go: for tests, and where nobody waits. */
+export function runQuery(snapshot: IndexedSnapshot, query: Query): QueryResult {
+  const steps = runQuerySteps(snapshot, query)
+  for (;;) {
+    const step = steps.next()
+    if (step.done) return step.value
+  }
+}
+
+/** A slice should let others have their turn soon. */
+const usualSliceMs = 4
+
+/** The same steps, as many together as take `sliceMs`: a search through 1,000,000 rows must hold up nobody else. */
+export function* runQueryInSlices(
+  snapshot: IndexedSnapshot,
+  query: Query,
+  clock: Pick<Clock, 'elapsedMs'>,
+  sliceMs = usualSliceMs,
+): Generator<void, QueryResult> {
+  const steps = runQuerySteps(snapshot, query)
+  for (;;) {
+    const begunMs = clock.elapsedMs()
+    do {
+      const step = steps.next()
+      if (step.done) return step.value
+    } while (clock.elapsedMs() - begunMs < sliceMs)
+    yield
+  }
+}
+
+/** Filters, the cheapest first, then the search, then the sort: each sees only what the former left. */
+export function* runQuerySteps(snapshot: IndexedSnapshot, query: Query): Generator<void, QueryResult> {
+  const rows = snapshot.rowNumbers.length
+  const { filters, search, sort, offset } = query
+  const limit = query.limit ?? Number.POSITIVE_INFINITY
+  const isSearched = search !== null && search !== ''
+  const isEveryRow = filters.length === 0 && !isSearched
+  if (isEveryRow && sort.length === 0) {
+    const from = Math.min(offset, rows)
+    return { positions: range(from, Math.min(from + limit, rows)), total: rows }
+  }
+  let matching: Uint32Array | null = null
+  const tests: CodeVerdicts[] = []
+  for (const filter of filters) tests.push(...(yield* codeVerdicts(snapshot, filter)))
+  for (const test of tests.sort(readingLast)) matching = yield* keepPassing(snapshot, matching, test)
+  if (isSearched) matching = yield* keepFound(snapshot, matching, search)
+  const sorted = yield* sortPositions(snapshot, matching ?? range(0, rows), sort)
+  return { positions: sorted.slice(offset, Math.min(offset + limit, sorted.length)), total: sorted.length }
+}
+
+function readingLast(one: CodeVerdicts, other: CodeVerdicts): number {
+  return Number(one.decide !== null) - Number(other.decide !== null)
+}
+
+/** Without positions, every row is looked at; with them, what is kept is written over them. */
+function* keepPassing(
+  snapshot: IndexedSnapshot,
+  positions: Uint32Array | null,
+  test: CodeVerdicts,
+): Generator<void, Uint32Array> {
+  if (test.decide) yield* decideCodes(snapshot, positions, test, test.decide)
+  const { verdicts } = test
+  const { codes } = test.column
+  const kept = positions ?? new Uint32Array(codes.length)
+  const count = kept.length
+  let keptCount = 0
+  for (let from = 0; from < count; from += rowsPerStep) {
+    const to = Math.min(from + rowsPerStep, count)
+    for (let at = from; at < to; at++) {
+      const position = positions ? (positions[at] ?? 0) : at
+      if (verdicts[codes[position] ?? 0] === passes) kept[keptCount++] = position
+    }
+    yield
+  }
+  return kept.subarray(0, keptCount)
+}
+
+/** Reads no cell that no row left has, and none twice. */
+function* decideCodes(
+  snapshot: IndexedSnapshot,
+  positions: Uint32Array | null,
+  { column, verdicts }: CodeVerdicts,
+  decide: (code: number) => boolean,
+): Generator<void, void> {
+  const readsPerStep = rowsRead(snapshot)
+  const count = positions ? positions.length : column.codes.length
+  let reads = 0
+  for (let at = 0; at < count; at++) {
+    if (at % rowsPerStep === 0) yield
+    const code = column.codes[positions ? (positions[at] ?? 0) : at] ?? 0
+    if (verdicts[code] !== undecided) continue
+    verdicts[code] = decide(code) ? passes : fails
+    if (++reads % readsPerStep === 0) yield
+  }
+}
+
+function* keepFound(
+  snapshot: IndexedSnapshot,
+  positions: Uint32Array | null,
+  search: string,
+): Generator<void, Uint32Array> {
+  const isFound = createRowSearch(snapshot, search)
+  const readsPerStep = rowsRead(snapshot)
+  const kept = positions ?? new Uint32Array(snapshot.rowNumbers.length)
+  const count = kept.length
+  let keptCount = 0
+  for (let at = 0; at < count; at++) {
+    if (at % readsPerStep === 0) yield
+    const position = positions ? (positions[at] ?? 0) : at
+    if (isFound(position)) kept[keptCount++] = position
+  }
+  return kept.subarray(0, keptCount)
+}
+
+/** How many rows' texts may be read in a step. */
+function rowsRead({ listJson, rowNumbers }: IndexedSnapshot): number {
+  return Math.max(1, Math.floor((bytesPerStep / listJson.byteLength) * rowNumbers.length))
+}
+
+function range(from: number, to: number): Uint32Array {
+  const positions = new Uint32Array(to - from)
+  for (let at = 0; at < positions.length; at++) positions[at] = from + at
+  return positions
+}

@@ -1,0 +1,210 @@
+import type { Clock } from '../../clock.ts'
+import { Refusal, StoreFailure } from '../../errors.ts'
+import type { Observe } from '../../reporting/observe.ts'
+import type { SheetFacts, SheetRecord, Store } from '../../store/store.ts'
+import { idleTimers, type Timers } from '../../timers.ts'
+import type { Provider } from '../provider.ts'
+import { ProviderFailure } from '../provider-failure.ts'
+import type { Reading } from '../reading/reading.ts'
+import { workOff } from './batch-work.ts'
+import { batchLength } from './batching.ts'
+import { type Claim, claimKey, keepAnswersMs } from './idempotency.ts'
+import { createLane, type Entered, type Lane, type LaneTurn } from './lane.ts'
+import { createLaneLease, type LaneLease } from './lane-lease.ts'
+import type { WriteAnswer, WriteOrder } from './order.ts'
+import { Closing, createPersistence } from './persistence.ts'
+import { pickUpForgotten, settleOpen, takeOver } from './recovery.ts'
+
+/** Writes to sheets: one lane for each spreadsheet, in the order of asking, each write journalled before it is sent. */
+export interface Writing {
+  /** Before anything else is done for a request with an idempotency key. */
+  claim(asked: AskedClaim): Promise<Claim>
+  /** For a claimed request that is refused before it becomes an order: its key is free again. */
+  giveBack(claim: string): Promise<void>
+  /** Resolves when the provider has it and the store knows; nothing that the client does can call it back. */
+  write(order: WriteOrder): Promise<WriteAnswer | Refusal>
+  /** Ends what waits for a provider; what is open then, the next start settles. */
+  close(): Promise<void>
+}
+
+export interface AskedClaim {
+  accountId: string
+  sheet: Pick<SheetFacts, 'id'>
+  idempotencyKey: string
+  fingerprint: string
+}
+
+export interface WritingParts {
+  store: Store
+  providers: ReadonlyMap<string, Provider>
+  reading: Reading
+  clock: Clock
+  observe: Observe
+  timers?: Timers
+  /** What one account may keep of answers for idempotency keys; absent = anything. */
+  maxKeptBytes?: number
+}
+
+const tidyEveryMs = 60 * 60 * 1_000
+/** Answers are kept for a day, and what is over takes room: also where a server never runs for an hour. */
+const forgetEveryMs = 10 * 60 * 1_000
+const forgetFirstMs = 10_000
+/** How often we look whether another instance died and left something open; one alone looks after its former self. */
+const lookAfterOthersMs = 1_000
+/** A provider that does not answer must not keep the process from ending: its write is in the journal. */
+const closeWithinMs = 5_000
+
+/**
+ * Any number of instances work on one store, also while one is replaced by the next on a single machine: each lane goes by a
+ * lease, and whoever takes it settles what was left open there. Begins at once with what dead instances left.
+ */
+export function createWriting(parts: WritingParts): Writing {
+  const { store, providers, observe, timers = idleTimers } = parts
+  const { maxKeptBytes = Number.POSITIVE_INFINITY } = parts
+  const lanes = new Map<string, Lane>()
+  const persistence = createPersistence(timers)
+  const batchParts = { ...parts, persistence }
+  const recovered = persistence.until(takeOverAll)
+  // Whoever writes hears of it.
+  recovered.catch(() => {})
+  let cancelTidying = timers.after(tidyEveryMs, tidy)
+  let isClosed = false
+  let cancelForgetting = timers.after(forgetFirstMs, forget)
+  let cancelLook = timers.after(lookAfterOthersMs, lookAfterOthers)
+
+  return {
+    async claim({ sheet, ...asked }) {
+      await recovered
+      const { source } = await connected(sheet.id)
+      return claimKey({ store, maxKeptBytes, observe }, { ...asked, sheetId: sheet.id, source })
+    },
+    giveBack,
+    async write(order) {
+      await recovered
+      const entered = await enter(order).catch((error: unknown) => ({ error }))
+      if ('answered' in entered) return entered.answered
+      if (order.claim !== null) await giveBack(order.claim)
+      if (entered instanceof Refusal) return entered
+      throw entered.error
+    },
+    async close() {
+      isClosed = true
+      cancelTidying()
+      cancelForgetting()
+      cancelLook()
+      persistence.close()
+      const { promise: isLate, resolve } = Promise.withResolvers<void>()
+      const cancel = timers.after(closeWithinMs, resolve)
+      const idle = recovered
+        .catch(() => {})
+        .then(() => Promise.all([...lanes.values()].map((lane) => lane.idle())))
+      await Promise.race([idle, isLate])
+      cancel()
+    },
+  }
+
+  async function enter(order: WriteOrder): Promise<Entered | Refusal> {
+    const { source, provider } = await connected(order.sheet.id)
+    return laneOf(source, provider).enter(order)
+  }
+
+  async function connected(sheetId: string): Promise<SheetRecord> {
+    const record = await store.sheetById(sheetId)
+    if (!record) throw new ProviderFailure('the sheet is not connected any more')
+    return record
+  }
+
+  function laneOf(source: string, provider: string): Lane {
+    const known = lanes.get(source)
+    if (known) return known
+    const { fetchHeader, untilTurn } = providers.get(provider) ?? {}
+    const isHeaderEnough = fetchHeader !== undefined
+    const lease = createLaneLease(source, { store, persistence, timers })
+    const lane = createLane({
+      timers,
+      ...(untilTurn && {
+        untilTurn: ({ sheet }) => connected(sheet.id).then(untilTurn, () => {}),
+      }),
+      batchLength: (orders) => batchLength(orders, isHeaderEnough),
+      work: (batch) => workOff(batch, source, { ...batchParts, store: under(lease) }),
+      turn: turnOf(source, lease),
+      free: async ({ claim }) => claim === null || giveBack(claim),
+      onIdle: () => void lanes.delete(source),
+    })
+    lanes.set(source, lane)
+    return lane
+  }
+
+  function turnOf(source: string, lease: LaneLease): LaneTurn {
+    return {
+      async begin() {
+        if (lease.current) return true
+        try {
+          await lease.take()
+          await settleOpen(source, batchParts)
+          return true
+        } catch (error) {
+          await lease.end()
+          if (error instanceof Closing) return false
+          throw error
+        }
+      },
+      pass: lease.pass,
+      end: lease.end,
+    }
+  }
+
+  /** The journal takes nothing from an instance that has lost the lane, so nothing of it is sent. */
+  function under(lease: LaneLease): Store {
+    return {
+      ...store,
+      async beginSending(batch) {
+        if (!lease.current) throw new StoreFailure('Another instance writes to this spreadsheet by now')
+        return store.beginSending({ ...batch, lease: lease.current })
+      },
+    }
+  }
+
+  function takeOverAll(): Promise<void> {
+    return takeOver(store, visitLane)
+  }
+
+  /** Whoever takes a lane settles what is open there, so it is enough to go there; where it is busy it is gone to anyway. */
+  function visitLane(source: string, provider: string): void {
+    if (!lanes.has(source)) laneOf(source, provider).hold(async () => {})
+  }
+
+  function lookAfterOthers(): void {
+    cancelLook = timers.after(lookAfterOthersMs, lookAfterOthers)
+    void takeOverAll().catch(() => {})
+  }
+
+  /** Where the store is away nobody is kept waiting for it; the key is free as soon as it is back. */
+  function giveBack(claim: string): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    void persistence
+      .until(
+        () => store.dropOperations([claim]),
+        () => resolve(),
+      )
+      .catch(() => {})
+      .then(resolve)
+    return promise
+  }
+
+  /** What cannot be done now is done the next time. */
+  function tidy(): void {
+    cancelTidying = timers.after(tidyEveryMs, tidy)
+    void pickUpForgotten(store, tidyEveryMs, visitLane).catch(() => {})
+  }
+
+  /** The next one begins when this one is done: it may take a while to catch up. */
+  function forget(): void {
+    void store
+      .forgetOldOperations(keepAnswersMs)
+      .catch(() => {})
+      .then(() => {
+        if (!isClosed) cancelForgetting = timers.after(forgetEveryMs, forget)
+      })
+  }
+}

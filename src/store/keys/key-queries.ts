@@ -1,0 +1,163 @@
+import type { Insertable, Kysely, Selectable } from 'kysely'
+import type { Clock } from '../../clock.ts'
+import { GoneMeanwhile } from '../../errors.ts'
+import { newId } from '../new-id.ts'
+import type { ApiKeyTable, Tables } from '../sql/schema.ts'
+import { inMs, type SqlDatabase } from '../sql/sql-database.ts'
+import type { KeyRecord, NewKey, Store } from '../store.ts'
+
+type KeyQueries = Pick<
+  Store,
+  | 'createKey'
+  | 'findKey'
+  | 'keysOf'
+  | 'revokeKey'
+  | 'replaceKey'
+  | 'setKeyScope'
+  | 'noteKeysUsed'
+  | 'putConsoleKey'
+>
+
+/** Of one account: for people who look up what became of a key. */
+const maxRevokedKeys = 200
+
+export function createKeyQueries(database: SqlDatabase, clock: Clock): KeyQueries {
+  const { kysely } = database
+  return {
+    async createKey(key) {
+      return kysely.transaction().execute((transaction) => insertKey(transaction, keyRow(key)))
+    },
+    async findKey(keyId) {
+      const row = await kysely.selectFrom('api_key').where('id', '=', keyId).selectAll().executeTakeFirst()
+      return row ? toKey(row) : null
+    },
+    async keysOf(accountId) {
+      const rows = await kysely
+        .selectFrom('api_key')
+        .where('account_id', '=', accountId)
+        .orderBy('created_at_ms')
+        .orderBy('id')
+        .selectAll()
+        .execute()
+      return rows.map(toKey)
+    },
+    async revokeKey(keyId) {
+      return (await revoke(kysely, keyId)) !== undefined
+    },
+    async replaceKey(keyId, successor) {
+      return kysely.transaction().execute(async (transaction) => {
+        const old = await revoke(transaction, keyId)
+        if (!old) return null
+        return insertKey(transaction, keyRow({ ...toKey(old), ...successor }))
+      })
+    },
+
+    async setKeyScope(keyId, scope) {
+      await kysely.updateTable('api_key').set({ scope }).where('id', '=', keyId).execute()
+    },
+    async putConsoleKey(key, lifeMs) {
+      return kysely.transaction().execute(async (transaction) => {
+        // A write that changes nothing: it holds the session, so that whoever ends it finds this key, or this finds no session.
+        const session = await transaction
+          .updateTable('session')
+          .set((of) => ({ last_seen_at_ms: of.ref('last_seen_at_ms') }))
+          .where('id_hash', '=', key.sessionHash)
+          .where('account_id', '=', key.accountId)
+          .returning('id_hash')
+          .executeTakeFirst()
+        if (!session) throw new GoneMeanwhile()
+        const ends = { expires_at_ms: inMs(database.nowMs(), lifeMs), session_hash: key.sessionHash }
+        const fresh = { ...keyRow(key), ...ends }
+        const { hash, mode, shown_start, shown_end, created_at_ms } = fresh
+        const former = await transaction
+          .updateTable('api_key')
+          .set({ hash, mode, shown_start, shown_end, created_at_ms, ...ends, revoked_at_ms: null })
+          .where('sheet_id', '=', key.sheetId)
+          .where('expires_at_ms', 'is not', null)
+          .returningAll()
+          .executeTakeFirst()
+        if (former) return toKey(former)
+        return toKey(
+          await transaction.insertInto('api_key').values(fresh).returningAll().executeTakeFirstOrThrow(),
+        )
+      })
+    },
+    async noteKeysUsed(lastUsedMs) {
+      // Always in the same order: two instances that take the same keys in another one would wait for each other.
+      const ascending = [...lastUsedMs].sort(([one], [other]) => (one < other ? -1 : 1))
+      await kysely.transaction().execute(async (transaction) => {
+        for (const [keyId, usedAtMs] of ascending) {
+          await transaction
+            .updateTable('api_key')
+            .set({ last_used_at_ms: usedAtMs })
+            .where('id', '=', keyId)
+            .where((of) => of.or([of('last_used_at_ms', 'is', null), of('last_used_at_ms', '<', usedAtMs)]))
+            .execute()
+        }
+      })
+    },
+  }
+
+  /** Whoever makes and revokes keys again and again leaves only the last of them behind. */
+  async function insertKey(transaction: Kysely<Tables>, row: Insertable<ApiKeyTable>): Promise<KeyRecord> {
+    const made = await transaction.insertInto('api_key').values(row).returningAll().executeTakeFirstOrThrow()
+    await transaction
+      .deleteFrom('api_key')
+      .where('account_id', '=', row.account_id)
+      .where('revoked_at_ms', 'is not', null)
+      .where('id', 'not in', (of) =>
+        of
+          .selectFrom('api_key')
+          .where('account_id', '=', row.account_id)
+          .where('revoked_at_ms', 'is not', null)
+          .orderBy('revoked_at_ms', 'desc')
+          .orderBy('id')
+          .limit(maxRevokedKeys)
+          .select('id'),
+      )
+      .execute()
+    return toKey(made)
+  }
+
+  function revoke(on: Pick<Kysely<Tables>, 'updateTable'>, keyId: string) {
+    return on
+      .updateTable('api_key')
+      .set({ revoked_at_ms: clock.nowMs() })
+      .where('id', '=', keyId)
+      .where('revoked_at_ms', 'is', null)
+      .returningAll()
+      .executeTakeFirst()
+  }
+
+  function keyRow(key: NewKey) {
+    return {
+      id: newId('key'),
+      hash: key.hash,
+      account_id: key.accountId,
+      sheet_id: key.sheetId,
+      name: key.name,
+      mode: key.mode,
+      scope: key.scope,
+      shown_start: key.shownStart,
+      shown_end: key.shownEnd,
+      created_at_ms: clock.nowMs(),
+    }
+  }
+}
+
+function toKey(row: Selectable<ApiKeyTable>): KeyRecord {
+  return {
+    id: row.id,
+    accountId: row.account_id,
+    sheetId: row.sheet_id,
+    name: row.name,
+    mode: row.mode,
+    scope: row.scope,
+    shownStart: row.shown_start,
+    shownEnd: row.shown_end,
+    createdAtMs: row.created_at_ms,
+    revokedAtMs: row.revoked_at_ms,
+    lastUsedAtMs: row.last_used_at_ms,
+    expiresAtMs: row.expires_at_ms,
+  }
+}

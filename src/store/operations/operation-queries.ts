@@ -1,0 +1,275 @@
+import { type Selectable, sql, type Transaction } from 'kysely'
+import { StoreFailure } from '../../errors.ts'
+import { isInOtherHands } from '../leases/lease-queries.ts'
+import type { Lease } from '../leases/leases.ts'
+import { newId } from '../new-id.ts'
+import { countWriteOn } from '../sheets/sheet-queries.ts'
+import type { OperationState, OperationTable, Tables } from '../sql/schema.ts'
+import type { SqlDatabase } from '../sql/sql-database.ts'
+import { charge, forgetOldUse, type JournalCharge, keptOf } from './journal-use.ts'
+import { bytesOf, chargeOf, keepAnswers, NoRoomLeft } from './keeping-answers.ts'
+import type { Batch, Claim, OperationRecord, OperationStore, OperationToSend, Outcome } from './operations.ts'
+
+const unfinished: readonly OperationState[] = ['queued', 'sending']
+const finished: readonly OperationState[] = ['applied', 'refused']
+/** SQLite deletes on the thread that serves everyone, and answers may be large. */
+const forgottenTogether = 100
+
+/** One statement for each operation, never `in (…)` over a batch: each size would be another statement to prepare. */
+export function createOperationQueries(database: SqlDatabase, instanceId: string): OperationStore {
+  const { kysely } = database
+
+  return {
+    async claimOperation(operation, keepMs) {
+      for (;;) {
+        const claim = await kysely.transaction().execute(async (transaction): Promise<Claim | null> => {
+          const ofKey = { account_id: operation.accountId, idempotency_key: operation.idempotencyKey }
+          await transaction
+            .deleteFrom('operation')
+            .where((of) => of.and(ofKey))
+            .where('state', 'in', finished)
+            .where('finished_at_ms', '<=', ago(keepMs))
+            .execute()
+          // Nothing of it was sent, and nobody will: whoever queued it is gone.
+          await transaction
+            .deleteFrom('operation')
+            .where((of) => of.and({ ...ofKey, state: 'queued' }))
+            .where('instance_id', '!=', instanceId)
+            .where((of) => of.not(isInOtherHands(of, instanceId, database.nowMs())))
+            .execute()
+          const inserted = await transaction
+            .insertInto('operation')
+            .values({
+              ...ofKey,
+              id: newId('op'),
+              sheet_id: operation.sheetId,
+              source: operation.source,
+              fingerprint: operation.fingerprint,
+              state: 'queued',
+              created_at_ms: database.nowMs(),
+              instance_id: instanceId,
+            })
+            .onConflict((conflict) => conflict.columns(['account_id', 'idempotency_key']).doNothing())
+            .returning('id')
+            .executeTakeFirst()
+          if (inserted) return { claimed: inserted.id }
+          const row = await transaction
+            .selectFrom('operation')
+            .where((of) => of.and(ofKey))
+            .selectAll()
+            .select(ageMs())
+            .executeTakeFirst()
+          return row ? { existing: toOperation(row) } : null
+        })
+        // Null: whoever held the key gave it up between the two statements, so it can be asked for again.
+        if (claim) return claim
+      }
+    },
+
+    async beginSending(batch) {
+      return kysely
+        .transaction()
+        .execute(async (transaction) => {
+          if (batch.lease) await mustBeOurs(transaction, batch.lease)
+          const kept = await keepAnswers(transaction, batch, database)
+          const ids: string[] = []
+          for (const operation of batch.operations) {
+            ids.push(await send(transaction, batch, operation, kept.get(operation.id) ?? 0))
+          }
+          return ids
+        })
+        .catch((error: unknown) => {
+          if (error instanceof NoRoomLeft) return error.noRoom
+          throw error
+        })
+    },
+    async finishApplied(source, outcomes) {
+      await kysely.transaction().execute(async (transaction) => {
+        await finish(transaction, 'applied', outcomes)
+        await countWriteOn(transaction, source)
+      })
+    },
+    async finishRefused(outcomes) {
+      await kysely.transaction().execute((transaction) => finish(transaction, 'refused', outcomes))
+    },
+    async dropOperations(operationIds) {
+      await kysely.transaction().execute(async (transaction) => {
+        const givenBack: JournalCharge[] = []
+        for (const id of operationIds) {
+          const dropped = await transaction
+            .deleteFrom('operation')
+            .where('id', '=', id)
+            .where('state', 'in', unfinished)
+            .returning(['account_id', 'created_at_ms', 'kept_bytes'])
+            .executeTakeFirst()
+          if (dropped) givenBack.push(chargeOf(dropped, -dropped.kept_bytes))
+        }
+        await charge(transaction, givenBack)
+      })
+    },
+    async unfinishedOperations() {
+      return toOperations(await inNobodysHands().execute())
+    },
+    async abandonedOperations() {
+      const notOurs = inNobodysHands().where((of) =>
+        of.or([of('instance_id', 'is', null), of('instance_id', '!=', instanceId)]),
+      )
+      return toOperations(await notOurs.execute())
+    },
+    async freeAbandonedKeys() {
+      await kysely
+        .deleteFrom('operation')
+        .where('state', '=', 'queued')
+        .where((of) => of.or([of('instance_id', 'is', null), of('instance_id', '!=', instanceId)]))
+        .where((of) => of.not(isInOtherHands(of, instanceId, database.nowMs())))
+        .execute()
+    },
+    async sendingOperations(source) {
+      const rows = kysely
+        .selectFrom('operation')
+        .where((of) => of.and({ source, state: 'sending' }))
+        .orderBy('created_at_ms')
+        .orderBy('id')
+        .selectAll()
+        .select(ageMs())
+      return toOperations(await rows.execute())
+    },
+    keptAnswers: (accountId, keepMs) => keptOf(kysely, accountId, keepMs, database.nowMs()),
+    async forgetOldOperations(finishedForMs) {
+      await forgetOldUse(kysely, finishedForMs, database.nowMs())
+      for (let count = 0; ; ) {
+        const { numDeletedRows } = await kysely
+          .deleteFrom('operation')
+          .where('id', 'in', (of) =>
+            of
+              .selectFrom('operation')
+              .where('finished_at_ms', '<', ago(finishedForMs))
+              .orderBy('finished_at_ms')
+              .limit(forgottenTogether)
+              .select('id'),
+          )
+          .executeTakeFirst()
+        count += Number(numDeletedRows)
+        if (numDeletedRows < forgottenTogether) return count
+        await new Promise<void>((resolve) => setImmediate(resolve))
+      }
+    },
+  }
+
+  function inNobodysHands() {
+    return kysely
+      .selectFrom('operation')
+      .where('state', 'in', unfinished)
+      .where((of) => of.not(isInOtherHands(of, instanceId, database.nowMs())))
+      .orderBy('created_at_ms')
+      .orderBy('id')
+      .selectAll()
+      .select(ageMs())
+  }
+
+  function ago(ms: number) {
+    return sql<number>`${database.nowMs()} - ${sql.lit(Math.round(ms))}`
+  }
+
+  function ageMs() {
+    return sql<number>`${database.nowMs()} - created_at_ms`.as('age_ms')
+  }
+
+  async function mustBeOurs(transaction: Transaction<Tables>, { name, fence }: Lease): Promise<void> {
+    const ours = await transaction
+      .selectFrom('lease')
+      .where((of) => of.and({ name, fence, holder: instanceId }))
+      .select('name')
+      .executeTakeFirst()
+    if (!ours) throw new StoreFailure(`The ${name} is in other hands by now`)
+  }
+
+  async function send(
+    transaction: Transaction<Tables>,
+    { source, fence, place }: Batch,
+    { id, accountId, sheetId, answer }: OperationToSend,
+    kept_bytes: number,
+  ): Promise<string> {
+    const sending = { state: 'sending', fence, place, answer, kept_bytes, instance_id: instanceId } as const
+    const ofSheet = { account_id: accountId, sheet_id: sheetId, source }
+    if (id === null) {
+      const newOperation = { ...sending, ...ofSheet, id: newId('op') }
+      const created_at_ms = database.nowMs()
+      await transaction
+        .insertInto('operation')
+        .values({ ...newOperation, created_at_ms })
+        .execute()
+      return newOperation.id
+    }
+    const { numUpdatedRows } = await transaction
+      .updateTable('operation')
+      .set(sending)
+      .where((of) => of.and({ ...ofSheet, id }))
+      .where('state', 'in', unfinished)
+      .executeTakeFirst()
+    if (numUpdatedRows !== 1n) throw new StoreFailure(`The operation ${id} is no longer open`)
+    return id
+  }
+
+  async function finish(
+    transaction: Transaction<Tables>,
+    state: 'applied' | 'refused',
+    outcomes: readonly Outcome[],
+  ): Promise<void> {
+    const charges: JournalCharge[] = []
+    for (const { id, answer } of outcomes) {
+      const { numDeletedRows } = await transaction
+        .deleteFrom('operation')
+        .where('id', '=', id)
+        .where('idempotency_key', 'is', null)
+        .executeTakeFirst()
+      if (numDeletedRows === 1n) continue
+      const ended = await transaction
+        .updateTable('operation')
+        // What is only needed to settle it goes. An answer that is there already is not written a second time.
+        .set({
+          state,
+          fence: null,
+          place: null,
+          finished_at_ms: database.nowMs(),
+          ...(answer !== null && { answer }),
+        })
+        .where('id', '=', id)
+        .where('state', 'in', unfinished)
+        .returning(['account_id', 'created_at_ms', 'kept_bytes'])
+        .executeTakeFirst()
+      if (!ended || answer === null) continue
+      const keptBytes = bytesOf(answer)
+      if (keptBytes === ended.kept_bytes) continue
+      charges.push(chargeOf(ended, keptBytes - ended.kept_bytes))
+      await setKeptBytes(transaction, id, keptBytes)
+    }
+    await charge(transaction, charges)
+  }
+}
+
+async function setKeptBytes(transaction: Transaction<Tables>, id: string, keptBytes: number): Promise<void> {
+  await transaction.updateTable('operation').set({ kept_bytes: keptBytes }).where('id', '=', id).execute()
+}
+
+type OperationRow = Selectable<OperationTable> & { age_ms: number }
+
+function toOperations(rows: readonly OperationRow[]): OperationRecord[] {
+  return rows.map(toOperation)
+}
+
+function toOperation(row: OperationRow): OperationRecord {
+  return {
+    id: row.id,
+    accountId: row.account_id,
+    sheetId: row.sheet_id,
+    source: row.source,
+    idempotencyKey: row.idempotency_key,
+    fingerprint: row.fingerprint,
+    state: row.state,
+    fence: row.fence,
+    place: row.place,
+    answer: row.answer,
+    ageMs: row.age_ms,
+  }
+}

@@ -1,0 +1,113 @@
+import type { Lease } from '../leases/leases.ts'
+import type { OperationState } from '../sql/schema.ts'
+
+/**
+ * The write journal (docs/contract.md#order-and-outcome, docs/reliability.md#the-write-journal): what is about to be
+ * written at a provider, and what was answered. An operation with an idempotency key stays after its end, to be
+ * replayed; one without is removed. Time is the store's own.
+ */
+export interface OperationStore {
+  /**
+   * Claims an idempotency key before anything is done, in one atomic step: of any number that ask at once, one gets
+   * it. An operation that finished `keepMs` ago or earlier no longer holds its key, nor does one that was queued by an
+   * instance that is gone.
+   */
+  claimOperation(operation: OperationToClaim, keepMs: number): Promise<Claim>
+  /**
+   * Before the first byte leaves, all or none. Operations without an id are recorded; those with one, claimed or sent
+   * before under another fence, go out under this one. Returns the ids, in the order given. Throws when one is no
+   * longer open: then nothing may be sent. Nor may it when there is no room for some of the answers; however many ask at
+   * once, an account never keeps more than `maxKeptBytes` of what was recorded here.
+   */
+  beginSending(batch: Batch): Promise<string[] | NoRoom>
+  /** Applied: the answers are kept and the writes of `source` are counted (see `countWrite`), both or neither. */
+  finishApplied(source: string, outcomes: readonly Outcome[]): Promise<void>
+  /** Refused for good: the answers are kept. The first end of an operation stands, here and in `finishApplied`. */
+  finishRefused(outcomes: readonly Outcome[]): Promise<void>
+  /** Nothing was done and nothing will be: their keys are free again. Finished ones are left alone. */
+  dropOperations(operationIds: readonly string[]): Promise<void>
+  /**
+   * All that are queued or sending and that no other living instance works on, oldest first; after a crash, what the
+   * dead process left.
+   */
+  unfinishedOperations(): Promise<OperationRecord[]>
+  /** Of these, what instances left that are gone. */
+  abandonedOperations(): Promise<OperationRecord[]>
+  /** What instances that are gone had queued, they will never send: those keys are free again. */
+  freeAbandonedKeys(): Promise<void>
+  /** All of one source that are being sent, whoever sends them, oldest first. */
+  sendingOperations(source: string): Promise<OperationRecord[]>
+  /** What an account keeps for its keys, for `keepMs` each, as it is counted. Never less than there is, and up to an hour longer. */
+  keptAnswers(accountId: string, keepMs: number): Promise<KeptAnswers>
+  /** Those that finished longer ago than that, a few at a time. Returns how many went. */
+  forgetOldOperations(finishedForMs: number): Promise<number>
+}
+
+export interface KeptAnswers {
+  bytes: number
+  /** Until some of it no longer counts; 0 where there is nothing. */
+  roomInMs: number
+}
+
+export interface OperationToClaim {
+  accountId: string
+  sheetId: string
+  source: string
+  idempotencyKey: string
+  fingerprint: string
+}
+
+/** `claimed` is the id of the new operation. */
+export type Claim = { claimed: string } | { existing: OperationRecord }
+
+export interface Batch {
+  source: string
+  /** Where instances share the source: what says that it is this one's turn there. Lost, nothing is recorded. */
+  lease?: Lease | null
+  fence: string
+  place: string
+  operations: readonly OperationToSend[]
+  /** What one account may keep; absent = anything. */
+  keeping?: { maxKeptBytes: number; keepMs: number }
+}
+
+/** Nothing was recorded: these, by their place in the batch, are more than their account may keep. */
+export interface NoRoom {
+  noRoomAt: readonly number[]
+  roomInMs: number
+}
+
+export interface OperationToSend {
+  /** null = not recorded yet. */
+  id: string | null
+  accountId: string
+  sheetId: string
+  answer: string
+}
+
+export interface Outcome {
+  id: string
+  /** null = the one that was recorded when it was sent. */
+  answer: string | null
+}
+
+/**
+ * What one operation is counted for beside its answer: the row, its key of up to 255 characters, and its places in the
+ * indexes.
+ */
+export const keptRowBytes = 1_000
+
+export interface OperationRecord {
+  id: string
+  accountId: string
+  sheetId: string
+  source: string
+  idempotencyKey: string | null
+  fingerprint: string | null
+  state: OperationState
+  fence: string | null
+  place: string | null
+  answer: string | null
+  /** Since it was claimed or recorded, by the store's clock. */
+  ageMs: number
+}

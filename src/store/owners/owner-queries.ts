@@ -1,0 +1,211 @@
+import type { Kysely, Selectable } from 'kysely'
+import type { Clock } from '../../clock.ts'
+import { GoneMeanwhile } from '../../errors.ts'
+import { insertAccountOn, toAccount } from '../accounts/account-queries.ts'
+import { countFormerSlugsOn, maxFormerSlugs, reserveSlugOn, takeSlugOn } from '../accounts/former-slugs.ts'
+import { newId } from '../new-id.ts'
+import { deleteSheetsOn } from '../sheets/sheet-queries.ts'
+import type { OwnerTable, Tables } from '../sql/schema.ts'
+import { type SqlDatabase, unlessTaken } from '../sql/sql-database.ts'
+import type { NewOwner, OwnerRecord, OwnerStore, PasswordChange } from './owners.ts'
+
+export function createOwnerQueries(database: SqlDatabase, clock: Clock): OwnerStore {
+  const { kysely } = database
+  return {
+    async signUp({ slug, plan, sessionHash, ...owner }) {
+      // PostgreSQL gives the whole transaction up at the first value that is taken, so what it was is remembered.
+      let taken: 'slug_taken' | 'email_taken' = 'slug_taken'
+      const made = await unlessTaken(database, () =>
+        kysely.transaction().execute(async (transaction) => {
+          const fresh = { id: newId('acc'), slug, plan, created_at_ms: clock.nowMs() }
+          const account = await insertAccountOn(transaction, database, fresh)
+          taken = 'email_taken'
+          const record = await insertOwner(transaction, { accountId: account.id, ...owner })
+          await insertSession(transaction, sessionHash, account.id)
+          return { account, owner: record }
+        }),
+      )
+      return made === 'slug_taken' ? taken : made
+    },
+    async createOwner(owner) {
+      const made = await unlessTaken(database, () => insertOwner(kysely, owner))
+      return made === 'slug_taken' ? 'email_taken' : made
+    },
+    ownerOf: (accountId) => ownerWhere('account_id', accountId),
+    ownerByEmail: (email) => ownerWhere('email', email),
+    ownerByGoogle: (subject) => ownerWhere('google_subject', subject),
+    async setPassword(ownerId, change) {
+      return (await replacePassword(kysely, ownerId, change)) !== null
+    },
+    async createSessionByPassword(sessionHash, ownerId, change) {
+      return kysely.transaction().execute(async (transaction) => {
+        // A write even where nothing changes: it holds the owner's row, so that a change of the password comes wholly
+        // before this session, which is then not made, or wholly after it, and ends it.
+        const accountId = await replacePassword(transaction, ownerId, change)
+        if (accountId === null) return false
+        await insertSession(transaction, sessionHash, accountId)
+        return true
+      })
+    },
+    async setGoogleSubject(ownerId, subject) {
+      const outcome = await unlessTaken(database, async () => {
+        await kysely.updateTable('owner').set({ google_subject: subject }).where('id', '=', ownerId).execute()
+        return 'set'
+      })
+      return outcome === 'set'
+    },
+
+    async accountById(accountId) {
+      const row = await kysely
+        .selectFrom('account')
+        .where('id', '=', accountId)
+        .selectAll()
+        .executeTakeFirst()
+      return row ? toAccount(row) : null
+    },
+    async renameAccount(accountId, slug) {
+      return unlessTaken(database, () =>
+        kysely.transaction().execute(async (transaction) => {
+          const former = await heldSlug(transaction, accountId)
+          if (former === null) throw new GoneMeanwhile()
+          if (former === slug) return 'renamed' as const
+          const reserved = await countFormerSlugsOn(transaction, database, accountId, slug)
+          if (reserved >= maxFormerSlugs) return 'too_often' as const
+          await transaction.updateTable('account').set({ slug }).where('id', '=', accountId).execute()
+          await takeSlugOn(transaction, database, slug, accountId)
+          await reserveSlugOn(transaction, database, former, accountId)
+          return 'renamed' as const
+        }),
+      )
+    },
+    async deleteAccount(accountId) {
+      await kysely.transaction().execute(async (transaction) => {
+        const slug = await heldSlug(transaction, accountId)
+        if (slug === null) return
+        // Another slug is another key: PostgreSQL lets nothing more be added to the account from here on, so that its end
+        // does not fail because of something that came meanwhile.
+        await transaction
+          .updateTable('account')
+          .set({ slug: accountId })
+          .where('id', '=', accountId)
+          .execute()
+        await reserveSlugOn(transaction, database, slug, null)
+        await transaction
+          .updateTable('former_slug')
+          .set({ account_id: null })
+          .where('account_id', '=', accountId)
+          .execute()
+        await deleteAccountOn(transaction, accountId)
+      })
+    },
+  }
+
+  async function insertOwner(
+    on: Pick<Kysely<Tables>, 'insertInto'>,
+    { accountId, email, passwordHash, googleSubject }: NewOwner & { accountId: string },
+  ): Promise<OwnerRecord> {
+    const row = await on
+      .insertInto('owner')
+      .values({
+        id: newId('own'),
+        account_id: accountId,
+        email,
+        password_hash: passwordHash,
+        google_subject: googleSubject,
+        created_at_ms: clock.nowMs(),
+      })
+      .returningAll()
+      .executeTakeFirstOrThrow()
+    return toOwner(row)
+  }
+
+  async function insertSession(on: Kysely<Tables>, idHash: string, accountId: string): Promise<void> {
+    const nowMs = database.nowMs()
+    await on
+      .insertInto('session')
+      .values({ id_hash: idHash, account_id: accountId, created_at_ms: nowMs, last_seen_at_ms: nowMs })
+      .execute()
+  }
+
+  async function ownerWhere(
+    column: 'account_id' | 'email' | 'google_subject',
+    value: string,
+  ): Promise<OwnerRecord | null> {
+    const row = await kysely.selectFrom('owner').where(column, '=', value).selectAll().executeTakeFirst()
+    return row ? toOwner(row) : null
+  }
+}
+
+/** A write that changes nothing: it holds the row, so that of two at once each sees, and gives up, a slug of its own. */
+async function heldSlug(transaction: Kysely<Tables>, accountId: string): Promise<string | null> {
+  const row = await transaction
+    .updateTable('account')
+    .set((of) => ({ plan: of.ref('plan') }))
+    .where('id', '=', accountId)
+    .returning('slug')
+    .executeTakeFirst()
+  return row?.slug ?? null
+}
+
+/** The account of the owner; null when the password is no longer `from`. */
+async function replacePassword(
+  on: Kysely<Tables>,
+  ownerId: string,
+  { from, to }: PasswordChange,
+): Promise<string | null> {
+  const row = await on
+    .updateTable('owner')
+    .set({ password_hash: to })
+    .where('id', '=', ownerId)
+    .where('password_hash', from === null ? 'is' : '=', from)
+    .returning('account_id')
+    .executeTakeFirst()
+  return row?.account_id ?? null
+}
+
+/** In an order in which nothing refers to what is gone already. */
+async function deleteAccountOn(transaction: Kysely<Tables>, accountId: string): Promise<void> {
+  const sheets = await transaction
+    .selectFrom('sheet')
+    .where('account_id', '=', accountId)
+    .select('id')
+    .execute()
+  await transaction.deleteFrom('api_key').where('account_id', '=', accountId).execute()
+  await deleteSheetsOn(
+    transaction,
+    sheets.map(({ id }) => id),
+  )
+  await transaction
+    .deleteFrom('access_token')
+    .where('credential_id', 'in', (of) =>
+      of.selectFrom('credential').where('account_id', '=', accountId).select('id'),
+    )
+    .execute()
+  for (const table of [
+    'operation',
+    'journal_use',
+    'credential',
+    'session',
+    'sign_in_link',
+    'connect_attempt',
+    'usage',
+    'public_usage',
+    'usage_day',
+    'latency_day',
+    'owner',
+  ] as const) {
+    await transaction.deleteFrom(table).where('account_id', '=', accountId).execute()
+  }
+  await transaction.deleteFrom('account').where('id', '=', accountId).execute()
+}
+
+function toOwner(row: Selectable<OwnerTable>): OwnerRecord {
+  return {
+    id: row.id,
+    accountId: row.account_id,
+    email: row.email,
+    passwordHash: row.password_hash,
+    googleSubject: row.google_subject,
+    createdAtMs: row.created_at_ms,
+  }
+}

@@ -1,0 +1,184 @@
+import { type Kysely, sql } from 'kysely'
+import { toAccount } from '../accounts/account-queries.ts'
+import type { Tables } from '../sql/schema.ts'
+import { inMs, type SqlDatabase } from '../sql/sql-database.ts'
+import type { SessionStore } from './sessions.ts'
+
+/** A dashboard asks often; a write for each request would be a write for nothing. */
+const touchEveryMs = 60_000
+/** Of one account: more than anybody has tabs open on the way to a provider. */
+const maxConnectAttempts = 20
+
+export function createSessionQueries(database: SqlDatabase): SessionStore {
+  const { kysely } = database
+  return {
+    async nowMs() {
+      const { now } = await kysely.selectNoFrom(database.nowMs().as('now')).executeTakeFirstOrThrow()
+      return now
+    },
+    async createSession(idHash, accountId) {
+      const nowMs = database.nowMs()
+      await kysely
+        .insertInto('session')
+        .values({ id_hash: idHash, account_id: accountId, created_at_ms: nowMs, last_seen_at_ms: nowMs })
+        .execute()
+    },
+    async findSession(idHash, { idleMs, maxAgeMs }) {
+      const nowMs = database.nowMs()
+      const row = await kysely
+        .selectFrom('session')
+        .innerJoin('account', 'account.id', 'session.account_id')
+        .where('session.id_hash', '=', idHash)
+        .selectAll('account')
+        .select([
+          'session.created_at_ms as begun_at_ms',
+          sql<number>`${nowMs} - session.created_at_ms`.as('age_ms'),
+          sql<number>`${nowMs} - session.last_seen_at_ms`.as('idle_ms'),
+        ])
+        .executeTakeFirst()
+      if (!row) return null
+      if (row.idle_ms > idleMs || row.age_ms > maxAgeMs) {
+        await endSession(idHash)
+        return null
+      }
+      if (row.idle_ms >= touchEveryMs) {
+        await kysely
+          .updateTable('session')
+          .set({ last_seen_at_ms: nowMs })
+          .where('id_hash', '=', idHash)
+          .where('last_seen_at_ms', '<', nowMs)
+          .execute()
+      }
+      return { account: toAccount(row), createdAtMs: row.begun_at_ms, ageMs: row.age_ms }
+    },
+    async countSessions(accountId, { idleMs, maxAgeMs }) {
+      const nowMs = database.nowMs()
+      const { count } = await kysely
+        .selectFrom('session')
+        .where('account_id', '=', accountId)
+        .where('last_seen_at_ms', '>=', sql<number>`${nowMs} - ${sql.lit(idleMs)}`)
+        .where('created_at_ms', '>=', sql<number>`${nowMs} - ${sql.lit(maxAgeMs)}`)
+        .select((of) => of.fn.countAll<number | string>().as('count'))
+        .executeTakeFirstOrThrow()
+      return Number(count)
+    },
+    endSession,
+    async endSessionsOf(accountId, exceptHash = '') {
+      await kysely.transaction().execute(async (transaction) => {
+        await transaction
+          .deleteFrom('session')
+          .where('account_id', '=', accountId)
+          .where('id_hash', '!=', exceptHash)
+          .execute()
+        await endConsoleKeys(transaction)
+          .where('account_id', '=', accountId)
+          .where((of) => of.or([of('session_hash', 'is', null), of('session_hash', '!=', exceptHash)]))
+          .execute()
+      })
+    },
+    async keepNewestSessions(accountId, most) {
+      await kysely.transaction().execute(async (transaction) => {
+        const ended = await transaction
+          .deleteFrom('session')
+          .where('account_id', '=', accountId)
+          .where('id_hash', 'not in', (of) =>
+            of
+              .selectFrom('session')
+              .where('account_id', '=', accountId)
+              .orderBy('created_at_ms', 'desc')
+              .orderBy('id_hash')
+              .limit(most)
+              .select('id_hash'),
+          )
+          .returning('id_hash')
+          .execute()
+        if (ended.length === 0) return
+        const hashes = ended.map(({ id_hash }) => id_hash)
+        await endConsoleKeys(transaction).where('session_hash', 'in', hashes).execute()
+      })
+    },
+
+    async createSignInLink(hash, accountId, lifeMs) {
+      // Those that nobody followed go now: no job is needed that could be forgotten.
+      await kysely.deleteFrom('sign_in_link').where('expires_at_ms', '<=', database.nowMs()).execute()
+      await kysely
+        .insertInto('sign_in_link')
+        .values({ hash, account_id: accountId, expires_at_ms: inMs(database.nowMs(), lifeMs) })
+        .execute()
+    },
+    async takeSignInLink(hash) {
+      const row = await kysely
+        .deleteFrom('sign_in_link')
+        .where('hash', '=', hash)
+        .where('expires_at_ms', '>', database.nowMs())
+        .returning('account_id')
+        .executeTakeFirst()
+      return row?.account_id ?? null
+    },
+
+    async createConnectAttempt(attempt, lifeMs) {
+      await kysely.deleteFrom('connect_attempt').where('expires_at_ms', '<=', database.nowMs()).execute()
+      await kysely
+        .insertInto('connect_attempt')
+        .values({
+          state_hash: attempt.stateHash,
+          session_hash: attempt.sessionHash,
+          account_id: attempt.accountId,
+          provider: attempt.provider,
+          code_verifier: attempt.codeVerifier,
+          return_to: attempt.returnTo,
+          expires_at_ms: inMs(database.nowMs(), lifeMs),
+        })
+        .execute()
+      await kysely
+        .deleteFrom('connect_attempt')
+        .where('account_id', '=', attempt.accountId)
+        .where('state_hash', 'not in', (of) =>
+          of
+            .selectFrom('connect_attempt')
+            .where('account_id', '=', attempt.accountId)
+            .orderBy('expires_at_ms', 'desc')
+            .orderBy('state_hash')
+            .limit(maxConnectAttempts)
+            .select('state_hash'),
+        )
+        .execute()
+    },
+    async takeConnectAttempt(stateHash, sessionHash) {
+      const row = await kysely
+        .deleteFrom('connect_attempt')
+        .where('state_hash', '=', stateHash)
+        .where('session_hash', '=', sessionHash)
+        .where('expires_at_ms', '>', database.nowMs())
+        .returningAll()
+        .returning(sql<number>`expires_at_ms - ${database.nowMs()}`.as('left_ms'))
+        .executeTakeFirst()
+      if (!row) return null
+      return {
+        stateHash: row.state_hash,
+        sessionHash: row.session_hash,
+        accountId: row.account_id,
+        provider: row.provider,
+        codeVerifier: row.code_verifier,
+        returnTo: row.return_to,
+        leftMs: row.left_ms,
+      }
+    },
+  }
+
+  /** The session first: a key that is being made for it holds it, and is there by the time the keys are looked for. */
+  async function endSession(idHash: string): Promise<void> {
+    await kysely.transaction().execute(async (transaction) => {
+      await transaction.deleteFrom('session').where('id_hash', '=', idHash).execute()
+      await endConsoleKeys(transaction).where('session_hash', '=', idHash).execute()
+    })
+  }
+}
+
+/** A key of the console is over when its time is, so that is now. Its row stays: figures tell its name. */
+function endConsoleKeys(transaction: Kysely<Tables>) {
+  return transaction
+    .updateTable('api_key')
+    .set({ expires_at_ms: 0, session_hash: null })
+    .where('expires_at_ms', 'is not', null)
+}

@@ -1,0 +1,193 @@
+import type { Kysely, Selectable } from 'kysely'
+import type { Clock } from '../../clock.ts'
+import { GoneMeanwhile } from '../../errors.ts'
+import { newId } from '../new-id.ts'
+import type { SheetTable, Tables } from '../sql/schema.ts'
+import { type SqlDatabase, unlessTaken } from '../sql/sql-database.ts'
+import type { SheetRecord, Store } from '../store.ts'
+
+type SheetQueries = Pick<
+  Store,
+  | 'createSheet'
+  | 'findSheet'
+  | 'sheetById'
+  | 'sheetsOf'
+  | 'setPaused'
+  | 'changeSheet'
+  | 'deleteSheet'
+  | 'countWrite'
+>
+
+export function createSheetQueries(database: SqlDatabase, clock: Clock): SheetQueries {
+  const { kysely } = database
+  return {
+    async createSheet({ accountId, slug, provider, source, location, credentialId, access }, most = null) {
+      return unlessTaken(database, () =>
+        kysely.transaction().execute(async (transaction) => {
+          if (most !== null && (await countOfHeldAccount(transaction, accountId)) >= most) return 'too_many'
+          if (credentialId !== null) {
+            const credential = await transaction
+              .selectFrom('credential')
+              .where('id', '=', credentialId)
+              .select('account_id')
+              .executeTakeFirst()
+            if (!credential) throw new GoneMeanwhile()
+            // One account's sheet under another's credential would be a leak, whoever asked for it.
+            if (credential.account_id !== accountId)
+              throw new Error('A credential of another account was named')
+          }
+          // A source that other sheets share already has a count of its writes: the newcomer starts from theirs.
+          const sharing = await transaction
+            .selectFrom('sheet')
+            .where('source', '=', source)
+            .select((of) => of.fn.max('write_seq').as('write_seq'))
+            .executeTakeFirst()
+          const row = await transaction
+            .insertInto('sheet')
+            .values({
+              id: newId('sh'),
+              account_id: accountId,
+              slug,
+              provider,
+              source,
+              location,
+              credential_id: credentialId,
+              access,
+              write_seq: Number(sharing?.write_seq ?? 0),
+              created_at_ms: clock.nowMs(),
+            })
+            .returningAll()
+            .executeTakeFirstOrThrow()
+          return toSheet(row)
+        }),
+      )
+    },
+    async findSheet(accountId, slug) {
+      const row = await kysely
+        .selectFrom('sheet')
+        .where('account_id', '=', accountId)
+        .where('slug', '=', slug)
+        .selectAll()
+        .executeTakeFirst()
+      return row ? toSheet(row) : null
+    },
+    async sheetById(sheetId) {
+      const row = await kysely.selectFrom('sheet').where('id', '=', sheetId).selectAll().executeTakeFirst()
+      return row ? toSheet(row) : null
+    },
+    async sheetsOf(accountId) {
+      const rows = await kysely
+        .selectFrom('sheet')
+        .where('account_id', '=', accountId)
+        .orderBy('slug')
+        .selectAll()
+        .execute()
+      return rows.map(toSheet)
+    },
+    async setPaused(sheetId, paused) {
+      await kysely
+        .updateTable('sheet')
+        .set({ paused: paused ? 1 : 0 })
+        .where('id', '=', sheetId)
+        .execute()
+    },
+    async changeSheet(sheetId, settings) {
+      const change = {
+        ...(settings.slug !== undefined && { slug: settings.slug }),
+        ...(settings.paused !== undefined && { paused: settings.paused ? 1 : 0 }),
+        ...(settings.access !== undefined && { access: settings.access }),
+        ...(settings.accepts !== undefined && { accepts: settings.accepts }),
+        ...(settings.cacheSeconds !== undefined && { cache_seconds: settings.cacheSeconds }),
+        ...(settings.staleIfErrorSeconds !== undefined && {
+          stale_if_error_seconds: settings.staleIfErrorSeconds,
+        }),
+        ...(settings.unknownFields !== undefined && { unknown_fields: settings.unknownFields }),
+      }
+      if (Object.keys(change).length === 0) return 'changed'
+      return unlessTaken(database, async () => {
+        const { numUpdatedRows } = await kysely
+          .updateTable('sheet')
+          .set(change)
+          .where('id', '=', sheetId)
+          .executeTakeFirst()
+        if (numUpdatedRows === 0n) throw new GoneMeanwhile()
+        return 'changed' as const
+      })
+    },
+    async deleteSheet(sheetId) {
+      await kysely.transaction().execute(async (transaction) => {
+        // A key for this sheet alone must not become one for all: it is revoked for good before it loses the sheet.
+        await transaction
+          .updateTable('api_key')
+          .set((of) => ({
+            sheet_id: null,
+            revoked_at_ms: of.fn.coalesce('revoked_at_ms', of.val(clock.nowMs())),
+          }))
+          .where('sheet_id', '=', sheetId)
+          .execute()
+        await deleteSheetsOn(transaction, [sheetId])
+      })
+    },
+    async countWrite(source) {
+      await countWriteOn(kysely, source)
+    },
+  }
+}
+
+export async function countWriteOn(on: Pick<Kysely<Tables>, 'updateTable'>, source: string): Promise<void> {
+  await on
+    .updateTable('sheet')
+    .set((of) => ({ write_seq: of('write_seq', '+', 1) }))
+    .where('source', '=', source)
+    .execute()
+}
+
+/**
+ * The sheets of an account, of which nobody else can make one until the transaction ends: a write, even where nothing
+ * changes, holds the account's row.
+ */
+async function countOfHeldAccount(transaction: Kysely<Tables>, accountId: string): Promise<number> {
+  await transaction
+    .updateTable('account')
+    .set((of) => ({ slug: of.ref('slug') }))
+    .where('id', '=', accountId)
+    .execute()
+  const { count } = await transaction
+    .selectFrom('sheet')
+    .where('account_id', '=', accountId)
+    .select((of) => of.fn.countAll<number | string>().as('count'))
+    .executeTakeFirstOrThrow()
+  return Number(count)
+}
+
+/** With all that is only about them. */
+export async function deleteSheetsOn(
+  on: Pick<Kysely<Tables>, 'deleteFrom'>,
+  sheetIds: readonly string[],
+): Promise<void> {
+  if (sheetIds.length === 0) return
+  for (const table of ['operation', 'recent_request', 'sheet_activity', 'provider_day'] as const) {
+    await on.deleteFrom(table).where('sheet_id', 'in', sheetIds).execute()
+  }
+  await on.deleteFrom('sheet').where('id', 'in', sheetIds).execute()
+}
+
+function toSheet(row: Selectable<SheetTable>): SheetRecord {
+  return {
+    id: row.id,
+    accountId: row.account_id,
+    slug: row.slug,
+    provider: row.provider,
+    source: row.source,
+    location: row.location,
+    credentialId: row.credential_id,
+    paused: row.paused === 1,
+    access: row.access,
+    accepts: row.accepts,
+    cacheSeconds: row.cache_seconds,
+    staleIfErrorSeconds: row.stale_if_error_seconds,
+    unknownFields: row.unknown_fields,
+    writeSeq: row.write_seq,
+    createdAtMs: row.created_at_ms,
+  }
+}

@@ -1,0 +1,72 @@
+import type { Kysely } from 'kysely'
+import type { Observe } from '../../reporting/observe.ts'
+import { up as accountsSheetsKeys } from './migrations/001-accounts-sheets-keys.ts'
+import { up as usage } from './migrations/002-usage.ts'
+import { up as credentialsSessions } from './migrations/003-credentials-sessions.ts'
+import { up as operations } from './migrations/004-operations.ts'
+import { up as owners } from './migrations/005-owners.ts'
+import { up as usageFigures } from './migrations/006-usage-figures.ts'
+import { up as leases } from './migrations/010-leases.ts'
+import { up as rateWindows } from './migrations/011-rate-windows.ts'
+import { up as accessTokens } from './migrations/012-access-tokens.ts'
+import { up as sharedCells } from './migrations/014-shared-cells.ts'
+import { up as identity } from './migrations/015-identity.ts'
+import { up as journalUse } from './migrations/016-journal-use.ts'
+import { up as publicUsage } from './migrations/017-public-usage.ts'
+import type { SqlDatabase } from './sql-database.ts'
+
+interface Migration {
+  number: number
+  name: string
+  up(db: Kysely<unknown>): Promise<void>
+}
+
+/** In order, each run once; numbers may be left out and filled later. A landed migration is never edited: what it got wrong, the next one mends. */
+const migrations: readonly Migration[] = [
+  { number: 1, name: 'accounts-sheets-keys', up: accountsSheetsKeys },
+  { number: 2, name: 'usage', up: usage },
+  { number: 3, name: 'credentials-sessions', up: credentialsSessions },
+  { number: 4, name: 'operations', up: operations },
+  { number: 5, name: 'owners', up: owners },
+  { number: 6, name: 'usage-figures', up: usageFigures },
+  { number: 10, name: 'leases', up: leases },
+  { number: 11, name: 'rate-windows', up: rateWindows },
+  { number: 12, name: 'access-tokens', up: accessTokens },
+  { number: 14, name: 'shared-cells', up: sharedCells },
+  { number: 15, name: 'identity', up: identity },
+  { number: 16, name: 'journal-use', up: journalUse },
+  { number: 17, name: 'public-usage', up: publicUsage },
+]
+
+export const newestMigration = migrations.at(-1)?.number ?? 0
+
+/**
+ * Brings the store to the newest number. Any number of processes may start at once: the lock lets one through, and
+ * the others find nothing left to do. Either all that was missing is applied or nothing is.
+ */
+export async function migrate(database: SqlDatabase, nowMs: number, observe: Observe): Promise<void> {
+  const applied = await database.inMigrationLock(async (transaction) => {
+    await transaction.schema
+      .createTable('migration')
+      .ifNotExists()
+      .addColumn('number', 'integer', (column) => column.primaryKey())
+      .addColumn('name', 'text', (column) => column.notNull())
+      .addColumn('applied_at_ms', 'bigint', (column) => column.notNull())
+      .execute()
+    const done = await transaction.selectFrom('migration').select('number').execute()
+    const doneNumbers = new Set(done.map((row) => row.number))
+    const newest = Math.max(0, ...doneNumbers)
+    if (newest > newestMigration) {
+      throw new Error(
+        `The store was made by a newer Rowport (migration ${newest}; this one knows ${newestMigration}).`,
+      )
+    }
+    const missing = migrations.filter((migration) => !doneNumbers.has(migration.number))
+    for (const { number, name, up } of missing) {
+      await up(transaction as unknown as Kysely<unknown>)
+      await transaction.insertInto('migration').values({ number, name, applied_at_ms: nowMs }).execute()
+    }
+    return missing
+  })
+  for (const { number, name } of applied) observe({ event: 'migration_applied', number, name })
+}

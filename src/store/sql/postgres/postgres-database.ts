@@ -1,0 +1,145 @@
+import { Kysely, PostgresDialect, type PostgresPool, type PostgresPoolClient, sql } from 'kysely'
+import pg from 'pg'
+import { GoneMeanwhile, StoreFailure, StoreUnwritable } from '../../../errors.ts'
+import type { Tables } from '../schema.ts'
+import type { SqlDatabase } from '../sql-database.ts'
+import { createBatchedLookUp } from './batched-look-ups.ts'
+
+/** Any number; every Rowport takes the same one, so that of ten that start at once only one migrates. */
+const migrationLock = 7_083_171
+const uniqueViolation = '23505'
+const foreignKeyViolation = '23503'
+/** https://www.postgresql.org/docs/current/errcodes-appendix.html */
+const unwritable: Record<string, string> = {
+  '25006': 'PostgreSQL is read-only',
+  '53100': 'the disk of PostgreSQL is full',
+  '58030': 'the disk of PostgreSQL reports an error',
+}
+/** A database that is away is told at once: a client that waits for it would only retry on top. */
+const connectWithinMs = 2_000
+const answerWithinMs = 10_000
+const lookUpWithinMs = 2_000
+/** A connection costs some milliseconds to make, and knows its prepared statements only then. */
+const keepIdleMs = 5 * 60_000
+
+export function openPostgres(url: string, maxConnections: number): SqlDatabase {
+  const settings: pg.PoolConfig = {
+    connectionString: url,
+    connectionTimeoutMillis: connectWithinMs,
+    keepAlive: true,
+    idleTimeoutMillis: keepIdleMs,
+    application_name: 'rowport',
+    types: { getTypeParser } as pg.CustomTypesConfig,
+  }
+  const pool = new pg.Pool({ ...settings, max: maxConnections, query_timeout: answerWithinMs })
+  // A connection that breaks leaves the pool by itself, and whoever uses it hears of it from the query; unheard, its
+  // error would end the process.
+  pool.on('error', () => {})
+  pool.on('connect', (client) => client.on('error', () => {}))
+  let wasRefused = false
+  const noteRefusal = (error: unknown) => {
+    if (reasonNotToWrite(error)) wasRefused = true
+  }
+  const kysely = new Kysely<Tables>({
+    dialect: new PostgresDialect({ pool: failingAsStore(pool, noteRefusal) }),
+  })
+  let statements = 0
+
+  return {
+    kysely,
+    prepareOne(query, toResult) {
+      // Named, so that each connection parses and plans it once: nearly twice as fast as an unnamed one.
+      const lookUp = createBatchedLookUp(`rowport_${++statements}`, query.sql, (asked) =>
+        pool.query({ ...asked, query_timeout: lookUpWithinMs } as pg.QueryArrayConfig).catch(asStoreFailure),
+      )
+      return async (values) => toResult(await lookUp(values))
+    },
+    async inMigrationLock(work) {
+      // A connection of its own: others may hold the lock for longer than any query of a request may take.
+      const patient = new Kysely<Tables>({
+        dialect: new PostgresDialect({
+          pool: failingAsStore(new pg.Pool({ ...settings, max: 1 }), noteRefusal),
+        }),
+      })
+      try {
+        return await patient.transaction().execute(async (transaction) => {
+          await sql`select pg_advisory_xact_lock(${sql.lit(migrationLock)})`.execute(transaction)
+          return work(transaction)
+        })
+      } finally {
+        await patient.destroy()
+      }
+    },
+    nowMs: () => nowMs,
+    lookUpClock: {
+      column: nowMs,
+      read: (told) => ({ nowMs: told ?? 0, timeOfDayMs: told ?? 0 }),
+    },
+    passing: (work) => work(kysely),
+    async checkWritable() {
+      const { rows } = await sql<{
+        on: string
+      }>`select current_setting('transaction_read_only') as "on"`.execute(kysely)
+      if (rows[0]?.on === 'on') throw new StoreUnwritable('PostgreSQL is read-only')
+      if (!wasRefused) return
+      try {
+        await sql`update migration set name = name`.execute(kysely)
+        wasRefused = false
+      } catch (error) {
+        const reason = error instanceof StoreFailure ? reasonNotToWrite(error.cause) : undefined
+        throw reason ? new StoreUnwritable(reason, error) : error
+      }
+    },
+    isUniqueViolation,
+    async close() {
+      await kysely.destroy()
+      // Kysely ends only a pool that it has used itself.
+      if (!pool.ended) await pool.end()
+    },
+  }
+}
+
+/** Not `now()`, which stands still within a transaction. */
+const nowMs = sql<number>`(extract(epoch from clock_timestamp()) * 1000)::bigint`
+
+/** Counts and times fit a number; the driver would hand out 64-bit integers as text. */
+function getTypeParser(id: number): unknown {
+  return id === pg.types.builtins.INT8 ? Number : pg.types.getTypeParser(id)
+}
+
+/** The pool that Kysely works with: every failure of the engine is told as one of the store. */
+function failingAsStore(pool: pg.Pool, noteRefusal: (error: unknown) => void): PostgresPool {
+  const failing = (error: unknown): never => {
+    noteRefusal(error)
+    return asStoreFailure(error)
+  }
+  return {
+    options: pool.options,
+    async connect() {
+      const client = await pool.connect().catch(asStoreFailure)
+      const told: Pick<PostgresPoolClient, 'release'> & { query: Query } = {
+        query: (text, values) => client.query(text, [...values]).catch(failing),
+        release: () => client.release(),
+      }
+      return told as unknown as PostgresPoolClient
+    },
+    end: () => pool.end(),
+  }
+}
+
+type Query = (text: string, values: readonly unknown[]) => Promise<pg.QueryResult>
+
+/** What is taken, or belongs to nothing any more, is an answer; anything else is a store that does not work. */
+function asStoreFailure(error: unknown): never {
+  if (isUniqueViolation(error)) throw error
+  if (error instanceof pg.DatabaseError && error.code === foreignKeyViolation) throw new GoneMeanwhile(error)
+  throw new StoreFailure('PostgreSQL refused', { cause: error })
+}
+
+function reasonNotToWrite(error: unknown): string | undefined {
+  return error instanceof pg.DatabaseError ? unwritable[error.code ?? ''] : undefined
+}
+
+function isUniqueViolation(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && error.code === uniqueViolation
+}

@@ -1,0 +1,44 @@
+import type { Clock } from '../../clock.ts'
+import { createAccountQueries } from '../accounts/account-queries.ts'
+import { createCellQueries } from '../cells/cell-queries.ts'
+import { createAccessTokenQueries } from '../credentials/access-token-queries.ts'
+import { createCredentialQueries } from '../credentials/credential-queries.ts'
+import { createKeyQueries } from '../keys/key-queries.ts'
+import { newInstanceId } from '../leases/instance-id.ts'
+import { createLeaseQueries } from '../leases/lease-queries.ts'
+import { createOperationQueries } from '../operations/operation-queries.ts'
+import { createOwnerQueries } from '../owners/owner-queries.ts'
+import { createSessionQueries } from '../sessions/session-queries.ts'
+import { createSheetQueries } from '../sheets/sheet-queries.ts'
+import type { Store } from '../store.ts'
+import { createUsageFigureQueries } from '../usage/usage-figure-queries.ts'
+import { createUsageQueries } from '../usage/usage-queries.ts'
+import { createWindowQueries } from '../windows/window-queries.ts'
+import { createLookUps } from './look-ups.ts'
+import type { SqlDatabase } from './sql-database.ts'
+
+/** The store over any SQL engine: all it asks of one is in `SqlDatabase`. */
+export function createSqlStore(database: SqlDatabase, clock: Clock): Store {
+  const instanceId = newInstanceId()
+  return {
+    ...createLookUps(database),
+    ...createAccountQueries(database, clock),
+    ...createSheetQueries(database, clock),
+    ...createKeyQueries(database, clock),
+    ...createUsageQueries(database),
+    ...createCredentialQueries(database, clock),
+    ...createSessionQueries(database),
+    ...createOwnerQueries(database, clock),
+    ...createUsageFigureQueries(database),
+    ...createOperationQueries(database, instanceId),
+    ...createAccessTokenQueries(database),
+    ...createLeaseQueries(database, instanceId),
+    ...createWindowQueries(database),
+    ...createCellQueries(database),
+    async ping() {
+      await database.kysely.selectFrom('migration').select('number').limit(1).execute()
+      await database.checkWritable()
+    },
+    close: () => database.close(),
+  }
+}

@@ -1,0 +1,41 @@
+import { DatabaseSync } from 'node:sqlite'
+import { StoreFailure } from '../../../errors.ts'
+import type { InspectedSheet, StoreInspection } from '../inspection.ts'
+import { newestMigration } from '../migrate.ts'
+
+const waitForOtherProcessesMs = 2_000
+
+/** The file must be there: SQLite would make one. Throws `StoreFailure` with SQLite's own words as its cause. */
+export function inspectSqlite(path: string): StoreInspection {
+  let database: DatabaseSync | null = null
+  try {
+    database = new DatabaseSync(path, { timeout: waitForOtherProcessesMs })
+    return inspected(database)
+  } catch (error) {
+    throw new StoreFailure('SQLite refused', { cause: error })
+  } finally {
+    database?.close()
+  }
+}
+
+function inspected(database: DatabaseSync): StoreInspection {
+  const nothing = { sheets: [], sealedBy: [], serverMs: null }
+  const isMade = database.prepare(`select 1 from sqlite_schema where name = 'migration'`).get()
+  if (!isMade) return { ...nothing, newestMigration: null }
+  database.exec('begin immediate; update migration set name = name; rollback')
+  const newest = Number(database.prepare('select max(number) as newest from migration').get()?.newest ?? 0)
+  if (newest !== newestMigration) return { ...nothing, newestMigration: newest }
+  const sheets = database
+    .prepare(
+      `select account.slug || '/' || sheet.slug as name, sheet.provider, sheet.location
+      from sheet join account on account.id = sheet.account_id order by 1`,
+    )
+    .all() as unknown as InspectedSheet[]
+  const keys = database.prepare(`select distinct key_id from credential where sealed_token <> ''`).all()
+  return {
+    newestMigration: newest,
+    sheets: sheets.map((sheet) => ({ ...sheet })),
+    sealedBy: keys.map(({ key_id }) => String(key_id)),
+    serverMs: null,
+  }
+}

@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { promisify } from 'node:util'
+import { sql } from 'kysely'
+import { systemClock } from '../../../clock.ts'
+import { storeContract } from '../../store.contract.ts'
+import { openSqlite } from './sqlite-database.ts'
+
+storeContract(
+  'SQLite',
+  async (t, clock) => {
+    const database = openSqlite(join(await ownFolder(t), 'rowport.db'), clock)
+    t.after(() => database.close())
+    return database
+  },
+  false,
+)
+
+test('SQLite: a look-up sees nothing of a transaction that is still open', async (t) => {
+  const database = openSqlite(join(await ownFolder(t), 'rowport.db'), systemClock)
+  t.after(() => database.close())
+  await database.kysely.schema.createTable('migration').addColumn('number', 'integer').execute()
+  const count = database.prepareOne(
+    database.kysely
+      .selectFrom('migration')
+      .select((of) => of.fn.countAll<number>().as('count'))
+      .compile(),
+    (row) => row,
+  )
+  await database.kysely.transaction().execute(async (transaction) => {
+    await transaction
+      .insertInto('migration')
+      .values({ number: 1 } as never)
+      .execute()
+    assert.deepEqual(await count([]), [0])
+  })
+  assert.deepEqual(await count([]), [1])
+})
+
+test('SQLite: eight processes that start at once on a new folder migrate it once', async (t) => {
+  const path = join(await ownFolder(t), 'new', 'rowport.db')
+  const script = `
+    const { openSqlite } = await import(${JSON.stringify(import.meta.resolve('./sqlite-database.ts'))})
+    const { systemClock } = await import(${JSON.stringify(import.meta.resolve('../../../clock.ts'))})
+    const { migrate } = await import(${JSON.stringify(import.meta.resolve('../migrate.ts'))})
+    const database = openSqlite(${JSON.stringify(path)}, systemClock)
+    let applied = 0
+    await migrate(database, 0, () => applied++)
+    await database.close()
+    process.stdout.write(String(applied))`
+  const runs = Array.from({ length: 8 }, () =>
+    promisify(execFile)(process.execPath, ['--input-type=module', '--eval', script]),
+  )
+  const applied = (await Promise.all(runs)).map(({ stdout }) => Number(stdout))
+  assert.equal(
+    applied.filter((count) => count > 0).length,
+    1,
+    `one process applied everything, the others nothing: ${applied}`,
+  )
+})
+
+test('SQLite: what made a transaction fail is told, also where SQLite has rolled back by itself', async (t) => {
+  const database = openSqlite(join(await ownFolder(t), 'rowport.db'), systemClock)
+  t.after(() => database.close())
+  const { kysely } = database
+  await kysely.schema.createTable('migration').addColumn('name', 'text').execute()
+  // As on a full disk: the file may not grow.
+  await sql`pragma max_page_count = 5`.execute(kysely)
+  const filled = kysely.transaction().execute(async (transaction) => {
+    for (let n = 0; n < 100; n++)
+      await transaction
+        .insertInto('migration')
+        .values({ name: 'x'.repeat(4_000) } as never)
+        .execute()
+  })
+  await assert.rejects(filled, (error: Error) => /database or disk is full/.test(String(error.cause)))
+  assert.deepEqual(await kysely.selectFrom('migration').select('name').execute(), [], 'nothing was kept')
+})
+
+async function ownFolder(t: TestContext): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'rowport-store-'))
+  t.after(() => rm(folder, { recursive: true, force: true }))
+  return folder
+}

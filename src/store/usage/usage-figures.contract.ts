@@ -1,0 +1,170 @@
+import assert from 'node:assert/strict'
+import { accountWithSheet, newAccount } from '../records.fixture.ts'
+import type { StoreTest } from '../store.contract.ts'
+import type { RecentRequestRecord, UsageBatch } from './usage-figures.ts'
+
+const none: UsageBatch = { counts: [], latencies: [], providerCalls: [], activity: [], recent: [] }
+const day = '2026-11-15'
+
+function request(sheetId: string, nth: number): RecentRequestRecord {
+  return {
+    id: String(nth).padStart(6, '0'),
+    sheetId,
+    keyId: nth % 2 === 0 ? 'key_1' : null,
+    atMs: nth,
+    method: 'GET',
+    operation: 'list_rows',
+    status: 200,
+    code: null,
+    rowsFrom: 'hit',
+    durationMs: 1.234,
+  }
+}
+
+export function usageFiguresContract(of: StoreTest): void {
+  of('figures add up, by day, sheet, key, outcome and source, however many add at once', async (store) => {
+    const { account, sheet } = await accountWithSheet(store)
+    const count = { accountId: account.id, sheetId: sheet.id, keyId: 'key_1', requests: 2 }
+    const batch: UsageBatch = {
+      ...none,
+      counts: [
+        { ...count, day, outcome: 'success', rowsFrom: 'hit' },
+        { ...count, day, outcome: 'rate_limited', rowsFrom: '' },
+        { ...count, day: '2026-11-14', outcome: 'success', rowsFrom: 'hit' },
+      ],
+      latencies: [
+        { ...count, day, bucket: 4 },
+        { ...count, day, keyId: '', bucket: 4 },
+        { ...count, day, bucket: 17 },
+      ],
+      providerCalls: [{ sheetId: sheet.id, day, calls: 3 }],
+    }
+    const others = { ...batch, counts: batch.counts.toReversed(), latencies: batch.latencies.toReversed() }
+    await Promise.all(Array.from({ length: 10 }, (_, n) => store.addUsage(n % 2 === 0 ? batch : others)))
+    const today = (await store.usageSince(account.id, day)).sort((one, other) =>
+      one.outcome.localeCompare(other.outcome),
+    )
+    assert.deepEqual(today, [
+      { ...count, day, outcome: 'rate_limited', rowsFrom: '', requests: 20 },
+      { ...count, day, outcome: 'success', rowsFrom: 'hit', requests: 20 },
+    ])
+    assert.equal((await store.usageSince(account.id, '2026-11-14')).length, 3)
+    const all = { sheetId: '', keyId: '' }
+    assert.deepEqual(
+      [...(await store.latenciesSince(account.id, day, all))],
+      [
+        [4, 40],
+        [17, 20],
+      ],
+    )
+    const ofKey = { sheetId: sheet.id, keyId: 'key_1' }
+    assert.deepEqual(
+      [...(await store.latenciesSince(account.id, day, ofKey))],
+      [
+        [4, 20],
+        [17, 20],
+      ],
+    )
+    assert.deepEqual([...(await store.providerCallsSince(account.id, day))], [[sheet.id, 30]])
+
+    const other = await newAccount(store, 'other')
+    assert.deepEqual(await store.usageSince(other.id, ''), [])
+    assert.equal((await store.latenciesSince(other.id, '', ofKey)).size, 0)
+    assert.equal((await store.providerCallsSince(other.id, '')).size, 0)
+
+    await store.forgetUsageBefore(day)
+    assert.equal((await store.usageSince(account.id, '')).length, 2)
+  })
+
+  of('what belongs to nobody any more is left out, and the rest is kept', async (store, _clock, database) => {
+    const { account, sheet } = await accountWithSheet(store)
+    const count = { day, keyId: '', outcome: 'success', rowsFrom: 'hit', requests: 1 } as const
+    await store.addUsage({
+      counts: [
+        { ...count, accountId: 'acc_gone', sheetId: sheet.id },
+        { ...count, accountId: account.id, sheetId: 'sh_gone' },
+      ],
+      latencies: [{ accountId: 'acc_gone', day, sheetId: '', keyId: '', bucket: 1, requests: 1 }],
+      providerCalls: [{ sheetId: 'sh_gone', day, calls: 1 }],
+      activity: [{ sheetId: 'sh_gone', firstRequestAtMs: 1, lastRequestAtMs: 1, health: null }],
+      recent: [request('sh_gone', 1), request(sheet.id, 2)],
+    })
+    const counts = await store.usageSince(account.id, day)
+    assert.deepEqual(
+      counts.map(({ sheetId }) => sheetId),
+      ['sh_gone'],
+      'what a sheet was asked for stays in the sum of its account',
+    )
+    assert.equal((await store.recentRequests(sheet.id)).length, 1)
+    for (const table of ['latency_day', 'provider_day', 'sheet_activity'] as const) {
+      assert.deepEqual(await database.kysely.selectFrom(table).selectAll().execute(), [], table)
+    }
+  })
+
+  of(
+    'of a sheet, the first and the last request and the last word of its provider are known',
+    async (store) => {
+      const { account, sheet } = await accountWithSheet(store)
+      const { id: sheetId } = sheet
+      assert.equal((await store.activityOf(account.id)).size, 0)
+      const add = (first: number | null, last: number | null, health: [string | null, number] | null) =>
+        store.addUsage({
+          ...none,
+          activity: [
+            {
+              sheetId,
+              firstRequestAtMs: first,
+              lastRequestAtMs: last,
+              health: health && { failureReason: health[0], atMs: health[1] },
+            },
+          ],
+        })
+      const now = async () => (await store.activityOf(account.id)).get(sheetId)
+      await add(null, null, ['the file is gone', 20])
+      const failed = { failureReason: 'the file is gone', atMs: 20 }
+      assert.deepEqual(await now(), { firstRequestAtMs: null, lastRequestAtMs: null, health: failed })
+      await add(30, 40, null)
+      assert.deepEqual(await now(), { firstRequestAtMs: 30, lastRequestAtMs: 40, health: failed })
+      await add(25, 35, [null, 10])
+      assert.deepEqual(await now(), { firstRequestAtMs: 25, lastRequestAtMs: 40, health: failed }, 'old news')
+      await add(50, 60, [null, 50])
+      const well = { failureReason: null, atMs: 50 }
+      assert.deepEqual(await now(), { firstRequestAtMs: 25, lastRequestAtMs: 60, health: well })
+    },
+  )
+
+  of('the last hundred requests of a sheet are kept, the newest first', async (store, _clock, database) => {
+    const { sheet } = await accountWithSheet(store)
+    const all = Array.from({ length: 250 }, (_, nth) => request(sheet.id, nth))
+    await store.addUsage({ ...none, recent: all.slice(0, 30) })
+    await store.addUsage({ ...none, recent: all.slice(30).toReversed() })
+    const kept = await store.recentRequests(sheet.id)
+    assert.deepEqual(kept, all.slice(150).toReversed())
+    const rows = await database.kysely.selectFrom('recent_request').select('id').execute()
+    assert.equal(rows.length, 100)
+  })
+
+  of('a deleted sheet takes its keys’ rights with it', async (store, _clock, database) => {
+    const { account, sheet } = await accountWithSheet(store)
+    const only = await store.createKey({
+      accountId: account.id,
+      sheetId: sheet.id,
+      name: 'only',
+      mode: 'live',
+      scope: 'read',
+      hash: 'only',
+      shownStart: 'a',
+      shownEnd: 'z',
+    })
+    await store.addUsage({ ...none, recent: [request(sheet.id, 1)] })
+    await store.deleteSheet(sheet.id)
+    assert.equal(await store.sheetById(sheet.id), null)
+    const key = await store.findKey(only.id)
+    assert.ok(key && key.revokedAtMs !== null, 'it must not become a key for all sheets')
+    assert.equal(await store.lookUpKey('only'), null)
+    assert.deepEqual(await database.kysely.selectFrom('recent_request').selectAll().execute(), [])
+    const again = await store.createSheet({ ...sheet, slug: sheet.slug })
+    assert.ok(typeof again === 'object')
+    assert.notEqual(again.id, sheet.id)
+  })
+}
