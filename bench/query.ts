@@ -2,10 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { decodeCsv } from '../src/providers/file/csv/csv.ts'
 import type { Fetched } from '../src/sheets/provider.ts'
 import { createDecoding } from '../src/sheets/reading/decoding.ts'
+import { buildSnapshot } from '../src/sheets/rows/build-snapshot.ts'
 import { listChunks } from '../src/sheets/rows/query/list-chunks.ts'
 import type { Query } from '../src/sheets/rows/query/query.ts'
 import { runQuery } from '../src/sheets/rows/query/run-query.ts'
-import { buildSnapshot, type IndexedSnapshot, type Snapshot } from '../src/sheets/rows/snapshot.ts'
+import type { IndexedSnapshot, Snapshot } from '../src/sheets/rows/snapshot.ts'
 import { type FigureRow, median } from './row.ts'
 
 const rows = 100_000

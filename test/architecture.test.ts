@@ -103,6 +103,20 @@ test('the rule is not empty: it finds a door that reaches for the store', () => 
   assert.ok(importsOf('src/api/read-rows.ts').includes('src/errors.ts'))
 })
 
+test('no imports go in a circle, not even by types', () => {
+  const files = globSync('{src,emulator,web/src,bench,scripts,test}/**/*.{ts,tsx}', {
+    exclude: ['**/node_modules/**', '**/dist/**'],
+  })
+  assert.deepEqual(circlesAmong(new Map(files.map((file) => [file, importsOf(file)]))), [])
+  const looped = new Map([
+    ['one', ['two']],
+    ['two', ['three']],
+    ['three', ['one', 'leaf']],
+    ['leaf', []],
+  ])
+  assert.deepEqual(circlesAmong(looped), ['one → two → three → one'])
+})
+
 test('only config.ts and the process read the environment, and nobody logs past the log', () => {
   const reads = sources().filter((file) => /process\.env/.test(readFileSync(file, 'utf8')))
   assert.deepEqual(reads.sort(), ['src/cli.ts', 'src/main.ts'])
@@ -187,8 +201,23 @@ function sources(): string[] {
 
 function importsOf(file: string): string[] {
   const text = readFileSync(file, 'utf8')
-  const relative = [...text.matchAll(/(?:from|import\()\s*'(\.[^']+\.ts)'/g)].map(([, path]) => path ?? '')
+  const relative = [...text.matchAll(/(?:from|import\()\s*'(\.[^']+\.tsx?)'/g)].map(([, path]) => path ?? '')
   return relative.map((path) => normalize(join(dirname(file), path)))
+}
+
+/** The first circle that each way into one runs into. */
+function circlesAmong(imports: ReadonlyMap<string, readonly string[]>): string[] {
+  const circles: string[] = []
+  const done = new Set<string>()
+  const follow = (file: string, way: readonly string[]): void => {
+    const metAt = way.indexOf(file)
+    if (metAt !== -1) circles.push([...way.slice(metAt), file].join(' → '))
+    if (metAt !== -1 || done.has(file)) return
+    for (const imported of imports.get(file) ?? []) follow(imported, [...way, file])
+    done.add(file)
+  }
+  for (const file of imports.keys()) follow(file, [])
+  return circles
 }
 
 function placeOf(file: string): string {

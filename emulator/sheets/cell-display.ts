@@ -1,8 +1,9 @@
-import { evaluate, type Operand } from './formula.ts'
+import { evaluate } from './formula.ts'
 import { formatOfFormula } from './formula-format.ts'
 import { type Locale, localeOf } from './locale.ts'
 import { cellAt, type EffectiveValue, type Sheet, type SheetCell, type Spreadsheet } from './model.ts'
 import { displayNumber, type NumberFormat, numberFormatOf, showsTime } from './number-format.ts'
+import type { Operand } from './operand.ts'
 import { type Place, resolveA1 } from './resolve-range.ts'
 
 export interface RenderOptions {

@@ -1,4 +1,4 @@
-import { FormulaError, numberOf, type Operand, textOf } from './formula.ts'
+import { FormulaError, numberOf, type Operand, textOf } from './operand.ts'
 
 import { DAY_MS, EPOCH_MS } from './serial-date.ts'
 

@@ -1,18 +1,9 @@
 import { callFunction } from './formula-functions.ts'
 import { type Token, tokensOf } from './formula-tokens.ts'
-import type { EffectiveValue } from './model.ts'
+import { FormulaError, numberOf, type Operand, raise, textOf } from './operand.ts'
 
-export type Operand = EffectiveValue | undefined
 /** All cells of a reference, row by row; undefined where it points nowhere. */
 export type Lookup = (reference: string) => Operand[] | undefined
-
-export class FormulaError extends Error {
-  readonly value: { type: string; message?: string }
-  constructor(type: string, message?: string) {
-    super(message ?? type)
-    this.value = message === undefined ? { type } : { type, message }
-  }
-}
 
 /** Arithmetic, text, comparison and a handful of functions: what tests of a client need, no more. */
 export function evaluate(formula: string, lookup: Lookup): Operand {
@@ -163,28 +154,4 @@ function comparable(value: Operand): number | string {
   if (value && 'numberValue' in value) return value.numberValue
   if (value && 'boolValue' in value) return value.boolValue ? 1 : 0
   return textOf(value).toLowerCase()
-}
-
-function raise(value: Operand): void {
-  if (value && 'errorValue' in value) throw new FormulaError(value.errorValue.type, value.errorValue.message)
-}
-
-export function numberOf(value: Operand, name: string, position: number): number {
-  raise(value)
-  if (!value) return 0
-  if ('numberValue' in value) return value.numberValue
-  if ('boolValue' in value) return value.boolValue ? 1 : 0
-  const text = textOf(value)
-  if (text.trim() !== '' && Number.isFinite(Number(text))) return Number(text)
-  throw new FormulaError(
-    'VALUE',
-    `Function ${name} parameter ${position} expects number values. But '${text}' is a text and cannot be coerced to a number.`,
-  )
-}
-
-export function textOf(value: Operand): string {
-  raise(value)
-  if (!value || 'errorValue' in value) return ''
-  if ('boolValue' in value) return value.boolValue ? 'TRUE' : 'FALSE'
-  return 'numberValue' in value ? String(Number(value.numberValue.toPrecision(15))) : value.stringValue
 }

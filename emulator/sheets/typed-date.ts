@@ -1,6 +1,6 @@
 import type { Locale } from './locale.ts'
 import { serialOfDate } from './serial-date.ts'
-import type { Typed } from './typed-input.ts'
+import type { Typed } from './typed.ts'
 
 const MONTHS = 'jan feb mar apr may jun jul aug sep oct nov dec'.split(' ')
 const FULL_MONTHS =

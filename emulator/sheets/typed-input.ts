@@ -1,13 +1,7 @@
 import type { Locale } from './locale.ts'
-import type { EnteredValue } from './model.ts'
 import type { NumberFormat } from './number-format.ts'
+import type { Typed } from './typed.ts'
 import { parseTypedTime } from './typed-date.ts'
-
-export interface Typed {
-  value: EnteredValue
-  /** The format typing gives to a cell that has none of its own. */
-  format?: NumberFormat
-}
 
 /** What USER_ENTERED makes of a string: the same as typing it into the browser. */
 export function readTyped(text: string, locale: Locale): Typed {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Refusal } from '../errors.ts'
-import type { Facts } from '../store/store.ts'
+import type { Facts } from '../store/admission/admission-facts.ts'
 import { type Call, judge } from './judge.ts'
 import { defaultPlans } from './plans.ts'
 

@@ -1,5 +1,11 @@
 import { type ErrorCode, Refusal } from '../errors.ts'
-import type { AccountFacts, Facts, KeyFacts, SheetAddress, SheetFacts } from '../store/store.ts'
+import type {
+  AccountFacts,
+  Facts,
+  KeyFacts,
+  SheetAddress,
+  SheetFacts,
+} from '../store/admission/admission-facts.ts'
 import type { Plans } from './plans.ts'
 
 export type { SheetAddress }

@@ -11,21 +11,18 @@ import { StoreFailure, StoreUnwritable } from '../errors.ts'
 import { trustProxies } from '../http/client-address.ts'
 import { createCompression } from '../http/compression.ts'
 import { createUnreadAnswers } from '../http/unread-answers.ts'
-import { type Accounts, createAccounts } from '../management/accounts/accounts.ts'
-import { type BySlug, createBySlug } from '../management/accounts/by-slug.ts'
-import { createGoogleConnection, type GoogleConnection } from '../management/connections/google-connection.ts'
-import {
-  createGoogleSpreadsheets,
-  type GoogleSpreadsheets,
-} from '../management/connections/google-spreadsheets.ts'
+import { createAccounts } from '../management/accounts/accounts.ts'
+import { createBySlug } from '../management/accounts/by-slug.ts'
+import { createGoogleConnection } from '../management/connections/google-connection.ts'
+import { createGoogleSpreadsheets } from '../management/connections/google-spreadsheets.ts'
 import { startResealing } from '../management/connections/resealing.ts'
-import { createKeys, type Keys } from '../management/keys/keys.ts'
-import { createSignIn, type SignIn } from '../management/people/sign-in.ts'
+import { createKeys } from '../management/keys/keys.ts'
+import { createSignIn } from '../management/people/sign-in.ts'
 import { Problem } from '../management/problem.ts'
-import { type Connecting, createConnecting } from '../management/sheets/connecting.ts'
-import { createSheets, type Sheets } from '../management/sheets/sheets.ts'
+import { createConnecting } from '../management/sheets/connecting.ts'
+import { createSheets } from '../management/sheets/sheets.ts'
 import { createUploadRoom } from '../management/uploads/upload-room.ts'
-import { createUploads, type Uploads } from '../management/uploads/uploads.ts'
+import { createUploads } from '../management/uploads/uploads.ts'
 import { postgresProblem } from '../plain-words.ts'
 import { createFileProvider } from '../providers/file/file-provider.ts'
 import { createGoogle } from '../providers/google/google.ts'
@@ -52,7 +49,7 @@ import { createRedisRateWindows } from '../shared-state/redis/redis-rate-windows
 import { createRedisSharedSnapshots } from '../shared-state/redis/redis-shared-snapshots.ts'
 import { createLoopTurns } from '../shares/loop-turns.ts'
 import type { Provider } from '../sheets/provider.ts'
-import { createDecoding, type Decoding } from '../sheets/reading/decoding.ts'
+import { createDecoding } from '../sheets/reading/decoding.ts'
 import { createReading } from '../sheets/reading/reading.ts'
 import { createSnapshotSharing } from '../sheets/reading/snapshot-sharing.ts'
 import { createQuerying } from '../sheets/rows/query/querying.ts'
@@ -67,37 +64,7 @@ import type { Store } from '../store/store.ts'
 import { createUsage } from '../usage/usage.ts'
 import { assembleDashboard } from './dashboard-assembly.ts'
 import { createUnconfiguredProvider } from './unconfigured-provider.ts'
-
-/**
- * The only file that names adapters. It comes in two sizes: what every command needs to change things, and the
- * server on top of it.
- */
-export interface Workshop {
-  observe: Observe
-  metrics: Metrics
-  store: Store
-  plans: Plans
-  accounts: Accounts
-  /** For whoever runs the server, who names accounts by their slugs. */
-  sheets: BySlug['sheets']
-  keys: BySlug['keys']
-  /** For whoever is signed in: by the account's id. */
-  ofOwner: { sheets: Sheets; keys: Keys; connecting: Connecting }
-  signIn: SignIn
-  /** null where files of this machine are not served. */
-  uploads: Uploads | null
-  google: GoogleConnection
-  googleSpreadsheets: GoogleSpreadsheets
-  sealing: Sealing
-  shared: SharedState
-  /** How people reach the server, without a slash at the end. With PORT=0 it is known when the server listens. */
-  baseUrl: string
-  providers: ReadonlyMap<string, Provider>
-  decoding: Decoding
-  /** Copies the embedded store into an empty PostgreSQL, all of it or nothing. */
-  copyStoreTo(url: string): Promise<CopiedTable[] | Problem>
-  close(): Promise<void>
-}
+import type { SharedState, Workshop } from './workshop.ts'
 
 export async function openWorkshop(config: Config, clock: Clock, log: Observe): Promise<Workshop> {
   const metrics = createMetrics()
@@ -370,16 +337,6 @@ async function closeInOrder(closings: readonly (() => unknown)[]): Promise<void>
     }
   }
   if (failures.length > 0) throw failures[0]
-}
-
-/** What instances share beside what they remember. */
-export interface SharedState {
-  windows: RateWindows
-  /** Null where there is nobody to share with. */
-  share: ShareValue | null
-  /** It can be reached, or has had its time for that. */
-  settled(): Promise<void>
-  close(): Promise<void>
 }
 
 /**

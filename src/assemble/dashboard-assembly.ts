@@ -18,8 +18,8 @@ import { createThrottle } from '../management/people/throttle.ts'
 import { createMemoryRateWindows } from '../shared-state/rate-windows/memory-rate-windows.ts'
 import type { RateWindows } from '../shared-state/rate-windows/rate-windows.ts'
 import type { Usage } from '../usage/usage.ts'
-import type { Workshop } from './assemble.ts'
 import { createOwnerReading } from './owner-reading.ts'
+import type { Workshop } from './workshop.ts'
 
 export interface DashboardNeeds {
   config: Config

@@ -14,7 +14,7 @@ import { columnTypesOf } from '../management/sheets/column-types.ts'
 import { CredentialExpired, ProviderFailure } from '../sheets/provider-failure.ts'
 import type { KeptBodies } from '../sheets/reading/held-snapshots.ts'
 import type { IndexedSnapshot } from '../sheets/rows/snapshot.ts'
-import type { SheetRecord } from '../store/store.ts'
+import type { SheetRecord } from '../store/sheets/sheets.ts'
 
 /** A page of the dashboard shows some of the rows; the rest is for the API. */
 const maxRows = 500

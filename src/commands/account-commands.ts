@@ -1,7 +1,7 @@
 import type { OwnLimits } from '../management/accounts/accounts.ts'
 import { signInUrl } from '../management/people/sign-in.ts'
 import { Problem } from '../management/problem.ts'
-import type { AccountRecord } from '../store/store.ts'
+import type { AccountRecord } from '../store/accounts/accounts.ts'
 import { type Command, positiveNumber } from './command.ts'
 
 export const accountCommands: readonly Command[] = [

@@ -1,4 +1,4 @@
-import type { Workshop } from '../assemble/assemble.ts'
+import type { Workshop } from '../assemble/workshop.ts'
 import type { Problem } from '../management/problem.ts'
 
 interface TypedCommand {

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import type { Workshop } from '../assemble/assemble.ts'
+import type { Workshop } from '../assemble/workshop.ts'
 import type { NamedAccount } from '../management/accounts/accounts.ts'
 import { Problem } from '../management/problem.ts'
 import type { SheetToConnect } from '../management/sheets/sheets.ts'

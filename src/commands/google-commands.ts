@@ -1,4 +1,4 @@
-import type { Workshop } from '../assemble/assemble.ts'
+import type { Workshop } from '../assemble/workshop.ts'
 import type { GoogleStatus } from '../management/connections/google-connection.ts'
 import { Problem } from '../management/problem.ts'
 import type { Command } from './command.ts'

@@ -1,6 +1,6 @@
 import { Problem } from '../management/problem.ts'
+import type { KeyRecord } from '../store/keys/keys.ts'
 import type { KeyMode, KeyScope } from '../store/sql/schema.ts'
-import type { KeyRecord } from '../store/store.ts'
 import { type Command, oneOf, table, UsageError } from './command.ts'
 
 const scopes: readonly KeyScope[] = ['read', 'read-write']

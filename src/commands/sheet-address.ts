@@ -1,4 +1,4 @@
-import type { SheetRecord } from '../store/store.ts'
+import type { SheetRecord } from '../store/sheets/sheets.ts'
 import { UsageError } from './command.ts'
 
 export function parsedAddress(address: string): { accountSlug: string; sheetSlug: string } {

@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Workshop } from '../assemble/assemble.ts'
+import type { Workshop } from '../assemble/workshop.ts'
 import { Problem } from '../management/problem.ts'
 import { locateFile, parseFileLocation } from '../providers/file/file-location.ts'
 import { fileMode, folderMode } from '../secrets/private-data.ts'

@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict'
-import type { AccountRecord, NewKey, NewSheet, SheetRecord, Store } from './store.ts'
+import type { AccountRecord } from './accounts/accounts.ts'
+import type { NewKey } from './keys/keys.ts'
+import type { NewSheet, SheetRecord } from './sheets/sheets.ts'
+import type { Store } from './store.ts'
 
 /** What the store's contract fills a store with. */
 

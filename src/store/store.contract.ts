@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { type Clock, createMovableClock, type MovableClock } from '../clock.ts'
+import { type Clock, createMovableClock } from '../clock.ts'
+import type { SheetAddress } from './admission/admission-facts.ts'
 import { cellsContract } from './cells/cells.contract.ts'
 import { accessTokensContract } from './credentials/access-tokens.contract.ts'
 import { credentialsContract } from './credentials/credentials.contract.ts'
@@ -12,15 +13,9 @@ import { sessionsContract } from './sessions/sessions.contract.ts'
 import { migrate } from './sql/migrate.ts'
 import type { SqlDatabase } from './sql/sql-database.ts'
 import { createSqlStore } from './sql/sql-store.ts'
-import type { SheetAddress, Store } from './store.ts'
+import type { StoreTest } from './store-test.fixture.ts'
 import { usageFiguresContract } from './usage/usage-figures.contract.ts'
 import { windowsContract } from './windows/windows.contract.ts'
-
-/** Each check has a store and a clock of its own. */
-export type StoreTest = (
-  title: string,
-  check: (store: Store, clock: MovableClock, database: SqlDatabase) => Promise<void>,
-) => void
 
 const startMs = Date.UTC(2026, 10, 15)
 

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import type { Workshop } from '../../src/assemble/assemble.ts'
+import type { Workshop } from '../../src/assemble/workshop.ts'
 import { ownPage, signedIn, type Visitor } from '../connect/visitor.ts'
 import type { Together } from '../connect/with-google.ts'
 import { done, type Rowport } from '../harness.ts'

@@ -1,4 +1,5 @@
-import type { AccountRecord, Store } from '../../store/store.ts'
+import type { AccountRecord } from '../../store/accounts/accounts.ts'
+import type { Store } from '../../store/store.ts'
 import type { GoogleConnection } from '../connections/google-connection.ts'
 import { Problem } from '../problem.ts'
 import type { Uploads } from '../uploads/uploads.ts'

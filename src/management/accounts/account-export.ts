@@ -1,5 +1,7 @@
+import type { AccountRecord } from '../../store/accounts/accounts.ts'
+import type { KeyRecord } from '../../store/keys/keys.ts'
 import type { OwnerRecord } from '../../store/owners/owners.ts'
-import type { AccountRecord, KeyRecord, SheetRecord } from '../../store/store.ts'
+import type { SheetRecord } from '../../store/sheets/sheets.ts'
 import type { UsageCount } from '../../store/usage/usage-figures.ts'
 import type { GoogleStatus } from '../connections/google-connection.ts'
 import { spreadsheetOf } from '../sheets/sheet-summary.ts'

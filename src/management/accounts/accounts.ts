@@ -1,6 +1,7 @@
 import type { Plans } from '../../admission/plans.ts'
+import type { AccountRecord } from '../../store/accounts/accounts.ts'
 import { maxFormerSlugs, slugReservedMs } from '../../store/accounts/former-slugs.ts'
-import type { AccountRecord, Store } from '../../store/store.ts'
+import type { Store } from '../../store/store.ts'
 import { Problem } from '../problem.ts'
 import { problemWithSlug } from './slug.ts'
 

@@ -1,6 +1,7 @@
 import { hash, randomBytes } from 'node:crypto'
 import type { Clock } from '../../clock.ts'
-import type { AccountRecord, Store } from '../../store/store.ts'
+import type { AccountRecord } from '../../store/accounts/accounts.ts'
+import type { Store } from '../../store/store.ts'
 import type { Accounts } from '../accounts/accounts.ts'
 import { Problem } from '../problem.ts'
 

@@ -1,5 +1,5 @@
 import { basename } from 'node:path'
-import type { SheetRecord } from '../../store/store.ts'
+import type { SheetRecord } from '../../store/sheets/sheets.ts'
 
 /** A sheet as its owner sees it in a list. */
 export interface SheetSummary {

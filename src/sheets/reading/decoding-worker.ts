@@ -1,6 +1,7 @@
 import type { Fetched, FetchWish } from '../provider.ts'
+import { buildRows } from '../rows/build-snapshot.ts'
 import type { Grid } from '../rows/grid.ts'
-import { buildRows, indexBuffers, type MadeLater, rowBuffers, type Snapshot } from '../rows/snapshot.ts'
+import { indexBuffers, type MadeLater, rowBuffers, type Snapshot } from '../rows/snapshot.ts'
 import { answerJobs } from '../threads/thread-jobs.ts'
 
 export type ToDecode = Pick<Fetched, 'bytes' | 'decoder'> & Pick<FetchWish, 'values'>

@@ -1,6 +1,7 @@
 import type { Clock } from '../../clock.ts'
 import type { Observe } from '../../reporting/observe.ts'
-import type { SheetRecord, Store } from '../../store/store.ts'
+import type { SheetRecord } from '../../store/sheets/sheets.ts'
+import type { Store } from '../../store/store.ts'
 import type { FetchWish, Provider } from '../provider.ts'
 import { ProviderFailure } from '../provider-failure.ts'
 import type { Snapshot } from '../rows/snapshot.ts'

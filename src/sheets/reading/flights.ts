@@ -1,4 +1,4 @@
-import type { SheetFacts } from '../../store/store.ts'
+import type { SheetFacts } from '../../store/admission/admission-facts.ts'
 import type { HeldSnapshot } from './held-snapshots.ts'
 
 /** A sheet, and the last write to it that whoever asks knows of. */

@@ -1,5 +1,5 @@
 import { TooManyAtOnce } from '../../errors.ts'
-import type { SheetFacts } from '../../store/store.ts'
+import type { SheetFacts } from '../../store/admission/admission-facts.ts'
 import { CredentialExpired, ProviderFailure } from '../provider-failure.ts'
 import type { HeldSnapshot } from './held-snapshots.ts'
 

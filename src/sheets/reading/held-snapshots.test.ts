@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Observation } from '../../reporting/observe.ts'
-import { buildSnapshot } from '../rows/snapshot.ts'
+import { buildSnapshot } from '../rows/build-snapshot.ts'
 import { createHeldSnapshots, type HeldSnapshot } from './held-snapshots.ts'
 
 const kilobyte = 1_024

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { createMovableClock } from '../../clock.ts'
 import type { Fetched, Provider } from '../provider.ts'
 import { ProviderFailure } from '../provider-failure.ts'
-import { buildSnapshot } from '../rows/snapshot.ts'
+import { buildSnapshot } from '../rows/build-snapshot.ts'
 import type { Decoded } from './decoding.ts'
 import { createReading } from './reading.ts'
 

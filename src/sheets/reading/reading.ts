@@ -1,7 +1,7 @@
 import type { RowsFrom } from '../../reporting/observe.ts'
 import { defaultShares, type Shares } from '../../shares/shares.ts'
 import type { Soon } from '../../soon.ts'
-import type { SheetFacts } from '../../store/store.ts'
+import type { SheetFacts } from '../../store/admission/admission-facts.ts'
 import type { FetchWish } from '../provider.ts'
 import type { IndexedSnapshot, Snapshot } from '../rows/snapshot.ts'
 import type { Column } from '../rows/table.ts'

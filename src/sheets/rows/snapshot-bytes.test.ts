@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { buildSnapshot } from './snapshot.ts'
+import { buildSnapshot } from './build-snapshot.ts'
 import { fromBytes, type SharedRead, snapshotForm, toBytes } from './snapshot-bytes.ts'
 
 const cell = fc.oneof(

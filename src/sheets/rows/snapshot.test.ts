@@ -3,11 +3,12 @@ import { test } from 'node:test'
 import { MessageChannel, receiveMessageOnPort } from 'node:worker_threads'
 import fc from 'fast-check'
 import { anyCodePoint } from '../../../test/any-code-point.ts'
+import { buildSnapshot } from './build-snapshot.ts'
 import type { Cell } from './grid.ts'
 import { cellsAt } from './query/row-cells.ts'
 import { runQuery } from './query/run-query.ts'
 import { createRowWriter, writeList } from './row-json.ts'
-import { buildSnapshot, type IndexedSnapshot, indexBuffers, rowBuffers, rowJson } from './snapshot.ts'
+import { type IndexedSnapshot, indexBuffers, rowBuffers, rowJson } from './snapshot.ts'
 import { columnsOf } from './table.ts'
 
 const seed = 20_261_116

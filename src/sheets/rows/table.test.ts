@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { anyCodePoint } from '../../../test/any-code-point.ts'
-import { buildSnapshot, maxRowBytes, positionOf, rowJson } from './snapshot.ts'
+import { buildSnapshot } from './build-snapshot.ts'
+import { maxRowBytes, positionOf, rowJson } from './snapshot.ts'
 import { columnsOf, maxColumns, maxHeaderBytes, servedColumnsOf } from './table.ts'
 
 test('whatever the headers are, no column is lost and no key comes twice', () => {

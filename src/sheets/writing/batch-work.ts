@@ -1,13 +1,15 @@
 import type { Clock } from '../../clock.ts'
 import { Refusal } from '../../errors.ts'
 import type { Observe } from '../../reporting/observe.ts'
-import type { SheetRecord, Store } from '../../store/store.ts'
+import type { SheetRecord } from '../../store/sheets/sheets.ts'
+import type { Store } from '../../store/store.ts'
 import type { Unfit } from '../change.ts'
 import type { Prepared, Provider } from '../provider.ts'
 import { ProviderFailure } from '../provider-failure.ts'
 import type { Reading } from '../reading/reading.ts'
 import { createBatchJournal, type JournalStore } from './journal.ts'
-import { type Base, createJudge } from './judging.ts'
+import type { JudgedTab } from './judged-tab.ts'
+import { createJudge } from './judging.ts'
 import { Closing, type Persistence } from './persistence.ts'
 import { type Judged, type SendingParts, send } from './sending.ts'
 import { outcomeUnknown, type Waiting } from './waiting.ts'
@@ -74,7 +76,7 @@ async function connected(
 /** Until each order is answered. What it throws holds for all that are still open: nothing was done for them. */
 async function sendAll(batch: readonly Waiting[], parts: SendingParts): Promise<void> {
   const { record, journal } = parts
-  let base: Base | null = null
+  let base: JudgedTab | null = null
   let attemptsLeft = maxAttempts
   let maxTogether = batch.length
   for (;;) {
@@ -109,7 +111,7 @@ async function sendAll(batch: readonly Waiting[], parts: SendingParts): Promise<
     }
   }
 
-  async function judged(open: readonly Waiting[], on: Base): Promise<Judged[]> {
+  async function judged(open: readonly Waiting[], on: JudgedTab): Promise<Judged[]> {
     const judge = createJudge(on, record.unknownFields)
     const bytesOf = createWeighing(on)
     const group: Judged[] = []
@@ -157,7 +159,7 @@ const reasons = {
 }
 
 /** Additions need no more than the header, where that is cheaper. */
-async function look(open: readonly Waiting[], { reading, record }: SendingParts): Promise<Base> {
+async function look(open: readonly Waiting[], { reading, record }: SendingParts): Promise<JudgedTab> {
   const isHeaderEnough = open.every(({ order }) => order.wish.kind === 'add')
   const header = isHeaderEnough ? await reading.readHeader(record) : null
   if (header) return { ...header, snapshot: null }

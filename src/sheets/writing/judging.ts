@@ -12,23 +12,16 @@ import {
 import { createRowWriter } from '../rows/row-json.ts'
 import { maxRowBytes, positionOf, rowJson, type Snapshot } from '../rows/snapshot.ts'
 import type { Column } from '../rows/table.ts'
+import type { JudgedTab } from './judged-tab.ts'
 import type { Addition, Wish, WriteAnswer } from './order.ts'
 import { bytesOfEmptyRow, maxBytesTogether } from './weighing.ts'
-
-/** The tab that orders are held against. */
-export interface Base {
-  columns: readonly Column[]
-  version: string
-  /** null where only the header was read: enough for additions. */
-  snapshot: Snapshot | null
-}
 
 /** 'later': it may mean a row that an addition before it in the same batch makes. */
 export type Judgement = Change | Refusal | 'later'
 
 /** What a wish is in the sheet's own terms, or why it cannot be: fields first, then the row, then `If-Match`. */
 export function createJudge(
-  { columns, snapshot }: Base,
+  { columns, snapshot }: JudgedTab,
   unknownFields: UnknownFields,
 ): (wish: Wish, isAfterAddition: boolean) => Judgement {
   const toCells = createCellMapping(columns, unknownFields)

@@ -1,5 +1,5 @@
 import type { Observe } from '../../reporting/observe.ts'
-import type { SheetRecord } from '../../store/store.ts'
+import type { SheetRecord } from '../../store/sheets/sheets.ts'
 import type { CellChange, Change, ChangeResult } from '../change.ts'
 import type { Prepared, Provider } from '../provider.ts'
 import { OutcomeUnknown, ProviderFailure } from '../provider-failure.ts'

@@ -1,5 +1,5 @@
 import type { ErrorCode, Refusal, RefusalFacts } from '../../errors.ts'
-import type { SheetFacts } from '../../store/store.ts'
+import type { SheetFacts } from '../../store/admission/admission-facts.ts'
 import type { RowInput } from '../rows/row-input.ts'
 
 /** What a client asks to have written: parsed, admitted, and not yet held against the sheet. */

@@ -1,7 +1,7 @@
 import type { Clock } from '../../clock.ts'
 import type { Refusal } from '../../errors.ts'
 import type { Observe } from '../../reporting/observe.ts'
-import type { SheetRecord } from '../../store/store.ts'
+import type { SheetRecord } from '../../store/sheets/sheets.ts'
 import type { Change, ChangeResult, Unfit } from '../change.ts'
 import type { Committed, Prepared, Provider } from '../provider.ts'
 import { OutcomeUnknown, ProviderFailure } from '../provider-failure.ts'
@@ -10,7 +10,8 @@ import { areSameColumns, type Column } from '../rows/table.ts'
 import { withFoundNumbers } from './finding-rows.ts'
 import { noRoomForAnswer } from './idempotency.ts'
 import type { BatchJournal, NoRoomFor, Sent } from './journal.ts'
-import { type Base, createAnswers } from './judging.ts'
+import type { JudgedTab } from './judged-tab.ts'
+import { createAnswers } from './judging.ts'
 import { putRight, standingWhereExpected } from './moved-columns.ts'
 import { Closing, type Persistence } from './persistence.ts'
 import type { Waiting } from './waiting.ts'
@@ -50,7 +51,11 @@ export interface SendingParts {
  * One attempt: prepare → may they still? → journal → commit → journal → answer. What it throws means that nothing was
  * done, but for `Closing`.
  */
-export async function send(group: readonly Judged[], base: Base, parts: SendingParts): Promise<SendOutcome> {
+export async function send(
+  group: readonly Judged[],
+  base: JudgedTab,
+  parts: SendingParts,
+): Promise<SendOutcome> {
   const { record, provider, toDiscard, clock } = parts
   const begunMs = clock.elapsedMs()
   const changes = group.map(({ change }) => change)
@@ -82,7 +87,7 @@ export async function send(group: readonly Judged[], base: Base, parts: SendingP
 
 async function commit(
   group: readonly Judged[],
-  base: Base,
+  base: JudgedTab,
   prepared: Prepared,
   parts: SendingParts,
 ): Promise<SendOutcome> {
@@ -159,7 +164,7 @@ async function afterLostAnswer(
   group: readonly Judged[],
   sent: readonly Sent[],
   { isExact, expectedLastRow = null }: Prepared,
-  { columns: judged }: Base,
+  { columns: judged }: JudgedTab,
   parts: SendingParts,
 ): Promise<readonly Sent[]> {
   const { reading, persistence, record } = parts

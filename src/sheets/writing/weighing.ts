@@ -1,6 +1,6 @@
 import { positionOf, rowBytes } from '../rows/snapshot.ts'
 import type { Column } from '../rows/table.ts'
-import type { Base } from './judging.ts'
+import type { JudgedTab } from './judged-tab.ts'
 import type { Wish } from './order.ts'
 
 /**
@@ -10,7 +10,7 @@ import type { Wish } from './order.ts'
 export const maxBytesTogether = 4 * 1024 * 1024
 
 /** How much a wish is to judge and to answer. */
-export function createWeighing({ columns, snapshot }: Base): (wish: Wish) => number {
+export function createWeighing({ columns, snapshot }: JudgedTab): (wish: Wish) => number {
   const emptyRowBytes = bytesOfEmptyRow(columns)
   return (wish) => {
     if (wish.kind === 'add') return wish.rows.length * emptyRowBytes

@@ -3,7 +3,8 @@ import type { Clock } from '../../clock.ts'
 import { newId } from '../new-id.ts'
 import type { AccountTable, Tables } from '../sql/schema.ts'
 import { type SqlDatabase, unlessTaken } from '../sql/sql-database.ts'
-import type { AccountRecord, Store } from '../store.ts'
+import type { Store } from '../store.ts'
+import type { AccountRecord } from './accounts.ts'
 import { takeSlugOn } from './former-slugs.ts'
 
 type AccountQueries = Pick<Store, 'createAccount' | 'findAccount' | 'countAccounts' | 'setPlan'>

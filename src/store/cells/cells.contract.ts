@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { passTime } from '../leases/leases.contract.ts'
-import type { StoreTest } from '../store.contract.ts'
+import type { StoreTest } from '../store-test.fixture.ts'
 
 const keepMs = 60_000
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { passTime } from '../leases/leases.contract.ts'
 import { newAccount } from '../records.fixture.ts'
-import type { StoreTest } from '../store.contract.ts'
 import type { Store } from '../store.ts'
+import type { StoreTest } from '../store-test.fixture.ts'
 
 export function accessTokensContract(of: StoreTest): void {
   of('an access token is found by all until its time is over', async (store, clock, database) => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { newAccount, newSheet } from '../records.fixture.ts'
-import type { StoreTest } from '../store.contract.ts'
 import type { Store } from '../store.ts'
+import type { StoreTest } from '../store-test.fixture.ts'
 import type { CredentialIdentity, NewCredential } from './credentials.ts'
 
 export function credentialsContract(of: StoreTest): void {

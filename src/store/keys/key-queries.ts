@@ -4,7 +4,8 @@ import { GoneMeanwhile } from '../../errors.ts'
 import { newId } from '../new-id.ts'
 import type { ApiKeyTable, Tables } from '../sql/schema.ts'
 import { inMs, type SqlDatabase } from '../sql/sql-database.ts'
-import type { KeyRecord, NewKey, Store } from '../store.ts'
+import type { Store } from '../store.ts'
+import type { KeyRecord, NewKey } from './keys.ts'
 
 type KeyQueries = Pick<
   Store,

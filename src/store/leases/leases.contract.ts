@@ -3,11 +3,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
 import type { MovableClock } from '../../clock.ts'
 import { accountWithSheet } from '../records.fixture.ts'
+import type { SheetRecord } from '../sheets/sheets.ts'
 import type { Tables } from '../sql/schema.ts'
 import type { SqlDatabase } from '../sql/sql-database.ts'
 import { createSqlStore } from '../sql/sql-store.ts'
-import type { StoreTest } from '../store.contract.ts'
-import type { SheetRecord, Store } from '../store.ts'
+import type { Store } from '../store.ts'
+import type { StoreTest } from '../store-test.fixture.ts'
 
 const forMs = 4_000
 const wantForMs = 500

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { asideMs, passTime } from '../leases/leases.contract.ts'
 import { accountWithSheet, newAccount, newSheet } from '../records.fixture.ts'
+import type { SheetRecord } from '../sheets/sheets.ts'
 import { createSqlStore } from '../sql/sql-store.ts'
-import type { StoreTest } from '../store.contract.ts'
-import type { SheetRecord, Store } from '../store.ts'
+import type { Store } from '../store.ts'
+import type { StoreTest } from '../store-test.fixture.ts'
 import { type Claim, keptRowBytes, type OperationToClaim, type OperationToSend } from './operations.ts'
 
 const keepMs = 24 * 60 * 60_000

@@ -3,7 +3,7 @@ import { GoneMeanwhile } from '../../errors.ts'
 import { maxFormerSlugs, slugReservedMs } from '../accounts/former-slugs.ts'
 import { asideMs, passTime } from '../leases/leases.contract.ts'
 import { accountWithSheet, newAccount, newKey, newSheet } from '../records.fixture.ts'
-import type { StoreTest } from '../store.contract.ts'
+import type { StoreTest } from '../store-test.fixture.ts'
 import type { SignUp } from './owners.ts'
 
 const minuteMs = 60_000

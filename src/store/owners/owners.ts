@@ -1,4 +1,4 @@
-import type { AccountRecord } from '../store.ts'
+import type { AccountRecord } from '../accounts/accounts.ts'
 
 /** The store's part for the people behind accounts. E-mail addresses come case-folded and are compared as they are. */
 export interface OwnerStore {

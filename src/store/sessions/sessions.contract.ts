@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { GoneMeanwhile } from '../../errors.ts'
 import { asideMs, passTime } from '../leases/leases.contract.ts'
 import { accountWithSheet, newAccount, newKey, newSheet } from '../records.fixture.ts'
-import type { StoreTest } from '../store.contract.ts'
+import type { StoreTest } from '../store-test.fixture.ts'
 import type { ConnectAttempt } from './sessions.ts'
 
 const minuteMs = 60_000

@@ -1,4 +1,4 @@
-import type { AccountRecord } from '../store.ts'
+import type { AccountRecord } from '../accounts/accounts.ts'
 
 /**
  * The store's part for owners at the dashboard. All ids here are hashes: what opens a session is nowhere. Time is the

@@ -4,7 +4,8 @@ import { GoneMeanwhile } from '../../errors.ts'
 import { newId } from '../new-id.ts'
 import type { SheetTable, Tables } from '../sql/schema.ts'
 import { type SqlDatabase, unlessTaken } from '../sql/sql-database.ts'
-import type { SheetRecord, Store } from '../store.ts'
+import type { Store } from '../store.ts'
+import type { SheetRecord } from './sheets.ts'
 
 type SheetQueries = Pick<
   Store,

@@ -1,4 +1,4 @@
-import { compileLookUps, toFacts } from '../accounts/admission-query.ts'
+import { compileLookUps, toFacts } from '../admission/admission-query.ts'
 import type { Store } from '../store.ts'
 import type { ColumnValues, SqlDatabase } from './sql-database.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { accountWithSheet, newAccount } from '../records.fixture.ts'
-import type { StoreTest } from '../store.contract.ts'
+import type { StoreTest } from '../store-test.fixture.ts'
 import type { RecentRequestRecord, UsageBatch } from './usage-figures.ts'
 
 const none: UsageBatch = { counts: [], latencies: [], providerCalls: [], activity: [], recent: [] }

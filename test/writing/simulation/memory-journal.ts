@@ -1,7 +1,7 @@
 import { StoreFailure } from '../../../src/errors.ts'
 import type { LeaseStore } from '../../../src/store/leases/leases.ts'
 import type { OperationRecord, OperationStore, Outcome } from '../../../src/store/operations/operations.ts'
-import type { SheetRecord } from '../../../src/store/store.ts'
+import type { SheetRecord } from '../../../src/store/sheets/sheets.ts'
 import { createMemoryLeases } from './memory-leases.ts'
 import type { VirtualTime } from './virtual-time.ts'
 

@@ -1,5 +1,3 @@
-import type { IndexedSnapshot } from '../snapshot.ts'
-
 /**
  * All columns as codes, in one buffer, so that a worker hands them over in no time however many there are.
  *
@@ -46,10 +44,13 @@ export interface IndexedColumn {
   kinds: number
 }
 
-export function indexedColumn(
-  { indexes, rowNumbers }: Pick<IndexedSnapshot, 'indexes'> & { rowNumbers: { length: number } },
-  column: number,
-): IndexedColumn {
+/** Rows whose columns are there as codes. */
+export interface IndexedRows {
+  indexes: ColumnIndexes
+  rowNumbers: { readonly length: number }
+}
+
+export function indexedColumn({ indexes, rowNumbers }: IndexedRows, column: number): IndexedColumn {
   const { codes, facts } = indexes
   const fact = (at: number) => facts[column * columnFacts + at] ?? 0
   const kinds = fact(factAt.kinds)

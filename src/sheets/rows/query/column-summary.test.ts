@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { buildSnapshot } from '../build-snapshot.ts'
 import type { Cell } from '../grid.ts'
-import { buildSnapshot } from '../snapshot.ts'
 import { columnKindsOf, summariesOf } from './column-summary.ts'
 
 test('a column is summed up by the kinds of its cells, with examples from the top', () => {

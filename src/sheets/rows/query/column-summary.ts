@@ -1,7 +1,12 @@
 import type { Cell } from '../grid.ts'
-import type { IndexedSnapshot } from '../snapshot.ts'
 import type { Column } from '../table.ts'
-import { type ColumnIndexes, type IndexedColumn, indexedColumn, seen } from './column-index.ts'
+import {
+  type ColumnIndexes,
+  type IndexedColumn,
+  type IndexedRows,
+  indexedColumn,
+  seen,
+} from './column-index.ts'
 
 /** What kinds of cells a column holds. */
 export interface ColumnKinds {
@@ -21,7 +26,7 @@ export type CellKind = 'number' | 'integer' | 'boolean' | 'string' | 'date' | 'd
 const maxExamples = 3
 
 /** Of each column; at once, however many rows there are. */
-export function columnKindsOf(snapshot: IndexedSnapshot): ColumnKinds[] {
+export function columnKindsOf(snapshot: IndexedRows & { columns: readonly Column[] }): ColumnKinds[] {
   return snapshot.columns.map((_, at) => kindsOf(indexedColumn(snapshot, at)))
 }
 

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { buildSnapshot } from '../build-snapshot.ts'
 import type { Cell } from '../grid.ts'
-import { buildSnapshot, rowJson } from '../snapshot.ts'
+import { rowJson } from '../snapshot.ts'
 import { type ListShape, listChunks } from './list-chunks.ts'
 import { cellAt, cellsAt } from './row-cells.ts'
 

@@ -1,7 +1,7 @@
 import type { CompiledQuery, Kysely } from 'kysely'
 import type { CredentialState, KeyMode, KeyScope, SheetAccepts, SheetAccess, Tables } from '../sql/schema.ts'
 import type { ColumnValues, LookUpClock } from '../sql/sql-database.ts'
-import type { Facts } from '../store.ts'
+import type { Facts } from './admission-facts.ts'
 
 /**
  * Account, sheet, the state of its credential, and key in one statement, for both address forms. The key is joined only where it is active,

@@ -1,0 +1,89 @@
+import { hash } from 'node:crypto'
+import { ProviderFailure } from '../provider-failure.ts'
+import type { Grid } from './grid.ts'
+import { indexColumns } from './query/index-columns.ts'
+import { createRowWriter, writeList } from './row-json.ts'
+import { describeRows } from './schema/row-description.ts'
+import {
+  bytesOfBuffers,
+  type IndexedSnapshot,
+  type MadeLater,
+  maxRowBytes,
+  rowBuffers,
+  rowBytes,
+  type Snapshot,
+  withIndexes,
+} from './snapshot.ts'
+import { type Column, isBlank, lastRowWithData, servedColumnsOf } from './table.ts'
+
+/** Every row repeats every header, so a small file can make a very large list; buffers know no limit of their own. */
+const maxListBytes = 512 * 1024 * 1024
+
+type Values = 'typed' | 'formatted'
+
+export function buildSnapshot(grid: Grid, values: Values = 'typed'): IndexedSnapshot {
+  const { snapshot, index } = buildRows(grid, values)
+  return withIndexes(snapshot, index())
+}
+
+/** The rows at once, and their indexes when asked for. */
+export function buildRows(
+  grid: Grid,
+  values: Values,
+): { snapshot: Snapshot; cells: number; index(): MadeLater } {
+  const emptyCell = values === 'formatted' ? '' : null
+  const columns = servedColumnsOf(grid)
+  const lastRowNumber = lastRowWithData(grid)
+  const blankRowJson = createRowWriter(columns, emptyCell)([])
+  const rowNumbers = numbersOfFilledRows(grid, lastRowNumber)
+  // Told before the first byte is made, where the headers alone are too much.
+  if (blankRowJson.length * rowNumbers.length > maxListBytes) throw tooLarge()
+  const rows = Array.from(rowNumbers, (number) => grid.rows[number - 1] ?? [])
+  const list = writeList(columns, rows, maxListBytes, emptyCell)
+  if (!list) throw tooLarge()
+  refuseLongRow(list, rowNumbers)
+  const snapshot = {
+    ...list,
+    rowNumbers,
+    columns,
+    lastRowNumber,
+    blankRowJson,
+    contentHash: contentHash(columns, list.listJson, rowNumbers),
+    sizeInBytes: bytesOfBuffers(rowBuffers({ ...list, rowNumbers })),
+  }
+  return {
+    snapshot,
+    cells: rows.length * columns.length,
+    index() {
+      const indexes = indexColumns(columns, rows)
+      return { indexes, description: describeRows(columns, rows, indexes, values) }
+    },
+  }
+}
+
+function numbersOfFilledRows({ rows }: Grid, lastRowNumber: number): Uint32Array<ArrayBuffer> {
+  const numbers = new Uint32Array(lastRowNumber)
+  let count = 0
+  for (let number = 2; number <= lastRowNumber; number++)
+    if (!isBlank(rows[number - 1] ?? [])) numbers[count++] = number
+  return numbers.slice(0, count)
+}
+
+function refuseLongRow(list: Pick<Snapshot, 'rowStarts'>, rowNumbers: Uint32Array): void {
+  for (let at = 0; at < rowNumbers.length; at++) {
+    if (rowBytes(list, at) <= maxRowBytes) continue
+    throw new ProviderFailure(
+      `row ${rowNumbers[at]} has more than ${maxRowBytes / 1024 / 1024} MiB; shorten its cells, or spread them over several rows`,
+    )
+  }
+}
+
+function tooLarge(): ProviderFailure {
+  return new ProviderFailure('the rows are too large together; shorten the headers or the cells')
+}
+
+function contentHash(columns: readonly Column[], listJson: Uint8Array, rowNumbers: Uint32Array): string {
+  const keys = JSON.stringify(columns.map((column) => column.key))
+  const numbers = hash('sha256', new Uint8Array(rowNumbers.buffer), 'base64url')
+  return hash('sha256', keys + numbers + hash('sha256', listJson, 'base64url'), 'base64url').slice(0, 22)
+}

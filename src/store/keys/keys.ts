@@ -1,0 +1,45 @@
+import type { ApiKeyTable, KeyMode, KeyScope } from '../sql/schema.ts'
+
+/** The store's part for API keys, which it knows by their hashes. */
+export interface KeyStore {
+  /** Of the account's revoked keys only the last ones are remembered. */
+  createKey(key: NewKey): Promise<KeyRecord>
+  findKey(keyId: string): Promise<KeyRecord | null>
+  keysOf(accountId: string): Promise<KeyRecord[]>
+  /** False when it was revoked already or never existed. A revoked key stays revoked. */
+  revokeKey(keyId: string): Promise<boolean>
+  /** Revokes one key and makes its successor, both or neither; null when the old one is not active. */
+  replaceKey(
+    keyId: string,
+    successor: Pick<NewKey, 'hash' | 'shownStart' | 'shownEnd'>,
+  ): Promise<KeyRecord | null>
+
+  /**
+   * One for each sheet, which expires, by the store's clock, and ends with the session that asked for it: a new value
+   * ends the former one and keeps its id.
+   */
+  putConsoleKey(key: NewKey & { sheetId: string; sessionHash: string }, lifeMs: number): Promise<KeyRecord>
+  setKeyScope(keyId: string, scope: KeyScope): Promise<void>
+  /** Remembers when keys were last used; a time older than the one known changes nothing. */
+  noteKeysUsed(lastUsedMs: ReadonlyMap<string, number>): Promise<void>
+}
+
+export interface NewKey {
+  accountId: string
+  sheetId: string | null
+  name: string
+  mode: KeyMode
+  scope: KeyScope
+  hash: string
+  shownStart: string
+  shownEnd: string
+}
+
+export type KeyRecord = Omit<NewKey, 'hash'> &
+  Pick<ApiKeyTable, 'id'> & {
+    createdAtMs: number
+    revokedAtMs: number | null
+    lastUsedAtMs: number | null
+    /** From then on it is no key any more, by the store's clock; null = never. */
+    expiresAtMs: number | null
+  }

@@ -1,0 +1,49 @@
+import type { SheetAccepts, SheetAccess, UnknownFields } from '../sql/schema.ts'
+
+/** The store's part for sheets: where the rows of an address are, and how they are served. */
+export interface SheetStore {
+  /** However many are made at once, with `most` the account never has more; null = any number. */
+  createSheet(sheet: NewSheet, most?: number | null): Promise<SheetRecord | 'slug_taken' | 'too_many'>
+  findSheet(accountId: string, slug: string): Promise<SheetRecord | null>
+  sheetById(sheetId: string): Promise<SheetRecord | null>
+  sheetsOf(accountId: string): Promise<SheetRecord[]>
+  setPaused(sheetId: string, paused: boolean): Promise<void>
+  /** All of it or nothing. */
+  changeSheet(sheetId: string, change: SheetChange): Promise<'changed' | 'slug_taken'>
+  /** Keys for this sheet alone are revoked with it. */
+  deleteSheet(sheetId: string): Promise<void>
+  /** Counts a write to `source`: from now on no snapshot read before it is served. Returns when every sheet of it knows. */
+  countWrite(source: string): Promise<void>
+}
+
+export interface SheetSettings {
+  access: SheetAccess
+  accepts: SheetAccepts
+  cacheSeconds: number
+  staleIfErrorSeconds: number
+  unknownFields: UnknownFields
+}
+
+export type SheetChange = Partial<SheetSettings & { slug: string; paused: boolean }>
+
+export interface NewSheet {
+  accountId: string
+  slug: string
+  provider: string
+  source: string
+  location: string
+  /** Of the same account; null where the provider needs none. */
+  credentialId: string | null
+  access: SheetAccess
+}
+
+export interface SheetRecord extends NewSheet {
+  id: string
+  paused: boolean
+  accepts: SheetAccepts
+  cacheSeconds: number
+  staleIfErrorSeconds: number
+  unknownFields: UnknownFields
+  writeSeq: number
+  createdAtMs: number
+}
