@@ -1,13 +1,13 @@
-// npm test [-- words and flags]: the test files whose path contains one of the words (all without), flags go
-// to `node --test`. `--no-install` leaves missing servers missing.
+// npm test: the quick tests (scripts/test-tiers.ts). `--all` (npm run test:all): all of them. With words: the test files of
+// either kind whose path contains one. Other flags go to `node --test`. `--no-install` leaves missing servers missing.
 import { spawn } from 'node:child_process'
 import { globSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join, relative } from 'node:path'
 import { run } from 'node:test'
 import { installMissing, testServers } from '../test/servers/install-missing.ts'
-import { inOrder } from './test-order.ts'
 import report from './test-reporter.ts'
+import { inOrder, isQuick } from './test-tiers.ts'
 
 const perTestLimitMs = 60_000
 // A test file that leaves something open never ends; when the runner is stopped, it names the file.
@@ -16,13 +16,16 @@ const root = join(import.meta.dirname, '..')
 
 const given = process.argv.slice(2)
 const words = given.filter((argument) => !argument.startsWith('-'))
-const flags = given.filter((argument) => argument.startsWith('-') && argument !== '--no-install')
+const ours = ['--all', '--no-install']
+const flags = given.filter((argument) => argument.startsWith('-') && !ours.includes(argument))
+const isMeant = (file: string) =>
+  words.length === 0 ? given.includes('--all') || isQuick(file) : words.some((word) => file.includes(word))
 
 const files = inOrder(
   globSync('{src,test,scripts,bench,emulator}/**/*.test.ts', {
     cwd: root,
     exclude: ['**/node_modules/**'],
-  }).filter((file) => words.length === 0 || words.some((word) => file.includes(word))),
+  }).filter(isMeant),
 )
 // One more than the cores: many of them wait for servers, windows and leases most of the time.
 const concurrency = availableParallelism() + 1
@@ -34,7 +37,7 @@ if (files.length === 0) {
   process.exitCode = 1
 } else {
   await installMissing({
-    programs: testServers,
+    programs: files.every(isQuick) ? [] : testServers,
     install: !given.includes('--no-install'),
     say: (line) => process.stderr.write(`rowport: ${line}\n`),
   })

@@ -28,7 +28,7 @@ const changes: Change[] = [
 ]
 
 describe('what reading refuses, editing refuses in the same words', () => {
-  const fixture = (name: string): Buffer => readFileSync(new URL(`./fixtures/${name}`, import.meta.url))
+  const fixture = (name: string): Buffer => readFileSync(new URL(`../fixtures/${name}`, import.meta.url))
   const row = '<row r="1"><c r="A1"><v>1</v></c></row>'
   const spaces = `${' '.repeat(MIB - 7)}<!---->`
   const refused: [what: string, bytes: Uint8Array][] = [

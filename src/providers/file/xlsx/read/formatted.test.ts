@@ -58,7 +58,7 @@ test('as displayed, every cell is the text its format shows', async () => {
 })
 
 test('a workbook written by openpyxl, as displayed', async () => {
-  const bytes = readFileSync(new URL('./fixtures/openpyxl.xlsx', import.meta.url))
+  const bytes = readFileSync(new URL('../fixtures/openpyxl.xlsx', import.meta.url))
   const { rows } = await decodeXlsx(bytes, { values: 'formatted' })
   assert.ok(rows.flat().every((cell) => cell === null || typeof cell === 'string'))
   assert.deepEqual(rows[1]?.slice(0, 3), ['1', 'Ärger & <b>', '15/11/2026'])

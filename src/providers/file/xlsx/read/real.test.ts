@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { decodeXlsx, listXlsxTabs } from './xlsx.ts'
 
-const fixture = (name: string): Buffer => readFileSync(new URL(`./fixtures/${name}`, import.meta.url))
+const fixture = (name: string): Buffer => readFileSync(new URL(`../fixtures/${name}`, import.meta.url))
 
 const HEADER = ['id', 'name', 'day', 'at', 'time', 'worked', 'price', 'share', 'ok', 'code', 'note', 'err']
 const FIRST = [

@@ -6,7 +6,7 @@ import { MAX_WORKBOOK_BYTES } from '../container/limits.ts'
 import { buildWorkbook, withPart, workbookParts, zip } from '../workbook.fixture.ts'
 import { decodeXlsx, listXlsxTabs } from './xlsx.ts'
 
-const fixture = (name: string): Buffer => readFileSync(new URL(`./fixtures/${name}`, import.meta.url))
+const fixture = (name: string): Buffer => readFileSync(new URL(`../fixtures/${name}`, import.meta.url))
 
 async function assertRefused(bytes: Uint8Array, message: RegExp): Promise<void> {
   for (const attempt of [() => decodeXlsx(bytes, {}), () => listXlsxTabs(bytes)]) {

@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict'
+import { globSync, readFileSync } from 'node:fs'
+import { dirname, join, normalize } from 'node:path'
+import { test } from 'node:test'
+import { inOrder, isQuick } from './test-tiers.ts'
+
+const root = join(import.meta.dirname, '..')
+const files = globSync('{src,test,scripts,bench,emulator}/**/*.test.ts', {
+  cwd: root,
+  exclude: ['**/node_modules/**'],
+})
+
+test('a quick test starts no server, process or browser that has to be installed or waited for', () => {
+  const quick = files.filter(isQuick)
+  assert.ok(quick.length > 100 && quick.length < files.length)
+  assert.deepEqual(
+    quick.filter((file) =>
+      reaches(file, /^test\/(?:servers\/(?:postgres|redis|nginx|chromium)|process\/running)\.ts$/, new Set()),
+    ),
+    [],
+  )
+})
+
+test('the order leaves no file out', () => {
+  assert.deepEqual(inOrder(files).toSorted(), files.toSorted())
+})
+
+function reaches(file: string, forbidden: RegExp, seen: Set<string>): boolean {
+  if (forbidden.test(file)) return true
+  if (seen.has(file)) return false
+  seen.add(file)
+  const text = readFileSync(join(root, file), 'utf8')
+  const imported = [...text.matchAll(/(?:from|import\()\s*'(\.[^']+\.ts)'/g)].map(([, path]) => path ?? '')
+  return imported.some((path) => reaches(normalize(join(dirname(file), path)), forbidden, seen))
+}

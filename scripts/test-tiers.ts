@@ -1,0 +1,50 @@
+/**
+ * Beginnings of paths: what takes other servers, processes of its own, a browser, or its time. The rest is what a
+ * contributor runs all day: units, contracts on SQLite and memory, the front door. What takes longest goes first:
+ * whoever begins last with half a minute of work runs alone, and one core has nothing to do.
+ */
+const systemTests = [
+  'test/browser/dashboard',
+  'test/cluster/writing',
+  'test/cluster/exactness',
+  'test/cluster/reading-after-writing',
+  'test/exactness',
+  'test/cluster/',
+  'test/writing/google-kills',
+  'test/writing/kills',
+  'test/attacks/',
+  'test/process/',
+  'test/quota-kills',
+  'test/google/',
+  'test/browser/',
+  'test/memory/',
+  'test/neighbours/',
+  'test/shares/',
+  'test/disk-shares',
+  'test/writing/',
+  'test/emulator/',
+  'test/servers/',
+  'test/dashboard/',
+  'test/connect/',
+  'test/spec/formats-large',
+  'test/spec/fuzz',
+  'scripts/set-up',
+  'src/store/sql/postgres/',
+  'src/shared-state/redis/',
+]
+
+/** Of the others, what takes longest. */
+const longQuickTests = ['test/spec/order-of-checks', 'test/spec/malformed', 'test/spec/', 'test/']
+
+export function isQuick(file: string): boolean {
+  return !systemTests.some((beginning) => file.startsWith(beginning))
+}
+
+export function inOrder(files: readonly string[]): string[] {
+  const ranks = [...systemTests, ...longQuickTests]
+  const rank = (file: string) => {
+    const at = ranks.findIndex((beginning) => file.startsWith(beginning))
+    return at === -1 ? ranks.length : at
+  }
+  return files.toSorted((one, other) => rank(one) - rank(other) || (one < other ? -1 : 1))
+}
