@@ -302,7 +302,7 @@ export async function startServer(
     await Promise.all([workshop.shared.settled(), redisForRows?.settled()])
     const { shares } = config
     return listen(
-      { api, dashboard, metrics, observe, storeProblem, drain, shares, trustedProxies },
+      { api, dashboard, metrics, observe, storeProblem, drain, shares, trustedProxies, clock },
       config,
       timeLimits,
     )

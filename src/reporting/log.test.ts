@@ -180,7 +180,7 @@ test('metrics count everything and hold no secret', async () => {
     })
     metrics.observe({ event: 'request_unreadable', code: 'bad_request', reason: secret })
   }
-  const text = await metrics.expose()
+  const text = String(await metrics.expose())
   for (const [what, secret] of Object.entries(secrets)) assert.ok(!text.includes(secret.slice(-12)), what)
   assert.match(
     text,

@@ -1,16 +1,20 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { Observation, Observe } from './observe.ts'
 
 export interface Metrics {
   observe: Observe
-  /** Prometheus text. */
-  expose(): Promise<string>
+  /** Prometheus text; the same bytes for all who ask at the same time. */
+  expose(): Promise<Buffer>
   contentType: string
 }
 
 const secondsPerMs = 0.001
 /** Counting is done for so many requests at once: in a row it costs a fifth of what it costs between requests. */
 const countedTogether = 256
+
+/** It takes milliseconds to make, and anyone who reaches the server may ask for it. */
+const madeEveryMs = 200
 
 /** What `/metrics` shows, all of it derived from observations. Labels take few values, and never a client's text. */
 export function createMetrics(): Metrics {
@@ -151,17 +155,27 @@ export function createMetrics(): Metrics {
   })
 
   let waiting: Observation[] = []
+  let rest = Promise.resolve()
+  let next: Promise<Buffer> | null = null
 
   return {
     contentType: registry.contentType,
     expose() {
-      countWaiting()
-      return registry.metrics()
+      next ??= rest.then(made)
+      return next
     },
     observe(seen) {
       waiting.push(seen)
       if (waiting.length >= countedTogether) countWaiting()
     },
+  }
+
+  /** Whoever asks from now on gets the next, so that nobody gets one that is older than the question. */
+  async function made(): Promise<Buffer> {
+    next = null
+    rest = sleep(madeEveryMs, undefined, { ref: false })
+    countWaiting()
+    return Buffer.from(await registry.metrics())
   }
 
   function countWaiting(): void {

@@ -37,6 +37,9 @@ export function createRouter({ api, dashboard, metrics, storeProblem, drain }: R
     ['/metrics', exposition],
   ])
 
+  /** Of the store, for all who ask meanwhile: it costs a write, and strangers may ask. */
+  let checking: Promise<StoreProblem | null> | null = null
+
   return (request, response) => {
     // Also for pages: a probe that keeps its connection would hold up the end.
     if (drain.isDraining) response.shouldKeepAlive = false
@@ -53,12 +56,15 @@ export function createRouter({ api, dashboard, metrics, storeProblem, drain }: R
 
   async function readiness(request: IncomingMessage, response: ServerResponse): Promise<void> {
     if (drain.isDraining) return plainJson(request, response, 503, { status: 'draining' })
-    const problem = await storeProblem()
+    checking ??= storeProblem().finally(() => {
+      checking = null
+    })
+    const problem = await checking
     return plainJson(request, response, problem ? 503 : 200, problem ?? { status: 'ready' })
   }
 
   async function exposition(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const body = await metrics.expose()
+    const body = [await metrics.expose()]
     send(
       response,
       { status: 200, base: ['Content-Type', metrics.contentType], headers: [], body },

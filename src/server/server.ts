@@ -3,14 +3,21 @@ import type { AddressInfo, Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { maxBodyBytes } from '../api/request/body.ts'
 import { readMethods } from '../api/request/routes.ts'
+import type { Clock } from '../clock.ts'
 import { Refusal } from '../errors.ts'
+import { isTrusted, socketAddress } from '../http/client-address.ts'
 import { randomBase62 } from '../secrets/random-base62.ts'
+import { clientNetwork } from '../shares/client-network.ts'
+import { createLoopTurns } from '../shares/loop-turns.ts'
+import { createArrivals } from './arrivals.ts'
 import { type ConnectionsParts, createConnections } from './connections.ts'
 import { maxHeaderBytes, maxHeaders, problemWithHead } from './request-head.ts'
 import { createRouter, type Drain, type RouterParts, refuse } from './router.ts'
 import { askedBy, createWire, refuseOnSocket, turnedAwayAtOnce } from './wire.ts'
 
-export interface ServerParts extends RouterParts, ConnectionsParts {}
+export interface ServerParts extends RouterParts, ConnectionsParts {
+  clock: Pick<Clock, 'elapsedMs'>
+}
 
 export interface RunningServer {
   port: number
@@ -87,17 +94,29 @@ interface UnderWay {
 
 /** Everything that a connection can bring, each to the one who answers it. */
 function share(server: Server, parts: ServerParts, idleSocketMs: number): UnderWay {
-  const { observe } = parts
+  const { observe, trustedProxies } = parts
   const underWay: UnderWay = { count: 0, onNone: () => {} }
   const wire = createWire(observe)
   const route = createRouter(parts)
   const connections = createConnections(parts)
+  // Turns of their own: who only wants to be heard does not wait behind the work that was asked for.
+  const arrivals = createArrivals(createLoopTurns(parts.clock), wire.isParted)
+  let proxied = 0
 
   server.on('connection', (socket: Socket) => {
     // What Node calls after the last answer on a connection.
     socket.destroySoon = () => wire.partFrom(socket)
     const refusal = connections.open(socket)
-    if (refusal) wire.turnAway(socket, refusal)
+    if (refusal) {
+      wire.turnAway(socket, refusal)
+      return
+    }
+    const address = socketAddress(socket)
+    // Behind a proxy, each connection may be another client's.
+    arrivals.takeInTurns(
+      socket,
+      isTrusted(address, trustedProxies) ? `proxied ${++proxied}` : clientNetwork(address),
+    )
   })
   server.on('clientError', (error, socket) => wire.answerUnreadable(error, socket as Socket))
   server.on('connect', (request, socket) => {

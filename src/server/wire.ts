@@ -26,8 +26,8 @@ interface Exchange {
 }
 
 /**
- * Nobody sends more before it has read an answer. All that came in one packet are begun in one go, before anybody else has a
- * turn: thousands of short requests on a single connection would stop the server for seconds.
+ * Nobody sends more before it has read an answer. Those that came together are begun in one go, and each of them and its
+ * answer is kept until the ones before it are sent.
  */
 const maxUnawaited = 50
 
@@ -42,6 +42,8 @@ export interface Wire {
   begin(request: IncomingMessage, response: ServerResponse): boolean
   /** For a connection that is one too many. */
   turnAway(socket: Socket, refusal: Refusal): void
+  /** Whether nothing that still comes on a connection is read as a request. */
+  isParted(socket: Socket): boolean
   /** Closes a connection after its last answer. */
   partFrom(socket: Socket): void
   /** Answers what Node could not read, straight on the socket: still JSON, still the right status. */
@@ -82,6 +84,8 @@ export function createWire(observe: Observe): Wire {
       socket.resetAndDestroy()
       return false
     },
+
+    isParted: (socket) => socket.destroyed || parting.has(socket),
 
     partFrom(socket) {
       // A client that has sent all it announced reads our answer next; only another one needs time.
@@ -174,9 +178,12 @@ export function askedBy({ method, url = '' }: IncomingMessage): Asked {
   return { form: errorFormOf(url), isHead: method === 'HEAD' }
 }
 
-/** From the bytes that were not understood, as far as they look like a request line at all. */
-function askedIn(packet: Buffer | undefined): Asked {
-  const line = packet?.subarray(0, 512).toString('latin1') ?? ''
+/**
+ * From the bytes that were not understood, as far as they look like a request line at all. They may be a later piece of what
+ * came together (arrivals.ts), which has memory of its own.
+ */
+function askedIn(piece: Buffer | undefined): Asked {
+  const line = piece ? Buffer.from(piece.buffer).toString('latin1', 0, 512) : ''
   const [, method, url = ''] = /^\s*([A-Z]+) (\S*)/.exec(line) ?? []
   return { form: errorFormOf(url), isHead: method === 'HEAD' }
 }

@@ -8,7 +8,7 @@ const docs = join(import.meta.dirname, '../../docs')
 
 test('the dashboard and the alert rules ask for metrics that there are', async () => {
   const metrics = createMetrics()
-  const exposed = await metrics.expose()
+  const exposed = String(await metrics.expose())
   const known = new Set([...exposed.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name))
   const grafana = await readFile(join(docs, 'grafana-dashboard.json'), 'utf8')
   const rules = await readFile(join(docs, 'alert-rules.yaml'), 'utf8')

@@ -18,9 +18,10 @@ export interface HoarderWish {
 
 /**
  * `idle`: one request, then nothing. `silent`: not even that. `slow-headers`: one byte after the other. `slow-reader`: asks,
- * and leaves the answer lying.
+ * and leaves the answer lying. `unawaited`: asks as often as fits into the connection, and again and again. `tiny-chunks`: a
+ * body without an end, in chunks of one byte.
  */
-export type HoarderKind = 'idle' | 'silent' | 'slow-headers' | 'slow-reader'
+export type HoarderKind = 'idle' | 'silent' | 'slow-headers' | 'slow-reader' | 'unawaited' | 'tiny-chunks'
 
 export interface HoarderReport {
   opened: number
@@ -81,6 +82,11 @@ function hoard(wish: HoarderWish): void {
       // A refusal is read, an answer is not.
       socket.once('data', () => socket.pause())
     }
+    if (kind === 'unawaited') flood(socket, `GET ${path} HTTP/1.1\r\n${head}\r\n`)
+    if (kind === 'tiny-chunks') {
+      socket.write(`POST ${path} HTTP/1.1\r\n${head}Transfer-Encoding: chunked\r\n\r\n`)
+      flood(socket, '1\r\nx\r\n')
+    }
     if (kind === 'slow-headers') {
       const text = `GET ${path} HTTP/1.1\r\n${head}X: ${'y'.repeat(9_999)}`
       let sent = 0
@@ -88,4 +94,13 @@ function hoard(wish: HoarderWish): void {
       socket.once('close', () => clearInterval(dribble))
     }
   }
+}
+
+function flood(socket: Socket, text: string): void {
+  const bytes = Buffer.from(text.repeat(Math.ceil(65_536 / text.length)))
+  const write = () => {
+    while (!socket.destroyed && socket.write(bytes));
+  }
+  socket.on('drain', write)
+  write()
 }

@@ -125,6 +125,14 @@ test('a connection that finds all of its address busy is told why, and closed', 
   assert.match(metrics, /rowport_shares_used_up_total\{share="connections_per_address"\} [1-9]/)
 })
 
+for (const path of ['/metrics', '/api/sheets/acme/nowhere']) {
+  test(`one address that asks for ${path} without waiting for answers does not make others wait`, {
+    timeout: patienceMs,
+  }, async (t) => {
+    await assertFastBeside(t, { kinds: ['unawaited'], path, connections: 20 })
+  })
+}
+
 test('behind a trusted proxy its clients are counted by what they have under way, and its connections stay', {
   timeout: patienceMs,
 }, async (t) => {
@@ -323,6 +331,25 @@ function tell(attack: string, aloneMs: readonly number[], besideMs: readonly num
 function assertFast(aloneMs: readonly number[], besideMs: readonly number[]): void {
   const allowedMs = Math.max(mostMs, busyFactor * percentile(aloneMs, 0.5))
   assert.ok(percentile(besideMs, 0.5) <= allowedMs, `p99 ${inMs(besideMs)}; before: ${inMs(aloneMs)}`)
+}
+
+async function assertFastBeside(
+  t: TestContext,
+  wish: Pick<HoarderWish, 'kinds' | 'path' | 'connections'>,
+): Promise<void> {
+  const ground = await startGround(t)
+  const aloneMs = await askOften(ground)
+  const hoarder = await startHoarder(t, {
+    port: ground.server.port,
+    addresses: ['127.0.0.2'],
+    ...wish,
+    ...(wish.path === ground.small && { headers: { Authorization: `Bearer ${ground.apiKey}` } }),
+  })
+  await hoarder.filled()
+  const besideMs = await askOften(ground)
+  const { opened } = await hoarder.report()
+  tell(`${wish.kinds} ${wish.path}, ${opened} connections opened`, aloneMs, besideMs)
+  assertFast(aloneMs, besideMs)
 }
 
 interface Hoarder {

@@ -6,6 +6,7 @@ import type { Socket } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ClientGone, readBody } from '../../src/api/request/body.ts'
+import { systemClock } from '../../src/clock.ts'
 import { createMetrics } from '../../src/reporting/metrics.ts'
 import type { Observation, Observe } from '../../src/reporting/observe.ts'
 import { listen, type RunningServer } from '../../src/server/server.ts'
@@ -270,6 +271,7 @@ async function listenAlone(
     drain: { isDraining: false },
     shares: defaultShares,
     trustedProxies: null,
+    clock: systemClock,
   }
   const server = await listen(parts, { host: '127.0.0.1', port: 0 }, limits)
   t.after(() => server.close(0))

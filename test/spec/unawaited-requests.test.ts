@@ -1,0 +1,127 @@
+import assert from 'node:assert/strict'
+import diagnosticsChannel from 'node:diagnostics_channel'
+import { once } from 'node:events'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { connect, type Socket } from 'node:net'
+import { type TestContext, test } from 'node:test'
+import { systemClock } from '../../src/clock.ts'
+import { createMetrics } from '../../src/reporting/metrics.ts'
+import { listen } from '../../src/server/server.ts'
+import { defaultShares } from '../../src/shares/shares.ts'
+import { parseAnswers } from './raw-client.ts'
+
+const request = (path: string) => `GET ${path} HTTP/1.1\r\nHost: rowport.test\r\n\r\n`
+
+test('a caller waits for some of the requests that another one sent at once, not for all of them', async (t) => {
+  const handled: string[] = []
+  const port = await listenAlone(t, ({ url = '' }, response) => {
+    handled.push(url)
+    const endMs = performance.now() + 1
+    while (performance.now() < endMs);
+    response.end('fine')
+  })
+  const greedy = await Promise.all(Array.from({ length: 20 }, () => open(t, port, '127.0.0.2')))
+  const other = await open(t, port, '127.0.0.3')
+  // The server takes one new connection in between two looks at all others, so each has to be there first.
+  for (const socket of [...greedy, other]) {
+    socket.write(request('/api/first'))
+    await answersOf(socket, 1)
+  }
+  handled.length = 0
+  for (const socket of greedy) socket.write(request('/api/greedy').repeat(50))
+  other.write(request('/api/other'))
+  const answered = greedy.map((socket) => answersOf(socket, 50))
+  await answersOf(other, 1)
+  const before = handled.indexOf('/api/other')
+  await Promise.all(answered)
+  assert.equal(handled.length, 20 * 50 + 1, 'nothing was lost')
+  t.diagnostic(`after ${before} of 1,000`)
+  assert.ok(before <= 200, `it was answered after ${before} of 1,000 requests of another`)
+})
+
+test('what follows fifty requests without an answer is not even looked at', async (t) => {
+  let begun = 0
+  const port = await listenAlone(t, (_request, response) => {
+    begun++
+    setImmediate(() => response.end('fine'))
+  })
+  const parsed = countRequests(t)
+  const socket = await open(t, port, '127.0.0.2')
+  socket.write(request('/api/x').repeat(1_400))
+  await new Promise((resolve) => socket.once('close', resolve))
+  assert.ok(begun <= 51, `${begun} were begun`)
+  assert.ok(parsed() < 400, `Node made ${parsed()} of the 1,400 requests`)
+})
+
+test('bodies that come in many pieces, and the end of what a client sends, keep their order behind others', async (t) => {
+  const port = await listenAlone(t, async (asked, response) => {
+    let bytes = 0
+    for await (const chunk of asked) {
+      bytes += (chunk as Buffer).length
+      // Long enough that a round is over, and the rest has to wait.
+      const endMs = performance.now() + 2
+      while (performance.now() < endMs);
+    }
+    response.end(String(bytes))
+  })
+  const bodyBytes = 300_000
+  const answers = await Promise.all(
+    Array.from({ length: 6 }, async () => {
+      const socket = await open(t, port, '127.0.0.2')
+      socket.write(
+        `POST /api/x HTTP/1.1\r\nHost: rowport.test\r\nContent-Length: ${bodyBytes}\r\n\r\n${'x'.repeat(bodyBytes)}`,
+      )
+      socket.end(`${request('/api/x')}${request('/api/x')}`)
+      return answersOf(socket, 3)
+    }),
+  )
+  for (const answer of answers) assert.deepEqual(answer, [String(bodyBytes), '0', '0'])
+})
+
+/** How many requests Node has read, whether or not anyone answered them. */
+function countRequests(t: TestContext): () => number {
+  let count = 0
+  const seen = () => count++
+  diagnosticsChannel.subscribe('http.server.request.start', seen)
+  t.after(() => diagnosticsChannel.unsubscribe('http.server.request.start', seen))
+  return () => count
+}
+
+async function listenAlone(
+  t: TestContext,
+  api: (request: IncomingMessage, response: ServerResponse) => unknown,
+): Promise<number> {
+  const parts = {
+    api,
+    dashboard: { methodsAt: () => null, answer: async () => {} },
+    metrics: createMetrics(),
+    observe: () => {},
+    storeProblem: async () => null,
+    drain: { isDraining: false },
+    shares: defaultShares,
+    trustedProxies: null,
+    clock: systemClock,
+  }
+  const server = await listen(parts, { host: '127.0.0.1', port: 0 })
+  t.after(() => server.close(0))
+  return server.port
+}
+
+/** Every 127.x.y.z is an address of this machine. */
+async function open(t: TestContext, port: number, localAddress: string): Promise<Socket> {
+  const socket = connect({ port, host: '127.0.0.1', localAddress, allowHalfOpen: true })
+  t.after(() => socket.destroy())
+  socket.on('error', () => {})
+  await once(socket, 'connect')
+  return socket
+}
+
+async function answersOf(socket: Socket, count: number): Promise<string[]> {
+  const chunks: Buffer[] = []
+  for (;;) {
+    const { answers } = parseAnswers(Buffer.concat(chunks))
+    if (answers.length >= count) return answers.map(({ body }) => body)
+    const [chunk] = (await once(socket, 'data')) as [Buffer]
+    chunks.push(chunk)
+  }
+}
