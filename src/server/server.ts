@@ -96,7 +96,7 @@ interface UnderWay {
 function share(server: Server, parts: ServerParts, idleSocketMs: number): UnderWay {
   const { observe, trustedProxies } = parts
   const underWay: UnderWay = { count: 0, onNone: () => {} }
-  const wire = createWire(observe)
+  const wire = createWire(observe, parts.drain)
   const route = createRouter(parts)
   const connections = createConnections(parts)
   // Turns of their own: who only wants to be heard does not wait behind the work that was asked for.

@@ -6,6 +6,7 @@ import { type ErrorForm, errorBody, Refusal } from '../errors.ts'
 import { isAtItsOwnPace } from '../http/own-pace.ts'
 import type { Observe } from '../reporting/observe.ts'
 import { badRequest, headersTooLarge } from './request-head.ts'
+import type { Drain } from './router.ts'
 
 /** How long a client may take to read why it was refused before its connection is cut. */
 const lingerMs = 2_000
@@ -31,6 +32,16 @@ interface Exchange {
  */
 const maxUnawaited = 50
 
+/** So many chunks of a body are looked at together: a short body may come in whatever it likes. */
+const chunksTogether = 1_024
+/**
+ * Each chunk costs as much as a hundred bytes and more, and one byte takes six on the way. Programs that send a body while they
+ * make it, line by line, stay above this.
+ */
+const leastMeanChunkBytes = 16
+/** A body of this length is read to its end for a client that was refused without it, so that it keeps its connection. */
+const shortBodyBytes = 64 * 1_024
+
 /** Connections on which nothing is read any more. */
 const parting = new WeakSet<Duplex>()
 
@@ -53,7 +64,7 @@ export interface Wire {
 export type ParseError = Error & { code?: string; rawPacket?: Buffer }
 
 /** What happens below the requests: bytes that are none, bodies that break off, answers that must still arrive. */
-export function createWire(observe: Observe): Wire {
+export function createWire(observe: Observe, drain: Drain): Wire {
   const latest = new WeakMap<Socket, Exchange>()
   let turnedAway = 0
 
@@ -68,8 +79,12 @@ export function createWire(observe: Observe): Wire {
     },
 
     begin(request, response) {
-      const { socket } = request
+      const { socket, headers } = request
       if (socket.destroyed) return false
+      const isChunked = headers['transfer-encoding'] !== undefined
+      if (isChunked) watchChunks(request)
+      if (isChunked || Number(headers['content-length'] ?? 0) > shortBodyBytes)
+        partUnlessRead(request, response)
       const known = latest.get(socket)
       if (!known) {
         latest.set(socket, { request, response, former: null, unawaited: 0 })
@@ -101,22 +116,59 @@ export function createWire(observe: Observe): Wire {
       parting.add(socket)
       // A connection that broke has nobody at its end.
       if (!isAboutTheRequest(error) || !socket.writable) return void socket.destroy()
-      const refusal = refusalFor(error)
-      observe({ event: 'request_unreadable', code: refusal.code, reason: error.code ?? 'unknown' })
-      const waitMs = refusal.code === 'request_timeout' ? lateLingerMs : lingerMs
-      const exchange = latest.get(socket)
-      // In the middle of a body, the error belongs to a request that has been seen; else to one that has not.
-      const cutShort = exchange?.request.complete === false ? exchange : null
-      // Answers keep the order of their requests, also before the answer to what is no request.
-      after(cutShort ? cutShort.former : exchange?.response, () => {
-        if (cutShort?.response.headersSent) {
-          after(cutShort.response, () => closeGently(socket, waitMs))
-          return
-        }
-        const asked = cutShort ? askedBy(cutShort.request) : askedIn(error.rawPacket)
-        refuseOnSocket(socket, refusal, asked, waitMs)
-      })
+      refuseRest(socket, refusalFor(error), error.code ?? 'unknown', error.rawPacket)
     },
+  }
+
+  /** Refuses what cannot be read, or is not to be, as the last thing on its connection. */
+  function refuseRest(socket: Socket, refusal: Refusal, reason: string, packet?: Buffer): void {
+    parting.add(socket)
+    observe({ event: 'request_unreadable', code: refusal.code, reason })
+    const waitMs = refusal.code === 'request_timeout' ? lateLingerMs : lingerMs
+    const exchange = latest.get(socket)
+    // In the middle of a body, the error belongs to a request that has been seen; else to one that has not.
+    const cutShort = exchange?.request.complete === false ? exchange : null
+    // Answers keep the order of their requests, also before the answer to what is no request.
+    after(cutShort ? cutShort.former : exchange?.response, () => {
+      if (cutShort?.response.headersSent) {
+        after(cutShort.response, () => closeGently(socket, waitMs))
+        return
+      }
+      const asked = cutShort ? askedBy(cutShort.request) : askedIn(packet)
+      refuseOnSocket(socket, refusal, asked, waitMs)
+    })
+  }
+
+  /** Node pushes each chunk of a body by itself, whoever reads it. */
+  function watchChunks(request: IncomingMessage): void {
+    const { push } = request
+    let chunks = 0
+    let bytes = 0
+    let isRefused = false
+    request.push = (chunk: Buffer | null, encoding) => {
+      if (!isRefused && ++chunks === chunksTogether) {
+        isRefused = bytes < chunks * leastMeanChunkBytes
+        chunks = 0
+        bytes = 0
+        if (isRefused && !parting.has(request.socket)) refuseRest(request.socket, tinyChunks(), 'tiny chunks')
+      }
+      if (!isRefused) {
+        bytes += chunk?.length ?? 0
+        return push.call(request, chunk, encoding)
+      }
+      // Its end may be in the piece that is being read: for whoever waits for the rest, the client went away.
+      request.complete = false
+      return true
+    }
+  }
+
+  /** Whoever is answered before its long body was read would go on sending it to nobody. */
+  function partUnlessRead(request: IncomingMessage, response: ServerResponse): void {
+    const { shouldKeepAlive } = response
+    response.shouldKeepAlive = false
+    request.once('end', () => {
+      response.shouldKeepAlive = shouldKeepAlive && !drain.isDraining
+    })
   }
 }
 
@@ -194,6 +246,10 @@ function isAboutTheRequest({ code = '' }: ParseError): boolean {
 
 function isOver(response: ServerResponse): boolean {
   return response.writableFinished || response.destroyed
+}
+
+function tinyChunks(): Refusal {
+  return badRequest(`The body comes in chunks of fewer than ${leastMeanChunkBytes} bytes; send larger ones.`)
 }
 
 function refusalFor({ code }: ParseError): Refusal {
