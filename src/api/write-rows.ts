@@ -85,13 +85,13 @@ async function ordered(
 async function toOrder(
   { asked, kind, pass, body }: Admitted,
   claim: string | null,
-  { admission }: ApiParts,
+  { admission, turns }: ApiParts,
 ): Promise<WriteOrder | Refusal> {
   const { exchange, address } = asked
   const { account, sheet, parameters } = pass
   const usedUp = await exchange.reserve?.()
   if (usedUp) return usedUp
-  const asking = await parseWish(asked, parameters, kind, body)
+  const asking = await parseWish(asked, parameters, kind, body, () => turns.next(account.id))
   if (asking instanceof Refusal) return asking
   if (sheet.needsReconnect) return new Refusal('token_expired')
   const keyHash = presentedKeyHash(exchange.request, parameters)

@@ -2,10 +2,11 @@ import type { IncomingMessage } from 'node:http'
 import { Refusal } from '../../errors.ts'
 import type { Cell } from '../../sheets/rows/grid.ts'
 import type { RowInput } from '../../sheets/rows/row-input.ts'
+import type { Soon } from '../../soon.ts'
 import { isExactNumber } from './exact-number.ts'
+import { outlineOf, parsedJson, quoted } from './json-outline.ts'
 
 export const maxBodyBytes = 2 * 1024 * 1024
-const maxRows = 1_000
 const maxCellCharacters = 50_000
 
 /** The client went away before it had sent everything: there is nobody left to answer. */
@@ -31,56 +32,71 @@ export async function readBody(request: IncomingMessage): Promise<Buffer | Refus
   return Buffer.concat(chunks, length)
 }
 
-/** One object, or an array of 1 to 1,000; cells are scalars that can be kept exactly (docs/contract.md#bodies). */
-export function parseRows(
+/**
+ * One object, or an array of 1 to 1,000; cells are scalars that can be kept exactly (docs/contract.md#bodies). Each row is a piece
+ * of work, before which `turn` is asked for.
+ */
+export async function parseRows(
   body: Buffer,
   contentEncoding: string | undefined,
   wanted: 'any' | 'one' = 'any',
-): RowInput[] | Refusal {
+  turn: () => Soon<void> = () => undefined,
+): Promise<RowInput[] | Refusal> {
   if (contentEncoding && contentEncoding.toLowerCase() !== 'identity') {
     return invalid('Compressed bodies are not supported; send the JSON as it is.')
   }
+  await turn()
   const text = decodedText(body)
   if (text === null) return invalid('The body is not valid UTF-8.')
-  const parsed = parsedJson(text)
-  if (parsed === undefined) return invalid('The body is not valid JSON.')
-  if (wanted === 'one' && Array.isArray(parsed)) {
-    return invalid('One row is changed at a time: send a single object.')
+  const outline = outlineOf(text)
+  if (outline instanceof Refusal) return outline
+  if (outline === null) return noJson()
+  const { isArray, rows } = outline
+  const parsed: unknown[] = []
+  for (const row of rows) {
+    await turn()
+    const value = parsedJson(row)
+    if (value === undefined) return noJson()
+    parsed.push(value)
   }
-  const rows = Array.isArray(parsed) ? parsed : [parsed]
+  if (wanted === 'one' && isArray) return invalid('One row is changed at a time: send a single object.')
   if (rows.length === 0) return invalid('The array has no rows.')
-  if (rows.length > maxRows) {
-    return new Refusal('payload_too_large', {
-      details: `A request may add ${maxRows} rows; this one has ${rows.length}.`,
-    })
-  }
   const inputs: RowInput[] = []
-  for (const [at, row] of rows.entries()) {
-    const subject = Array.isArray(parsed) ? `Row ${at + 1} of the array` : 'The body'
-    if (typeof row !== 'object' || row === null || Array.isArray(row))
-      return invalid(`${subject} is not an object.`)
-    const input = Object.entries(row)
-    if (input.length === 0) return invalid(`${subject} is an empty object.`)
-    for (const [key, value] of input) {
-      const problem = problemWith(key, value)
-      if (problem) return invalid(Array.isArray(parsed) ? `${subject}: ${problem}` : problem)
-    }
-    inputs.push(input as [string, Cell][])
+  for (const [at, row] of parsed.entries()) {
+    await turn()
+    const input = inputOf(row, isArray ? `Row ${at + 1} of the array` : null)
+    if (input instanceof Refusal) return input
+    inputs.push(input)
   }
-  const inexact = firstInexactNumber(text)
-  if (inexact !== null) return invalid(`The number ${inexact} cannot be kept exactly; send it as text.`)
+  for (const row of rows) {
+    await turn()
+    const inexact = firstInexactNumber(row)
+    if (inexact !== null) return invalid(`The number ${inexact} cannot be kept exactly; send it as text.`)
+  }
   return inputs
 }
 
+/** `subject`: which row of an array; null for one that is the whole body. */
+function inputOf(row: unknown, subject: string | null): RowInput | Refusal {
+  const name = subject ?? 'The body'
+  if (typeof row !== 'object' || row === null || Array.isArray(row))
+    return invalid(`${name} is not an object.`)
+  const input = Object.entries(row)
+  if (input.length === 0) return invalid(`${name} is an empty object.`)
+  for (const [key, value] of input) {
+    const problem = problemWith(key, value)
+    if (problem) return invalid(subject === null ? problem : `${subject}: ${problem}`)
+  }
+  return input as [string, Cell][]
+}
+
 function problemWith(key: string, value: unknown): string | null {
-  const name = `"${key.length > 80 ? `${key.slice(0, 80)}…` : key}"`
   if (!key.isWellFormed()) return 'A field name is not valid Unicode.'
-  if (typeof value === 'object' && value !== null)
-    return `${name} holds a nested value; a cell is a single value.`
-  if (typeof value === 'number' && !Number.isFinite(value)) return `${name} holds a number that is too large.`
+  if (typeof value === 'number' && !Number.isFinite(value))
+    return `${quoted(key)} holds a number that is too large.`
   if (typeof value !== 'string') return null
-  if (value.length > maxCellCharacters) return `${name} has more than ${maxCellCharacters} characters.`
-  return value.isWellFormed() ? null : `${name} is not valid Unicode.`
+  if (value.length > maxCellCharacters) return `${quoted(key)} has more than ${maxCellCharacters} characters.`
+  return value.isWellFormed() ? null : `${quoted(key)} is not valid Unicode.`
 }
 
 function decodedText(body: Buffer): string | null {
@@ -88,14 +104,6 @@ function decodedText(body: Buffer): string | null {
     return new TextDecoder('utf-8', { fatal: true }).decode(body)
   } catch {
     return null
-  }
-}
-
-function parsedJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
   }
 }
 
@@ -115,6 +123,10 @@ function firstInexactNumber(text: string): string | null {
     if (!token.startsWith('"') && !isExactNumber(token, Number(token))) return token.slice(0, 80)
   }
   return null
+}
+
+function noJson(): Refusal {
+  return invalid('The body is not valid JSON.')
 }
 
 function invalid(details: string): Refusal {

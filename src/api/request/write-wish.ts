@@ -1,5 +1,6 @@
 import { Refusal } from '../../errors.ts'
 import type { Wish } from '../../sheets/writing/order.ts'
+import type { Soon } from '../../soon.ts'
 import { parseRows, readBody } from './body.ts'
 import { parseIfMatch } from './if-match.ts'
 import { type Parameters, parseRowNumber } from './query.ts'
@@ -20,6 +21,7 @@ export async function parseWish(
   parameters: Parameters,
   kind: WriteKind,
   known: Buffer | Refusal | null,
+  turn: () => Soon<void>,
 ): Promise<AskedWish | Refusal> {
   const rowNumber = parseRowNumber(rowText, parameters)
   if (kind === 'add' && rowNumber !== undefined)
@@ -33,7 +35,12 @@ export async function parseWish(
   const isRowAsExpected = parseIfMatch(request.headers['if-match'])
   if (kind === 'delete') return { wish: { kind, rowNumber: rowNumber ?? 0, isRowAsExpected }, bytes }
 
-  const rows = parseRows(body, request.headers['content-encoding'], kind === 'add' ? 'any' : 'one')
+  const rows = await parseRows(
+    body,
+    request.headers['content-encoding'],
+    kind === 'add' ? 'any' : 'one',
+    turn,
+  )
   if (rows instanceof Refusal) return rows
   if (kind === 'add') return { wish: { kind, rows }, bytes }
   return { wish: { kind, rowNumber: rowNumber ?? 0, row: rows[0] ?? [], isRowAsExpected }, bytes }
