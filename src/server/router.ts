@@ -1,9 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { refusalReply, send } from '../api/response/reply.ts'
+import type { Clock } from '../clock.ts'
 import type { Dashboard } from '../dashboard/dashboard.ts'
 import { Refusal } from '../errors.ts'
+import { socketAddress } from '../http/client-address.ts'
 import { withoutHost } from '../http/target.ts'
 import type { Metrics } from '../reporting/metrics.ts'
+import { createLoopTurns } from '../shares/loop-turns.ts'
 import { askedBy } from './wire.ts'
 
 export type Handler = (request: IncomingMessage, response: ServerResponse) => unknown
@@ -16,6 +19,7 @@ export interface RouterParts {
   storeProblem(): Promise<StoreProblem | null>
   /** Shared with the doors: what it says ends up in their answers. */
   drain: Drain
+  clock: Pick<Clock, 'elapsedMs'>
 }
 
 export interface StoreProblem {
@@ -30,7 +34,10 @@ export interface Drain {
 }
 
 /** Shares requests out: two doors, health and metrics. */
-export function createRouter({ api, dashboard, metrics, storeProblem, drain }: RouterParts): Handler {
+export function createRouter(parts: RouterParts): Handler {
+  const { api, dashboard, metrics, storeProblem, drain } = parts
+  // Thousands may wait for one and the same answer, and would all be sent it in one go.
+  const turns = createLoopTurns(parts.clock)
   const instruments = new Map<string, Handler>([
     ['/healthz', (request, response) => plainJson(request, response, 200, { status: 'alive' })],
     ['/readyz', readiness],
@@ -60,11 +67,13 @@ export function createRouter({ api, dashboard, metrics, storeProblem, drain }: R
       checking = null
     })
     const problem = await checking
+    await turns.next(socketAddress(request.socket))
     return plainJson(request, response, problem ? 503 : 200, problem ?? { status: 'ready' })
   }
 
   async function exposition(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = [await metrics.expose()]
+    await turns.next(socketAddress(request.socket))
     send(
       response,
       { status: 200, base: ['Content-Type', metrics.contentType], headers: [], body },

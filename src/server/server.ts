@@ -3,7 +3,6 @@ import type { AddressInfo, Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { maxBodyBytes } from '../api/request/body.ts'
 import { readMethods } from '../api/request/routes.ts'
-import type { Clock } from '../clock.ts'
 import { Refusal } from '../errors.ts'
 import { isTrusted, socketAddress } from '../http/client-address.ts'
 import { randomBase62 } from '../secrets/random-base62.ts'
@@ -15,9 +14,7 @@ import { maxHeaderBytes, maxHeaders, problemWithHead } from './request-head.ts'
 import { createRouter, type Drain, type RouterParts, refuse } from './router.ts'
 import { askedBy, createWire, refuseOnSocket, turnedAwayAtOnce } from './wire.ts'
 
-export interface ServerParts extends RouterParts, ConnectionsParts {
-  clock: Pick<Clock, 'elapsedMs'>
-}
+export interface ServerParts extends RouterParts, ConnectionsParts {}
 
 export interface RunningServer {
   port: number

@@ -146,16 +146,15 @@ export function createWire(observe: Observe, drain: Drain): Wire {
     let bytes = 0
     let isRefused = false
     request.push = (chunk: Buffer | null, encoding) => {
+      bytes += chunk?.length ?? 0
       if (!isRefused && ++chunks === chunksTogether) {
-        isRefused = bytes < chunks * leastMeanChunkBytes
+        // One less, because a chunk at the end of a piece comes as two.
+        isRefused = bytes < chunks * (leastMeanChunkBytes - 1)
         chunks = 0
         bytes = 0
         if (isRefused && !parting.has(request.socket)) refuseRest(request.socket, tinyChunks(), 'tiny chunks')
       }
-      if (!isRefused) {
-        bytes += chunk?.length ?? 0
-        return push.call(request, chunk, encoding)
-      }
+      if (!isRefused) return push.call(request, chunk, encoding)
       // Its end may be in the piece that is being read: for whoever waits for the rest, the client went away.
       request.complete = false
       return true

@@ -52,7 +52,7 @@ test('small chunks of an honest client, and a short body in chunks of a byte, ar
   const wired = await startWired(t)
   for (const [bytes, length] of [
     [1, 500],
-    [20, 40_000],
+    [16, 40_000],
     [100, 40_000],
     [1_000, 40_000],
   ] as const) {
