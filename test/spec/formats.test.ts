@@ -258,6 +258,49 @@ test('a list is compressed once, however many ask, and counted in the memory for
   assert.match(metrics, /rowport_snapshots_dropped_total 0/)
 })
 
+test('a row of some hundred kilobytes is the same in every format and coding, and its ETag is that of a write', async (t) => {
+  const { rowport, ask } = await start(t)
+  const text = 'Straße, "Ж" и\u2028\t'.repeat(20_000)
+  const sheet = await rowport.connectFile(
+    'one',
+    'one.csv',
+    `text,n\n"${text.replaceAll('"', '""')}",5\nshort,6\n`,
+  )
+  const row = JSON.stringify({ text, n: 5 })
+  const plain = await ask(`${sheet.formA}/2`)
+  assert.ok(plain.text === row)
+  assert.equal(JSON.parse((await ask(`${sheet.formB}/2`)).text).meta.row, 2)
+  assert.deepEqual(JSON.parse((await ask(`${sheet.formB}/2`)).text).data, { text, n: 5 })
+  assert.ok((await ask(`${sheet.formA}/2?format=ndjson`)).text === `${row}\n`)
+  assert.ok(
+    (await ask(`${sheet.formA}/2?format=csv`)).text === `text,n\r\n"${text.replaceAll('"', '""')}",5\r\n`,
+  )
+  assert.equal((await ask(`${sheet.formA}/2?fields=n`)).text, '{"n":5}')
+  assert.ok((await ask(`${sheet.formA}/2?row_numbers=true`)).text === `{"_row":2,${row.slice(1)}`)
+  for (const [coding, decompress] of Object.entries(codings)) {
+    const { bytes, headers } = await ask(`${sheet.formA}/2`, { 'Accept-Encoding': coding })
+    assert.equal(headers['content-encoding'], coding)
+    assert.ok(decompress(bytes).toString() === row)
+    assert.equal(
+      (await ask(`${sheet.formA}/2`, { 'Accept-Encoding': coding }, 'HEAD')).headers.etag,
+      headers.etag,
+    )
+  }
+  const etag = plain.headers.etag ?? ''
+  assert.equal((await ask(`${sheet.formA}/2`, { 'If-None-Match': etag })).status, 304)
+  const key = await rowport.createKey({ scope: 'read-write' })
+  const put = (ifMatch: string) =>
+    fetch(`${rowport.url}${sheet.formA}/2`, {
+      method: 'PATCH',
+      headers: { ...bearer(key), 'Content-Type': 'application/json', 'If-Match': ifMatch },
+      body: '{"n":7}',
+    })
+  assert.equal((await put('"another"')).status, 412)
+  const written = await put(etag)
+  assert.equal(written.status, 200, await written.text())
+  assert.equal((await ask(`${sheet.formA}/2`)).headers.etag, written.headers.get('etag'))
+})
+
 async function start(t: TestContext) {
   const rowport = await startRowport(t)
   const key = await rowport.createKey()

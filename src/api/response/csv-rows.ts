@@ -1,6 +1,7 @@
 import { Chunks, chunkBytes } from '../../sheets/rows/query/chunks.ts'
-import { cellReader } from '../../sheets/rows/query/row-cells.ts'
-import type { Snapshot } from '../../sheets/rows/snapshot.ts'
+import { pause } from '../../sheets/rows/query/list-chunks.ts'
+import { cellReader, longTextBytes } from '../../sheets/rows/query/row-cells.ts'
+import { rowBytes, type Snapshot } from '../../sheets/rows/snapshot.ts'
 import { rowNumberKey } from '../../sheets/rows/table.ts'
 import { positionAt, type RowChoice } from '../request/row-choice.ts'
 
@@ -37,19 +38,39 @@ export function* csvChunks(snapshot: Snapshot, rows: RowChoice, shape: CsvShape)
   chunks.bytes(header, 0, header.length)
   for (let n = 0; n < rows.count; n++) {
     const position = positionAt(rows, n)
-    const spans = reader.spans(position)
+    // Where there are pauses within a row, others may look at another one meanwhile.
+    const spans = isLongRow(snapshot, position) ? reader.spans(position).slice() : reader.spans(position)
     if (shape.rowNumbers) chunks.ascii(`${snapshot.rowNumbers[position]},`)
     let isBlank = !shape.rowNumbers
     for (let at = 0; at < chosen.length; at++) {
       if (at > 0) chunks.byte(comma)
       const column = chosen[at] ?? 0
-      const isEmpty = writeField(list, spans[column * 2] ?? 0, spans[column * 2 + 1] ?? 0)
+      const start = spans[column * 2] ?? 0
+      const end = spans[column * 2 + 1] ?? 0
+      const isLong = end - start > longTextBytes
+      if (isLong) yield* longField(start, end)
+      const isEmpty = !isLong && writeField(list, start, end)
       isBlank &&= isEmpty && at === 0
     }
     endLine(isBlank)
     if (chunks.hasFull) yield* chunks.takeFull()
+    else if (reader.isTimeToPause()) yield pause
   }
   yield* chunks.takeAll()
+
+  /** Quoted in any case: whether it has to be would be known only at its end. */
+  function* longField(start: number, end: number): Generator<Uint8Array> {
+    let before = '"'
+    for (const piece of reader.pieces(start, end)) {
+      if (before !== '' && shape.escapeFormulas && isLikeFormula(piece)) before = `"'`
+      const text = Buffer.from(before + piece.replaceAll('"', '""'))
+      before = ''
+      chunks.bytes(text, 0, text.length)
+      yield* chunks.takeFull()
+      if (reader.isTimeToPause()) yield pause
+    }
+    chunks.byte(quote)
+  }
 
   /** Says whether it is empty. */
   function writeField(json: Uint8Array, start: number, end: number): boolean {
@@ -80,6 +101,10 @@ export function* csvChunks(snapshot: Snapshot, rows: RowChoice, shape: CsvShape)
     chunks.byte(carriageReturn)
     chunks.byte(lineFeed)
   }
+}
+
+function isLongRow(snapshot: Snapshot, position: number): boolean {
+  return rowBytes(snapshot, position) > longTextBytes
 }
 
 /** A blank row, which has no place in the list, with its header. */

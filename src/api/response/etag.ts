@@ -1,5 +1,6 @@
-import { hash } from 'node:crypto'
+import { createHash, hash } from 'node:crypto'
 import type { Coding } from '../../http/content-coding.ts'
+import type { Soon } from '../../soon.ts'
 import type { Format } from '../request/format.ts'
 
 /**
@@ -12,6 +13,20 @@ export function etagOf(contentHash: string): string {
 
 export function rowEtag(rowNumber: number, json: string): string {
   return etagOf(hash('sha256', `${rowNumber} ${json}`, 'base64url').slice(0, 22))
+}
+
+/** The same of a row that comes in pieces of its JSON text. */
+export async function longRowEtag(
+  rowNumber: number,
+  pieces: Iterable<Uint8Array>,
+  nextTurn: () => Soon<void>,
+): Promise<string> {
+  const made = createHash('sha256').update(`${rowNumber} `)
+  for (const piece of pieces) {
+    await nextTurn()
+    made.update(piece)
+  }
+  return etagOf(made.digest('base64url').slice(0, 22))
 }
 
 /**

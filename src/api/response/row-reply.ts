@@ -1,18 +1,22 @@
 import { Refusal } from '../../errors.ts'
 import { compressedFromBytes } from '../../http/compression.ts'
 import { acceptedCoding } from '../../http/content-coding.ts'
+import type { KeptBodies } from '../../sheets/reading/held-snapshots.ts'
 import type { ReadSheet } from '../../sheets/reading/reading.ts'
 import { listChunks } from '../../sheets/rows/query/list-chunks.ts'
+import { longTextBytes } from '../../sheets/rows/query/row-cells.ts'
 import { createRowWriter } from '../../sheets/rows/row-json.ts'
 import { positionOf, rowBytes, rowJson, type Snapshot } from '../../sheets/rows/snapshot.ts'
 import { acceptedFormat, type Format } from '../request/format.ts'
 import type { ReadWish } from '../request/read-wish.ts'
 import type { ApiParts, RowsRequest } from '../request/rows-request.ts'
 import { type CsvShape, csvChunks, csvOfBlankRow } from './csv-rows.ts'
-import { rowEtag, variantHeld, variantOf } from './etag.ts'
+import { longRowEtag, rowEtag, variantHeld, variantOf } from './etag.ts'
 import { withRowNumber } from './list-body.ts'
+import { reportLateFailure } from './list-reply.ts'
 import { notModified, originHeaders } from './origin-headers.ts'
 import { type Reply, readHeaders } from './reply.ts'
+import { sendableBody } from './sendable-body.ts'
 
 /** What is asked of one row, with every name in it found. */
 export interface RowAsked {
@@ -23,13 +27,11 @@ export interface RowAsked {
   fields: readonly number[] | null
 }
 
-const longRowBytes = 64 * 1024
-
 export async function rowReply(
   { exchange, address }: RowsRequest,
   asked: RowAsked,
   sheet: ReadSheet,
-  { compression, turns }: ApiParts,
+  parts: ApiParts,
 ): Promise<Reply | Refusal> {
   const { snapshot, source } = sheet
   const { accountId, rowNumber, wish } = asked
@@ -40,8 +42,9 @@ export async function rowReply(
   const format = wish.format ?? acceptedFormat(headers.accept)
   const coding = acceptedCoding(headers['accept-encoding'])
   const position = positionOf(snapshot, rowNumber)
-  // A long one is made into text, hashed and made into bytes again: some milliseconds for each megabyte.
-  if (position !== null && rowBytes(snapshot, position) > longRowBytes) await turns.next(accountId)
+  if (position !== null && rowBytes(snapshot, position) > longTextBytes) {
+    return longRowReply({ exchange, address, rowText: null }, asked, sheet, parts, position)
+  }
   // The whole row's, whatever is shown of it: what `If-Match` will be held against.
   const etag = rowEtag(rowNumber, position === null ? snapshot.blankRowJson : rowJson(snapshot, position))
   const held = variantHeld(headers['if-none-match'], etag, format, coding)
@@ -53,7 +56,7 @@ export async function rowReply(
   const compressed =
     wanted === null || isHead
       ? null
-      : await compression.whole({
+      : await parts.compression.whole({
           accountId,
           chunks: [Buffer.from(text)],
           coding: wanted,
@@ -65,6 +68,72 @@ export async function rowReply(
   // What HEAD would be compressed with is told; how long that would be is not known.
   const body = used === null ? text : compressed
   return { status: 200, base: readHeaders[format], headers: told, body, rowsFrom: source }
+}
+
+/** The same of a row that may have megabytes: its text goes through in pieces, as a long list does. */
+async function longRowReply(
+  { exchange, address }: RowsRequest,
+  { accountId, rowNumber, wish, fields }: RowAsked,
+  sheet: ReadSheet,
+  parts: ApiParts,
+  position: number,
+): Promise<Reply> {
+  const { snapshot, source, asOfMs } = sheet
+  const { headers, method } = exchange.request
+  const format = wish.format ?? acceptedFormat(headers.accept)
+  const coding = acceptedCoding(headers['accept-encoding'])
+  const wholeRow = rowPieces(snapshot, position, null, false, 'bare')
+  const etag = await longRowEtag(rowNumber, wholeRow, () => parts.turns.next(accountId))
+  const held = variantHeld(headers['if-none-match'], etag, format, coding)
+  if (held !== null) return notModified(held, sheet)
+  const { rowNumbers, escapeFormulas } = wish
+  const made = await sendableBody(
+    {
+      name: 'row',
+      isWhole: false,
+      chunks,
+      sources: [snapshot.listJson],
+      coding,
+      bodies: notKept(),
+      isHead: method === 'HEAD',
+      accountId,
+      onFailure: (error) => reportLateFailure(parts, error),
+    },
+    parts,
+  )
+  const told = originHeaders(variantOf(etag, format, made.coding), sheet)
+  if (made.coding !== null) told.push('Content-Encoding', made.coding)
+  return { status: 200, base: readHeaders[format], headers: told, body: made.body, rowsFrom: source }
+
+  function* chunks(): Generator<Uint8Array> {
+    if (format === 'csv') {
+      const shape = { fields, rowNumbers, escapeFormulas }
+      return yield* csvChunks(snapshot, { from: position, count: 1, positions: null }, shape)
+    }
+    const isWrapped = format === 'json' && address.form === 'b'
+    if (isWrapped) yield Buffer.from('{"data":')
+    yield* rowPieces(snapshot, position, fields, rowNumbers, format === 'ndjson' ? 'lines' : 'bare')
+    if (isWrapped) yield Buffer.from(metaOf(rowNumber, asOfMs))
+  }
+}
+
+function rowPieces(
+  snapshot: Snapshot,
+  position: number,
+  fields: readonly number[] | null,
+  rowNumbers: boolean,
+  wrap: 'lines' | 'bare',
+): Generator<Uint8Array> {
+  return listChunks(snapshot, Uint32Array.of(position), { fields, rowNumbers, wrap })
+}
+
+/** One row is not worth a place in memory. */
+function notKept(): KeptBodies {
+  return { bytes: 0, get: () => undefined, keep() {} }
+}
+
+function metaOf(rowNumber: number, asOfMs: number): string {
+  return `,"meta":{"row":${rowNumber},"as_of":"${new Date(asOfMs).toISOString()}"}}`
 }
 
 function rowBody(
@@ -80,7 +149,7 @@ function rowBody(
   const row = rowNumbers ? withRowNumber(plain, rowNumber) : plain
   if (format === 'ndjson') return `${row}\n`
   if (form === 'a') return row
-  return `{"data":${row},"meta":{"row":${rowNumber},"as_of":"${new Date(asOfMs).toISOString()}"}}`
+  return `{"data":${row}${metaOf(rowNumber, asOfMs)}`
 }
 
 function csvRow(snapshot: Snapshot, position: number | null, rowNumber: number, shape: CsvShape): string {
@@ -104,8 +173,5 @@ function chosenCells(
     const columns = fields.flatMap((at) => snapshot.columns[at] ?? [])
     return createRowWriter(columns, values === 'formatted' ? '' : null)([])
   }
-  const chunks = listChunks(snapshot, Uint32Array.of(position), { fields, rowNumbers: false, wrap: 'lines' })
-  return Buffer.concat([...chunks])
-    .toString()
-    .trimEnd()
+  return Buffer.concat([...rowPieces(snapshot, position, fields, false, 'bare')]).toString()
 }

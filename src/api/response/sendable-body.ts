@@ -56,9 +56,15 @@ export function sendableBody(wish: BodyWish, parts: BodyParts): Soon<SendableBod
   if (kept) return packed(wish, parts, kept)
   if (typeof chunks !== 'function') return packed(wish, parts, isHead ? chunks : joinedIfShort(chunks))
   return then(parts.turns.next(accountId), () => {
-    if (isHead) return headOf(wish, chunks())
-    const { pieces, rest } = begun(wish, chunks())
-    return rest ? long(wish, parts, joined(pieces, rest)) : packed(wish, parts, pieces)
+    const rest = chunks()[Symbol.iterator]()
+    const nextTurn = () => parts.turns.next(accountId)
+    if (isHead) return then(gathered(rest, madeForHeadBytes, nextTurn), (made) => headOf(wish, made))
+    return then(gathered(rest, joinedUpToBytes, nextTurn), ({ pieces, bytes, isLong }) => {
+      if (isLong) return long(wish, parts, joined(pieces, rest))
+      const whole = [exactCopy(pieces, bytes)]
+      if (wish.isWhole) bodies.keep(name, whole)
+      return packed(wish, parts, whole)
+    })
   })
 }
 
@@ -72,15 +78,9 @@ function packed(wish: BodyWish, parts: BodyParts, pieces: Pieces): Soon<Sendable
 }
 
 /** As much of a body as tells what its head says: its length where it is short, else only how it would be sent. */
-function headOf({ coding }: BodyWish, chunks: Iterable<Uint8Array>): SendableBody {
-  const pieces: Uint8Array[] = []
-  let length = 0
-  for (const chunk of chunks) {
-    pieces.push(chunk)
-    length += chunk.byteLength
-    if (length > madeForHeadBytes) return { body: null, coding }
-  }
-  return length < compressedFromBytes || coding === null
+function headOf({ coding }: BodyWish, { pieces, bytes, isLong }: Gathered): SendableBody {
+  if (isLong) return { body: null, coding }
+  return bytes < compressedFromBytes || coding === null
     ? { body: pieces, coding: null }
     : { body: null, coding }
 }
@@ -89,25 +89,33 @@ function joinedIfShort(pieces: Pieces): Pieces {
   return pieces.length > 1 && lengthOf(pieces) <= joinedUpToBytes ? [Buffer.concat(pieces)] : pieces
 }
 
-/** As much as makes a short body, and what is left if it is a long one. */
-function begun(
-  { name, isWhole, bodies }: BodyWish,
-  chunks: Iterable<Uint8Array>,
-): {
+interface Gathered {
   pieces: Pieces
-  rest: Iterator<Uint8Array> | null
-} {
-  const rest = chunks[Symbol.iterator]()
-  const pieces: Uint8Array[] = []
-  let length = 0
+  bytes: number
+  /** There may be more. */
+  isLong: boolean
+}
+
+/** As much as there is up to `maxBytes`, and at most one piece more. An empty piece says that much was done for it. */
+function gathered(
+  rest: Iterator<Uint8Array>,
+  maxBytes: number,
+  nextTurn: () => Soon<void>,
+  pieces: Uint8Array[] = [],
+  gatheredBytes = 0,
+): Soon<Gathered> {
+  let bytes = gatheredBytes
   for (let next = rest.next(); !next.done; next = rest.next()) {
+    if (next.value.byteLength === 0) {
+      const turn = nextTurn()
+      if (turn instanceof Promise) return turn.then(() => gathered(rest, maxBytes, nextTurn, pieces, bytes))
+      continue
+    }
     pieces.push(next.value)
-    length += next.value.byteLength
-    if (length > joinedUpToBytes) return { pieces, rest }
+    bytes += next.value.byteLength
+    if (bytes > maxBytes) return { pieces, bytes, isLong: true }
   }
-  const whole = [exactCopy(pieces, length)]
-  if (isWhole) bodies.keep(name, whole)
-  return { pieces: whole, rest: null }
+  return { pieces, bytes, isLong: false }
 }
 
 async function long(wish: BodyWish, parts: BodyParts, chunks: Iterable<Uint8Array>): Promise<SendableBody> {
@@ -130,7 +138,8 @@ async function* takingTurns(
 ): AsyncGenerator<Uint8Array> {
   const rest = chunks[Symbol.iterator]()
   for (let next = rest.next(); !next.done; next = rest.next()) {
-    yield next.value
+    // An empty piece says only that much was done for it.
+    if (next.value.byteLength > 0) yield next.value
     const turn = nextTurn()
     if (turn instanceof Promise) await turn
   }

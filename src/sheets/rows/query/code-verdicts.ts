@@ -1,8 +1,8 @@
 import type { IndexedSnapshot } from '../snapshot.ts'
-import { type Bounds, bounds, ColumnCells, firstWhere } from './column-cells.ts'
+import { type Bounds, ColumnCells } from './column-cells.ts'
 import { type IndexedColumn, seen } from './column-index.ts'
 import type { Filter, FilterOperator } from './query.ts'
-import { createRowGlance } from './search-rows.ts'
+import { createCellSearch, createEndTest, type Verdict } from './search-rows.ts'
 import { compareTexts, folded } from './text-order.ts'
 import { cellTextsAt, type TimeKey, timeKeyOfCell, timeKeyOfValue } from './time-key.ts'
 
@@ -10,106 +10,175 @@ import { cellTextsAt, type TimeKey, timeKeyOfCell, timeKeyOfValue } from './time
 export interface CodeVerdicts {
   column: IndexedColumn
   verdicts: Uint8Array
-  /** For codes that are still undecided, because it takes reading the cell's text; null when there are none. */
-  decide: ((code: number) => boolean) | null
+  /** For codes that are still undecided, because it takes reading the cell's text: all must hold. */
+  tests: readonly CodeTest[]
 }
 
-/** Each takes some twenty looks at cells, which may stand far back in their rows. */
-const valuesPerStep = 8
+type CodeTest = (code: number) => Verdict
 
-export const undecided = 0
-export const passes = 1
+export const passes = 0
+export const undecided = 1
 export const fails = 2
 
-/** One for each value that must hold. Pauses, because each value of a list is looked up among all cells of its column. */
+/** So many are gone through in a step. */
+const codesPerStep = 65_536
+/** Longer than any text that is a time. */
+const timeUnits = 24
+
+/** Whether finding out takes reading cells: such filters come last, when few rows are left. */
+export function isDecidedByReading({ operator }: Filter): boolean {
+  return operator === 'contains' || operator === 'ends' || operator === 'starts'
+}
+
+/** Codes from `from` to `to`. */
+interface Stretch {
+  from: number
+  to: number
+}
+
+/** What one value says: which codes pass, and which take a test. All others fail. */
+interface ValueVerdict {
+  passing: readonly Stretch[]
+  open: readonly Stretch[]
+  test: CodeTest | null
+}
+
+/**
+ * One byte for each different cell of the column, however many values there are. In steps, because each value is looked up among
+ * all cells of its column.
+ */
 export function* codeVerdicts(
   snapshot: IndexedSnapshot,
   { column: index, operator, values }: Filter,
-): Generator<void, CodeVerdicts[]> {
+): Generator<void, CodeVerdicts> {
   yield
   const cells = new ColumnCells(snapshot, index)
+  const { column } = cells
+  const verdicts = new Uint8Array(column.emptyCode + 1)
+  const tests: CodeTest[] = []
   switch (operator) {
     case 'in':
+      verdicts.fill(fails)
+      for (const value of values) fillAll(verdicts, passes, yield* equalTo(cells, value))
+      break
     case 'nin':
-      return [yield* equalTo(cells, values, operator === 'in')]
+    case 'ne':
+      for (const value of values) fillAll(verdicts, fails, yield* equalTo(cells, value))
+      break
+    default:
+      for (const value of values) {
+        const verdict = yield* verdictOf(snapshot, cells, index, operator, value)
+        yield* narrow(verdicts, verdict)
+        if (verdict.test) tests.push(verdict.test)
+      }
+  }
+  return { column, verdicts, tests }
+}
+
+function* verdictOf(
+  snapshot: IndexedSnapshot,
+  cells: ColumnCells,
+  index: number,
+  operator: Exclude<FilterOperator, 'in' | 'nin' | 'ne'>,
+  value: string,
+): Generator<void, ValueVerdict> {
+  switch (operator) {
     case 'eq':
-    case 'ne': {
-      const verdicts: CodeVerdicts[] = []
-      for (const value of values) verdicts.push(yield* equalTo(cells, [value], operator === 'eq'))
-      return verdicts
-    }
+      return decided(yield* equalTo(cells, value))
     case 'gt':
     case 'gte':
     case 'lt':
     case 'lte':
-      return values.map((value) => inRange(cells, operator, value))
-    case 'contains':
+      return yield* inRange(cells, operator, value)
     case 'starts':
+      return yield* startingWith(cells, folded(value))
+    case 'contains':
     case 'ends':
-      return values.map((value) => withText(snapshot, cells, operator, folded(value)))
+      return withText(snapshot, cells, index, operator, folded(value))
     case 'empty':
-      return values.map((value) => emptyOrNot(cells, value))
+      return decided(emptyOrNot(cells, value))
   }
 }
 
-function* equalTo(
-  cells: ColumnCells,
-  values: readonly string[],
-  verdict: boolean,
-): Generator<void, CodeVerdicts> {
-  const { column } = cells
-  const verdicts = new Uint8Array(column.emptyCode + 1).fill(verdict ? fails : passes)
-  const mark = ({ below, above }: Bounds) => verdicts.fill(verdict ? passes : fails, below, above)
-  for (const [at, value] of values.entries()) {
-    if (at % valuesPerStep === valuesPerStep - 1) yield
-    if (value === '') continue
-    const text = folded(value)
-    const number = numberIn(value)
-    const key = timeKeyOfValue(text)
-    if (number !== null) mark(cells.numbersAround(number))
-    for (const same of new Set([text, ...(key === null ? [] : cellTextsAt(key))]))
-      mark(cells.textsAround(same))
-    if (text === 'true' || text === 'false') {
-      const code = cells.boolean(text === 'true')
-      if (code < column.emptyCode) verdicts[code] = verdict ? passes : fails
+function decided(passing: readonly Stretch[]): ValueVerdict {
+  return { passing, open: [], test: null }
+}
+
+function fillAll(verdicts: Uint8Array, verdict: number, stretches: readonly Stretch[]): void {
+  for (const { from, to } of stretches) verdicts.fill(verdict, from, to)
+}
+
+/** What fails one value fails them all; what is open for one stays open. */
+function* narrow(verdicts: Uint8Array, { passing, open }: ValueVerdict): Generator<void, void> {
+  let end = 0
+  for (const { from, to } of [...passing, ...open].sort((one, other) => one.from - other.from)) {
+    if (from > end) verdicts.fill(fails, end, from)
+    end = Math.max(end, to)
+  }
+  verdicts.fill(fails, end)
+  yield
+  for (const { from, to } of open) {
+    for (let code = from; code < to; code++) {
+      if (verdicts[code] === passes) verdicts[code] = undecided
+      if (code % codesPerStep === codesPerStep - 1) yield
     }
   }
-  return { column, verdicts, decide: null }
+}
+
+function* equalTo(cells: ColumnCells, value: string): Generator<void, Stretch[]> {
+  const equal: Stretch[] = []
+  const add = ({ below, above }: Bounds) => equal.push({ from: below, to: above })
+  if (value === '') return equal
+  const text = folded(value)
+  const number = numberIn(value)
+  const key = timeKeyOfValue(text)
+  if (number !== null) add(yield* cells.numbersAround(number))
+  for (const same of new Set([text, ...(key === null ? [] : cellTextsAt(key))]))
+    add(yield* cells.textsAround(same))
+  if (text === 'true' || text === 'false') {
+    const code = cells.boolean(text === 'true')
+    if (code < cells.column.emptyCode) equal.push({ from: code, to: code + 1 })
+  }
+  return equal
 }
 
 type RangeOperator = Extract<FilterOperator, 'gt' | 'gte' | 'lt' | 'lte'>
 
-function inRange(cells: ColumnCells, operator: RangeOperator, value: string): CodeVerdicts {
+function* inRange(cells: ColumnCells, operator: RangeOperator, value: string): Generator<void, ValueVerdict> {
   const { column } = cells
-  const verdicts = new Uint8Array(column.emptyCode + 1).fill(fails)
   const text = folded(value)
   const number = numberIn(value)
   const key = timeKeyOfValue(text)
-  if (value === '') return { column, verdicts, decide: null }
-  if (number !== null && column.textsFrom > 0) return within(cells.numbersAround(number))
+  if (value === '') return decided([])
+  if (number !== null && column.textsFrom > 0) return within(yield* cells.numbersAround(number))
   if ((text === 'true' || text === 'false') && column.kinds & (seen.true | seen.false))
     return within(booleansAround(column, text === 'true'))
-  if (key !== null && hasTimesLike(column, key)) return withinTimes(key)
-  return within(cells.textsAround(text))
+  if (key !== null && hasTimesLike(column, key)) return yield* withinTimes(key)
+  return within(yield* cells.textsAround(text))
 
-  function within({ from, below, above, to }: Bounds): CodeVerdicts {
-    if (operator === 'gt') verdicts.fill(passes, above, to)
-    if (operator === 'gte') verdicts.fill(passes, below, to)
-    if (operator === 'lt') verdicts.fill(passes, from, below)
-    if (operator === 'lte') verdicts.fill(passes, from, above)
-    return { column, verdicts, decide: null }
+  function within({ from, below, above, to }: Bounds): ValueVerdict {
+    switch (operator) {
+      case 'gt':
+        return decided([{ from: above, to }])
+      case 'gte':
+        return decided([{ from: below, to }])
+      case 'lt':
+        return decided([{ from, to: below }])
+      case 'lte':
+        return decided([{ from, to: above }])
+    }
   }
 
-  function withinTimes(key: TimeKey): CodeVerdicts {
+  function* withinTimes(key: TimeKey): Generator<void, ValueVerdict> {
     const { textsFrom, booleansFrom } = column
-    const compare = (code: number) => compareTexts(timeKeyOfCell(cells.text(code)) ?? '', key)
-    if (isSortedByTime(column)) return within(bounds(textsFrom, booleansFrom, compare))
-    verdicts.fill(undecided, textsFrom, booleansFrom)
-    const decide = (code: number) => {
-      const cellKey = timeKeyOfCell(cells.text(code))
+    const keyOf = (code: number) => timeKeyOfCell(cells.beginning(code, timeUnits))
+    const compare = (code: number) => compareTexts(keyOf(code) ?? '', key)
+    if (isSortedByTime(column)) return within(yield* cells.bounds(textsFrom, booleansFrom, compare))
+    const test = (code: number) => {
+      const cellKey = keyOf(code)
       return cellKey !== null && cellKey[0] === key[0] && holds(compareTexts(cellKey, key), operator)
     }
-    return { column, verdicts, decide }
+    return { passing: [], open: [{ from: textsFrom, to: booleansFrom }], test }
   }
 }
 
@@ -139,44 +208,36 @@ function isSortedByTime({ kinds }: IndexedColumn): boolean {
   return (texts & ~pointsInTime) === 0 || texts === seen.time
 }
 
-type TextOperator = Extract<FilterOperator, 'contains' | 'starts' | 'ends'>
+/** What begins alike lies together; only numbers are in another order than their text. */
+function* startingWith(cells: ColumnCells, value: string): Generator<void, ValueVerdict> {
+  const { textsFrom, booleansFrom, emptyCode } = cells.column
+  const test = (code: number) => cells.beginning(code, value.length).startsWith(value)
+  const { below: from } = yield* cells.textsAround(value)
+  const to = yield* cells.firstWhere(from, booleansFrom, (code) => !test(code))
+  const open = [
+    { from: 0, to: textsFrom },
+    { from: booleansFrom, to: emptyCode },
+  ]
+  return { passing: [{ from, to }], open, test }
+}
 
 function withText(
   snapshot: IndexedSnapshot,
-  cells: ColumnCells,
-  operator: TextOperator,
+  { column }: ColumnCells,
+  index: number,
+  operator: 'contains' | 'ends',
   value: string,
-): CodeVerdicts {
-  const { column } = cells
-  const { textsFrom, booleansFrom, emptyCode } = column
-  const verdicts = new Uint8Array(emptyCode + 1)
-  verdicts[emptyCode] = fails
-  if (operator === 'starts') {
-    // What begins alike lies together; only numbers are in another order than their text.
-    const begins = (code: number) => cells.text(code).startsWith(value)
-    const from = cells.textsAround(value).below
-    verdicts.fill(fails, textsFrom, booleansFrom)
-    verdicts.fill(
-      passes,
-      from,
-      firstWhere(from, booleansFrom, (code) => !begins(code)),
-    )
-    return { column, verdicts, decide: begins }
-  }
-  const mayContain = createRowGlance(snapshot, value)
-  const decide = (code: number) => {
-    if (!mayContain(column.positionOfCode[code] ?? 0)) return false
-    const text = cells.text(code)
-    return operator === 'contains' ? text.includes(value) : text.endsWith(value)
-  }
-  return { column, verdicts, decide }
+): ValueVerdict {
+  const { positionOfCode, emptyCode } = column
+  const holdsAt = (operator === 'contains' ? createCellSearch : createEndTest)(snapshot, index, value)
+  const test = (code: number) => holdsAt(positionOfCode[code] ?? 0)
+  return { passing: [], open: [{ from: 0, to: emptyCode }], test }
 }
 
-function emptyOrNot({ column }: ColumnCells, value: string): CodeVerdicts {
+function emptyOrNot({ column }: ColumnCells, value: string): Stretch[] {
   if (value !== 'true' && value !== 'false') throw new Error('"empty" is "true" or "false"')
-  const verdicts = new Uint8Array(column.emptyCode + 1).fill(value === 'true' ? fails : passes)
-  verdicts[column.emptyCode] = value === 'true' ? passes : fails
-  return { column, verdicts, decide: null }
+  const { emptyCode } = column
+  return [value === 'true' ? { from: emptyCode, to: emptyCode + 1 } : { from: 0, to: emptyCode }]
 }
 
 const jsonNumber = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:e[+-]?\d+)?$/i

@@ -15,7 +15,6 @@ export function foldTexts(texts: readonly string[]): FoldedTexts {
   for (let from = 0; from < texts.length; from += batchTexts) {
     const batch = texts.slice(from, from + batchTexts)
     const joined = batch.join('\0')
-    // Between zeros each text folds as it does alone (a final sigma looks at its neighbours).
     const together = folded(joined)
     // Folding makes some texts longer (İ) and none shorter, so what is as long together is as long each.
     const isEachAsLong = together.length === joined.length

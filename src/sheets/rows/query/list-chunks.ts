@@ -9,8 +9,8 @@ export interface ListShape {
   fields: readonly number[] | null
   /** `"_row"` as the first key. */
   rowNumbers: boolean
-  /** `[row,row]`, or each row with a line end behind it. */
-  wrap: 'array' | 'lines'
+  /** `[row,row]`, or each row with a line end behind it, or a single row as it is. */
+  wrap: 'array' | 'lines' | 'bare'
 }
 
 const comma = 0x2c
@@ -19,6 +19,9 @@ const openBracket = 0x5b
 const closeBracket = 0x5d
 const openBrace = 0x7b
 const closeBrace = 0x7d
+
+/** Nothing is to be sent yet, but much was looked at: whoever makes the body gives others a turn. */
+export const pause = new Uint8Array(0)
 
 /**
  * The JSON text of a list, in pieces of at most 64 KiB that nobody else will change. Nothing is encoded anew: rows, or
@@ -36,6 +39,7 @@ export function* listChunks(
   }
   const count = positions === 'all' ? snapshot.rowNumbers.length : positions.length
   const chunks = new Chunks(likelyBytes(snapshot, count))
+  const reader = cellReader(snapshot)
   const copyRow = fields
     ? fieldsCopier(snapshot, fields, rowNumbers, chunks)
     : rowCopier(snapshot, rowNumbers, chunks)
@@ -45,6 +49,7 @@ export function* listChunks(
     copyRow(positions === 'all' ? at : (positions[at] ?? 0))
     if (wrap === 'lines') chunks.byte(newline)
     if (chunks.hasFull) yield* chunks.takeFull()
+    else if (reader.isTimeToPause()) yield pause
   }
   if (wrap === 'array') chunks.byte(closeBracket)
   yield* chunks.takeAll()

@@ -92,7 +92,7 @@ function contains(cell: Cell, value: string): boolean {
 }
 
 function lower(cell: Cell): string {
-  return String(cell).toLowerCase()
+  return String(cell).toLowerCase().replaceAll('ς', 'σ')
 }
 
 function isNumber(value: string): boolean {

@@ -9,8 +9,8 @@
  * case, a time when it has one of the shapes above, with or without seconds or fractions of them. A value with a zone
  * is text: the spreadsheet's clock has none.
  *
- * Text is compared folded, that is as `toLowerCase()` gives it: no locale, accents count, composed and decomposed
- * letters differ. Its order is by code point.
+ * Text is compared folded, that is as `toLowerCase()` gives it, with a final sigma as any other: no locale, accents count,
+ * composed and decomposed letters differ. Its order is by code point.
  *
  * - `eq`: a number cell equals the value as a number, a boolean cell as a boolean, a text cell as folded text or as
  *   the same time (`2026-11-15` is `2026-11-15T00:00:00`). An empty value equals nothing; that is what `empty` is for.

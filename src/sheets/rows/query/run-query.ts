@@ -1,7 +1,15 @@
 import type { Clock } from '../../../clock.ts'
 import type { IndexedSnapshot } from '../snapshot.ts'
-import { type CodeVerdicts, codeVerdicts, fails, passes, undecided } from './code-verdicts.ts'
-import type { Query } from './query.ts'
+import {
+  type CodeVerdicts,
+  codeVerdicts,
+  fails,
+  isDecidedByReading,
+  passes,
+  undecided,
+} from './code-verdicts.ts'
+import type { Filter, Query } from './query.ts'
+import { cellReader } from './row-cells.ts'
 import { createRowSearch } from './search-rows.ts'
 import { sortPositions } from './sort-positions.ts'
 
@@ -12,9 +20,8 @@ export interface QueryResult {
   total: number
 }
 
-/** A step should be done in a millisecond or two: so many looks at a code, or so many bytes of JSON text. */
+/** A step should be done in a millisecond or two: so many looks at a code, or as much text as the reader of cells allows. */
 const rowsPerStep = 65_536
-const bytesPerStep = 256 * 1024
 
 /** In one go: for tests, and where nobody waits. */
 export function runQuery(snapshot: IndexedSnapshot, query: Query): QueryResult {
@@ -58,16 +65,16 @@ export function* runQuerySteps(snapshot: IndexedSnapshot, query: Query): Generat
     return { positions: range(from, Math.min(from + limit, rows)), total: rows }
   }
   let matching: Uint32Array | null = null
-  const tests: CodeVerdicts[] = []
-  for (const filter of filters) tests.push(...(yield* codeVerdicts(snapshot, filter)))
-  for (const test of tests.sort(readingLast)) matching = yield* keepPassing(snapshot, matching, test)
+  // One after the other, so that what each takes in memory is gone before the next.
+  for (const filter of filters.toSorted(readingLast))
+    matching = yield* keepPassing(snapshot, matching, yield* codeVerdicts(snapshot, filter))
   if (isSearched) matching = yield* keepFound(snapshot, matching, search)
   const sorted = yield* sortPositions(snapshot, matching ?? range(0, rows), sort)
   return { positions: sorted.slice(offset, Math.min(offset + limit, sorted.length)), total: sorted.length }
 }
 
-function readingLast(one: CodeVerdicts, other: CodeVerdicts): number {
-  return Number(one.decide !== null) - Number(other.decide !== null)
+function readingLast(one: Filter, other: Filter): number {
+  return Number(isDecidedByReading(one)) - Number(isDecidedByReading(other))
 }
 
 /** Without positions, every row is looked at; with them, what is kept is written over them. */
@@ -76,7 +83,7 @@ function* keepPassing(
   positions: Uint32Array | null,
   test: CodeVerdicts,
 ): Generator<void, Uint32Array> {
-  if (test.decide) yield* decideCodes(snapshot, positions, test, test.decide)
+  if (test.tests.length > 0) yield* decideCodes(snapshot, positions, test)
   const { verdicts } = test
   const { codes } = test.column
   const kept = positions ?? new Uint32Array(codes.length)
@@ -97,18 +104,23 @@ function* keepPassing(
 function* decideCodes(
   snapshot: IndexedSnapshot,
   positions: Uint32Array | null,
-  { column, verdicts }: CodeVerdicts,
-  decide: (code: number) => boolean,
+  { column, verdicts, tests }: CodeVerdicts,
 ): Generator<void, void> {
-  const readsPerStep = rowsRead(snapshot)
+  const reader = cellReader(snapshot)
   const count = positions ? positions.length : column.codes.length
-  let reads = 0
   for (let at = 0; at < count; at++) {
     if (at % rowsPerStep === 0) yield
     const code = column.codes[positions ? (positions[at] ?? 0) : at] ?? 0
     if (verdicts[code] !== undecided) continue
-    verdicts[code] = decide(code) ? passes : fails
-    if (++reads % readsPerStep === 0) yield
+    let verdict = passes
+    for (const test of tests) {
+      const isPassing = test(code)
+      if (typeof isPassing === 'boolean' ? isPassing : yield* isPassing) continue
+      verdict = fails
+      break
+    }
+    verdicts[code] = verdict
+    if (reader.isTimeToPause()) yield
   }
 }
 
@@ -117,22 +129,18 @@ function* keepFound(
   positions: Uint32Array | null,
   search: string,
 ): Generator<void, Uint32Array> {
-  const isFound = createRowSearch(snapshot, search)
-  const readsPerStep = rowsRead(snapshot)
+  const reader = cellReader(snapshot)
+  const isFoundAt = createRowSearch(snapshot, search)
   const kept = positions ?? new Uint32Array(snapshot.rowNumbers.length)
   const count = kept.length
   let keptCount = 0
   for (let at = 0; at < count; at++) {
-    if (at % readsPerStep === 0) yield
+    if (at % rowsPerStep === 0 || reader.isTimeToPause()) yield
     const position = positions ? (positions[at] ?? 0) : at
-    if (isFound(position)) kept[keptCount++] = position
+    const isFound = isFoundAt(position)
+    if (typeof isFound === 'boolean' ? isFound : yield* isFound) kept[keptCount++] = position
   }
   return kept.subarray(0, keptCount)
-}
-
-/** How many rows' texts may be read in a step. */
-function rowsRead({ listJson, rowNumbers }: IndexedSnapshot): number {
-  return Math.max(1, Math.floor((bytesPerStep / listJson.byteLength) * rowNumbers.length))
 }
 
 function range(from: number, to: number): Uint32Array {

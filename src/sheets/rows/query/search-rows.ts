@@ -1,41 +1,118 @@
-import type { Snapshot } from '../snapshot.ts'
-import { type CellReader, cellReader } from './row-cells.ts'
+import { rowBytes, type Snapshot } from '../snapshot.ts'
+import { type CellReader, cellReader, longTextBytes } from './row-cells.ts'
+import { createTextNeedle, type TextNeedle } from './text-needle.ts'
 import { folded } from './text-order.ts'
 
+/** Whether something holds; in steps, where that takes reading a long text. */
+export type Verdict = boolean | Generator<void, boolean>
+
 /** A test of whether any cell of a row contains a text. */
-export function createRowSearch(snapshot: Snapshot, search: string): (position: number) => boolean {
+export function createRowSearch(snapshot: Snapshot, search: string): (position: number) => Verdict {
   const reader = cellReader(snapshot)
-  const needle = folded(search)
-  const mayContain = createRowGlance(snapshot, needle)
-  return (position) => mayContain(position) && isInCell(reader, position, needle)
+  const foldedText = folded(search)
+  const needle = createTextNeedle(foldedText)
+  const mayContain = createRowGlance(snapshot, foldedText)
+  return (position) =>
+    rowBytes(snapshot, position) > longTextBytes
+      ? isInLongRow(reader, position, needle)
+      : mayContain(position) && isInShortRow(reader, position, needle)
+}
+
+/** A test of whether one cell contains a text. */
+export function createCellSearch(
+  snapshot: Snapshot,
+  column: number,
+  foldedText: string,
+): (position: number) => Verdict {
+  const reader = cellReader(snapshot)
+  const needle = createTextNeedle(foldedText)
+  const mayContain = createRowGlance(snapshot, foldedText)
+  return (position) =>
+    rowBytes(snapshot, position) > longTextBytes
+      ? isInSpan(reader, reader.spans(position), column, needle)
+      : mayContain(position) && needle.isIn(folded(String(reader.cell(position, column))))
+}
+
+/** A test of whether one cell ends in a text. */
+export function createEndTest(
+  snapshot: Snapshot,
+  column: number,
+  foldedText: string,
+): (position: number) => Verdict {
+  const reader = cellReader(snapshot)
+  const mayContain = createRowGlance(snapshot, foldedText)
+  return (position) => {
+    if (rowBytes(snapshot, position) > longTextBytes) return endsLongRow(position)
+    return mayContain(position) && folded(String(reader.cell(position, column))).endsWith(foldedText)
+  }
+
+  function* endsLongRow(position: number): Generator<void, boolean> {
+    const spans = reader.spans(position)
+    const [start = 0, end = 0] = spans.subarray(column * 2)
+    if (end - start <= longTextBytes) return folded(String(reader.decode(start, end))).endsWith(foldedText)
+    let tail = ''
+    for (const piece of reader.pieces(start, end)) {
+      const text = tail + folded(piece)
+      tail = foldedText === '' ? '' : text.slice(-foldedText.length)
+      yield
+    }
+    return tail === foldedText
+  }
 }
 
 /**
  * A look at the JSON text of a whole row, several times as fast as finding its cells: where a folded text is not in
  * there, it is in none of them. Keys are in there too, so where it is, the cells still have to be looked at.
  */
-export function createRowGlance(snapshot: Snapshot, foldedText: string): (position: number) => boolean {
-  if (!isSameInJson(foldedText)) return () => true
-  const { list } = cellReader(snapshot)
+function createRowGlance(snapshot: Snapshot, foldedText: string): (position: number) => boolean {
+  // Half a surrogate pair is part of an emoji, but not of its JSON.
+  if (!foldedText.isWellFormed()) return () => true
+  const { list, note } = cellReader(snapshot)
   const { rowStarts } = snapshot
-  const escaped = JSON.stringify(foldedText).slice(1, -1)
-  return (position) =>
-    folded(list.toString('utf8', rowStarts[position], rowStarts[position + 1])).includes(escaped)
+  const escaped = createTextNeedle(JSON.stringify(foldedText).slice(1, -1))
+  return (position) => {
+    const start = rowStarts[position] ?? 0
+    const end = rowStarts[position + 1] ?? 0
+    note(end - start)
+    return escaped.isIn(folded(list.toString('utf8', start, end)))
+  }
 }
 
-/**
- * How a sigma folds depends on what stands before it, and in JSON that may be the n of `\n`. Half a surrogate pair is
- * part of an emoji, but not of its JSON.
- */
-function isSameInJson(needle: string): boolean {
-  return needle.isWellFormed() && !/[σς]/.test(needle)
-}
-
-function isInCell(reader: CellReader, position: number, needle: string): boolean {
+function isInShortRow(reader: CellReader, position: number, needle: TextNeedle): boolean {
   const spans = reader.spans(position)
   for (let at = 0; at < spans.length; at += 2) {
     const cell = reader.decode(spans[at] ?? 0, spans[at + 1] ?? 0)
-    if (cell !== null && folded(String(cell)).includes(needle)) return true
+    if (cell !== null && needle.isIn(folded(String(cell)))) return true
+  }
+  return false
+}
+
+function* isInLongRow(reader: CellReader, position: number, needle: TextNeedle): Generator<void, boolean> {
+  // Another search may look at another row meanwhile.
+  const spans = reader.spans(position).slice()
+  for (let column = 0; column * 2 < spans.length; column++) {
+    if (reader.isTimeToPause()) yield
+    if (yield* isInSpan(reader, spans, column, needle)) return true
+  }
+  return false
+}
+
+function* isInSpan(
+  reader: CellReader,
+  spans: Uint32Array,
+  column: number,
+  needle: TextNeedle,
+): Generator<void, boolean> {
+  const start = spans[column * 2] ?? 0
+  const end = spans[column * 2 + 1] ?? 0
+  if (end - start <= longTextBytes) {
+    const cell = reader.decode(start, end)
+    return cell !== null && needle.isIn(folded(String(cell)))
+  }
+  const isFoundWith = needle.search()
+  for (const piece of reader.pieces(start, end)) {
+    if (isFoundWith(folded(piece))) return true
+    if (reader.isTimeToPause()) yield
   }
   return false
 }

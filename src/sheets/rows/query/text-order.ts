@@ -1,6 +1,10 @@
-/** Text as it is compared: in any case, by one rule for every locale. */
+/**
+ * Text as it is compared: in any case, by one rule for every locale. A final sigma is a sigma, as in Unicode's own folding: so
+ * each letter folds by itself, and a long text can be folded piece by piece.
+ */
 export function folded(text: string): string {
-  return text.toLowerCase()
+  const lower = text.toLowerCase()
+  return lower.includes('ς') ? lower.replaceAll('ς', 'σ') : lower
 }
 
 /** By code point. (`<` is by UTF-16 unit, and puts an emoji before `ﬀ`.) */
