@@ -282,6 +282,7 @@ export async function startServer(
     windows,
     usage,
     api: apiParts,
+    unread,
     trustedProxies,
   })
   let resealing: { stop(): void } | null = null

@@ -4,6 +4,7 @@ import type { ApiParts } from '../api/request/rows-request.ts'
 import type { Config } from '../config.ts'
 import { createDashboard, type Dashboard } from '../dashboard/dashboard.ts'
 import { clientAddress, type TrustedProxies } from '../http/client-address.ts'
+import type { UnreadAnswers } from '../http/unread-answers.ts'
 import { createAccountEnding } from '../management/accounts/account-ending.ts'
 import { createPlanBook } from '../management/accounts/plan-book.ts'
 import { createShareUse } from '../management/accounts/share-use.ts'
@@ -27,6 +28,7 @@ export interface DashboardNeeds {
   windows: RateWindows
   usage: Usage
   api: ApiParts
+  unread: UnreadAnswers
   trustedProxies: TrustedProxies | null
 }
 
@@ -34,7 +36,7 @@ const appFolder = join(import.meta.dirname, '..', '..', 'web', 'dist')
 
 /** What only the dashboard needs, on top of the workshop and the server's own parts. */
 export function assembleDashboard(needs: DashboardNeeds): { dashboard: Dashboard; close(): void } {
-  const { config, workshop, windows, usage, api, trustedProxies } = needs
+  const { config, workshop, windows, usage, api, unread, trustedProxies } = needs
   const { store, plans, signIn, google, uploads, sealing } = workshop
   const { clock, observe } = api
   const { signUpPlan } = config
@@ -64,7 +66,7 @@ export function assembleDashboard(needs: DashboardNeeds): { dashboard: Dashboard
     }),
     shareUse: createShareUse(store, uploads, config.shares),
     usageFigures: createUsageFigures(store, usage, plans, clock),
-    ownerReading: createOwnerReading(api),
+    ownerReading: createOwnerReading(api, unread),
     endAccount: createAccountEnding(store, google, uploads),
     addressOf: (request) => clientAddress(request, trustedProxies),
   })

@@ -7,9 +7,10 @@ import { parseParameters } from '../api/request/query.ts'
 import { parseReadWish } from '../api/request/read-wish.ts'
 import type { ApiParts, RowsRequest } from '../api/request/rows-request.ts'
 import { listReply } from '../api/response/list-reply.ts'
-import type { Body } from '../api/response/reply.ts'
-import type { OwnerReading } from '../dashboard/dashboard-parts.ts'
+import { type Body, heldBy, send } from '../api/response/reply.ts'
+import type { MadeJson, OwnerReading } from '../dashboard/dashboard-parts.ts'
 import { Refusal, TooManyAtOnce } from '../errors.ts'
+import type { UnreadAnswers } from '../http/unread-answers.ts'
 import { columnTypesOf } from '../management/sheets/column-types.ts'
 import { CredentialExpired, ProviderFailure } from '../sheets/provider-failure.ts'
 import type { KeptBodies } from '../sheets/reading/held-snapshots.ts'
@@ -18,7 +19,7 @@ import type { SheetRecord } from '../store/sheets/sheets.ts'
 
 /** A page of the dashboard shows some of the rows; the rest is for the API. */
 const maxRows = 500
-/** Here they become one text, which the API's answers never do. */
+/** More would be hard on the browser. */
 const maxRowsBytes = 16 * 1024 * 1024
 /** What takes longer comes with the next look: a page must not wait for a slow provider. */
 const patienceMs = 1_000
@@ -27,7 +28,7 @@ const patienceMs = 1_000
  * The rows of a sheet for its owner, written as the API writes them. It stands beside admission and not behind it: the
  * session has said already whose sheet it is.
  */
-export function createOwnerReading(parts: ApiParts): OwnerReading {
+export function createOwnerReading(parts: ApiParts, unread: UnreadAnswers): OwnerReading {
   return {
     async rows(sheet, isConnectionOver, query) {
       if (sheet.credentialId !== null && isConnectionOver) return new Refusal('token_expired')
@@ -42,9 +43,9 @@ export function createOwnerReading(parts: ApiParts): OwnerReading {
         const listQuery = resolveWish({ ...wish, format: 'json' }, columns)
         if (listQuery instanceof Refusal) return listQuery
         const { accountId } = sheet
-        const asked = { accountId, wish: { ...wish, format: 'json' as const }, listQuery, parameters }
-        const { body } = await listReply(asWhole(sheet), asked, read, parts)
-        return await textOf(body)
+        const asked = { wish: { ...wish, format: 'json' as const }, listQuery, parameters, maxRowsBytes }
+        const reply = await listReply(asWhole(sheet), { accountId, ...asked }, read, parts)
+        return reply instanceof Refusal ? reply : madeJson(reply.body, accountId)
       } catch (error) {
         return refusalFor(error)
       }
@@ -61,7 +62,7 @@ export function createOwnerReading(parts: ApiParts): OwnerReading {
     },
     async description(of) {
       const read = of && (await Promise.race([readOf(of.sheet), sleep(patienceMs, null, { ref: false })]))
-      if (!of || !read || read.snapshot.columns.length === 0) return apiDocument()
+      if (!of || !read || read.snapshot.columns.length === 0) return madeJson(apiDocument(), null)
       const { accountSlug, sheet } = of
       const described = {
         what: 'openapi',
@@ -71,8 +72,18 @@ export function createOwnerReading(parts: ApiParts): OwnerReading {
       } as const
       const nextTurn = () => parts.turns.next(sheet.accountId)
       const text = await keptDescription(described, read.snapshot, read.bodies, nextTurn)
-      return Buffer.from(text.buffer, text.byteOffset, text.byteLength).toString()
+      return madeJson([text], sheet.accountId)
     },
+  }
+
+  /** Sent as the API sends its own: without a copy, bit by bit where it is long, and held against its reader's account. */
+  function madeJson(body: Body | null, accountId: string | null): MadeJson {
+    return {
+      sendTo(response, head, isHead) {
+        send(response, { status: 200, base: head, headers: [], body }, isHead, false)
+        if (accountId !== null && !isHead) unread.begin(accountId, response, heldBy(body))
+      },
+    }
   }
 
   /** null when it cannot be read: why is told elsewhere. */
@@ -119,22 +130,6 @@ function asWhole({ id }: SheetRecord): RowsRequest {
     rowText: null,
   }
 }
-
-async function textOf(body: Body | null): Promise<string | Refusal> {
-  if (body === null || typeof body === 'string') return body ?? ''
-  const chunks: Uint8Array[] = []
-  let bytes = 0
-  for await (const chunk of 'chunks' in body ? body.chunks : body) {
-    bytes += chunk.byteLength
-    if (bytes > maxRowsBytes) return tooLong
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks).toString()
-}
-
-const tooLong = new Refusal('invalid_query', {
-  details: 'These rows are too long to be shown together. Ask for fewer, or read them through the API.',
-})
 
 function refusalFor(error: unknown): Refusal {
   if (error instanceof CredentialExpired) return new Refusal('token_expired')

@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Clock } from '../clock.ts'
 import type { Refusal } from '../errors.ts'
 import type { EndAccount } from '../management/accounts/account-ending.ts'
@@ -50,11 +50,17 @@ export interface DashboardParts {
 /** Rows for the owner who looks at a sheet of their own: no key, no quota; how often they may look is counted before. */
 export interface OwnerReading {
   /** Form B's body, as JSON; `query` as the public API takes it. */
-  rows(sheet: SheetRecord, isConnectionOver: boolean, query: string): Promise<string | Refusal>
+  rows(sheet: SheetRecord, isConnectionOver: boolean, query: string): Promise<MadeJson | Refusal>
   /** What is known of a sheet without waiting for long; null when that is nothing. */
   shape(sheet: SheetRecord): Promise<SheetShape | null>
   /** The OpenAPI description: of one sheet at its owner's address, or of any sheet. */
-  description(of: { accountSlug: string; sheet: SheetRecord } | null): Promise<string>
+  description(of: { accountSlug: string; sheet: SheetRecord } | null): Promise<MadeJson>
+}
+
+/** JSON that was made, or will be while it is sent: it may be long, so nobody here gets it as one text. */
+export interface MadeJson {
+  /** `head`: names and values of headers in turn. */
+  sendTo(response: ServerResponse, head: readonly string[], isHead: boolean): void
 }
 
 export interface SheetShape {

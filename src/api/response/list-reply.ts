@@ -1,12 +1,14 @@
+import { Refusal } from '../../errors.ts'
 import { acceptedCoding } from '../../http/content-coding.ts'
 import { randomBase62 } from '../../secrets/random-base62.ts'
 import type { ReadSheet } from '../../sheets/reading/reading.ts'
+import { rowBytes, type Snapshot } from '../../sheets/rows/snapshot.ts'
 import { type Soon, then } from '../../soon.ts'
 import { acceptedFormat } from '../request/format.ts'
 import type { ListQuery } from '../request/list-query.ts'
 import type { Parameters } from '../request/query.ts'
 import type { ReadWish } from '../request/read-wish.ts'
-import { type RowChoice, stretch } from '../request/row-choice.ts'
+import { positionAt, type RowChoice, stretch } from '../request/row-choice.ts'
 import type { ApiParts, RowsRequest } from '../request/rows-request.ts'
 import { etagOf, variantHeld, variantOf } from './etag.ts'
 import { type ListShape, listBody, listInPlace } from './list-body.ts'
@@ -22,14 +24,16 @@ export interface ListAsked {
   wish: ReadWish
   listQuery: ListQuery
   parameters: Parameters
+  /** Whole rows that are longer together are refused. Without it there is no limit. */
+  maxRowsBytes?: number
 }
 
 export function listReply(
   { exchange, address }: RowsRequest,
-  { accountId, wish, listQuery, parameters }: ListAsked,
+  { accountId, wish, listQuery, parameters, maxRowsBytes }: ListAsked,
   sheet: ReadSheet,
   parts: ApiParts,
-): Soon<Reply> {
+): Soon<Reply | Refusal> {
   const { snapshot, source } = sheet
   const { headers, method } = exchange.request
   const format = wish.format ?? acceptedFormat(headers.accept)
@@ -43,6 +47,8 @@ export function listReply(
   const shape: ListShape = { form: address.form, format, fields, rowNumbers, escapeFormulas }
 
   return then(pageOf(sheet, listQuery, accountId, parts), ({ rows, total }) => {
+    if (maxRowsBytes !== undefined && fields === null && bytesOf(snapshot, rows) > maxRowsBytes)
+      return tooLong
     const facts = { total, limit: query.limit, offset: query.offset, asOfMs: sheet.asOfMs }
     const isWhole = rows.positions === null && rows.count === total && fields === null
     const body = sendableBody(
@@ -85,6 +91,16 @@ function pageOf(
     total,
   }))
 }
+
+function bytesOf(snapshot: Snapshot, rows: RowChoice): number {
+  let bytes = 0
+  for (let n = 0; n < rows.count; n++) bytes += rowBytes(snapshot, positionAt(rows, n))
+  return bytes
+}
+
+const tooLong = new Refusal('invalid_query', {
+  details: 'These rows are too long to be shown together. Ask for fewer, or read them through the API.',
+})
 
 /** Both forms are the same but in JSON. */
 function nameOf(

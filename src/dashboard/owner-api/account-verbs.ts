@@ -5,7 +5,7 @@ import { Problem } from '../../management/problem.ts'
 import type { ErrorDoc, ShareView, UsageView } from '../contract.ts'
 import { errorMeanings } from '../error-meanings.ts'
 import { endedCookie } from '../session-cookie.ts'
-import { RawJson, type Route, withInput } from './route.ts'
+import { MadeAnswer, RawJson, type Route, withInput } from './route.ts'
 import { sessionView } from './session-verbs.ts'
 
 const renameInput = z.strictObject({ slug: z.string('Choose an address.').max(100) })
@@ -113,7 +113,7 @@ export const accountRoutes: readonly Route[] = [
       const sheet = slug === '' ? null : await sheets.find(account, slug)
       if (sheet instanceof Problem) return sheet
       const of = sheet && { accountSlug: account.slug, sheet }
-      return { json: new RawJson(await ownerReading.description(of)) }
+      return new MadeAnswer(await ownerReading.description(of))
     },
   },
 ]

@@ -2,7 +2,7 @@ import { errorBody, Refusal } from '../../errors.ts'
 import { sentence } from '../../management/people/owners.ts'
 import { Problem, type ProblemKind } from '../../management/problem.ts'
 import type { ApiRefusal } from '../contract.ts'
-import { type FileAnswer, type Outcome, RawJson } from './route.ts'
+import { type FileAnswer, type MadeAnswer, type Outcome, RawJson } from './route.ts'
 
 /** An outcome as it goes over the wire. */
 export interface Wire {
@@ -23,7 +23,7 @@ const statuses: Record<ProblemKind, number> = {
   busy: 503,
 }
 
-export function onTheWire(outcome: Exclude<Outcome, FileAnswer>): Wire {
+export function onTheWire(outcome: Exclude<Outcome, FileAnswer | MadeAnswer>): Wire {
   if (outcome instanceof Problem) return problemOnTheWire(outcome)
   if (outcome instanceof Refusal) {
     return { status: outcome.status, headers: {}, body: JSON.stringify(refusalOf(outcome)) }

@@ -12,7 +12,7 @@ import { sessionIdIn } from '../session-cookie.ts'
 import type { Site } from '../site.ts'
 import { fileHeaders, onTheWire, refused, type Wire } from './answering.ts'
 import { readInput } from './request-body.ts'
-import { type Call, FileAnswer, type Outcome, type Route } from './route.ts'
+import { type Call, FileAnswer, MadeAnswer, type Outcome, type Route } from './route.ts'
 import { findRoutes } from './routes.ts'
 
 /** The owner's API. It goes by the session alone; an API key opens nothing here. */
@@ -28,7 +28,7 @@ export function createOwnerApi(parts: DashboardParts): OwnerApi {
       return methods?.includes('GET') ? [...methods, 'HEAD'] : methods
     },
     async answer(request, response, target, site) {
-      let wire: Wire | FileAnswer
+      let wire: Wire | FileAnswer | MadeAnswer
       try {
         wire = await wireFor(request, target, site)
       } catch (error) {
@@ -37,10 +37,13 @@ export function createOwnerApi(parts: DashboardParts): OwnerApi {
         wire = afterFailure(error)
       }
       if (wire instanceof FileAnswer) return sendFile(wire, request, response, site)
+      const asJson = { ...headersOfAll(site), 'Content-Type': 'application/json; charset=utf-8' }
+      if (wire instanceof MadeAnswer) {
+        return wire.json.sendTo(response, Object.entries(asJson).flat(), request.method === 'HEAD')
+      }
       const body = Buffer.from(`${wire.body}\n`)
       response.writeHead(wire.status, {
-        ...headersOfAll(site),
-        'Content-Type': 'application/json; charset=utf-8',
+        ...asJson,
         'Content-Length': body.byteLength,
         ...wire.headers,
         // What is left of a body that was not read to its end is not waited for.
@@ -51,7 +54,11 @@ export function createOwnerApi(parts: DashboardParts): OwnerApi {
   }
 
   /** Who asks → is it one of our own pages → not too often → with what → not again → is it still they → the verb. */
-  async function wireFor(request: IncomingMessage, target: string, site: Site): Promise<Wire | FileAnswer> {
+  async function wireFor(
+    request: IncomingMessage,
+    target: string,
+    site: Site,
+  ): Promise<Wire | FileAnswer | MadeAnswer> {
     const [path = '', search = ''] = splitAt(target, '?')
     const method = request.method === 'HEAD' ? 'GET' : request.method
     const found = findRoutes(path)?.find(({ route }) => route.method === method)
@@ -130,8 +137,8 @@ function headersOfAll(site: Site): Record<string, string> {
   }
 }
 
-function toSend(outcome: Outcome): Wire | FileAnswer {
-  return outcome instanceof FileAnswer ? outcome : onTheWire(outcome)
+function toSend(outcome: Outcome): Wire | FileAnswer | MadeAnswer {
+  return outcome instanceof FileAnswer || outcome instanceof MadeAnswer ? outcome : onTheWire(outcome)
 }
 
 /** Whoever goes away in the middle is no failure; a file that cannot be read to its end breaks the answer off. */

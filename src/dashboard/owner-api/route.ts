@@ -4,7 +4,7 @@ import type { z } from 'zod'
 import type { Refusal } from '../../errors.ts'
 import type { Session } from '../../management/people/sign-in.ts'
 import type { Problem } from '../../management/problem.ts'
-import type { DashboardParts } from '../dashboard-parts.ts'
+import type { DashboardParts, MadeJson } from '../dashboard-parts.ts'
 import type { Site } from '../site.ts'
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE'
@@ -52,7 +52,7 @@ export interface OwnerCall extends Call {
   session: Session
 }
 
-export type Outcome = Answer | FileAnswer | Problem | Refusal
+export type Outcome = Answer | FileAnswer | MadeAnswer | Problem | Refusal
 
 export interface Answer {
   json: unknown
@@ -72,6 +72,15 @@ export class FileAnswer {
     this.handle = handle
     this.bytes = bytes
     this.fileName = fileName
+  }
+}
+
+/** Rows and descriptions, which are sent as the public API sends them. */
+export class MadeAnswer {
+  readonly json: MadeJson
+
+  constructor(json: MadeJson) {
+    this.json = json
   }
 }
 

@@ -12,7 +12,7 @@ import type {
   StartView,
 } from '../contract.ts'
 import type { DashboardParts } from '../dashboard-parts.ts'
-import { type OwnerCall, RawJson, type Route, withInput } from './route.ts'
+import { MadeAnswer, type OwnerCall, type Route, withInput } from './route.ts'
 
 const seconds = (max: number) => z.int(`A whole number from 0 to ${max}.`).min(0).max(max)
 const changeInput = z.strictObject({
@@ -72,7 +72,7 @@ export const sheetRoutes: readonly Route[] = [
       if (wait) return wait
       const isOver = await isConnectionOver(call.session.account.id, parts)
       const rows = await parts.ownerReading.rows(sheet, isOver, call.query.toString())
-      return rows instanceof Refusal ? rows : { json: new RawJson(rows) }
+      return rows instanceof Refusal ? rows : new MadeAnswer(rows)
     },
   },
   {
