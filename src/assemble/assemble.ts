@@ -266,7 +266,13 @@ export async function startServer(
   const querying = createQuerying({ shares, turns, clock, observe })
   const compression = createCompression({ shares, clock, observe })
   const apiParts = { admission, reading, writing, querying, compression, turns, clock, observe }
-  const unread = createUnreadAnswers((maxHeldBytes * shares.unread_percent) / 100, observe)
+  const unread = createUnreadAnswers(
+    {
+      maxBytes: (maxHeldBytes * shares.unread_percent) / 100,
+      maxTotalBytes: (maxHeldBytes * shares.unread_total_percent) / 100,
+    },
+    observe,
+  )
   const api = createApi({ ...apiParts, ipGuard, trustedProxies, unread, isDraining })
   const storeProblem = () =>
     store.ping().then(

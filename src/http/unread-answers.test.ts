@@ -41,6 +41,23 @@ test('one list that is larger than the share is sent all the same', () => {
   assert.deepEqual([small.destroyed, twin.destroyed], [false, false])
 })
 
+test('all accounts together have an end too: whoever holds most loses the oldest, and nobody the newest', () => {
+  const { begin, seen } = start(10, 20)
+  const list = () => new Uint8Array(4 * mebibyte)
+  const greedy = [begin('greedy', list()), begin('greedy', list()), begin('greedy', list())]
+  const small = begin('small', list())
+  const other = [begin('other', list()), begin('other', list())]
+  assert.deepEqual(
+    [...greedy, small, ...other].map(({ destroyed }) => destroyed),
+    [true, false, false, false, false, false],
+  )
+  assert.deepEqual(seen, [{ event: 'share_used_up', share: 'unread_total_percent', accountId: 'greedy' }])
+  const large = begin('large', new Uint8Array(30 * mebibyte))
+  assert.equal(large.destroyed, false, 'what begins is sent')
+  large.emit('close')
+  assert.equal(begin('small', list()).destroyed, false)
+})
+
 class FakeResponse extends EventEmitter {
   destroyed = false
 
@@ -51,9 +68,10 @@ class FakeResponse extends EventEmitter {
   }
 }
 
-function start(maxMebibytes: number) {
+function start(maxMebibytes: number, maxTotalMebibytes = 1_000) {
   const seen: Observation[] = []
-  const unread = createUnreadAnswers(maxMebibytes * mebibyte, (observation) => void seen.push(observation))
+  const limits = { maxBytes: maxMebibytes * mebibyte, maxTotalBytes: maxTotalMebibytes * mebibyte }
+  const unread = createUnreadAnswers(limits, (observation) => void seen.push(observation))
   return {
     seen,
     begin(accountId: string, list: Uint8Array): FakeResponse {

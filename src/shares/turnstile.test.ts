@@ -49,6 +49,22 @@ test('who comes when as many wait as may is refused, and told when to come again
   assert.equal(await Promise.race([turnstile.pass('acme', async () => 'in'), settled('waits')]), 'waits')
 })
 
+test('what takes several places waits for them, and nobody goes past it', async () => {
+  const { turnstile, begun, end } = opened({ places: 4, placesOfAccount: 2, waitingOfAccount: 10 })
+  turnstile.start('acme', 'large 1', 3)
+  turnstile.start('other', 'large 2', 3)
+  turnstile.start('small', 'small 1', 1)
+  await settled()
+  assert.deepEqual(begun, ['large 1'])
+  await end('large 1')
+  assert.deepEqual(begun, ['large 1', 'large 2', 'small 1'])
+  turnstile.start('acme', 'larger than all', 9)
+  await end('large 2')
+  assert.equal(begun.length, 3)
+  await end('small 1')
+  assert.equal(begun[3], 'larger than all', 'when it is alone')
+})
+
 test('work that fails gives its place back', async () => {
   const { turnstile } = opened({ places: 1, placesOfAccount: 1, waitingOfAccount: 1 })
   const failing = async () => {
@@ -106,11 +122,12 @@ function opened(limits: { places: number; placesOfAccount: number; waitingOfAcco
   return {
     turnstile: {
       ...turnstile,
-      start(accountId: string, job: string) {
-        void turnstile.pass(accountId, () => {
+      start(accountId: string, job: string, size = 1) {
+        const work = () => {
           begun.push(job)
           return new Promise<void>((resolve) => ends.set(job, resolve))
-        })
+        }
+        void turnstile.pass(accountId, work, size)
       },
     },
     begun,

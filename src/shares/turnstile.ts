@@ -11,9 +11,10 @@ import type { ShareName } from './shares.ts'
 export interface Turnstile {
   /**
    * Does `work` when the account's turn has come. Throws `TooManyAtOnce` when as many of its callers wait as may. What the
-   * work needs is to be fetched in it, not before: who waits should hold nothing.
+   * work needs is to be fetched in it, not before: who waits should hold nothing. `size`: how many of all places it takes; what
+   * is larger than all of them is let in alone.
    */
-  pass<T>(accountId: string, work: () => Promise<T>): Promise<T>
+  pass<T>(accountId: string, work: () => Promise<T>, size?: number): Promise<T>
   /** For work that knows only on its way whether it needs a place, or that goes on after whoever began it has left. */
   turnOf(accountId: string): Turn
   /** A place, if there is one within `patienceMs`; else null. Whoever gets one must leave it. */
@@ -51,6 +52,7 @@ interface Queue {
 
 interface Waiting {
   sinceMs: number
+  size: number
   admit(place: Place | null): void
 }
 
@@ -67,8 +69,8 @@ export function createTurnstile(parts: TurnstileParts): Turnstile {
   let meanHeldMs = 0
 
   return {
-    async pass(accountId, work) {
-      const place = await entered(accountId)
+    async pass(accountId, work, size = 1) {
+      const place = await entered(accountId, undefined, size)
       try {
         return await work()
       } finally {
@@ -89,19 +91,19 @@ export function createTurnstile(parts: TurnstileParts): Turnstile {
     },
     take(accountId, patienceMs) {
       const queue = queueOf(accountId)
-      if (isBusy(queue) && (patienceMs === 0 || queue.waiting.length >= waitingOfAccount)) {
+      if (isBusy(queue, 1) && (patienceMs === 0 || queue.waiting.length >= waitingOfAccount)) {
         forgetEmpty(accountId, queue)
         return Promise.resolve(null)
       }
-      return enter(accountId, queue, patienceMs)
+      return enter(accountId, queue, patienceMs, 1)
     },
   }
 
-  async function entered(accountId: string, patienceMs?: number): Promise<Place> {
+  async function entered(accountId: string, patienceMs?: number, size = 1): Promise<Place> {
     const queue = queueOf(accountId)
-    const isFull = isBusy(queue) && queue.waiting.length >= waitingOfAccount
+    const isFull = isBusy(queue, size) && queue.waiting.length >= waitingOfAccount
     if (isFull) forgetEmpty(accountId, queue)
-    const place = isFull ? null : await enter(accountId, queue, patienceMs)
+    const place = isFull ? null : await enter(accountId, queue, patienceMs, size)
     if (place) return place
     observe({ event: 'share_used_up', share, accountId })
     throw new TooManyAtOnce(secondsUntilFree(queue), share)
@@ -115,17 +117,34 @@ export function createTurnstile(parts: TurnstileParts): Turnstile {
     return queue
   }
 
-  function isBusy(queue: Queue): boolean {
-    return held >= places || queue.held >= placesOfAccount
+  function isBusy(queue: Queue, size: number): boolean {
+    return queue.held >= placesOfAccount || !hasRoomFor(size) || isRoomAwaited()
   }
 
-  function enter(accountId: string, queue: Queue, patienceMs?: number): Promise<Place | null> {
-    if (!isBusy(queue)) return Promise.resolve(placeFor(accountId, queue))
+  function hasRoomFor(size: number): boolean {
+    return held === 0 || held + size <= places
+  }
+
+  /** Somebody has been waiting for more room than there is: to go past them would be to keep them out for good. */
+  function isRoomAwaited(): boolean {
+    for (const { held: heldHere, waiting } of queues.values())
+      if (waiting.length > 0 && heldHere < placesOfAccount) return true
+    return false
+  }
+
+  function enter(
+    accountId: string,
+    queue: Queue,
+    patienceMs: number | undefined,
+    size: number,
+  ): Promise<Place | null> {
+    if (!isBusy(queue, size)) return Promise.resolve(placeFor(accountId, queue, size))
     const { promise, resolve } = Promise.withResolvers<Place | null>()
     const sinceMs = clock.elapsedMs()
     let timer: NodeJS.Timeout | null = null
     const waiting: Waiting = {
       sinceMs,
+      size,
       admit(place) {
         if (timer) clearTimeout(timer)
         observe({ event: 'turn_waited', share, waitedMs: clock.elapsedMs() - sinceMs })
@@ -138,13 +157,14 @@ export function createTurnstile(parts: TurnstileParts): Turnstile {
         queue.waiting.splice(queue.waiting.indexOf(waiting), 1)
         forgetEmpty(accountId, queue)
         waiting.admit(null)
+        admitNext()
       }, patienceMs)
     }
     return promise
   }
 
-  function placeFor(accountId: string, queue: Queue): Place {
-    held++
+  function placeFor(accountId: string, queue: Queue, size: number): Place {
+    held += size
     queue.held++
     putLast(accountId, queue)
     const sinceMs = clock.elapsedMs()
@@ -153,7 +173,7 @@ export function createTurnstile(parts: TurnstileParts): Turnstile {
       leave() {
         if (isLeft) return
         isLeft = true
-        held--
+        held -= size
         queue.held--
         meanHeldMs += weightOfLast * (clock.elapsedMs() - sinceMs - meanHeldMs)
         putLast(accountId, queue)
@@ -170,13 +190,20 @@ export function createTurnstile(parts: TurnstileParts): Turnstile {
   }
 
   function admitNext(): void {
-    for (const [accountId, queue] of queues) {
-      if (isBusy(queue)) continue
-      const next = queue.waiting.shift()
-      if (!next) continue
-      next.admit(placeFor(accountId, queue))
-      return
+    for (;;) {
+      const next = nextInTurn()
+      if (!next || !hasRoomFor(next.waiting.size)) return
+      next.queue.waiting.shift()
+      next.waiting.admit(placeFor(next.accountId, next.queue, next.waiting.size))
     }
+  }
+
+  function nextInTurn(): { accountId: string; queue: Queue; waiting: Waiting } | null {
+    for (const [accountId, queue] of queues) {
+      const [waiting] = queue.waiting
+      if (waiting && queue.held < placesOfAccount) return { accountId, queue, waiting }
+    }
+    return null
   }
 
   function forgetEmpty(accountId: string, queue: Queue): void {

@@ -44,8 +44,25 @@ test('of one account so many queries are under way, so many wait, and more are r
   for (const other of await Promise.all(others)) assert.deepEqual(other, runQuery(snapshot, query))
 })
 
+test('of all accounts only so many queries are under way as fit into memory, and they take turns', async () => {
+  const rows = Array.from({ length: 200_000 }, (_, n) => [n % 1_000])
+  const large = buildSnapshot({ rows: [['n'], ...rows] })
+  const asked = { ...query, search: null, sort: [{ column: 0, descending: true }] }
+  const { querying, seen } = start(3, 6)
+  const ended: string[] = []
+  const names = ['one', 'two', 'three']
+  const all = [...names, ...names].map(async (name) => {
+    assert.deepEqual(await querying.run(name, large, asked), runQuery(large, asked))
+    ended.push(name)
+  })
+  await Promise.all(all)
+  const waited = seen.filter(({ event }) => event === 'turn_waited')
+  assert.equal(waited.length, 4, 'two of three megabytes each fit into six')
+  assert.deepEqual(new Set(ended.slice(0, 4)), new Set(names), 'nobody is kept waiting by the others')
+})
+
 /** Each look at the clock takes so long. */
-function start(lookMs: number) {
+function start(lookMs: number, queries_mb = 256) {
   const movable = createMovableClock(0)
   const clock = {
     elapsedMs() {
@@ -54,7 +71,7 @@ function start(lookMs: number) {
     },
   }
   const seen: Observation[] = []
-  const shares = { queries_at_once: 2, queries_waiting: 5 }
+  const shares = { queries_at_once: 2, queries_waiting: 5, queries_mb }
   const observe = (observation: Observation) => void seen.push(observation)
   return { querying: createQuerying({ shares, turns: createLoopTurns(clock), clock, observe }), seen }
 }

@@ -10,15 +10,18 @@ import { type QueryResult, runQueryInSlices } from './run-query.ts'
 
 /**
  * Runs queries on the thread that answers everybody, in slices, with turns for the accounts. Of one account few are under
- * way at once: each of them holds a number for every row.
+ * way at once, and of all together no more than fit into their memory: each of them holds numbers for every row.
  */
 export interface Querying {
   /** At once where it takes a moment. Throws `TooManyAtOnce`. */
   run(accountId: string, snapshot: IndexedSnapshot, query: Query): Soon<QueryResult>
 }
 
+/** Two lists of positions for a sort, a third for the page, and a verdict on each different cell. */
+const bytesPerRow = 13
+
 export interface QueryingParts {
-  shares: Pick<Shares, 'queries_at_once' | 'queries_waiting'>
+  shares: Pick<Shares, 'queries_at_once' | 'queries_waiting' | 'queries_mb'>
   turns: LoopTurns
   clock: Pick<Clock, 'elapsedMs'>
   observe: Observe
@@ -27,7 +30,7 @@ export interface QueryingParts {
 export function createQuerying({ shares, turns, clock, observe }: QueryingParts): Querying {
   const turnstile = createTurnstile({
     share: 'queries_waiting',
-    places: Number.POSITIVE_INFINITY,
+    places: shares.queries_mb,
     placesOfAccount: shares.queries_at_once,
     waitingOfAccount: shares.queries_waiting,
     clock,
@@ -40,14 +43,16 @@ export function createQuerying({ shares, turns, clock, observe }: QueryingParts)
       const first = mayBegin ? runQueryInSlices(snapshot, query, clock).next() : null
       if (first?.done) return first.value
       // What was begun is let go: whoever waits should hold nothing.
-      return turnstile.pass(accountId, async () => {
+      const work = async () => {
         const slices = runQueryInSlices(snapshot, query, clock)
         for (;;) {
           await turns.next(accountId)
           const slice = slices.next()
           if (slice.done) return slice.value
         }
-      })
+      }
+      const rows = snapshot.rowNumbers.length
+      return turnstile.pass(accountId, work, Math.ceil((rows * bytesPerRow) / 2 ** 20))
     },
   }
 }

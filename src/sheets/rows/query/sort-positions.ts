@@ -11,7 +11,7 @@ const fewRows = 8_192
 
 /**
  * Sorts positions by counting, the last key first: each pass is stable, so its order stays where the next one ties.
- * The time grows with the rows, not with their logarithm, and no step takes long.
+ * The time grows with the rows, not with their logarithm, and no step takes long. `positions` is written over.
  */
 export function* sortPositions(
   snapshot: IndexedSnapshot,
@@ -19,14 +19,18 @@ export function* sortPositions(
   sort: readonly SortKey[],
 ): Generator<void, Uint32Array> {
   let sorted = positions
+  let spare: Uint32Array | null = null
   for (const { column, descending } of sort.toReversed()) {
     const indexed = indexedColumn(snapshot, column)
     if (sorted.length <= fewRows && sorted.length * 8 < indexed.emptyCode) {
       sorted = sortFew(sorted, indexed, descending)
       continue
     }
-    sorted = yield* countingPass(sorted, indexed, descending, 0)
-    if (indexed.emptyCode > digitMask) sorted = yield* countingPass(sorted, indexed, descending, digitBits)
+    for (const shift of indexed.emptyCode > digitMask ? [0, digitBits] : [0]) {
+      spare ??= new Uint32Array(sorted.length)
+      yield* countingPass(sorted, spare, indexed, descending, shift)
+      ;[sorted, spare] = [spare, sorted]
+    }
   }
   return sorted
 }
@@ -46,10 +50,11 @@ function sortFew(
 
 function* countingPass(
   positions: Uint32Array,
+  sorted: Uint32Array,
   { codes, emptyCode }: IndexedColumn,
   descending: boolean,
   shift: number,
-): Generator<void, Uint32Array> {
+): Generator<void, void> {
   const starts = new Uint32Array(Math.min(emptyCode, digitMask) + 2)
   for (let from = 0; from < positions.length; from += rowsPerStep) {
     const to = Math.min(from + rowsPerStep, positions.length)
@@ -61,7 +66,6 @@ function* countingPass(
   }
   for (let digit = 1; digit < starts.length; digit++)
     starts[digit] = (starts[digit] ?? 0) + (starts[digit - 1] ?? 0)
-  const sorted = new Uint32Array(positions.length)
   for (let from = 0; from < positions.length; from += rowsPerStep) {
     const to = Math.min(from + rowsPerStep, positions.length)
     for (let at = from; at < to; at++) {
@@ -73,7 +77,6 @@ function* countingPass(
     }
     yield
   }
-  return sorted
 }
 
 /** Empty cells have the highest code, and keep it when the others are turned round. */
