@@ -8,7 +8,7 @@ import { patienceMs, times } from '../soak.ts'
 // Three accounts with many rows, each with as many of the dearest queries at once as it may have. In `npm test` the sheets are
 // smaller, and so is the bound.
 const rows = times(400_000, 2_400_000)
-const mostResidentMb = times(1_000, 1_500)
+const mostResidentMb = times(450, 1_500)
 const rounds = times(1, 5)
 const skip = existsSync('/proc/self/status') ? false : 'resident memory is read from /proc'
 
