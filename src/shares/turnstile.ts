@@ -19,6 +19,8 @@ export interface Turnstile {
   turnOf(accountId: string): Turn
   /** A place, if there is one within `patienceMs`; else null. Whoever gets one must leave it. */
   take(accountId: string, patienceMs: number): Promise<Place | null>
+  /** Whether somebody of another account waits who would get the place of this one. */
+  isWantedByOthers(accountId: string): boolean
 }
 
 export interface Place {
@@ -27,8 +29,11 @@ export interface Place {
 
 /** Of one piece of work, at most one place at a time; begun and ended as often as it likes. */
 export interface Turn {
-  /** At once where it has begun. Throws like `pass`, and when it has not come within `patienceMs`. */
-  begin(patienceMs?: number): Promise<void>
+  /**
+   * At once where it has begun. Throws like `pass`, when it has not come within `patienceMs`, and the reason of `left` when
+   * whoever it is for has left meanwhile.
+   */
+  begin(patienceMs?: number, left?: AbortSignal): Promise<void>
   /** Does nothing where it has not begun. */
   end(): void
 }
@@ -48,6 +53,14 @@ export interface TurnstileParts {
 interface Queue {
   held: number
   waiting: Waiting[]
+}
+
+/** How somebody waits for a place. */
+interface Entry {
+  patienceMs?: number | undefined
+  /** Aborted when whoever it is for has left. */
+  left?: AbortSignal | undefined
+  size?: number | undefined
 }
 
 interface Waiting {
@@ -70,7 +83,7 @@ export function createTurnstile(parts: TurnstileParts): Turnstile {
 
   return {
     async pass(accountId, work, size = 1) {
-      const place = await entered(accountId, undefined, size)
+      const place = await entered(accountId, { size })
       try {
         return await work()
       } finally {
@@ -80,8 +93,8 @@ export function createTurnstile(parts: TurnstileParts): Turnstile {
     turnOf(accountId) {
       let place: Place | null = null
       return {
-        async begin(patienceMs) {
-          place ??= await entered(accountId, patienceMs)
+        async begin(patienceMs, left) {
+          place ??= await entered(accountId, { patienceMs, left })
         },
         end() {
           place?.leave()
@@ -95,16 +108,24 @@ export function createTurnstile(parts: TurnstileParts): Turnstile {
         forgetEmpty(accountId, queue)
         return Promise.resolve(null)
       }
-      return enter(accountId, queue, patienceMs, 1)
+      return enter(accountId, queue, { patienceMs })
+    },
+    isWantedByOthers(accountId) {
+      for (const [other, queue] of queues) {
+        if (other !== accountId && queue.waiting.length > 0 && queue.held < placesOfAccount) return true
+      }
+      return false
     },
   }
 
-  async function entered(accountId: string, patienceMs?: number, size = 1): Promise<Place> {
+  async function entered(accountId: string, { patienceMs, left, size = 1 }: Entry): Promise<Place> {
+    left?.throwIfAborted()
     const queue = queueOf(accountId)
     const isFull = isBusy(queue, size) && queue.waiting.length >= waitingOfAccount
     if (isFull) forgetEmpty(accountId, queue)
-    const place = isFull ? null : await enter(accountId, queue, patienceMs, size)
+    const place = isFull ? null : await enter(accountId, queue, { patienceMs, left, size })
     if (place) return place
+    left?.throwIfAborted()
     observe({ event: 'share_used_up', share, accountId })
     throw new TooManyAtOnce(secondsUntilFree(queue), share)
   }
@@ -135,8 +156,7 @@ export function createTurnstile(parts: TurnstileParts): Turnstile {
   function enter(
     accountId: string,
     queue: Queue,
-    patienceMs: number | undefined,
-    size: number,
+    { patienceMs, left, size = 1 }: Entry,
   ): Promise<Place | null> {
     if (!isBusy(queue, size)) return Promise.resolve(placeFor(accountId, queue, size))
     const { promise, resolve } = Promise.withResolvers<Place | null>()
@@ -147,20 +167,23 @@ export function createTurnstile(parts: TurnstileParts): Turnstile {
       size,
       admit(place) {
         if (timer) clearTimeout(timer)
+        left?.removeEventListener('abort', giveUp)
         observe({ event: 'turn_waited', share, waitedMs: clock.elapsedMs() - sinceMs })
         resolve(place)
       },
     }
     queue.waiting.push(waiting)
-    if (patienceMs !== undefined) {
-      timer = setTimeout(() => {
-        queue.waiting.splice(queue.waiting.indexOf(waiting), 1)
-        forgetEmpty(accountId, queue)
-        waiting.admit(null)
-        admitNext()
-      }, patienceMs)
-    }
+    if (patienceMs !== undefined) timer = setTimeout(giveUp, patienceMs)
+    left?.addEventListener('abort', giveUp)
     return promise
+
+    function giveUp(): void {
+      queue.waiting.splice(queue.waiting.indexOf(waiting), 1)
+      forgetEmpty(accountId, queue)
+      waiting.admit(null)
+      // It may have been the one that was waited for with more room than there was.
+      admitNext()
+    }
   }
 
   function placeFor(accountId: string, queue: Queue, size: number): Place {

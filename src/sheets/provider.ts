@@ -1,4 +1,3 @@
-import type { Turn } from '../shares/turnstile.ts'
 import type { Change, ChangeResult, Unfit } from './change.ts'
 import type { Column } from './rows/table.ts'
 
@@ -15,6 +14,14 @@ export interface AccountPlace extends Place {
   accountId: string
 }
 
+/** At the threads that decode. */
+export interface ReadingTurn {
+  /** Among those for so many bytes. At once where it has begun. */
+  begin(bytes: number): Promise<void>
+  /** Does nothing where it has not begun. */
+  end(): void
+}
+
 /**
  * Where spreadsheets live. A provider moves bytes and knows one kind of place; making rows of the bytes is a
  * decoder's work and happens in a worker. Every method throws `ProviderFailure` when the place fails it, and
@@ -26,7 +33,7 @@ export interface Provider {
    * provider can tell that nothing changed since, it answers 'unchanged'. `turn` is one at the threads that decode: it is
    * begun before what can be taken from a disk at any time is taken into memory, and while a network is waited for it is not.
    */
-  fetch(place: AccountPlace, wish: FetchWish, turn?: Turn): Promise<Fetched | 'unchanged'>
+  fetch(place: AccountPlace, wish: FetchWish, turn?: ReadingTurn): Promise<Fetched | 'unchanged'>
 
   /**
    * Whether reads here are rationed and the ration is nearly used up: known rows are then shown a little longer, and
@@ -38,7 +45,7 @@ export interface Provider {
    * Row 1 alone, where a whole read is dear: all that additions need. Its version is good for `prepare` of additions
    * and of nothing else. null for a place where it costs as much as the whole.
    */
-  fetchHeader?(place: AccountPlace, turn?: Turn): Promise<Fetched | null>
+  fetchHeader?(place: AccountPlace, turn?: ReadingTurn): Promise<Fetched | null>
 
   /**
    * Resolves when a write could leave at once, where writes are rationed: whoever comes until then goes along with

@@ -33,7 +33,7 @@ function holdReads({ workshop }: Rowport, path: string) {
     ...files,
     async fetch(place, wish, turn) {
       if (place.location.includes(path)) {
-        await turn?.begin()
+        await turn?.begin(1)
         held.resolve()
         await released.promise
       }

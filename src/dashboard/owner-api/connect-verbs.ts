@@ -47,7 +47,8 @@ export const connectRoutes: readonly Route[] = [
       if (located instanceof Problem) return located
       const { provider, location, credentialId = null } = located.place
       const { id: accountId } = call.session.account
-      const seen = await parts.connecting.preview(provider, { accountId, location, credentialId })
+      const place = { accountId, location, credentialId }
+      const seen = await parts.connecting.preview(provider, place, call.left)
       if (seen instanceof Problem) return seen
       const taken = new Set((await parts.sheets.list(call.session.account)).map(({ slug }) => slug))
       const { columns, columnTypes, rowCount, firstRowsJson } = seen
@@ -72,7 +73,7 @@ export const connectRoutes: readonly Route[] = [
       const located = await locate(call, source, parts)
       if (located instanceof Problem) return located
       const wish = { account, sheetSlug: slug, access, ...located.place }
-      const connected = await parts.connecting.connect(wish)
+      const connected = await parts.connecting.connect(wish, call.left)
       if (connected instanceof Problem) return connected
       return { json: await sheetView(call, connected.sheet, parts), status: 201 }
     }),

@@ -29,9 +29,11 @@ export function createOwnerApi(parts: DashboardParts): OwnerApi {
     },
     async answer(request, response, target, site) {
       let wire: Wire | FileAnswer | MadeAnswer
+      const left = leavingOf(request, response)
       try {
-        wire = await wireFor(request, target, site)
+        wire = await wireFor(request, target, site, left)
       } catch (error) {
+        if (left.aborted && error === left.reason) return void response.destroy()
         // Whoever left while sending is not there to be answered.
         if (request.destroyed && !request.complete) return
         wire = afterFailure(error)
@@ -58,6 +60,7 @@ export function createOwnerApi(parts: DashboardParts): OwnerApi {
     request: IncomingMessage,
     target: string,
     site: Site,
+    left: AbortSignal,
   ): Promise<Wire | FileAnswer | MadeAnswer> {
     const [path = '', search = ''] = splitAt(target, '?')
     const method = request.method === 'HEAD' ? 'GET' : request.method
@@ -66,7 +69,7 @@ export function createOwnerApi(parts: DashboardParts): OwnerApi {
     const { route, names } = found
     const sessionId = sessionIdIn(request, site)
     const query = new URLSearchParams(search)
-    const call: Call = { request, site, query, names, body: null, sessionId }
+    const call: Call = { request, site, query, names, body: null, sessionId, left }
     const before = sessionId === null ? null : await parts.signIn.find(sessionId)
     const caller: Caller = before
       ? { accountId: before.account.id, sessionHash: before.idHash }
@@ -127,6 +130,19 @@ export function createOwnerApi(parts: DashboardParts): OwnerApi {
     }
     return refused(500, 'internal_error', `Something went wrong here. The log has it under ${reference}.`)
   }
+}
+
+/** Of a browser nothing but its end is heard when it leaves: none closes its half of a connection and reads on. */
+function leavingOf(request: IncomingMessage, response: ServerResponse): AbortSignal {
+  const leaving = new AbortController()
+  const { socket } = request
+  const leave = () => leaving.abort(new Error('Whoever asked has left'))
+  socket.once('end', leave)
+  response.once('close', () => {
+    socket.off('end', leave)
+    if (!response.writableEnded) leave()
+  })
+  return leaving.signal
 }
 
 function headersOfAll(site: Site): Record<string, string> {

@@ -46,6 +46,8 @@ export interface Call {
   body: unknown
   /** The cookie as it came, good or not. */
   sessionId: string | null
+  /** Nobody is there any more who could be answered. */
+  left: AbortSignal
 }
 
 export interface OwnerCall extends Call {

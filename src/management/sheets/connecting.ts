@@ -9,8 +9,9 @@ import type { Sheets, SheetToConnect } from './sheets.ts'
 
 /** Looks at a tab before it becomes a sheet: one that cannot be read now would only fail later, before its clients. */
 export interface Connecting {
-  preview(provider: string, place: AccountPlace): Promise<Preview | Problem>
-  connect(sheet: SheetToConnect): Promise<ConnectedSheet | Problem>
+  /** Throws the reason of `left` when whoever asked leaves before it is done, like `connect`, which has then done nothing. */
+  preview(provider: string, place: AccountPlace, left?: AbortSignal): Promise<Preview | Problem>
+  connect(sheet: SheetToConnect, left?: AbortSignal): Promise<ConnectedSheet | Problem>
 }
 
 export interface Preview {
@@ -39,23 +40,27 @@ export function createConnecting(
 ): Connecting {
   return {
     preview,
-    async connect(wish) {
+    async connect(wish, left) {
       const { account, provider, location, credentialId = null } = wish
       const problem = wish.isByOperator ? null : await sheets.problemWithOneMore(account)
       if (problem) return problem
-      const seen = await preview(provider, { accountId: account.id, location, credentialId })
+      const seen = await preview(provider, { accountId: account.id, location, credentialId }, left)
       if (seen instanceof Problem) return seen
       const sheet = await sheets.connect(wish)
       return sheet instanceof Problem ? sheet : { sheet, preview: seen }
     },
   }
 
-  async function preview(name: string, place: AccountPlace): Promise<Preview | Problem> {
+  async function preview(name: string, place: AccountPlace, left?: AbortSignal): Promise<Preview | Problem> {
     const provider = providers.get(name)
     if (!provider) throw new Error(`There is no provider "${name}"`)
     const wish = { values: 'typed', knownVersion: null } as const
     const snapshot = await orProblem(async () => {
-      const decoded = await decoding.decode(place.accountId, (turn) => provider.fetch(place, wish, turn))
+      const decoded = await decoding.decode(
+        place.accountId,
+        (turn) => provider.fetch(place, wish, turn),
+        left && { left },
+      )
       if (decoded === 'unchanged') throw new Error(`The provider "${name}" gave no bytes`)
       return decoded.indexed
     })

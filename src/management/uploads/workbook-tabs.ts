@@ -27,7 +27,7 @@ export function createWorkbookTabs(decoding: Decoding): WorkbookTabs {
       const version = `${ino} ${size} ${mtimeMs}`
       const former = known.get(path)
       if (former?.version === version) return former.found
-      const found = await look(accountId, path)
+      const found = await look(accountId, path, size)
       known.delete(path)
       if ('notNow' in found) return found
       if (known.size >= maxKnown) known.delete(known.keys().next().value ?? '')
@@ -36,9 +36,9 @@ export function createWorkbookTabs(decoding: Decoding): WorkbookTabs {
     },
   }
 
-  async function look(accountId: string, path: string): Promise<TabsFound> {
+  async function look(accountId: string, path: string, bytes: number): Promise<TabsFound> {
     try {
-      const rows = await decoded(accountId, path)
+      const rows = await decoded(accountId, path, bytes)
       const problem = rows[0]?.problem
       if (problem !== undefined) return { notAWorkbook: String(problem) }
       return { tabs: rows.map(({ tab }) => String(tab)) }
@@ -50,11 +50,15 @@ export function createWorkbookTabs(decoding: Decoding): WorkbookTabs {
     }
   }
 
-  async function decoded(accountId: string, path: string): Promise<{ tab?: unknown; problem?: unknown }[]> {
+  async function decoded(
+    accountId: string,
+    path: string,
+    bytes: number,
+  ): Promise<{ tab?: unknown; problem?: unknown }[]> {
     const module = new URL('./uploaded-tabs.ts', import.meta.url).href
     const decoder = { module, name: 'decodeTabNames', options: {} }
     const { snapshot } = await decoding.decode(accountId, async (turn) => {
-      await turn.begin()
+      await turn.begin(bytes)
       return { bytes: await readFile(path), version: '', decoder }
     })
     return JSON.parse(Buffer.from(snapshot.listJson).toString())

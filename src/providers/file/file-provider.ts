@@ -1,9 +1,8 @@
-import type { Turn } from '../../shares/turnstile.ts'
 import type { Change, ChangeResult, Unfit } from '../../sheets/change.ts'
-import type { Decoder, FetchWish, Provider } from '../../sheets/provider.ts'
+import type { Decoder, FetchWish, Provider, ReadingTurn } from '../../sheets/provider.ts'
 import { ProviderFailure } from '../../sheets/provider-failure.ts'
 import { idleTimers, systemTimers } from '../../timers.ts'
-import { createEditing, type Editing, type EditingParts, type Editor } from './editing.ts'
+import { createEditing, type Edit, type Editing, type EditingParts, type Editor } from './editing.ts'
 import { asProviderFailure } from './file-failure.ts'
 import { type FileLocation, kindOf, parseFileLocation } from './file-location.ts'
 import {
@@ -15,7 +14,7 @@ import {
   writeReplacement,
 } from './file-replacement.ts'
 import { rememberWhole, type WholeFile } from './file-signs.ts'
-import { stampIn } from './file-version.ts'
+import { bytesIn, stampIn } from './file-version.ts'
 import { type ReadFile, readFile, readIfVersion } from './read-file.ts'
 import { createReplacedFiles } from './replaced-files.ts'
 import { createSettling } from './settling.ts'
@@ -34,7 +33,7 @@ interface MadeReplacement extends Replacement {
 /** Spreadsheets in local files, served in place: others may edit them at any time. */
 export function createFileProvider({ editing, problemWithLength, ...parts }: FileProviderParts): Provider {
   const { observe } = parts
-  const { inTurn, edit } = editing ?? createEditing(parts)
+  const { inTurn } = editing ?? createEditing(parts)
   const cleaned = new Set<string>()
   const settling = createSettling()
   const replaced = createReplacedFiles(observe)
@@ -67,7 +66,9 @@ export function createFileProvider({ editing, problemWithLength, ...parts }: Fil
       const place = locate(location)
       const { path } = place
       const stamp = await failing('read', () => settling.untilWritable(path, idleTimers))
-      const made = await inTurn(accountId, () => makeReplacement(place, changes, version, stamp))
+      const made = await inTurn(accountId, bytesIn(stamp), (edit) =>
+        makeReplacement(place, changes, { version, stamp }, edit),
+      )
       if (made === 'conflict' || 'changeAt' in made) return made
       const { fence, identity, whole, results } = made
       return {
@@ -94,8 +95,8 @@ export function createFileProvider({ editing, problemWithLength, ...parts }: Fil
   async function makeReplacement(
     place: FileLocation,
     changes: readonly Change[],
-    version: string,
-    stamp: string,
+    { version, stamp }: { version: string; stamp: string },
+    edit: Edit,
   ): Promise<MadeReplacement | 'conflict' | Unfit> {
     const { path } = place
     const read = await failing('read', () => readIfVersion(path, version))
@@ -115,13 +116,13 @@ export function createFileProvider({ editing, problemWithLength, ...parts }: Fil
   async function readWhole(
     path: string,
     knownVersion: string | null,
-    turn?: Turn,
+    turn?: ReadingTurn,
   ): Promise<ReadFile | 'unchanged'> {
     for (;;) {
       const stamp = await settling.untilReadable(path, systemTimers)
       // Nothing is read then, so there is nothing to wait for.
       if (stamp === knownVersion) return 'unchanged'
-      await turn?.begin()
+      await turn?.begin(bytesIn(stamp))
       const read = await readFile(path, knownVersion)
       if (read === 'unchanged') return read
       if (stampIn(read.version) === stamp) {

@@ -142,11 +142,9 @@ async function start(t: TestContext, name = 'sheet.csv') {
   const provider = createFileProvider({
     observe: () => {},
     editing: {
-      inTurn: (_accountId, work) => work(),
       // The threads have tests of their own.
-      async edit(bytes) {
-        return { bytes: Buffer.concat([bytes, Buffer.from('x\n')]), results: [] }
-      },
+      inTurn: (_accountId, _bytes, work) =>
+        work(async (bytes) => ({ bytes: Buffer.concat([bytes, Buffer.from('x\n')]), results: [] })),
     },
   })
   const place = { accountId: 'acc_files', location: JSON.stringify({ path }), credentialId: null }

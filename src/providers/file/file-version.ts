@@ -15,6 +15,11 @@ export function stampOf({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): stri
   return [dev, ino, size, mtimeNs, ctimeNs].join('.')
 }
 
+/** How long the file was. */
+export function bytesIn(stamp: string): number {
+  return Number(stamp.split('.')[2])
+}
+
 /** Whether the last change is long enough ago that a later one must show in the stamp. */
 export function isSettled({ ctimeMs }: BigIntStats, nowMs: number): boolean {
   return nowMs - Number(ctimeMs) > unsettledMs

@@ -1,6 +1,6 @@
 import type { Clock } from '../../clock.ts'
 import type { Turn, Turnstile } from '../../shares/turnstile.ts'
-import type { Fetched, Place, Provider } from '../../sheets/provider.ts'
+import type { Fetched, Place, Provider, ReadingTurn } from '../../sheets/provider.ts'
 import type { Timers } from '../../timers.ts'
 import { createDeadline, type Deadline } from '../remote/deadline.ts'
 import type { GoogleBudget } from './client/google-budget.ts'
@@ -63,7 +63,7 @@ interface Under {
   /** For what comes from Google, in memory. */
   room: Turn
   /** At the threads that decode. */
-  turn: Turn
+  turn: ReadingTurn
 }
 
 /** A read with dates as shown, under way. */
@@ -118,7 +118,7 @@ export function createGoogleProvider({
   ): Promise<Fetched | 'unchanged'> {
     const { body, hash } = await read(place, 'formatted', under)
     if (hash === knownVersion) return 'unchanged'
-    await under.turn.begin()
+    await under.turn.begin(body.byteLength)
     return fetched(body, hash, 'formatted')
   }
 
@@ -138,7 +138,7 @@ export function createGoogleProvider({
     const isSame = serial.hash === knownValues
     if (!serial.hasNumber) {
       if (isSame) return 'unchanged'
-      await under.turn.begin()
+      await under.turn.begin(serial.body.byteLength)
       return fetched(serial.body, `${serial.hash}.${noTexts}`, 'typed')
     }
     if (isSame && knownVersion !== null && seenLately(place, knownVersion)) return 'unchanged'
@@ -190,8 +190,12 @@ export function createGoogleProvider({
   }
 
   /** In the turn at the threads that decode: so accounts take turns here as well, and nobody waits twice. */
-  async function compared(serial: TabRead, texts: TabRead, turn: Turn): Promise<Pair & { fit: string }> {
-    await turn.begin()
+  async function compared(
+    serial: TabRead,
+    texts: TabRead,
+    turn: ReadingTurn,
+  ): Promise<Pair & { fit: string }> {
+    await turn.begin(serial.body.byteLength)
     // Not one date: most sheets have none, and comparing would cost more than reading.
     if (serial.hash === texts.hash) return { fit: 'exact', dates: new Uint32Array(), serial, texts }
     const { fit, dates, serialBody, shownBody } = await comparing.compare({
@@ -256,7 +260,7 @@ export function createGoogleProvider({
   }
 }
 
-const noTurn: Turn = { async begin() {}, end() {} }
+const noTurn: ReadingTurn = { async begin() {}, end() {} }
 
 function keyOf({ location, credentialId }: Place): string {
   return `${credentialId} ${location}`

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { TooManyAtOnce } from '../../errors.ts'
 import type { Observation } from '../../reporting/observe.ts'
 import { defaultShares } from '../../shares/shares.ts'
-import type { Turn } from '../../shares/turnstile.ts'
+import type { ReadingTurn } from '../provider.ts'
 import { ProviderFailure } from '../provider-failure.ts'
 import { runQuery } from '../rows/query/run-query.ts'
 import { createDecoding } from './decoding.ts'
@@ -111,13 +111,63 @@ test('one account takes one thread, however much it asks for', { timeout: 20_000
   assert.equal((await settled).filter(({ status }) => status === 'fulfilled').length, 1)
 })
 
+// Well below what a thread may take, as above.
+test('a small file does not wait for large ones, however many accounts have some', {
+  timeout: 20_000,
+}, async (t) => {
+  const { decode, decodeBytes } = start(t)
+  const over = new AbortController()
+  const theirs = Array.from({ length: 5 }, () => decodeBytes(megabyte, forEver, { left: over.signal }))
+  const settled = Promise.allSettled(theirs)
+  for (let n = 0; n < 3; n++) assert.equal((await decode(small)).snapshot.rowNumbers.length, 1)
+  over.abort()
+  assert.ok((await settled).every(({ status }) => status === 'rejected'))
+})
+
+test('what looks small and takes its time makes room for others, and is read all the same', {
+  timeout: 20_000,
+}, async (t) => {
+  const { decode, decodeBytes } = start(t)
+  const over = new AbortController()
+  const theirs = Array.from({ length: 5 }, () => decodeBytes(1, forEver, { left: over.signal }))
+  const settled = Promise.allSettled(theirs)
+  const long = decode(`const end = performance.now() + 1_000; while (performance.now() < end); ${small}`)
+  const longIndexes = decode(`${oneSecondAfterRows}; ${large}`)
+  for (let n = 0; n < 3; n++) assert.equal((await decode(small)).snapshot.rowNumbers.length, 1)
+  over.abort()
+  assert.ok((await settled).every(({ status }) => status === 'rejected'))
+  assert.equal((await long).snapshot.rowNumbers.length, 1)
+  assert.equal((await (await longIndexes).indexed).rowNumbers.length, 30_000)
+})
+
+test('a file for somebody who has left is not read', { timeout: 20_000 }, async (t) => {
+  const { decodeBytes, seen } = start(t)
+  const [first, second] = [new AbortController(), new AbortController()]
+  let fetches = 0
+  const fetching = async () => void fetches++
+  const running = decodeBytes(megabyte, forEver, { fetching, left: first.signal })
+  const waiting = decodeBytes(megabyte, forEver, { fetching, left: second.signal })
+  const next = decodeBytes(megabyte, small, { fetching })
+  second.abort(new Error('the second has left'))
+  await assert.rejects(waiting, /the second has left/)
+  first.abort(new Error('the first has left'))
+  await assert.rejects(running, /the first has left/)
+  assert.equal((await next).snapshot.rowNumbers.length, 1, 'what was running for nobody was ended')
+  assert.equal(fetches, 2, 'what waited for nobody was not begun')
+  assert.deepEqual(
+    seen.filter(({ event }) => event !== 'turn_waited'),
+    [],
+    'nothing of it is a failure',
+  )
+})
+
 test('an account whose queue is full is refused, and what is refused was not fetched', async (t) => {
   const { decode, seen } = start(t)
   const { decoding_at_once, decoding_waiting } = defaultShares
   const room = decoding_at_once + decoding_waiting
   let fetches = 0
-  const fetching = async (turn: Turn) => {
-    await turn.begin()
+  const fetching = async (turn: ReadingTurn) => {
+    await turn.begin(1)
     fetches++
   }
   const outcomes = await Promise.allSettled(
@@ -137,7 +187,7 @@ test('of one account, one after the other is fetched and decoded, also where ind
   let most = 0
   const decoded = Array.from({ length: 6 }, async () => {
     const { indexed } = await decode(large, 'acc_greedy', async (turn) => {
-      await turn.begin()
+      await turn.begin(1)
       underWay++
       most = Math.max(most, underWay)
     })
@@ -153,13 +203,13 @@ test('a fetch that fails, or finds nothing new, gives its turn back', async (t) 
   for (let n = 0; n < 3; n++) {
     await assert.rejects(
       decode(small, 'acc_one', async (turn) => {
-        await turn.begin()
+        await turn.begin(1)
         throw new ProviderFailure('the file is gone')
       }),
       /the file is gone/,
     )
     const unchanged = await decoding.decode('acc_one', async (turn) => {
-      await turn.begin()
+      await turn.begin(1)
       return 'unchanged' as const
     })
     assert.equal(unchanged, 'unchanged')
@@ -185,8 +235,25 @@ test('at the end, what has begun is finished, and what waits is not begun', asyn
 const standing = `const { parentPort } = await import('node:worker_threads')
   const { postMessage } = parentPort
   parentPort.postMessage = (...reply) => { postMessage.apply(parentPort, reply); for (;;); }`
+/** The same, for a second. */
+const oneSecondAfterRows = `const { parentPort } = await import('node:worker_threads')
+  const { postMessage } = parentPort
+  parentPort.postMessage = (...reply) => {
+    postMessage.apply(parentPort, reply)
+    parentPort.postMessage = postMessage
+    const end = performance.now() + 1_000
+    while (performance.now() < end);
+  }`
+const forEver = 'for (;;);'
+const megabyte = 1024 * 1024
 const small = "return { rows: [['a'], [1]] }"
 const large = `return { rows: [['n'], ...Array.from({ length: 30_000 }, (_, n) => [n])] }`
+
+interface FileWish {
+  accountId?: string | undefined
+  fetching?: ((turn: ReadingTurn) => Promise<void>) | undefined
+  left?: AbortSignal
+}
 
 /** Decoders made of a line of code each. */
 function start(t: TestContext) {
@@ -199,14 +266,21 @@ function start(t: TestContext) {
   const decode = (
     body: string,
     accountId = `acc_${++accounts}`,
-    fetching?: (turn: Turn) => Promise<void>,
+    fetching?: (turn: ReadingTurn) => Promise<void>,
+  ) => decodeBytes(1, body, { accountId, fetching })
+  const decodeBytes = (
+    length: number,
+    body: string,
+    { accountId = `acc_${++accounts}`, fetching, left }: FileWish = {},
   ) => {
     const source = `export async function decode() { ${body} }`
     const module = `data:text/javascript,${encodeURIComponent(source)}`
-    return decoding.decode(accountId, async (turn) => {
+    const fetch = async (turn: ReadingTurn) => {
+      await turn.begin(length)
       await fetching?.(turn)
-      return { bytes: new Uint8Array(1), version: '1', decoder: { module, name: 'decode', options: {} } }
-    })
+      return { bytes: new Uint8Array(length), version: '1', decoder: { module, name: 'decode', options: {} } }
+    }
+    return decoding.decode(accountId, fetch, left && { left })
   }
-  return { seen, decode, decoding }
+  return { seen, decode, decodeBytes, decoding }
 }

@@ -1,12 +1,12 @@
 import { type Clock, systemClock } from '../../clock.ts'
 import type { Observe } from '../../reporting/observe.ts'
 import { defaultShares, type Shares } from '../../shares/shares.ts'
-import { createTurnstile, type Turn } from '../../shares/turnstile.ts'
 import type { Soon } from '../../soon.ts'
-import type { Fetched, FetchWish } from '../provider.ts'
+import type { Fetched, FetchWish, ReadingTurn } from '../provider.ts'
 import { ProviderFailure } from '../provider-failure.ts'
 import { type IndexedSnapshot, type Snapshot, withIndexes } from '../rows/snapshot.ts'
-import { createThreads, ownBuffer, ThreadLost, threadCount } from '../threads/threads.ts'
+import { createSizedThreads, type SizedTurn } from '../threads/sized-threads.ts'
+import { ThreadLost } from '../threads/threads.ts'
 import type { DecodeReply, ToDecode } from './decoding-worker.ts'
 
 /**
@@ -17,14 +17,21 @@ export interface Decoding {
   /**
    * Fetches and decodes, in one turn of the account at the threads. `fetch` begins the turn before it takes into memory what
    * may be large, so that who waits holds nothing; where it did not, the turn begins with the decoding. What it returns
-   * instead of bytes is handed on. Throws `TooManyAtOnce`.
+   * instead of bytes is handed on. Throws `TooManyAtOnce`, and the reason of `left` when whoever it is for leaves before it is
+   * done: what waits is not begun then, and what is large is not gone on with.
    */
   decode<Answer extends Fetched | 'unchanged' | null>(
     accountId: string,
-    fetch: (turn: Turn) => Promise<Answer>,
-    values?: FetchWish['values'],
+    fetch: (turn: ReadingTurn) => Promise<Answer>,
+    wish?: DecodeWish,
   ): Promise<Decoded | Exclude<Answer, Fetched>>
   close(): Promise<void>
+}
+
+export interface DecodeWish {
+  /** 'typed' unless told. */
+  values?: FetchWish['values']
+  left?: AbortSignal
 }
 
 export interface Decoded {
@@ -45,10 +52,9 @@ export function createDecoding({
   clock = systemClock,
   shares = defaultShares,
 }: DecodingParts): Decoding {
-  const threads = createThreads<ToDecode, DecodeReply>(new URL('./decoding-worker.ts', import.meta.url))
-  const turnstile = createTurnstile({
+  const threads = createSizedThreads<ToDecode, DecodeReply>({
+    script: new URL('./decoding-worker.ts', import.meta.url),
     share: 'decoding_waiting',
-    places: threadCount,
     placesOfAccount: shares.decoding_at_once,
     waitingOfAccount: shares.decoding_waiting,
     clock,
@@ -57,14 +63,14 @@ export function createDecoding({
   let isClosing = false
 
   return {
-    async decode(accountId, fetch, values = 'typed') {
-      const turn = turnstile.turnOf(accountId)
+    async decode(accountId, fetch, { values = 'typed', left } = {}) {
+      const turn = threads.turnOf(accountId, left)
       let isThreadTaken = false
       try {
         const fetched: Fetched | 'unchanged' | null = await fetch(turn)
         if (fetched === null || fetched === 'unchanged') return fetched as never
-        await turn.begin()
-        const { decoded, whole } = await decodeNow(fetched, values)
+        await turn.begin(fetched.bytes.byteLength)
+        const { decoded, whole } = await decodeNow(fetched, values, turn)
         if (whole) {
           isThreadTaken = true
           void whole.finally(turn.end)
@@ -82,11 +88,11 @@ export function createDecoding({
 
   /** `whole` settles when the thread is free again, where that is later; it never rejects. */
   async function decodeNow(
-    { version, decoder, ...fetched }: Fetched,
+    { version, decoder, bytes }: Fetched,
     values: FetchWish['values'],
+    turn: SizedTurn<ToDecode, DecodeReply>,
   ): Promise<{ decoded: Decoded; whole: Promise<unknown> | null }> {
-    const bytes = ownBuffer(fetched.bytes)
-    const { reply, rest } = await threads.run({ bytes, decoder, values }, [bytes.buffer]).catch(retold)
+    const { reply, rest } = await turn.run({ bytes, decoder, values }).catch(retold)
     const { snapshot } = reply
     if (!snapshot) throw new Error('A thread sent no rows')
     if (!rest) return { decoded: { version, snapshot, indexed: indexedBy(snapshot, reply) }, whole: null }

@@ -2,7 +2,7 @@ import type { Clock } from '../../clock.ts'
 import type { Observe } from '../../reporting/observe.ts'
 import type { SheetRecord } from '../../store/sheets/sheets.ts'
 import type { Store } from '../../store/store.ts'
-import type { FetchWish, Provider } from '../provider.ts'
+import type { FetchWish, Provider, ReadingTurn } from '../provider.ts'
 import { ProviderFailure } from '../provider-failure.ts'
 import type { Snapshot } from '../rows/snapshot.ts'
 import type { Column } from '../rows/table.ts'
@@ -134,11 +134,8 @@ export function createFetching(parts: FetchingParts): Fetching {
     const asOfMs = clock.nowMs()
     const known = held.get(nameOf(record.id, values))
     const wish = { values, knownVersion: known?.version ?? null }
-    const decoded = await decoding.decode(
-      record.accountId,
-      (turn) => provider.fetch(record, wish, turn),
-      values,
-    )
+    const fetch = (turn: ReadingTurn) => provider.fetch(record, wish, turn)
+    const decoded = await decoding.decode(record.accountId, fetch, { values })
     const isUnchanged = decoded === 'unchanged'
     const { snapshot, indexed, version } = isUnchanged ? unchanged(known) : decoded
     observe({

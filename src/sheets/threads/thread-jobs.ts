@@ -1,8 +1,10 @@
 import { parentPort } from 'node:worker_threads'
 import { ProviderFailure } from '../provider-failure.ts'
 
-/** What a thread sends back: at most one part that is there sooner, then the answer. */
-export interface ThreadMessage<Reply> {
+/** What a thread sends back: that it has begun, at most one part of the answer that is there sooner, then the answer. */
+export type ThreadMessage<Reply> = { jobId: number; isBegun: true } | ThreadAnswer<Reply>
+
+export interface ThreadAnswer<Reply> {
   jobId: number
   reply: Reply | FailedJob
   hasMore: boolean
@@ -22,6 +24,7 @@ export function answerJobs<Job, Reply>(
   answer: (job: Job, sooner: (part: Handed<Reply>) => void) => Promise<Handed<Reply>>,
 ): void {
   parentPort?.on('message', async (job: Job & { jobId: number }) => {
+    parentPort?.postMessage({ jobId: job.jobId, isBegun: true } satisfies ThreadMessage<Reply>)
     try {
       post(await answer(job, (part) => post(part, true)), false)
     } catch (error) {
@@ -29,7 +32,7 @@ export function answerJobs<Job, Reply>(
     }
 
     function post({ reply, handOver }: Handed<Reply | FailedJob>, hasMore: boolean): void {
-      const message: ThreadMessage<Reply> = { jobId: job.jobId, reply, hasMore }
+      const message: ThreadAnswer<Reply | FailedJob> = { jobId: job.jobId, reply, hasMore }
       parentPort?.postMessage(message, handOver as ArrayBuffer[])
     }
   })

@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads'
 import { ProviderFailure } from '../provider-failure.ts'
-import type { FailedJob, ThreadMessage } from './thread-jobs.ts'
+import type { FailedJob, ThreadAnswer, ThreadMessage } from './thread-jobs.ts'
 
 /**
  * Threads of their own for work on bytes that would block the server, or that a hostile file could take down. They
@@ -11,8 +11,15 @@ export interface Threads<Job, Reply> {
    * What is in `handOver` is not copied: whoever calls must not look at it again. Throws `ThreadLost`, and what the job
    * threw: a `ProviderFailure` with its words, anything else as a bug.
    */
-  run(job: Job, handOver: readonly ArrayBuffer[]): Promise<Answered<Reply>>
+  run(job: Job, handOver: readonly ArrayBuffer[], wish?: RunWish): Promise<Answered<Reply>>
   close(): Promise<void>
+}
+
+export interface RunWish {
+  /** The thread is ended with what it does, and `ThreadLost` is thrown. */
+  ended?: AbortSignal
+  /** The thread has begun with it: it may have had to be started first. */
+  onBegun?(): void
 }
 
 export interface Answered<Reply> {
@@ -26,8 +33,6 @@ export class ThreadLost extends Error {
   override readonly name = 'ThreadLost'
 }
 
-/** Two, so that one file that takes its time does not hold up all the others. Whose turn it is, a turnstile says. */
-export const threadCount = 2
 /** For each part of an answer. */
 const maxPartMs = 30_000
 /**
@@ -36,6 +41,12 @@ const maxPartMs = 30_000
  * decoded as fast, with 6 they are not (docs/decisions/017).
  */
 export const threadLimits = { maxOldGenerationSizeMb: 2_048, maxYoungGenerationSizeMb: 12 }
+
+interface Asked<Job> {
+  job: Job
+  handOver: readonly ArrayBuffer[]
+  wish: RunWish
+}
 
 /** One thread, started when first needed, and those who wait for it. */
 interface Lane {
@@ -47,21 +58,27 @@ interface Lane {
   last: Promise<unknown>
 }
 
-export function createThreads<Job, Reply>(script: URL): Threads<Job, Reply> {
+export interface ThreadsParts {
+  script: URL
+  count: number
+  maxOldGenerationSizeMb?: number
+}
+
+export function createThreads<Job, Reply>(parts: ThreadsParts): Threads<Job, Reply> {
   const lanes = Array.from(
-    { length: threadCount },
+    { length: parts.count },
     (): Lane => ({ worker: null, waiting: 0, begun: Promise.resolve(), last: Promise.resolve() }),
   )
   let jobs = 0
   let isClosing = false
 
   return {
-    run(job, handOver) {
+    run(job, handOver, wish = {}) {
       const lane = lanes.reduce((one, other) => (other.waiting < one.waiting ? other : one))
       lane.waiting++
       const answering = createAnswering<Reply>()
       // The lane is free when the whole answer is there, not with its first part.
-      lane.last = lane.last.then(() => runIn(lane, job, handOver, answering))
+      lane.last = lane.last.then(() => runIn(lane, { job, handOver, wish }, answering))
       return answering.answered
     },
     async close() {
@@ -80,12 +97,11 @@ export function createThreads<Job, Reply>(script: URL): Threads<Job, Reply> {
   /** Never throws: who asked is told by `answering`. */
   async function runIn(
     lane: Lane,
-    job: Job,
-    handOver: readonly ArrayBuffer[],
+    { job, handOver, wish }: Asked<Job>,
     { answered, take, fail }: Answering<Reply>,
   ): Promise<void> {
     // Before anyone is told: whoever hears of it may have the next job already.
-    const takeAnswer = (message: ThreadMessage<Reply>) => {
+    const takeAnswer = (message: ThreadAnswer<Reply>) => {
       if (!message.hasMore) lane.waiting--
       take(message)
     }
@@ -94,11 +110,12 @@ export function createThreads<Job, Reply>(script: URL): Threads<Job, Reply> {
       fail(new ThreadLost('The thread is closed'))
       return
     }
-    const worker = lane.worker ?? started(lane, script)
+    const worker = lane.worker ?? started(lane, parts)
     lane.worker = worker
     lane.begun = answered.catch(() => {})
     try {
-      await exchange<Reply>(worker, { ...job, jobId: ++jobs }, handOver, takeAnswer)
+      const asked = { job: { ...job, jobId: ++jobs }, handOver, wish }
+      await exchange<Reply>(worker, asked, takeAnswer)
     } catch (cause) {
       lane.worker = null
       await worker.terminate()
@@ -109,8 +126,10 @@ export function createThreads<Job, Reply>(script: URL): Threads<Job, Reply> {
 }
 
 /** A thread that fails while idle must neither end the process nor be asked again. */
-function started(lane: Lane, script: URL): Worker {
-  const worker = new Worker(script, { resourceLimits: threadLimits })
+function started(lane: Lane, { script, maxOldGenerationSizeMb }: ThreadsParts): Worker {
+  const worker = new Worker(script, {
+    resourceLimits: { ...threadLimits, ...(maxOldGenerationSizeMb && { maxOldGenerationSizeMb }) },
+  })
   worker.on('error', () => {})
   worker.once('exit', () => {
     if (lane.worker === worker) lane.worker = null
@@ -121,9 +140,8 @@ function started(lane: Lane, script: URL): Worker {
 /** Resolves with the last message. */
 function exchange<Reply>(
   worker: Worker,
-  job: { jobId: number },
-  handOver: readonly ArrayBuffer[],
-  take: (message: ThreadMessage<Reply>) => void,
+  { job, handOver, wish: { ended, onBegun } }: Asked<{ jobId: number }>,
+  take: (message: ThreadAnswer<Reply>) => void,
 ): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   let timer = setTimeout(tooLong, maxPartMs)
@@ -133,6 +151,7 @@ function exchange<Reply>(
   const onMessage = (message: ThreadMessage<Reply>) => {
     // Rows would be told of another's sheet: such a thread is not to be trusted any more.
     if (message.jobId !== job.jobId) return reject(new Error('An answer to another job'))
+    if ('isBegun' in message) return onBegun?.()
     clearTimeout(timer)
     take(message)
     if (message.hasMore) timer = setTimeout(tooLong, maxPartMs)
@@ -142,10 +161,14 @@ function exchange<Reply>(
   worker.on('message', onMessage)
   worker.once('error', reject)
   worker.once('exit', onExit)
+  const onEnded = () => reject(ended?.reason)
+  if (ended?.aborted) onEnded()
+  ended?.addEventListener('abort', onEnded)
   worker.ref()
   worker.postMessage(job, handOver)
   return promise.finally(() => {
     clearTimeout(timer)
+    ended?.removeEventListener('abort', onEnded)
     worker.off('message', onMessage)
     worker.off('error', reject)
     worker.off('exit', onExit)
@@ -156,7 +179,7 @@ function exchange<Reply>(
 
 interface Answering<Reply> {
   answered: Promise<Answered<Reply>>
-  take(message: ThreadMessage<Reply>): void
+  take(message: ThreadAnswer<Reply>): void
   fail(error: unknown): void
 }
 

@@ -1,4 +1,5 @@
 import { ProviderFailure } from '../../../sheets/provider-failure.ts'
+import { shortBytes, shortThreads } from '../../../sheets/threads/sized-threads.ts'
 import { createThreads, ThreadLost } from '../../../sheets/threads/threads.ts'
 import type { Comparison } from './compare-reads.ts'
 
@@ -15,17 +16,21 @@ export interface ReadPair {
 }
 
 export function createGoogleComparing(): GoogleComparing {
-  const threads = createThreads<ReadPair, Comparison & ReadPair>(
-    new URL('./google-comparing-worker.ts', import.meta.url),
-  )
+  const script = new URL('./google-comparing-worker.ts', import.meta.url)
+  // As many as there are places in the turns at the threads that decode, in which this is done.
+  const short = createThreads<ReadPair, Comparison & ReadPair>({ script, count: shortThreads })
+  const large = createThreads<ReadPair, Comparison & ReadPair>({ script, count: 1 })
 
   return {
     async compare({ serialBody, shownBody }) {
       const handOver = [serialBody.buffer, shownBody.buffer]
+      const threads = serialBody.byteLength > shortBytes ? large : short
       const { reply } = await threads.run({ serialBody, shownBody }, handOver).catch(retold)
       return reply
     },
-    close: threads.close,
+    async close() {
+      await Promise.all([short.close(), large.close()])
+    },
   }
 }
 
