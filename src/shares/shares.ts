@@ -36,6 +36,8 @@ export const shareTable = {
   upload_mb: { byDefault: 500, least: 1, most: 1_000_000 },
   sheets: { byDefault: 100, least: 1, most: 100_000 },
   sessions: { byDefault: 50, least: 1, most: 100_000 },
+  /** Passwords that wait to be checked for one network, or in the sessions of one account. */
+  sign_ins_waiting: { byDefault: 10, least: 1, most: 10_000 },
   /** In the dashboard and through its API, by one account. */
   owner_requests_per_minute: { byDefault: 600, least: 1, most: 1_000_000 },
   /** Readers without a key, from one address. */

@@ -89,7 +89,7 @@ export function createOwners(parts: OwnersParts): Owners {
         (await throttle.attempt([{ kind: 'sign-up', whom, steps: signUpsPerNetwork }]))
       if (wait) return wait
       // Before anything is looked up: how long the answer takes must not tell whether the address is known.
-      const passwordHash = await passwords.hash(password)
+      const passwordHash = await passwords.hash(password, whom)
       if (passwordHash === 'busy') return busy
       const sessionId = randomSecret()
       const sessionHash = secretHash(sessionId)
@@ -106,13 +106,11 @@ export function createOwners(parts: OwnersParts): Owners {
       return sessionId
     },
     async signIn({ email, password }, { address, formerSessionId }) {
-      const wait = await waitAtSignIn(foldEmail(email), clientNetwork(address))
+      const whom = clientNetwork(address)
+      const wait = await waitAtSignIn(foldEmail(email), whom)
       if (wait) return wait
-      return enter(
-        () => store.ownerByEmail(foldEmail(email)),
-        { password, wrong: wrongPair },
-        formerSessionId,
-      )
+      const find = () => store.ownerByEmail(foldEmail(email))
+      return enter(find, { password, wrong: wrongPair, whom }, formerSessionId)
     },
     async confirm(session, password, { formerSessionId }) {
       const { account } = session
@@ -120,7 +118,8 @@ export function createOwners(parts: OwnersParts): Owners {
       if (!owner?.passwordHash) return noPassword
       const wait = await waitInSession(session)
       if (wait) return wait
-      return enter(() => store.ownerOf(account.id), { password, wrong: wrongPassword }, formerSessionId)
+      const guess = { password, wrong: wrongPassword, whom: account.id }
+      return enter(() => store.ownerOf(account.id), guess, formerSessionId)
     },
     async setPassword(session, { current, next, email }) {
       const { account, idHash } = session
@@ -133,12 +132,12 @@ export function createOwners(parts: OwnersParts): Owners {
         if (current === null) return wrongCurrent
         const wait = await waitInSession(session)
         if (wait) return wait
-        const guess = { password: current, wrong: wrongCurrent }
+        const guess = { password: current, wrong: wrongCurrent, whom: account.id }
         const problem = await withPassword(
           () => store.ownerOf(account.id),
           guess,
           async (checked, from) => {
-            const to = await passwords.hash(next)
+            const to = await passwords.hash(next, account.id)
             if (to === 'busy') return busy
             return (await store.setPassword(checked.id, { from, to })) ? null : 'changed'
           },
@@ -184,7 +183,7 @@ export function createOwners(parts: OwnersParts): Owners {
     password: string,
     email: string,
   ): Promise<Problem | null> {
-    const passwordHash = await passwords.hash(password)
+    const passwordHash = await passwords.hash(password, accountId)
     if (passwordHash === 'busy') return busy
     if (owner) {
       const isSet = await store.setPassword(owner.id, { from: null, to: passwordHash })
@@ -197,7 +196,7 @@ export function createOwners(parts: OwnersParts): Owners {
   /** The id of a new session, for whoever knows the password. */
   function enter(find: FindOwner, guess: Guess, formerSessionId: string | null): Promise<string | Problem> {
     return withPassword(find, guess, async (owner, from, isOutdated) => {
-      const renewed = isOutdated ? await passwords.hash(guess.password) : 'busy'
+      const renewed = isOutdated ? await passwords.hash(guess.password, guess.whom) : 'busy'
       const to = renewed === 'busy' ? from : renewed
       const sessionId = randomSecret()
       if (!(await store.createSessionByPassword(secretHash(sessionId), owner.id, { from, to })))
@@ -214,13 +213,13 @@ export function createOwners(parts: OwnersParts): Owners {
    */
   async function withPassword<T>(
     find: FindOwner,
-    { password, wrong }: Guess,
+    { password, wrong, whom }: Guess,
     act: (owner: OwnerRecord, checkedHash: string, isOutdated: boolean) => Promise<T | 'changed'>,
   ): Promise<T | Problem> {
     if (Buffer.byteLength(password) > maxPasswordBytes) return wrong
     for (let checks = 0; checks < maxChecks; checks++) {
       const owner = await find()
-      const check = await passwords.check(password, owner?.passwordHash ?? null)
+      const check = await passwords.check(password, owner?.passwordHash ?? null, whom)
       if (check === 'busy') return busy
       if (!owner?.passwordHash || !check.isRight) return wrong
       const outcome = await act(owner, owner.passwordHash, check.isOutdated)
@@ -235,6 +234,8 @@ type FindOwner = () => Promise<OwnerRecord | null>
 interface Guess {
   password: string
   wrong: Problem
+  /** Whose turn it takes: a network's, or, in a session, the account's. */
+  whom: string
 }
 
 /** A password that changes again and again during one sign-in is nobody's everyday. */

@@ -1,5 +1,9 @@
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto'
 import { promisify } from 'node:util'
+import type { Clock } from '../../clock.ts'
+import type { Observe } from '../../reporting/observe.ts'
+import type { Shares } from '../../shares/shares.ts'
+import { createTurnstile } from '../../shares/turnstile.ts'
 
 /** OWASP's smallest advised setting of argon2id; what is stored says its own, so that this can grow. */
 const memoryKib = 19_456
@@ -9,15 +13,24 @@ const saltBytes = 16
 const tagBytes = 32
 /** Each takes 19 MiB and a core for some 50 ms: a flood of sign-ins must not take the server with it. */
 const maxAtOnce = 2
-const maxWaiting = 20
+/** Of one network or account: who waits comes after one of each other. */
+const maxAtOnceOfOne = 1
+const patienceMs = 10_000
 /** In bytes: a longer one is refused before it is hashed. */
 export const maxPasswordBytes = 1_024
 export const minPasswordCharacters = 10
 
+/** `whom`: those who ask take turns, so that one who asks for much keeps out nobody else. */
 export interface Passwords {
-  hash(password: string): Promise<string | 'busy'>
+  hash(password: string, whom: string): Promise<string | 'busy'>
   /** Takes as long for an owner who does not exist (`stored` null) as for a wrong password. */
-  check(password: string, stored: string | null): Promise<PasswordCheck | 'busy'>
+  check(password: string, stored: string | null, whom: string): Promise<PasswordCheck | 'busy'>
+}
+
+export interface PasswordsParts {
+  shares: Pick<Shares, 'sign_ins_waiting'>
+  clock: Pick<Clock, 'elapsedMs'>
+  observe: Observe
 }
 
 export interface PasswordCheck {
@@ -28,19 +41,26 @@ export interface PasswordCheck {
 
 const derive = promisify(argon2)
 
-export function createPasswords(): Passwords {
-  let underWay = 0
-  const waiting: (() => void)[] = []
+export function createPasswords({ shares, clock, observe }: PasswordsParts): Passwords {
+  const share = 'sign_ins_waiting'
+  const turnstile = createTurnstile({
+    share,
+    places: maxAtOnce,
+    placesOfAccount: maxAtOnceOfOne,
+    waitingOfAccount: shares.sign_ins_waiting,
+    clock,
+    observe,
+  })
   const decoy = phc(memoryKib, passes, randomBytes(saltBytes), randomBytes(tagBytes))
 
   return {
-    hash: (password) =>
-      inTurn(async () => {
+    hash: (password, whom) =>
+      inTurn(whom, async () => {
         const salt = randomBytes(saltBytes)
         return phc(memoryKib, passes, salt, await tagOf(password, salt, memoryKib, passes))
       }),
-    check: (password, stored) =>
-      inTurn(async () => {
+    check: (password, stored, whom) =>
+      inTurn(whom, async () => {
         const known = parsed(stored ?? decoy)
         if (!known) throw new Error('A stored password has an unknown form')
         const tag = await tagOf(password, known.salt, known.memoryKib, known.passes)
@@ -49,18 +69,16 @@ export function createPasswords(): Passwords {
       }),
   }
 
-  async function inTurn<T>(work: () => Promise<T>): Promise<T | 'busy'> {
-    if (underWay >= maxAtOnce) {
-      if (waiting.length >= maxWaiting) return 'busy'
-      await new Promise<void>((resolve) => waiting.push(resolve))
-    } else underWay++
+  async function inTurn<T>(whom: string, work: () => Promise<T>): Promise<T | 'busy'> {
+    const place = await turnstile.take(whom, patienceMs)
+    if (!place) {
+      observe({ event: 'share_used_up', share, accountId: null })
+      return 'busy'
+    }
     try {
       return await work()
     } finally {
-      // The place goes to the next in line, or is free.
-      const next = waiting.shift()
-      if (next) next()
-      else underWay--
+      place.leave()
     }
   }
 }
