@@ -10,6 +10,7 @@ import { systemClock } from '../src/clock.ts'
 import { parseConfig } from '../src/config.ts'
 import { Refusal } from '../src/errors.ts'
 import { createMemoryRateWindows } from '../src/shared-state/rate-windows/memory-rate-windows.ts'
+import { createLoopTurns } from '../src/shares/loop-turns.ts'
 import { connectSheet, listAddress, neverReached } from './processes.ts'
 import type { FigureRow } from './row.ts'
 
@@ -28,7 +29,8 @@ export const admissionAlone: FigureRow = {
     const apiKey = await connectSheet(workshop, folder, 'a\n1\n', neverReached)
     const { store, plans } = workshop
     const quota = createQuota(store, systemClock)
-    const keyUse = createKeyUse(store, systemClock)
+    const turns = createLoopTurns(systemClock)
+    const keyUse = createKeyUse({ store, clock: systemClock, turns })
     const windows = createMemoryRateWindows(systemClock)
     const publicReaders = { windows, requestsPerMinute: 1, quota }
     const { admit } = createAdmission({

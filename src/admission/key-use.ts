@@ -1,7 +1,12 @@
 import type { Clock } from '../clock.ts'
+import type { LoopTurns } from '../shares/loop-turns.ts'
 import type { Store } from '../store/store.ts'
 
 const flushMs = 15_000
+/** Some milliseconds of SQLite's, on the thread that answers everybody. */
+const writtenTogether = 256
+/** In the turns there. */
+const noAccount = ''
 
 /** Remembers when keys were last used: in memory at once, in the store every few seconds, never during a request. */
 export interface KeyUse {
@@ -9,7 +14,13 @@ export interface KeyUse {
   close(): Promise<void>
 }
 
-export function createKeyUse(store: Pick<Store, 'noteKeysUsed'>, clock: Clock): KeyUse {
+export interface KeyUseParts {
+  store: Pick<Store, 'noteKeysUsed'>
+  clock: Clock
+  turns: LoopTurns
+}
+
+export function createKeyUse({ store, clock, turns }: KeyUseParts): KeyUse {
   let lastUsedMs = new Map<string, number>()
   // A time that could not be written is lost; the next use brings a newer one.
   const timer = setInterval(() => void flush().catch(() => {}), flushMs).unref()
@@ -26,8 +37,11 @@ export function createKeyUse(store: Pick<Store, 'noteKeysUsed'>, clock: Clock): 
 
   async function flush(): Promise<void> {
     if (lastUsedMs.size === 0) return
-    const noted = lastUsedMs
+    const noted = [...lastUsedMs]
     lastUsedMs = new Map()
-    await store.noteKeysUsed(noted)
+    for (let at = 0; at < noted.length; at += writtenTogether) {
+      await turns.next(noAccount)
+      await store.noteKeysUsed(new Map(noted.slice(at, at + writtenTogether)))
+    }
   }
 }

@@ -233,7 +233,8 @@ export async function startServer(
   await store.endDeadNeighbours()
   const life = await beginInstanceLife(store, workshop.observe)
   const { metrics } = workshop
-  const usage = createUsage(store, clock)
+  const turns = createLoopTurns(clock)
+  const usage = createUsage({ store, clock, turns })
   const observe = observeAll([workshop.observe, usage.observe])
   const { windows } = workshop.shared
   // Rows by the megabyte have a connection of their own: nobody's count waits behind them.
@@ -245,7 +246,7 @@ export async function startServer(
   const maxKeptBytes = shares.journal_mb * mebibyte
   const writing = createWriting({ store, providers, reading, clock, observe, maxKeptBytes })
   const quota = createQuota(store, clock)
-  const keyUse = createKeyUse(store, clock)
+  const keyUse = createKeyUse({ store, clock, turns })
   const publicQuota = createQuota(
     { chargeAhead: store.chargePublicAhead, giveBack: store.givePublicBack },
     clock,
@@ -262,7 +263,6 @@ export async function startServer(
   const trustedProxies = trustProxies(config.trustedProxies)
   const drain: Drain = { isDraining: false }
   const isDraining = () => drain.isDraining
-  const turns = createLoopTurns(clock)
   const querying = createQuerying({ shares, turns, clock, observe })
   const compression = createCompression({ shares, clock, observe })
   const apiParts = { admission, reading, writing, querying, compression, turns, clock, observe }

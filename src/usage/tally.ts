@@ -11,7 +11,8 @@ export interface Tally {
   countProviderCall(sheetId: string, atMs: number): void
   noteHealth(sheetId: string, failureReason: string | null, atMs: number): void
   isEmpty(): boolean
-  toBatch(): UsageBatch
+  /** All of it, in batches of so few rows that none of them keeps anybody waiting. Each is made when it is asked for. */
+  batches(): Generator<UsageBatch, undefined>
 }
 
 /** One key's requests to one sheet on one day. */
@@ -43,6 +44,8 @@ const sourceAt: Readonly<Record<string, number>> = Object.fromEntries(
 )
 const dayMs = 24 * 60 * 60_000
 const keptRequests = 100
+/** Of all kinds together: some milliseconds of SQLite's, on the thread that answers everybody. */
+export const rowsOfBatch = 256
 
 export function createTally(nextId: (atMs: number) => string): Tally {
   const days = new Map<number, Map<string, Map<string, Cell>>>()
@@ -72,26 +75,34 @@ export function createTally(nextId: (atMs: number) => string): Tally {
       logFor(sheetId).health = { failureReason, atMs }
     },
     isEmpty: () => days.size === 0 && logs.size === 0 && calls.size === 0,
-    toBatch() {
-      const batch: UsageBatch = {
-        counts: [],
-        latencies: [],
-        providerCalls: [...calls.values()],
-        activity: [...logs].map(([sheetId, { firstRequestAtMs, lastRequestAtMs, health }]) => ({
-          sheetId,
-          firstRequestAtMs,
-          lastRequestAtMs,
-          health,
-        })),
-        recent: [...logs].flatMap(([sheetId, log]) => newestIn(sheetId, log)),
+    *batches() {
+      let batch = emptyBatch()
+      let rows = 0
+      for (const addTo of allRows()) {
+        addTo(batch)
+        if (++rows < rowsOfBatch) continue
+        yield batch
+        batch = emptyBatch()
+        rows = 0
       }
-      for (const [day, sheets] of days) {
-        for (const keys of sheets.values()) {
-          for (const cell of keys.values()) addCell(batch, cell, dayOf(day * dayMs))
-        }
-      }
-      return batch
+      if (rows > 0) yield batch
+      return undefined
     },
+  }
+
+  function* allRows(): Generator<(batch: UsageBatch) => void> {
+    for (const [day, sheets] of days) {
+      for (const keys of sheets.values()) {
+        for (const cell of keys.values()) yield* rowsOfCell(cell, dayOf(day * dayMs))
+      }
+    }
+    for (const call of calls.values()) yield (batch) => batch.providerCalls.push(call)
+    for (const [sheetId, log] of logs) {
+      const { firstRequestAtMs, lastRequestAtMs, health } = log
+      const activity = { sheetId, firstRequestAtMs, lastRequestAtMs, health }
+      yield (batch) => batch.activity.push(activity)
+      for (const request of newestIn(sheetId, log)) yield (batch) => batch.recent.push(request)
+    }
   }
 
   function cellFor(accountId: string, sheetId: string, keyId: string, atMs: number): Cell {
@@ -147,15 +158,22 @@ export function createTally(nextId: (atMs: number) => string): Tally {
   }
 }
 
-function addCell(batch: UsageBatch, { counts, latencies, ...cell }: Cell, day: string): void {
+function emptyBatch(): UsageBatch {
+  return { counts: [], latencies: [], providerCalls: [], activity: [], recent: [] }
+}
+
+function* rowsOfCell(
+  { counts, latencies, ...cell }: Cell,
+  day: string,
+): Generator<(batch: UsageBatch) => void> {
   for (const [at, requests] of counts.entries()) {
     if (requests === 0) continue
     const outcome = outcomes[Math.floor(at / sources.length)] ?? 'success'
     const rowsFrom = sources[at % sources.length] ?? ''
-    batch.counts.push({ ...cell, day, outcome, rowsFrom, requests })
+    yield (batch) => batch.counts.push({ ...cell, day, outcome, rowsFrom, requests })
   }
   for (const [bucket, requests] of latencies.entries()) {
-    if (requests > 0) batch.latencies.push({ ...cell, day, bucket, requests })
+    if (requests > 0) yield (batch) => batch.latencies.push({ ...cell, day, bucket, requests })
   }
 }
 

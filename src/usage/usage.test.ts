@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createMovableClock } from '../clock.ts'
 import type { Observation } from '../reporting/observe.ts'
+import { createLoopTurns } from '../shares/loop-turns.ts'
 import type { UsageBatch } from '../store/usage/usage-figures.ts'
 import { createUsage } from './usage.ts'
 
@@ -35,7 +36,7 @@ function start() {
     },
     async forgetUsageBefore() {},
   }
-  return { clock, saved, store, usage: createUsage(store, clock) }
+  return { clock, saved, store, usage: createUsage({ store, clock, turns: createLoopTurns(clock) }) }
 }
 
 test('requests are counted by day, sheet, key, outcome and source; those of strangers are not', async () => {
@@ -122,4 +123,65 @@ test('what the store did not take is not lost, and nothing is written twice', as
   await usage.close()
   const total = saved.flatMap(({ counts }) => counts).reduce((sum, { requests }) => sum + requests, 0)
   assert.equal(total, 3)
+})
+
+test('what many keys asked of many sheets is written a little at a time, and others come in between', async () => {
+  const { usage, clock, store, saved } = start()
+  const { addUsage } = store
+  store.addUsage = async (batch) => {
+    clock.advanceMs(5)
+    await addUsage(batch)
+  }
+  const [sheets, keys] = [40, 40]
+  for (let n = 0; n < 2 * sheets * keys; n++) {
+    usage.observe(answered({ sheetId: `sh_${n % sheets}`, keyId: `key_${Math.floor(n / sheets) % keys}` }))
+  }
+  let rounds = 0
+  let isOver = false
+  const round = () => {
+    rounds++
+    if (!isOver) setImmediate(round)
+  }
+  setImmediate(round)
+  await usage.flush()
+  isOver = true
+  await usage.close()
+  for (const { counts, latencies, activity, recent } of saved) {
+    const rows = counts.length + latencies.length + activity.length + recent.length
+    assert.ok(rows <= 256, `${rows} rows in one go`)
+  }
+  assert.ok(
+    saved.length > 1 && rounds >= saved.length - 1,
+    `${saved.length} batches in ${rounds} rounds of the loop`,
+  )
+  const sum = (of: (batch: UsageBatch) => { requests: number }[]) =>
+    saved.flatMap(of).reduce((total, { requests }) => total + requests, 0)
+  assert.equal(
+    sum(({ counts }) => counts),
+    2 * sheets * keys,
+  )
+  assert.equal(
+    sum(({ latencies }) => latencies),
+    2 * sheets * keys,
+  )
+})
+
+test('a store that fails in the middle gets the rest later, and nothing twice', async () => {
+  const { usage, store, saved } = start()
+  for (let n = 0; n < 3_000; n++) usage.observe(answered({ sheetId: `sh_${n}` }))
+  const { addUsage } = store
+  let batches = 0
+  store.addUsage = async (batch) => {
+    if (++batches === 5) throw new Error('away')
+    await addUsage(batch)
+  }
+  await assert.rejects(usage.flush(), /away/)
+  usage.observe(answered())
+  await usage.close()
+  const counts = saved.flatMap((batch) => batch.counts)
+  assert.equal(new Set(counts.map(({ sheetId }) => sheetId)).size, 3_000)
+  assert.equal(
+    counts.reduce((total, { requests }) => total + requests, 0),
+    3_001,
+  )
 })

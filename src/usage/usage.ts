@@ -1,6 +1,7 @@
 import type { Clock } from '../clock.ts'
 import type { Observation, Observe } from '../reporting/observe.ts'
 import { randomBase62 } from '../secrets/random-base62.ts'
+import type { LoopTurns } from '../shares/loop-turns.ts'
 import type { Store } from '../store/store.ts'
 import type { UsageBatch } from '../store/usage/usage-figures.ts'
 import { createTally, dayOf } from './tally.ts'
@@ -20,13 +21,28 @@ const keptDays = 400
 /** While the store is away; older ones are lost. */
 const maxUnsaved = 360
 const dayMs = 24 * 60 * 60_000
+/** In the turns on the thread that answers everybody. */
+const noAccount = ''
 
-export function createUsage(store: Pick<Store, 'addUsage' | 'forgetUsageBefore'>, clock: Clock): Usage {
+export interface UsageParts {
+  store: Pick<Store, 'addUsage' | 'forgetUsageBefore'>
+  clock: Clock
+  turns: LoopTurns
+}
+
+/** What was counted until one flush. */
+interface Unsaved {
+  /** The store did not take it, or is about to. */
+  batch: UsageBatch | undefined
+  rest: Iterator<UsageBatch, undefined>
+}
+
+export function createUsage({ store, clock, turns }: UsageParts): Usage {
   let waiting: Observation[] = []
   let waitingAtMs: number[] = []
   let tally = createTally(nextId)
   /** What the store did not take; it is tried again before anything newer. */
-  let unsaved: UsageBatch[] = []
+  let unsaved: Unsaved[] = []
   let flushing: Promise<void> = Promise.resolve()
   let tidiedDay = ''
   let ids = 0
@@ -56,11 +72,11 @@ export function createUsage(store: Pick<Store, 'addUsage' | 'forgetUsageBefore'>
   async function save(): Promise<void> {
     countWaiting()
     if (!tally.isEmpty()) {
-      unsaved = [...unsaved, tally.toBatch()].slice(-maxUnsaved)
+      unsaved = [...unsaved, { batch: undefined, rest: tally.batches() }].slice(-maxUnsaved)
       tally = createTally(nextId)
     }
     while (unsaved[0]) {
-      await store.addUsage(unsaved[0])
+      await saveAll(unsaved[0])
       unsaved = unsaved.slice(1)
     }
     // By this machine's time, as the days themselves: an hour more or less of four hundred days is nothing.
@@ -68,6 +84,16 @@ export function createUsage(store: Pick<Store, 'addUsage' | 'forgetUsageBefore'>
     if (tidiedDay === today) return
     tidiedDay = today
     await store.forgetUsageBefore(dayOf(clock.nowMs() - keptDays * dayMs))
+  }
+
+  async function saveAll(counted: Unsaved): Promise<void> {
+    for (;;) {
+      await turns.next(noAccount)
+      counted.batch ??= counted.rest.next().value
+      if (!counted.batch) return
+      await store.addUsage(counted.batch)
+      counted.batch = undefined
+    }
   }
 
   function countWaiting(): void {
