@@ -71,7 +71,7 @@ export function assembleDashboard(needs: DashboardNeeds): { dashboard: Dashboard
       observe,
     }),
     shareUse: createShareUse(store, uploads, config.shares),
-    usageFigures: createUsageFigures(store, usage, plans, clock),
+    usageFigures: createUsageFigures({ store, usage, plans, clock, turns: api.turns }),
     ownerReading: createOwnerReading(api, unread),
     endAccount: createAccountEnding(store, google, uploads),
     addressOf: (request) => clientAddress(request, trustedProxies),

@@ -1,6 +1,7 @@
 import { billingCycleAt } from '../../admission/billing-cycle.ts'
 import { type Plans, planUnknown } from '../../admission/plans.ts'
 import type { Clock } from '../../clock.ts'
+import type { LoopTurns } from '../../shares/loop-turns.ts'
 import type { AccountRecord } from '../../store/accounts/accounts.ts'
 import type { Store } from '../../store/store.ts'
 import type { RecentRequestRecord, SheetActivity, UsageCount } from '../../store/usage/usage-figures.ts'
@@ -46,18 +47,20 @@ export interface Sum {
 }
 
 const dayMs = 24 * 60 * 60_000
+/** A flood over many sheets and keys leaves hundreds of thousands: SQLite is asked for some milliseconds' worth at a time. */
+const rowsOfPage = 1_000
 /** From memory, without asking the provider. */
 const fromMemory: ReadonlySet<string> = new Set(['hit', 'rationed', 'outlasted'])
 
-export function createUsageFigures(
-  store: Pick<
-    Store,
-    'activityOf' | 'recentRequests' | 'usageSince' | 'latenciesSince' | 'providerCallsSince'
-  >,
-  usage: Pick<Usage, 'flush'>,
-  plans: Plans,
-  clock: Clock,
-): UsageFigures {
+export interface UsageFiguresParts {
+  store: Pick<Store, 'activityOf' | 'recentRequests' | 'usageSince' | 'latenciesSince' | 'providerCallsSince'>
+  usage: Pick<Usage, 'flush'>
+  plans: Plans
+  clock: Clock
+  turns: LoopTurns
+}
+
+export function createUsageFigures({ store, usage, plans, clock, turns }: UsageFiguresParts): UsageFigures {
   return {
     async activityOf(accountId) {
       await usage.flush()
@@ -69,11 +72,15 @@ export function createUsageFigures(
     },
     async thisMonth(account) {
       await usage.flush()
-      const counts = await store.usageSince(account.id, dayOf(cycleOf(account).startMs))
-      return {
-        bySheet: totals(counts, ({ sheetId }) => sheetId),
-        byKey: totals(counts, ({ keyId }) => keyId),
+      const [bySheet, byKey] = [new Map<string, number>(), new Map<string, number>()]
+      for await (const { sheetId, keyId, requests } of countsSince(
+        account.id,
+        dayOf(cycleOf(account).startMs),
+      )) {
+        bySheet.set(sheetId, (bySheet.get(sheetId) ?? 0) + requests)
+        byKey.set(keyId, (byKey.get(keyId) ?? 0) + requests)
       }
+      return { bySheet, byKey }
     },
     async report(account, wish) {
       await usage.flush()
@@ -81,7 +88,7 @@ export function createUsageFigures(
     },
     async everything(accountId) {
       await usage.flush()
-      return store.usageSince(accountId, '')
+      return Array.fromAsync(countsSince(accountId, ''))
     },
   }
 
@@ -91,18 +98,30 @@ export function createUsageFigures(
     const [fromDay = ''] = shownDays
     const cycle = cycleOf(account)
     const cycleDay = dayOf(cycle.startMs)
-    const all = await store.usageSince(account.id, fromDay < cycleDay ? fromDay : cycleDay)
-    const counts = all.filter(
-      (count) =>
+    const charted = new Map(shownDays.map((day) => [day, emptyDay(day)]))
+    const month = { used: 0, publicUsed: 0 }
+    const [bySheet, byKey] = [new Map<string, Sum>(), new Map<string, Sum>()]
+    let [reads, saved, rateLimited] = [0, 0, 0]
+    for await (const count of countsSince(account.id, fromDay < cycleDay ? fromDay : cycleDay)) {
+      const { requests, outcome, rowsFrom } = count
+      // Only 2xx answers count (docs/contract.md#quota).
+      if (count.day >= cycleDay && outcome === 'success') {
+        month[count.keyId === '' ? 'publicUsed' : 'used'] += requests
+      }
+      const isMeant =
         count.day >= fromDay &&
         (sheetId === null || count.sheetId === sheetId) &&
-        (keyId === null || count.keyId === keyId),
-    )
-    const sumOf = (isMeant: (count: UsageCount) => boolean) =>
-      counts.reduce((sum, count) => sum + (isMeant(count) ? count.requests : 0), 0)
-    const reads = sumOf(({ rowsFrom }) => rowsFrom !== '')
-    const saved = sumOf(({ rowsFrom }) => fromMemory.has(rowsFrom))
-    const latencies = await store.latenciesSince(account.id, fromDay, {
+        (keyId === null || count.keyId === keyId)
+      if (!isMeant) continue
+      if (rowsFrom !== '') reads += requests
+      if (fromMemory.has(rowsFrom)) saved += requests
+      if (outcome === 'rate_limited') rateLimited += requests
+      const ofDay = charted.get(count.day)
+      if (ofDay) ofDay[partOfChart[outcome]] += requests
+      addTo(bySheet, count.sheetId, count)
+      addTo(byKey, count.keyId, count)
+    }
+    const latencies = await latenciesOf(account.id, shownDays, {
       sheetId: sheetId ?? '',
       keyId: keyId ?? '',
     })
@@ -110,14 +129,9 @@ export function createUsageFigures(
     const calls = await store.providerCallsSince(account.id, fromDay)
     const limit = account.requestsPerMonth ?? (plans.get(account.plan) ?? planUnknown).requestsPerMonth
     return {
-      days: shownDays.map((day) =>
-        dayOfChart(
-          day,
-          counts.filter((count) => count.day === day),
-        ),
-      ),
-      month: { ...usedIn(all, cycleDay), limit, resetsAtMs: cycle.endMs },
-      rateLimited: sumOf(({ outcome }) => outcome === 'rate_limited'),
+      days: [...charted.values()],
+      month: { ...month, limit, resetsAtMs: cycle.endMs },
+      rateLimited,
       cacheHitShare: reads === 0 ? null : saved / reads,
       providerCalls: [...calls].reduce(
         (sum, [id, count]) => sum + (sheetId === null || id === sheetId ? count : 0),
@@ -125,9 +139,36 @@ export function createUsageFigures(
       ),
       providerCallsSaved: saved,
       latencyMs: p50 != null && p95 != null && p99 != null ? { p50, p95, p99 } : null,
-      bySheet: sums(counts, (count) => count.sheetId),
-      byKey: sums(counts, (count) => count.keyId),
+      bySheet,
+      byKey,
     }
+  }
+
+  /** Page by page, so that others come in between however many there are. */
+  async function* countsSince(accountId: string, fromDay: string): AsyncGenerator<UsageCount> {
+    let after: UsageCount | null = null
+    for (;;) {
+      await turns.next(accountId)
+      const page: UsageCount[] = await store.usageSince(accountId, fromDay, { after, rows: rowsOfPage })
+      yield* page
+      after = page.at(-1) ?? null
+      if (page.length < rowsOfPage) return
+    }
+  }
+
+  async function latenciesOf(
+    accountId: string,
+    days: readonly string[],
+    of: { sheetId: string; keyId: string },
+  ): Promise<Map<number, number>> {
+    const sum = new Map<number, number>()
+    for (const day of days) {
+      await turns.next(accountId)
+      const ofDay = await store.latenciesSince(accountId, day, { ...of, toDay: day })
+      for (const [bucket, requests] of ofDay) sum.set(bucket, (sum.get(bucket) ?? 0) + requests)
+    }
+    // By bucket, whatever day it came from first.
+    return new Map([...sum].sort(([one], [other]) => one - other))
   }
 
   function cycleOf({ createdAtMs }: AccountRecord) {
@@ -135,39 +176,23 @@ export function createUsageFigures(
   }
 }
 
-/** Only 2xx answers count (docs/contract.md#quota). */
-function usedIn(counts: readonly UsageCount[], fromDay: string): { used: number; publicUsed: number } {
-  const sum = { used: 0, publicUsed: 0 }
-  for (const { day, outcome, keyId, requests } of counts) {
-    if (day < fromDay || outcome !== 'success') continue
-    sum[keyId === '' ? 'publicUsed' : 'used'] += requests
-  }
-  return sum
+type ChartedDay = UsageReport['days'][number]
+
+const partOfChart: Record<UsageCount['outcome'], Exclude<keyof ChartedDay, 'day'>> = {
+  success: 'success',
+  not_modified: 'success',
+  client_error: 'clientError',
+  rate_limited: 'rateLimited',
+  server_error: 'serverError',
 }
 
-function dayOfChart(day: string, counts: readonly UsageCount[]): UsageReport['days'][number] {
-  const of = (...outcomes: UsageCount['outcome'][]) =>
-    counts.reduce((sum, count) => sum + (outcomes.includes(count.outcome) ? count.requests : 0), 0)
-  return {
-    day,
-    success: of('success', 'not_modified'),
-    clientError: of('client_error'),
-    rateLimited: of('rate_limited'),
-    serverError: of('server_error'),
-  }
+function emptyDay(day: string): ChartedDay {
+  return { day, success: 0, clientError: 0, rateLimited: 0, serverError: 0 }
 }
 
-function totals(counts: readonly UsageCount[], nameOf: (count: UsageCount) => string): Map<string, number> {
-  return new Map([...sums(counts, nameOf)].map(([name, { requests }]) => [name, requests]))
-}
-
-function sums(counts: readonly UsageCount[], nameOf: (count: UsageCount) => string): Map<string, Sum> {
-  const found = new Map<string, Sum>()
-  for (const count of counts) {
-    const sum = found.get(nameOf(count)) ?? { requests: 0, errors: 0 }
-    sum.requests += count.requests
-    if (count.outcome !== 'success' && count.outcome !== 'not_modified') sum.errors += count.requests
-    found.set(nameOf(count), sum)
-  }
-  return found
+function addTo(sums: Map<string, Sum>, name: string, { requests, outcome }: UsageCount): void {
+  const sum = sums.get(name) ?? { requests: 0, errors: 0 }
+  sum.requests += requests
+  if (partOfChart[outcome] !== 'success') sum.errors += requests
+  sums.set(name, sum)
 }

@@ -1,18 +1,26 @@
+import { sql } from 'kysely'
 import type { SqlDatabase } from '../sql/sql-database.ts'
 import { addUsageOn, keptRequests } from './usage-figure-writes.ts'
-import type { SheetActivity, UsageFigureStore } from './usage-figures.ts'
+import type { SheetActivity, UsageCount, UsageFigureStore } from './usage-figures.ts'
 
 export function createUsageFigureQueries({ kysely }: SqlDatabase): UsageFigureStore {
   return {
     async addUsage(batch) {
       await kysely.transaction().execute((transaction) => addUsageOn(transaction, batch))
     },
-    async usageSince(accountId, fromDay) {
+    async usageSince(accountId, fromDay, page) {
       const rows = await kysely
         .selectFrom('usage_day')
         .where('account_id', '=', accountId)
         .where('day', '>=', fromDay)
+        .$if(page !== undefined, (query) => query.limit(page?.rows ?? 0))
+        .$if(page?.after != null, (query) => query.where(isBehind(page?.after as UsageCount)))
+        // As they are in the primary key, so that a page is found without sorting.
         .orderBy('day')
+        .orderBy('sheet_id')
+        .orderBy('key_id')
+        .orderBy('outcome')
+        .orderBy('rows_from')
         .selectAll()
         .execute()
       return rows.map((row) => ({
@@ -25,11 +33,12 @@ export function createUsageFigureQueries({ kysely }: SqlDatabase): UsageFigureSt
         requests: row.requests,
       }))
     },
-    async latenciesSince(accountId, fromDay, { sheetId, keyId }) {
+    async latenciesSince(accountId, fromDay, { sheetId, keyId, toDay }) {
       const rows = await kysely
         .selectFrom('latency_day')
         .where('account_id', '=', accountId)
         .where('day', '>=', fromDay)
+        .$if(toDay !== undefined, (query) => query.where('day', '<=', toDay ?? ''))
         .$if(sheetId !== '', (query) => query.where('sheet_id', '=', sheetId))
         .$if(keyId !== '', (query) => query.where('key_id', '=', keyId))
         .groupBy('bucket')
@@ -97,4 +106,9 @@ export function createUsageFigureQueries({ kysely }: SqlDatabase): UsageFigureSt
       }
     },
   }
+}
+
+function isBehind({ day, sheetId, keyId, outcome, rowsFrom }: UsageCount) {
+  const last = sql.join([day, sheetId, keyId, outcome, rowsFrom])
+  return sql<boolean>`(day, sheet_id, key_id, outcome, rows_from) > (${last})`
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { accountWithSheet, newAccount } from '../records.fixture.ts'
 import type { StoreTest } from '../store-test.fixture.ts'
-import type { RecentRequestRecord, UsageBatch } from './usage-figures.ts'
+import type { RecentRequestRecord, UsageBatch, UsageCount } from './usage-figures.ts'
 
 const none: UsageBatch = { counts: [], latencies: [], providerCalls: [], activity: [], recent: [] }
 const day = '2026-11-15'
@@ -49,6 +49,15 @@ export function usageFiguresContract(of: StoreTest): void {
       { ...count, day, outcome: 'success', rowsFrom: 'hit', requests: 20 },
     ])
     assert.equal((await store.usageSince(account.id, '2026-11-14')).length, 3)
+    const paged: UsageCount[] = []
+    for (;;) {
+      const page = await store.usageSince(account.id, '', { after: paged.at(-1) ?? null, rows: 2 })
+      paged.push(...page)
+      if (page.length < 2) break
+    }
+    assert.deepEqual(paged, await store.usageSince(account.id, ''), 'page by page it is the same')
+    const oneDay = { sheetId: '', keyId: '', toDay: '2026-11-14' }
+    assert.equal((await store.latenciesSince(account.id, '2026-11-14', oneDay)).size, 0)
     const all = { sheetId: '', keyId: '' }
     assert.deepEqual(
       [...(await store.latenciesSince(account.id, day, all))],

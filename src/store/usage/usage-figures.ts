@@ -7,12 +7,13 @@ export interface UsageFigureStore {
    * out. Any number of processes may add at once.
    */
   addUsage(batch: UsageBatch): Promise<void>
-  usageSince(accountId: string, fromDay: string): Promise<UsageCount[]>
+  /** In the order of days; all of it, or one page. */
+  usageSince(accountId: string, fromDay: string, page?: UsagePage): Promise<UsageCount[]>
   /** How many requests fell into each bucket; '' = whatever sheet, whatever key. */
   latenciesSince(
     accountId: string,
     fromDay: string,
-    of: { sheetId: string; keyId: string },
+    of: { sheetId: string; keyId: string; toDay?: string },
   ): Promise<Map<number, number>>
   /** By sheet. */
   providerCallsSince(accountId: string, fromDay: string): Promise<Map<string, number>>
@@ -21,6 +22,12 @@ export interface UsageFigureStore {
   /** The newest first, at most a hundred. */
   recentRequests(sheetId: string): Promise<RecentRequestRecord[]>
   forgetUsageBefore(day: string): Promise<void>
+}
+
+export interface UsagePage {
+  /** The last one of the page before; null for the first page. */
+  after: UsageCount | null
+  rows: number
 }
 
 export interface UsageBatch {
