@@ -7,7 +7,7 @@ import { socketAddress } from '../http/client-address.ts'
 import { withoutHost } from '../http/target.ts'
 import type { Metrics } from '../reporting/metrics.ts'
 import { createLoopTurns } from '../shares/loop-turns.ts'
-import { askedBy } from './wire.ts'
+import { askedBy, type Drain } from './wire.ts'
 
 export type Handler = (request: IncomingMessage, response: ServerResponse) => unknown
 
@@ -26,11 +26,6 @@ export interface StoreProblem {
   status: 'store unreachable' | 'store cannot be written to'
   /** In words, where it is known. */
   reason?: string
-}
-
-/** Whether the server is on its way out. */
-export interface Drain {
-  isDraining: boolean
 }
 
 /** Shares requests out: two doors, health and metrics. */

@@ -11,8 +11,8 @@ import { createLoopTurns } from '../shares/loop-turns.ts'
 import { createArrivals } from './arrivals.ts'
 import { type ConnectionsParts, createConnections } from './connections.ts'
 import { maxHeaderBytes, maxHeaders, problemWithHead } from './request-head.ts'
-import { createRouter, type Drain, type RouterParts, refuse } from './router.ts'
-import { askedBy, createWire, refuseOnSocket, turnedAwayAtOnce } from './wire.ts'
+import { createRouter, type RouterParts, refuse } from './router.ts'
+import { askedBy, createWire, type Drain, refuseOnSocket, turnedAwayAtOnce } from './wire.ts'
 
 export interface ServerParts extends RouterParts, ConnectionsParts {}
 

@@ -6,7 +6,11 @@ import { type ErrorForm, errorBody, Refusal } from '../errors.ts'
 import { isAtItsOwnPace } from '../http/own-pace.ts'
 import type { Observe } from '../reporting/observe.ts'
 import { badRequest, headersTooLarge } from './request-head.ts'
-import type { Drain } from './router.ts'
+
+/** Whether the server is on its way out. */
+export interface Drain {
+  isDraining: boolean
+}
 
 /** How long a client may take to read why it was refused before its connection is cut. */
 const lingerMs = 2_000

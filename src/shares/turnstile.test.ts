@@ -65,6 +65,41 @@ test('what takes several places waits for them, and nobody goes past it', async 
   assert.equal(begun[3], 'larger than all', 'when it is alone')
 })
 
+test('whose rank is lower goes first, of its account and of all', async () => {
+  const { turnstile } = opened({ places: 1, placesOfAccount: 1, waitingOfAccount: 5 })
+  const first = await turnstile.take('other', 0)
+  const begun: string[] = []
+  const wait = async (accountId: string, name: string, rank: number) => {
+    const turn = turnstile.turnOf(accountId)
+    await turn.begin(undefined, undefined, rank)
+    begun.push(name)
+    turn.end()
+  }
+  const all = [
+    wait('a', 'a large', 1),
+    wait('a', 'a small', 0),
+    wait('b', 'b large', 1),
+    wait('c', 'c small', 0),
+  ]
+  first?.leave()
+  await Promise.all(all)
+  assert.deepEqual(begun, ['a small', 'c small', 'b large', 'a large'])
+})
+
+test('who leaves while waiting is not served, and keeps nobody from it', async () => {
+  const { turnstile } = opened({ places: 1, placesOfAccount: 1, waitingOfAccount: 1 })
+  const first = await turnstile.take('other', 0)
+  const leaving = new AbortController()
+  const left = turnstile.turnOf('acme').begin(undefined, leaving.signal)
+  assert.equal(turnstile.isWantedByOthers('other'), true)
+  leaving.abort(new Error('gone'))
+  await assert.rejects(left, /gone/)
+  assert.equal(turnstile.isWantedByOthers('other'), false)
+  const next = turnstile.pass('acme', async () => 'in')
+  first?.leave()
+  assert.equal(await next, 'in')
+})
+
 test('work that fails gives its place back', async () => {
   const { turnstile } = opened({ places: 1, placesOfAccount: 1, waitingOfAccount: 1 })
   const failing = async () => {

@@ -31,9 +31,9 @@ export interface Place {
 export interface Turn {
   /**
    * At once where it has begun. Throws like `pass`, when it has not come within `patienceMs`, and the reason of `left` when
-   * whoever it is for has left meanwhile.
+   * whoever it is for has left meanwhile. Whose `rank` is lower goes first, whichever account's turn it is.
    */
-  begin(patienceMs?: number, left?: AbortSignal): Promise<void>
+  begin(patienceMs?: number, left?: AbortSignal, rank?: number): Promise<void>
   /** Does nothing where it has not begun. */
   end(): void
 }
@@ -61,11 +61,14 @@ interface Entry {
   /** Aborted when whoever it is for has left. */
   left?: AbortSignal | undefined
   size?: number | undefined
+  /** The lowest goes first. */
+  rank?: number | undefined
 }
 
 interface Waiting {
   sinceMs: number
   size: number
+  rank: number
   admit(place: Place | null): void
 }
 
@@ -93,8 +96,8 @@ export function createTurnstile(parts: TurnstileParts): Turnstile {
     turnOf(accountId) {
       let place: Place | null = null
       return {
-        async begin(patienceMs, left) {
-          place ??= await entered(accountId, { patienceMs, left })
+        async begin(patienceMs, left, rank) {
+          place ??= await entered(accountId, { patienceMs, left, rank })
         },
         end() {
           place?.leave()
@@ -118,12 +121,13 @@ export function createTurnstile(parts: TurnstileParts): Turnstile {
     },
   }
 
-  async function entered(accountId: string, { patienceMs, left, size = 1 }: Entry): Promise<Place> {
+  async function entered(accountId: string, wish: Entry): Promise<Place> {
+    const { left, size = 1 } = wish
     left?.throwIfAborted()
     const queue = queueOf(accountId)
     const isFull = isBusy(queue, size) && queue.waiting.length >= waitingOfAccount
     if (isFull) forgetEmpty(accountId, queue)
-    const place = isFull ? null : await enter(accountId, queue, { patienceMs, left, size })
+    const place = isFull ? null : await enter(accountId, queue, wish)
     if (place) return place
     left?.throwIfAborted()
     observe({ event: 'share_used_up', share, accountId })
@@ -156,7 +160,7 @@ export function createTurnstile(parts: TurnstileParts): Turnstile {
   function enter(
     accountId: string,
     queue: Queue,
-    { patienceMs, left, size = 1 }: Entry,
+    { patienceMs, left, rank = 0, size = 1 }: Entry,
   ): Promise<Place | null> {
     if (!isBusy(queue, size)) return Promise.resolve(placeFor(accountId, queue, size))
     const { promise, resolve } = Promise.withResolvers<Place | null>()
@@ -165,6 +169,7 @@ export function createTurnstile(parts: TurnstileParts): Turnstile {
     const waiting: Waiting = {
       sinceMs,
       size,
+      rank,
       admit(place) {
         if (timer) clearTimeout(timer)
         left?.removeEventListener('abort', giveUp)
@@ -216,17 +221,21 @@ export function createTurnstile(parts: TurnstileParts): Turnstile {
     for (;;) {
       const next = nextInTurn()
       if (!next || !hasRoomFor(next.waiting.size)) return
-      next.queue.waiting.shift()
-      next.waiting.admit(placeFor(next.accountId, next.queue, next.waiting.size))
+      const { accountId, queue, waiting } = next
+      queue.waiting.splice(queue.waiting.indexOf(waiting), 1)
+      waiting.admit(placeFor(accountId, queue, waiting.size))
     }
   }
 
   function nextInTurn(): { accountId: string; queue: Queue; waiting: Waiting } | null {
+    let next: { accountId: string; queue: Queue; waiting: Waiting } | null = null
     for (const [accountId, queue] of queues) {
-      const [waiting] = queue.waiting
-      if (waiting && queue.held < placesOfAccount) return { accountId, queue, waiting }
+      const [first] = queue.waiting
+      if (!first || queue.held >= placesOfAccount) continue
+      const waiting = queue.waiting.reduce((one, other) => (other.rank < one.rank ? other : one), first)
+      if (!next || waiting.rank < next.waiting.rank) next = { accountId, queue, waiting }
     }
-    return null
+    return next
   }
 
   function forgetEmpty(accountId: string, queue: Queue): void {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { buildSnapshot } from '../../sheets/rows/snapshot.ts'
+import { buildSnapshot } from '../../sheets/rows/build-snapshot.ts'
 import { listBody } from './list-body.ts'
 
 // Cells of nearly 4 MB: no piece of a list may take long to be made, also where hardly anything of them is sent.

@@ -39,6 +39,8 @@ export interface SizedThreadsParts {
 /** Of CSV or JSON, so much is read in some 50 ms. Of a workbook nobody knows before. */
 export const shortBytes = 256 * 1024
 export const shortThreads = 2
+/** So little is read in a moment, and is read first. */
+const tinyBytes = 16 * 1024
 /** What takes longer makes room for those who wait. A thread that is lost with it takes as long again to start. */
 const sliceMs = 150
 /** Whose file took longer is not tried again among the short ones for so long, nor is any of the account's that is as large. */
@@ -68,7 +70,10 @@ export function createSizedThreads<Job extends { bytes: Uint8Array }, Reply>(
       let isLarge = false
 
       return {
-        begin: (bytes) => beginAmong(bytes > shortBytes || hasOverrun(accountId, bytes)),
+        begin(bytes) {
+          const isAmongLarge = bytes > shortBytes || hasOverrun(accountId, bytes)
+          return beginAmong(isAmongLarge, isAmongLarge || bytes <= tinyBytes ? 0 : 1)
+        },
         async run(job) {
           const bytes = ownBuffer(job.bytes)
           if (isLarge) return runLarge({ ...job, bytes })
@@ -94,11 +99,11 @@ export function createSizedThreads<Job extends { bytes: Uint8Array }, Reply>(
         end,
       }
 
-      async function beginAmong(isAmongLarge: boolean): Promise<void> {
+      async function beginAmong(isAmongLarge: boolean, rank = 0): Promise<void> {
         if (turn && (isLarge || !isAmongLarge)) return
         end()
         const begun = (isAmongLarge ? largeTurns : shortTurns).turnOf(accountId)
-        await begun.begin(undefined, left)
+        await begun.begin(undefined, left, rank)
         turn = begun
         isLarge = isAmongLarge
       }
