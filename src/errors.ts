@@ -1,82 +1,220 @@
+import type { Operation } from './reporting/observe.ts'
 import type { ShareName } from './shares/shares.ts'
 
 /**
  * Every way a request can be refused (docs/contract.md#codes), the few that only the wire can cause among them.
- * `docs/errors.md` is compared with this table by a test. A retired code is never used for anything else.
+ * `npm run docs` makes the table of docs/errors.md from this one; the OpenAPI descriptions and the dashboard's reference
+ * read it as they run. A retired code is never used for anything else.
  */
-interface ErrorEntry {
+export interface ErrorEntry {
   status: number
   /** `{name}` stands for a value that the refusal carries. */
   message: string
+  /** When a client gets it, in Markdown. */
+  means: string
+  /** `none`: where there is no operation, because of the address or the method. */
+  raisedIn: readonly Operation[]
   /** Where Form B has a code or message of its own (docs/contract.md#form-of-errors). */
   nested?: { code?: string; message?: string }
+  /** Where only the addresses of one form can cause it. */
+  onlyIn?: ErrorForm
 }
 
+const whenWriting: readonly Operation[] = ['add_rows', 'update_row', 'delete_row']
+const atRows: readonly Operation[] = ['list_rows', 'get_row', ...whenWriting]
+const atSheets: readonly Operation[] = [...atRows, 'describe']
+const everywhere: readonly Operation[] = [...atSheets, 'list_sheets']
+
 export const errorTable = {
-  bad_request: { status: 400, message: 'The request could not be understood.' },
+  bad_request: {
+    status: 400,
+    message: 'The request could not be understood.',
+    means:
+      'Not HTTP, no `Host`, a path that is not a path, an `Idempotency-Key` that is not 1 to 255 visible ASCII characters.',
+    raisedIn: everywhere,
+  },
   invalid_body: {
     status: 400,
     message: 'Invalid request body. Expected a JSON object or array of objects.',
+    means:
+      'The body is not JSON, has the wrong shape, names a column that does not exist, or holds a value that cannot be kept exactly. `details` says which. Nothing was written.',
+    raisedIn: ['add_rows', 'update_row'],
   },
-  invalid_query: { status: 400, message: 'Invalid query parameter.' },
+  invalid_query: {
+    status: 400,
+    message: 'Invalid query parameter.',
+    means:
+      'An unknown column, operator or parameter, or a malformed value. `details` names it and what would be right.',
+    raisedIn: everywhere,
+  },
   invalid_row_number: {
     status: 400,
     message: 'Invalid row number. Must be a positive integer greater than the header row.',
+    means:
+      'The row is not a whole number of 2 or more, was given twice and differently, is missing where one row is meant, or was given with POST.',
+    raisedIn: atRows,
   },
   missing_headers: {
     status: 400,
     message: 'Could not determine sheet headers. Ensure the sheet has a header row.',
+    means: 'Row 1 of the sheet is blank.',
+    raisedIn: atSheets,
   },
   api_key_required: {
     status: 401,
     message: 'API key required.',
     nested: { code: 'unauthorized', message: 'API key is required' },
+    means: 'The sheet needs a key and none was sent.',
+    raisedIn: everywhere,
   },
-  invalid_api_key: { status: 403, message: 'Invalid API key', nested: { code: 'forbidden' } },
-  insufficient_scope: { status: 403, message: 'This API key may not do that. It needs the scope "{scope}".' },
+  invalid_api_key: {
+    status: 403,
+    message: 'Invalid API key',
+    nested: { code: 'forbidden' },
+    means: 'The key is unknown, mistyped, revoked, or not for this sheet.',
+    raisedIn: everywhere,
+  },
+  insufficient_scope: {
+    status: 403,
+    message: 'This API key may not do that. It needs the scope "{scope}".',
+    means: 'A read-only key tried to write.',
+    raisedIn: whenWriting,
+  },
   write_api_not_enabled: {
     status: 403,
     message: 'Write API is not enabled for your plan. Please upgrade to Pro or higher.',
+    means: "The account's plan is for reading only.",
+    raisedIn: whenWriting,
   },
-  account_not_found: { status: 404, message: 'Account not found' },
-  not_found: { status: 404, message: 'There is nothing at this address.' },
-  row_not_found: { status: 404, message: 'Row not found' },
-  sheet_not_found: { status: 404, message: 'Sheet not found' },
-  method_not_allowed: { status: 405, message: 'This method is not supported here.' },
-  request_timeout: { status: 408, message: 'The request did not arrive in time.' },
+  account_not_found: {
+    status: 404,
+    message: 'Account not found',
+    means: 'There is no account with this slug.',
+    raisedIn: atSheets,
+    onlyIn: 'flat',
+  },
+  not_found: {
+    status: 404,
+    message: 'There is nothing at this address.',
+    means: 'No such route.',
+    raisedIn: ['none'],
+  },
+  row_not_found: {
+    status: 404,
+    message: 'Row not found',
+    means: 'The row lies past the last row with data.',
+    raisedIn: ['list_rows', 'get_row', 'update_row', 'delete_row'],
+  },
+  sheet_not_found: {
+    status: 404,
+    message: 'Sheet not found',
+    means: 'The account has no sheet with this slug, or there is no sheet with this id.',
+    raisedIn: atSheets,
+  },
+  method_not_allowed: {
+    status: 405,
+    message: 'This method is not supported here.',
+    means: 'The `Allow` header lists those that are.',
+    raisedIn: ['none'],
+  },
+  request_timeout: {
+    status: 408,
+    message: 'The request did not arrive in time.',
+    means: 'Headers take at most 10 seconds, the whole request 30.',
+    raisedIn: everywhere,
+  },
   idempotency_in_progress: {
     status: 409,
     message: 'A request with this Idempotency-Key is still being worked on.',
+    means: 'The first request under this key has not ended. Retry after `Retry-After` seconds.',
+    raisedIn: whenWriting,
   },
-  precondition_failed: { status: 412, message: 'The row is no longer the one that If-Match names.' },
-  payload_too_large: { status: 413, message: 'The request body is too large.' },
-  expectation_failed: { status: 417, message: 'The Expect header asks for something that is not supported.' },
+  precondition_failed: {
+    status: 412,
+    message: 'The row is no longer the one that If-Match names.',
+    means: 'The row changed, moved or was deleted since its `ETag` was read. Nothing was written.',
+    raisedIn: ['update_row', 'delete_row'],
+  },
+  payload_too_large: {
+    status: 413,
+    message: 'The request body is too large.',
+    means: 'Over 2 MiB, over 1,000 rows (fewer where a sheet has very many columns), or a row over 4 MiB.',
+    raisedIn: ['add_rows', 'update_row'],
+  },
+  expectation_failed: {
+    status: 417,
+    message: 'The Expect header asks for something that is not supported.',
+    means: 'Any `Expect` but `100-continue`.',
+    raisedIn: everywhere,
+  },
   idempotency_key_reused: {
     status: 422,
     message: 'This Idempotency-Key was used for another request.',
+    means:
+      'Within 24 hours the same key came with another method, sheet, row, `If-Match` or body. Nothing was written.',
+    raisedIn: whenWriting,
   },
   rate_limited: {
     status: 429,
     message: 'Rate limit exceeded. Please retry after {seconds} seconds.',
     nested: { message: 'Too many requests. Please retry after {seconds} seconds.' },
+    means:
+      'More requests in a minute than the plan allows, or than readers without a key may make, or too many refused ones from your address. Wait for `Retry-After` seconds; whoever does is not refused again.',
+    raisedIn: everywhere,
   },
   too_many_at_once: {
     status: 429,
     message:
       'Too much is being done for this account at the same time. Please retry after {seconds} seconds.',
+    means:
+      "The account's share of what all accounts share is taken: threads that read files, and as many of its requests wait as may; or the room for answers that `Idempotency-Key`s keep for 24 hours; or your address has as many busy connections as it may have. `details` names the share. Nothing was done. Wait for `Retry-After` seconds.",
+    raisedIn: atSheets,
   },
   usage_limit_exceeded: {
     status: 429,
     message: 'Monthly API request limit exceeded. Please upgrade your plan.',
+    means:
+      "The month's requests are used up, by the account's keys or by readers without one; each have their own. `Retry-After` and `X-Quota-Reset` say when the next month of the account begins.",
+    raisedIn: everywhere,
   },
-  headers_too_large: { status: 431, message: 'The request line and headers are too large.' },
-  internal_error: { status: 500, message: 'An unexpected error occurred' },
-  google_api_error: { status: 502, message: 'Failed to {action} sheet: {reason}' },
-  service_unavailable: { status: 503, message: 'The service is not ready. Please retry in a moment.' },
-  sheet_paused: { status: 503, message: 'Sheet is paused' },
+  headers_too_large: {
+    status: 431,
+    message: 'The request line and headers are too large.',
+    means: 'Over 16 KiB in all, or over 100 headers.',
+    raisedIn: everywhere,
+  },
+  internal_error: {
+    status: 500,
+    message: 'An unexpected error occurred',
+    means: 'A bug of ours. `details` has a reference that the operator finds in the log.',
+    raisedIn: everywhere,
+  },
+  google_api_error: {
+    status: 502,
+    message: 'Failed to {action} sheet: {reason}',
+    means:
+      "The spreadsheet's provider failed: a file that is gone or locked, a spreadsheet that was deleted or is not shared any more, Google away or its ration used up. The reason says which, `details` what the owner can do. (The code is the same for every provider.)",
+    raisedIn: atSheets,
+  },
+  service_unavailable: {
+    status: 503,
+    message: 'The service is not ready. Please retry in a moment.',
+    means:
+      'The database cannot be reached, too many writes wait for this spreadsheet, or yours waited for 25 seconds. Nothing was written. `Retry-After` says when to come again.',
+    raisedIn: everywhere,
+  },
+  sheet_paused: {
+    status: 503,
+    message: 'Sheet is paused',
+    means: 'The owner has paused the sheet.',
+    raisedIn: atSheets,
+  },
   token_expired: {
     status: 503,
     message: 'Unable to access sheet. The owner needs to re-authenticate.',
+    means:
+      "Google no longer accepts the owner's permission: it was withdrawn, has expired or lacks a scope. It holds for every sheet of that connection until the owner connects Google again.",
+    raisedIn: atSheets,
   },
 } as const satisfies Record<string, ErrorEntry>
 

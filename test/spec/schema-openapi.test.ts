@@ -9,10 +9,11 @@ import { type Json, lookedUp, problemsWith } from './schema-validator.ts'
  * that they do not have, and what comes back fits what they say.
  */
 
+type Content = { schema: Json; example?: Json; examples?: { [code: string]: { value: Json } } }
 type Operation = {
   operationId?: string
   parameters?: { name: string; in: string; required?: boolean; schema: Json }[]
-  responses: { [status: string]: { content?: { [type: string]: { schema: Json; example?: Json } } } }
+  responses: { [status: string]: { content?: { [type: string]: Content } } }
   requestBody?: { content: { 'application/json': { schema: Json; example?: Json } } }
 }
 type Document = {
@@ -120,11 +121,23 @@ test('what the server answers fits its description: of the whole API, and of the
           assert.ok(content, `${path}: ${type}`)
           const body = (await answer.json()) as Json
           assert.deepEqual(problemsWith(body, content.schema, each), [], `${path}${query}`)
+          if (!answer.ok) assertDocumented(body, content, `${path}${query}`)
           checked++
         }
       }
   t.diagnostic(`${checked} answers`)
 })
+
+/** The operation itself has the code that it was refused with, and not only another one of the same status. */
+function assertDocumented(body: Json, { examples = {} }: Content, where: string): void {
+  const codes = Object.values(examples).map(({ value }) => codeIn(value))
+  assert.ok(codes.includes(codeIn(body)), `${where}: ${codeIn(body)} is none of ${codes}`)
+}
+
+function codeIn(body: Json): unknown {
+  const { code, error } = body as { code?: string; error: { code?: string } }
+  return code ?? error.code
+}
 
 test('writes are described as they are answered', async (t) => {
   const { rowport, sheet, sheetDocuments, key } = await start(t)
@@ -138,10 +151,11 @@ test('writes are described as they are answered', async (t) => {
         ...(body && { body: JSON.stringify(body) }),
       })
       const operation = each.paths[documentedPath]?.[method]
-      const schema = operation?.responses[answer.status]?.content?.['application/json']?.schema
+      const content = operation?.responses[answer.status]?.content?.['application/json']
       const told = (await answer.json()) as Json
-      assert.ok(schema, `${method} ${path}: ${answer.status} ${JSON.stringify(told)}`)
-      assert.deepEqual(problemsWith(told, schema, each), [], `${method} ${path}`)
+      assert.ok(content, `${method} ${path}: ${answer.status} ${JSON.stringify(told)}`)
+      assert.deepEqual(problemsWith(told, content.schema, each), [], `${method} ${path}`)
+      if (!answer.ok) assertDocumented(told, content, `${method} ${path}`)
       if (body && answer.ok) {
         const sent = operation?.requestBody?.content['application/json'].schema ?? {}
         assert.deepEqual(problemsWith(body as Json, sent, each), [])

@@ -4,7 +4,7 @@ import { rowSchema } from '../../sheets/rows/schema/row-schema.ts'
 import type { IndexedSnapshot } from '../../sheets/rows/snapshot.ts'
 import { pathOf } from '../request/routes.ts'
 import { cellSchema, componentsOf, security } from './components.ts'
-import { codesOf, errorResponses } from './error-responses.ts'
+import { errorResponses } from './error-responses.ts'
 import {
   descriptionPath,
   errorFormIn,
@@ -124,7 +124,7 @@ function sheetsPath(): Json {
   const count = { type: 'integer' }
   const meta = { type: 'object', properties: { total: count, count }, required: ['total', 'count'] }
   const schema = { type: 'object', properties: { data, meta }, required: ['data', 'meta'] }
-  const errors = errorResponses(codesOf.listSheets, 'nested')
+  const errors = errorResponses('list_sheets', 'nested')
   const responses = (success: OrderedJson) => ({ 200: success, ...errors })
   return {
     get: {

@@ -1,52 +1,13 @@
-import { type ErrorCode, type ErrorForm, errorBody, errorTable, Refusal } from '../../errors.ts'
+import {
+  type ErrorCode,
+  type ErrorEntry,
+  type ErrorForm,
+  errorBody,
+  errorTable,
+  Refusal,
+} from '../../errors.ts'
+import type { Operation } from '../../reporting/observe.ts'
 import type { OrderedJson } from '../../sheets/rows/schema/ordered-json.ts'
-
-/** What the wire and the way to the sheet can refuse, whatever is asked. */
-const always: readonly ErrorCode[] = [
-  'bad_request',
-  'api_key_required',
-  'invalid_api_key',
-  'request_timeout',
-  'expectation_failed',
-  'rate_limited',
-  'usage_limit_exceeded',
-  'headers_too_large',
-  'internal_error',
-  'service_unavailable',
-]
-const ofASheet: readonly ErrorCode[] = [
-  ...always,
-  'invalid_query',
-  'missing_headers',
-  'sheet_not_found',
-  'sheet_paused',
-  'token_expired',
-  'google_api_error',
-  'too_many_at_once',
-]
-const ofAWrite: readonly ErrorCode[] = [
-  ...ofASheet,
-  'insufficient_scope',
-  'write_api_not_enabled',
-  'idempotency_in_progress',
-  'idempotency_key_reused',
-]
-const ofAChange: readonly ErrorCode[] = [
-  ...ofAWrite,
-  'invalid_row_number',
-  'row_not_found',
-  'precondition_failed',
-]
-
-export const codesOf = {
-  listSheets: [...always, 'invalid_query'],
-  list: [...ofASheet, 'invalid_row_number', 'row_not_found'],
-  row: [...ofASheet, 'invalid_row_number', 'row_not_found'],
-  describe: ofASheet,
-  add: [...ofAWrite, 'invalid_body', 'invalid_row_number', 'payload_too_large'],
-  update: [...ofAChange, 'invalid_body', 'payload_too_large'],
-  delete: ofAChange,
-} as const satisfies Record<string, readonly ErrorCode[]>
 
 /** Values for the `{name}` parts of messages, as they could be. */
 const examples: Record<string, string> = {
@@ -56,13 +17,28 @@ const examples: Record<string, string> = {
   reason: 'the file does not exist any more',
 }
 
-export function errorResponses(codes: readonly ErrorCode[], form: ErrorForm): Record<string, OrderedJson> {
-  const byStatus = Map.groupBy(new Set(codes), (code) => errorTable[code].status)
+export function errorResponses(operation: Operation, form: ErrorForm): Record<string, OrderedJson> {
+  const byStatus = Map.groupBy(codesRaisedIn(operation, form), (code) => errorTable[code].status)
   return Object.fromEntries(
     [...byStatus]
       .sort(([one], [other]) => one - other)
       .map(([status, sameStatus]) => [String(status), errorResponse(sameStatus, form)]),
   )
+}
+
+/** Those first that can be met in most places. */
+function codesRaisedIn(operation: Operation, form: ErrorForm): ErrorCode[] {
+  return allCodes
+    .filter((code) => {
+      const { raisedIn, onlyIn = form }: ErrorEntry = errorTable[code]
+      return raisedIn.includes(operation) && onlyIn === form
+    })
+    .sort((one, other) => placesOf(other) - placesOf(one))
+}
+
+function placesOf(code: ErrorCode): number {
+  const { raisedIn, onlyIn }: ErrorEntry = errorTable[code]
+  return raisedIn.length * (onlyIn === undefined ? 2 : 1)
 }
 
 export function errorResponse(codes: readonly ErrorCode[], form: ErrorForm): OrderedJson {

@@ -1,7 +1,8 @@
-import type { ErrorCode, ErrorForm } from '../../errors.ts'
+import type { ErrorForm } from '../../errors.ts'
+import type { Operation } from '../../reporting/observe.ts'
 import type { OrderedJson } from '../../sheets/rows/schema/ordered-json.ts'
 import { added, changed, exampleTime, listAnswer, oneRow, writtenRow } from './answer-schemas.ts'
-import { codesOf, errorResponses } from './error-responses.ts'
+import { errorResponses } from './error-responses.ts'
 import {
   cacheControl,
   idempotencyKey,
@@ -53,15 +54,15 @@ export function rowsPath(sheet: SheetOperations): Json {
   }
   return {
     ...pathParameters(sheet),
-    get: operation('listRows', 'Read rows', sheet, codesOf.list, read, {
+    get: operation('listRows', 'Read rows', sheet, 'list_rows', read, {
       200: success('The rows.', headers, rowContent({ anyOf: [listAnswer(form), oneRow(form)] }, list)),
       304: notModified,
     }),
-    head: operation('headRows', 'The headers of GET', sheet, codesOf.list, read, {
+    head: operation('headRows', 'The headers of GET', sheet, 'list_rows', read, {
       200: { description: 'Like GET, without the body.', headers: headerRefs(headers) },
       304: notModified,
     }),
-    post: operation('addRows', 'Add rows', sheet, codesOf.add, addition(sheet), {
+    post: operation('addRows', 'Add rows', sheet, 'add_rows', addition(sheet), {
       201: success('The rows as they were added.', ['Location', 'Idempotent-Replayed'], json(added(form))),
     }),
     ...changes(sheet, 'Named', [rowInQuery]),
@@ -82,11 +83,11 @@ export function rowPath(sheet: SheetOperations): Json {
       : { data: first, meta: { row: sheet.exampleRowNumbers[0] ?? 2, as_of: exampleTime } }
   return {
     ...pathParameters(sheet),
-    get: operation('readRow', 'Read one row', sheet, codesOf.row, read, {
+    get: operation('readRow', 'Read one row', sheet, 'get_row', read, {
       200: success('The row.', headers, rowContent(oneRow(sheet.form), example)),
       304: notModified,
     }),
-    head: operation('headRow', 'The headers of GET', sheet, codesOf.row, read, {
+    head: operation('headRow', 'The headers of GET', sheet, 'get_row', read, {
       200: { description: 'Like GET, without the body.', headers: headerRefs(headers) },
       304: notModified,
     }),
@@ -110,11 +111,11 @@ export function descriptionPath(sheet: SheetOperations, what: 'schema' | 'openap
   const headers = ['ETag', 'Age', 'Cache-Status', 'Content-Encoding', ...ofTheCaller]
   return {
     ...pathParameters(sheet),
-    get: operation(`read${name}`, summary, sheet, codesOf.describe, read, {
+    get: operation(`read${name}`, summary, sheet, 'describe', read, {
       200: success(`${summary}.`, headers, content),
       304: notModified,
     }),
-    head: operation(`head${name}`, 'The headers of GET', sheet, codesOf.describe, read, {
+    head: operation(`head${name}`, 'The headers of GET', sheet, 'describe', read, {
       200: { description: 'Like GET, without the body.', headers: headerRefs(headers) },
       304: notModified,
     }),
@@ -143,11 +144,11 @@ function changes(sheet: SheetOperations, suffix: string, parameters: readonly Or
   )
   const deleted = success('What the row held.', ['Idempotent-Replayed'], json(changed(sheet.form)))
   const removal = { parameters: [...parameters, idempotencyKey, ifMatch] }
-  const put = operation(`updateRow${suffix}`, 'Change a row', sheet, codesOf.update, change, { 200: updated })
+  const put = operation(`updateRow${suffix}`, 'Change a row', sheet, 'update_row', change, { 200: updated })
   return {
     put,
     patch: { ...put, ...operationId(sheet, `patchRow${suffix}`) },
-    delete: operation(`deleteRow${suffix}`, 'Delete a row', sheet, codesOf.delete, removal, { 200: deleted }),
+    delete: operation(`deleteRow${suffix}`, 'Delete a row', sheet, 'delete_row', removal, { 200: deleted }),
   }
 }
 
@@ -162,16 +163,15 @@ function operation(
   id: string,
   summary: string,
   sheet: SheetOperations,
-  codes: readonly ErrorCode[],
+  kind: Operation,
   more: Json,
   responses: Record<number, OrderedJson>,
 ): Json {
-  const own: readonly ErrorCode[] = sheet.form === 'a' ? [...codes, 'account_not_found'] : codes
   return {
     ...operationId(sheet, id),
     summary,
     ...more,
-    responses: { ...responses, ...errorResponses(own, errorFormIn(sheet.form)) },
+    responses: { ...responses, ...errorResponses(kind, errorFormIn(sheet.form)) },
   }
 }
 

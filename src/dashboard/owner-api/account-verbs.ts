@@ -1,9 +1,8 @@
 import { z } from 'zod'
-import { type ErrorCode, errorTable } from '../../errors.ts'
+import { errorTable } from '../../errors.ts'
 import { exported } from '../../management/accounts/account-export.ts'
 import { Problem } from '../../management/problem.ts'
 import type { ErrorDoc, ShareView, UsageView } from '../contract.ts'
-import { errorMeanings } from '../error-meanings.ts'
 import { endedCookie } from '../session-cookie.ts'
 import { MadeAnswer, RawJson, type Route, withInput } from './route.ts'
 import { sessionView } from './session-verbs.ts'
@@ -95,11 +94,11 @@ export const accountRoutes: readonly Route[] = [
     path: '/errors',
     async owner() {
       const docs = Object.entries(errorTable).map(
-        ([code, { status, message }]): ErrorDoc => ({
+        ([code, { status, message, means }]): ErrorDoc => ({
           code,
           status,
           message,
-          when: errorMeanings[code as ErrorCode],
+          when: means.replaceAll('`', ''),
         }),
       )
       return { json: docs }
