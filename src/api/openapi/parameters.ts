@@ -1,4 +1,4 @@
-import { filterOperators } from '../../sheets/rows/query/query.ts'
+import { filterOperators, operatorTable } from '../../sheets/rows/query/operators.ts'
 import type { OrderedJson } from '../../sheets/rows/schema/ordered-json.ts'
 import { parametersOf, type Readable } from '../request/read-wish.ts'
 
@@ -101,7 +101,8 @@ export const rowInQuery = { ...rowInPath, in: 'query' }
 
 const operatorHelp =
   `Operators: ${filterOperators.join(', ')}. ` +
-  '`in` and `nin` take `a,b`, or one value in each repetition; `empty` takes `true` or `false`.'
+  `${thoseThatTake('list', '`a,b`, or one value in each repetition')}; ` +
+  `${thoseThatTake('boolean', '`true` or `false`')}.`
 
 const columnFilterHelp = `Filters by this column: \`=value\` (equal) or \`[operator]=value\`. ${operatorHelp}`
 
@@ -151,7 +152,7 @@ export const filterSchema = {
   properties: Object.fromEntries(
     filterOperators.map((operator) => [
       operator,
-      operator === 'empty' ? { type: 'boolean' } : { type: 'string' },
+      { type: operatorTable[operator].takes === 'boolean' ? 'boolean' : 'string' },
     ]),
   ),
   additionalProperties: false,
@@ -162,4 +163,11 @@ function filterHelp(): string {
     '`column=value` (equal) or `column[operator]=value`; all must hold. Numbers compare as numbers, dates by time, ' +
     `text in any case. ${operatorHelp}`
   )
+}
+
+/** `in` and `nin` take …: a sentence without its end. */
+function thoseThatTake(what: 'list' | 'boolean', inWords: string): string {
+  const names = filterOperators.filter((operator) => operatorTable[operator].takes === what)
+  const listed = names.map((name) => `\`${name}\``).join(' and ')
+  return `${listed} ${names.length === 1 ? 'takes' : 'take'} ${inWords}`
 }

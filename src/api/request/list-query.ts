@@ -1,6 +1,7 @@
 import { Refusal } from '../../errors.ts'
 import { nearestName } from '../../sheets/rows/nearest-name.ts'
-import { type Filter, filterOperators, type Query, type SortKey } from '../../sheets/rows/query/query.ts'
+import { filterOperators, operatorTable } from '../../sheets/rows/query/operators.ts'
+import type { Filter, Query, SortKey } from '../../sheets/rows/query/query.ts'
 import { type Column, rowNumberKey } from '../../sheets/rows/table.ts'
 import { bracketsOf, isIgnored, operatorIn } from './parameter-name.ts'
 import { invalid, parametersOf, type ReadWish, shortened } from './read-wish.ts'
@@ -72,21 +73,22 @@ function resolveFilters(
   const filters: Filter[] = []
   const lists = new Map<string, { filter: Filter; given: string[] }>()
   for (const [name, value] of parameters) {
-    const operator = operatorIn(name)
-    const column = find(operator === null ? name : (bracketsOf(name)?.before ?? ''))
+    const named = operatorIn(name)
+    const operator = named ?? 'eq'
+    const column = find(named === null ? name : (bracketsOf(name)?.before ?? ''))
     if (column instanceof Refusal) return column
     if (column === null) {
       if (isIgnored(name)) continue
       return unknownParameter(name, columns, find)
     }
-    if (operator === 'in' || operator === 'nin') {
+    if (operatorTable[operator].takes === 'list') {
       const known = lists.get(`${operator} ${column}`)
       if (known) known.given.push(value)
       else {
         const list = { filter: { column, operator, values: [] }, given: [value] }
         lists.set(`${operator} ${column}`, list)
       }
-    } else filters.push({ column, operator: operator ?? 'eq', values: [value] })
+    } else filters.push({ column, operator, values: [value] })
   }
   for (const { filter, given } of lists.values()) filters.push({ ...filter, values: listValues(given) })
   if (filters.length > maxFilters) {

@@ -1,4 +1,4 @@
-import { type FilterOperator, filterOperators } from '../../sheets/rows/query/query.ts'
+import { type FilterOperator, filterOperators } from '../../sheets/rows/query/operators.ts'
 
 /*
  * `price[gte]`: a column and an operator. A word in brackets that is an operator always is one, so that a column called

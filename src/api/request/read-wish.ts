@@ -1,4 +1,5 @@
 import { Refusal } from '../../errors.ts'
+import { operatorTable } from '../../sheets/rows/query/operators.ts'
 import { type Format, formats } from './format.ts'
 import { isBracketed, isIgnored, operatorIn } from './parameter-name.ts'
 import { noParameters, type Parameters, wholeNumber } from './query.ts'
@@ -59,11 +60,16 @@ export function parseReadWish(parameters: Parameters, readable: Readable): ReadW
     } else if (isIgnored(name) && !isBracketed(name)) {
     } else if (readable !== 'list') {
       return invalid(notForLists(name, readable))
-    } else if (operatorIn(name) === 'empty' && value !== 'true' && value !== 'false') {
+    } else if (isBooleanFilter(name) && value !== 'true' && value !== 'false') {
       return invalid(`"${shortened(name)}" must be "true" or "false".`)
     } else filters.push(parameter)
   }
   return wishOf(single, { ...several, filters })
+}
+
+function isBooleanFilter(name: string): boolean {
+  const operator = operatorIn(name)
+  return operator !== null && operatorTable[operator].takes === 'boolean'
 }
 
 function wishOf(

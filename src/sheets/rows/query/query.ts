@@ -1,3 +1,5 @@
+import type { FilterOperator } from './operators.ts'
+
 /**
  * What a client may ask of a list (docs/contract.md#filters), with columns as indices into `snapshot.columns`. Values
  * are text, as they stand in a URL; what they mean is decided against each cell, because a spreadsheet's column has no
@@ -46,20 +48,3 @@ export interface SortKey {
   column: number
   descending: boolean
 }
-
-export const filterOperators = [
-  'eq',
-  'ne',
-  'gt',
-  'gte',
-  'lt',
-  'lte',
-  'in',
-  'nin',
-  'contains',
-  'starts',
-  'ends',
-  'empty',
-] as const
-
-export type FilterOperator = (typeof filterOperators)[number]

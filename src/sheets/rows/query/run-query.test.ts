@@ -6,7 +6,8 @@ import { buildSnapshot } from '../build-snapshot.ts'
 import type { Cell } from '../grid.ts'
 import type { IndexedSnapshot } from '../snapshot.ts'
 import { naiveQuery } from './naive-query.fixture.ts'
-import { type Filter, type FilterOperator, filterOperators, type Query } from './query.ts'
+import { type FilterOperator, filterOperators } from './operators.ts'
+import type { Filter, Query } from './query.ts'
 import { runQuery, runQueryInSlices, runQuerySteps } from './run-query.ts'
 
 const seed = 20_261_115

@@ -1,25 +1,16 @@
 import { type FormEvent, useState } from 'react'
+import { type FilterOperator, offeredOperators } from '../../../../src/sheets/rows/query/operators.ts'
 import { Button } from '../../ui/button.tsx'
 import { SelectField, TextField } from '../../ui/field.tsx'
 
 export interface RowFilter {
   column: string
   /** As in the public API: `price[gte]=10`. */
-  operator: Operator
+  operator: FilterOperator
   value: string
 }
 
-const operators = {
-  eq: 'is',
-  ne: 'is not',
-  contains: 'contains',
-  starts: 'begins with',
-  gt: 'is more than',
-  gte: 'is at least',
-  lt: 'is less than',
-  lte: 'is at most',
-}
-type Operator = keyof typeof operators
+const wordsFor = new Map(offeredOperators.map(({ operator, words }) => [operator, words]))
 
 /** The same filters that clients have; all of them must hold. */
 export function RowFilters({
@@ -33,7 +24,7 @@ export function RowFilters({
 }) {
   const [chosen, setChosen] = useState('')
   const column = columns.includes(chosen) ? chosen : (columns[0] ?? '')
-  const [operator, setOperator] = useState<Operator>('eq')
+  const [operator, setOperator] = useState<FilterOperator>('eq')
   const [value, setValue] = useState('')
   function add(event: FormEvent) {
     event.preventDefault()
@@ -55,9 +46,9 @@ export function RowFilters({
         <SelectField
           label="How"
           value={operator}
-          onChange={({ target }) => setOperator(target.value as Operator)}
+          onChange={({ target }) => setOperator(target.value as FilterOperator)}
         >
-          {Object.entries(operators).map(([name, words]) => (
+          {offeredOperators.map(({ operator: name, words }) => (
             <option key={name} value={name}>
               {words}
             </option>
@@ -77,7 +68,7 @@ export function RowFilters({
                 onClick={() => onChange(filters.toSpliced(at, 1))}
                 className="flex items-center gap-2 rounded-full bg-accent-wash px-3 py-1 text-[13px] text-accent"
               >
-                {filter.column} {operators[filter.operator]} {filter.value}
+                {filter.column} {wordsFor.get(filter.operator)} {filter.value}
                 <span aria-hidden="true">×</span>
                 <span className="sr-only">(remove)</span>
               </button>

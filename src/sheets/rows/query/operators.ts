@@ -1,0 +1,42 @@
+/**
+ * How cells can be asked for. `query.ts` has the rule for each operator, and `code-verdicts.ts` its matcher: without one
+ * it does not compile. Whatever else knows operators goes by this table: parsing, descriptions, and the dashboard, which
+ * imports it, so it imports nothing.
+ */
+interface OperatorEntry {
+  /** `list`: any number of values, of which one is enough. `boolean`: `true` or `false`. */
+  takes: 'value' | 'list' | 'boolean'
+  /** What a cell is held against; operators of one kind stand together where people choose one. */
+  compares: 'equality' | 'text' | 'order' | 'emptiness'
+  /** Between a column and a value, for people; null where the dashboard does not offer it. */
+  words: string | null
+}
+
+export const operatorTable = {
+  eq: { takes: 'value', compares: 'equality', words: 'is' },
+  ne: { takes: 'value', compares: 'equality', words: 'is not' },
+  gt: { takes: 'value', compares: 'order', words: 'is more than' },
+  gte: { takes: 'value', compares: 'order', words: 'is at least' },
+  lt: { takes: 'value', compares: 'order', words: 'is less than' },
+  lte: { takes: 'value', compares: 'order', words: 'is at most' },
+  in: { takes: 'list', compares: 'equality', words: null },
+  nin: { takes: 'list', compares: 'equality', words: null },
+  contains: { takes: 'value', compares: 'text', words: 'contains' },
+  starts: { takes: 'value', compares: 'text', words: 'begins with' },
+  ends: { takes: 'value', compares: 'text', words: null },
+  empty: { takes: 'boolean', compares: 'emptiness', words: null },
+} as const satisfies Record<string, OperatorEntry>
+
+export type FilterOperator = keyof typeof operatorTable
+
+export const filterOperators = Object.keys(operatorTable) as FilterOperator[]
+
+/** Those that the dashboard offers, with their words, kind by kind. */
+export const offeredOperators: readonly { operator: FilterOperator; words: string }[] = (
+  ['equality', 'text', 'order', 'emptiness'] satisfies OperatorEntry['compares'][]
+).flatMap((kind) =>
+  filterOperators.flatMap((operator) => {
+    const { compares, words } = operatorTable[operator]
+    return compares === kind && words !== null ? [{ operator, words }] : []
+  }),
+)
