@@ -5,6 +5,7 @@ import { extname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import { contentPolicy, safetyHeaders } from './page-headers.ts'
+import { pageAddresses } from './pages.ts'
 import type { Site } from './site.ts'
 
 /** The built dashboard. All of it is in memory from the first request on: it is small, and does not change. */
@@ -23,9 +24,8 @@ interface AppFile {
   compressed: Map<string, Promise<Buffer>>
 }
 
-/** As in `web/src/routes.tsx`: any other path is not the app's to answer. */
-const pages =
-  /^\/(?:sheets(?:\/[^/]+(?:\/(?:console|rows|requests|settings))?)?|connect|files|keys|usage|settings|docs|sign-in|sign-up|sign-in-link|confirmed)?$/
+/** Any other path is not the app's to answer. */
+const pages = new RegExp(`^(?:${pageAddresses.map((page) => page.replaceAll(/\$\w+/g, '[^/]+')).join('|')})$`)
 const types: Record<string, string> = {
   '.html': 'text/html; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { createAppFiles } from '../../src/dashboard/app-files.ts'
+import { pageAddresses } from '../../src/dashboard/pages.ts'
 import { siteAt } from '../../src/dashboard/site.ts'
 
 const index = `<!doctype html><meta name="rowport-base" content="" />
@@ -46,7 +47,10 @@ async function serve(t: TestContext, baseUrl: string, isBuilt = true) {
 
 test('every page of the app is its index; files with a hash in their name are kept for ever', async (t) => {
   const { get } = await serve(t, 'http://localhost:8787')
-  for (const path of ['/', '/sheets', '/sheets/a-b/console', '/sign-in-link', '/confirmed', '/docs']) {
+  const pages = pageAddresses.map((page) => page.replace('$slug', 'a-b'))
+  for (const path of ['/', '/sheets', '/sheets/a-b/console', '/sign-in-link', '/confirmed', '/docs'])
+    assert.ok(pages.includes(path))
+  for (const path of pages) {
     const answer = await get(path)
     assert.equal(answer.status, 200)
     assert.equal(answer.headers.get('cache-control'), 'no-store')

@@ -7,6 +7,7 @@ import {
   Outlet,
   redirect,
 } from '@tanstack/react-router'
+import type { PageAddress } from '../../src/dashboard/pages.ts'
 import { basePath } from './base-path.ts'
 import { ConfirmedPage } from './pages/sign-in/confirmed-page.tsx'
 import { SignInLinkPage } from './pages/sign-in/sign-in-link-page.tsx'
@@ -157,6 +158,15 @@ export function createRoutes(queryClient: QueryClient) {
 function isOwnPath(path: unknown): path is string {
   return typeof path === 'string' && /^\/(?![/\\])/.test(path)
 }
+
+/** An index has its parent's address and a slash. */
+type WithoutSlash<Path> = Path extends `${infer Parent extends `/${string}`}/` ? Parent : Path
+type RoutedAddress = WithoutSlash<keyof ReturnType<typeof createRoutes>['routesByPath']>
+type Within<Outer, Inner extends Outer> = Inner
+
+/* A page that the server does not know works by a click and is gone after a reload, so neither side has one alone. */
+export type RoutedPages = Within<PageAddress, RoutedAddress>
+export type ServedPages = Within<RoutedAddress, PageAddress>
 
 declare module '@tanstack/react-router' {
   interface Register {

@@ -1,0 +1,25 @@
+/**
+ * The addresses of the app's pages, `$name` for any one segment: the server answers each of them with the app, and
+ * `web/src/routes.tsx` does not compile unless it has these and no others. The app imports this, so it imports nothing.
+ */
+export const pageAddresses = [
+  '/',
+  '/sheets',
+  '/sheets/$slug',
+  '/sheets/$slug/console',
+  '/sheets/$slug/rows',
+  '/sheets/$slug/requests',
+  '/sheets/$slug/settings',
+  '/connect',
+  '/files',
+  '/keys',
+  '/usage',
+  '/settings',
+  '/docs',
+  '/sign-in',
+  '/sign-up',
+  '/sign-in-link',
+  '/confirmed',
+] as const
+
+export type PageAddress = (typeof pageAddresses)[number]
