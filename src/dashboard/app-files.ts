@@ -3,7 +3,8 @@ import { readdirSync, readFileSync } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { extname, join } from 'node:path'
 import { promisify } from 'node:util'
-import { brotliCompress, constants, gzip } from 'node:zlib'
+import { brotliCompress, constants, gzip, zstdCompress } from 'node:zlib'
+import { acceptedCoding, type Coding } from '../http/content-coding.ts'
 import { contentPolicy, safetyHeaders } from './page-headers.ts'
 import { pageAddresses } from './pages.ts'
 import type { Site } from './site.ts'
@@ -21,7 +22,7 @@ interface AppFile {
   etag: string
   /** Its name changes with its content. */
   isLasting: boolean
-  compressed: Map<string, Promise<Buffer>>
+  compressed: Map<Coding, Promise<Buffer>>
 }
 
 /** Any other path is not the app's to answer. */
@@ -37,7 +38,13 @@ const types: Record<string, string> = {
 const compressible = /^(?:text\/|image\/svg)/
 const brotli = promisify(brotliCompress)
 const gzipped = promisify(gzip)
-const brotliQuality = 9
+const zstd = promisify(zstdCompress)
+/** Each file is compressed once, so it may take longer than an answer that is made for one reader. */
+const compressors: Record<Coding, (bytes: Buffer) => Promise<Buffer>> = {
+  zstd: (bytes) => zstd(bytes, { params: { [constants.ZSTD_c_compressionLevel]: 19 } }),
+  br: (bytes) => brotli(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } }),
+  gzip: (bytes) => gzipped(bytes),
+}
 
 export function createAppFiles(folder: string, consentOrigin: string | null): AppFiles {
   let files: ReadonlyMap<string, AppFile> | null = null
@@ -126,17 +133,14 @@ function cacheControl(isPage: boolean, { isLasting }: AppFile): string {
   return isLasting ? 'public, max-age=31536000, immutable' : 'no-cache'
 }
 
-function codingFor({ headers }: IncomingMessage, { type }: AppFile): 'br' | 'gzip' | null {
-  if (!compressible.test(type)) return null
-  const accepted = (headers['accept-encoding'] ?? '').toString().split(/\s*,\s*/)
-  return (['br', 'gzip'] as const).find((coding) => accepted.includes(coding)) ?? null
+function codingFor({ headers }: IncomingMessage, { type }: AppFile): Coding | null {
+  return compressible.test(type) ? acceptedCoding(headers['accept-encoding']) : null
 }
 
-function compressed(file: AppFile, coding: 'br' | 'gzip'): Promise<Buffer> {
+function compressed(file: AppFile, coding: Coding): Promise<Buffer> {
   const known = file.compressed.get(coding)
   if (known) return known
-  const options = { params: { [constants.BROTLI_PARAM_QUALITY]: brotliQuality } }
-  const made = coding === 'br' ? brotli(file.bytes, options) : gzipped(file.bytes)
+  const made = compressors[coding](file.bytes)
   file.compressed.set(coding, made)
   return made
 }

@@ -66,6 +66,16 @@ test('every page of the app is its index; files with a hash in their name are ke
   assert.equal(asset.headers.get('content-encoding'), 'br')
   assert.equal(await asset.text(), script)
   assert.ok(Number(asset.headers.get('content-length')) < script.length / 10)
+  for (const [accepted, coding] of [
+    ['gzip, deflate, br, zstd', 'zstd'],
+    ['br;q=0, gzip;q=0.5', 'gzip'],
+    ['GZIP;q=0.8,br;q=0.9', 'br'],
+    ['br;q=0.2, identity;q=0.9', null],
+  ] as const) {
+    const answer = await get('/assets/index-abc.js', { 'Accept-Encoding': accepted })
+    assert.equal(answer.headers.get('content-encoding'), coding, accepted)
+    assert.equal(await answer.text(), script)
+  }
   const plain = await get('/assets/index-abc.js', { 'Accept-Encoding': 'identity' })
   assert.equal(plain.headers.get('content-encoding'), null)
   const icon = await get('/icon.svg')
