@@ -6,7 +6,7 @@ import { resolveWish, wholeListQuery } from './request/list-query.ts'
 import { parseRowNumber } from './request/query.ts'
 import { parseReadWish, wholeList } from './request/read-wish.ts'
 import { type ApiParts, admitted, type RowsRequest } from './request/rows-request.ts'
-import { listReply } from './response/list-reply.ts'
+import { type ListReader, listReply } from './response/list-reply.ts'
 import { forEveryone, type Reply } from './response/reply.ts'
 import { rowReply } from './response/row-reply.ts'
 
@@ -32,9 +32,20 @@ export async function readRows(asked: RowsRequest, parts: ApiParts): Promise<Rep
   const accountId = account.id
   const reply: Soon<Reply | Refusal> =
     rowNumber === undefined
-      ? listReply(asked, { accountId, wish, listQuery, parameters }, sheet, parts)
+      ? listReply(readerOf(asked), { accountId, wish, listQuery, parameters }, sheet, parts)
       : rowReply(asked, { accountId, rowNumber, wish, fields: listQuery.fields }, sheet, parts)
   return pass.key === null ? then(reply, (made) => forPublicReader(made, facts)) : reply
+}
+
+function readerOf({ exchange: { request }, address }: RowsRequest): ListReader {
+  const { headers, method } = request
+  return {
+    address,
+    isHead: method === 'HEAD',
+    accept: headers.accept,
+    acceptEncoding: headers['accept-encoding'],
+    ifNoneMatch: headers['if-none-match'],
+  }
 }
 
 export function forPublicReader(reply: Reply | Refusal, { cacheSeconds }: Pass['sheet']): Reply | Refusal {

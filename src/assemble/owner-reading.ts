@@ -1,12 +1,11 @@
-import type { IncomingMessage } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { keptDescription } from '../api/describe.ts'
 import { apiDocument } from '../api/openapi/documents.ts'
 import { resolveWish } from '../api/request/list-query.ts'
 import { parseParameters } from '../api/request/query.ts'
 import { parseReadWish } from '../api/request/read-wish.ts'
-import type { ApiParts, RowsRequest } from '../api/request/rows-request.ts'
-import { listReply } from '../api/response/list-reply.ts'
+import type { ApiParts } from '../api/request/rows-request.ts'
+import { type ListReader, listReply } from '../api/response/list-reply.ts'
 import { type Body, heldBy, send } from '../api/response/reply.ts'
 import type { MadeJson, OwnerReading } from '../dashboard/dashboard-parts.ts'
 import { Refusal, TooManyAtOnce } from '../errors.ts'
@@ -44,7 +43,7 @@ export function createOwnerReading(parts: ApiParts, unread: UnreadAnswers): Owne
         if (listQuery instanceof Refusal) return listQuery
         const { accountId } = sheet
         const asked = { wish: { ...wish, format: 'json' as const }, listQuery, parameters, maxRowsBytes }
-        const reply = await listReply(asWhole(sheet), { accountId, ...asked }, read, parts)
+        const reply = await listReply(plainReader(sheet), { accountId, ...asked }, read, parts)
         return reply instanceof Refusal ? reply : madeJson(reply.body, accountId)
       } catch (error) {
         return refusalFor(error)
@@ -112,23 +111,10 @@ function bounded(query: string): string {
   return parameters.toString()
 }
 
-/** As Form B's reader sees it who accepts anything: no coding, no condition. */
-function asWhole({ id }: SheetRecord): RowsRequest {
-  const request = { headers: {} } as IncomingMessage
-  return {
-    exchange: {
-      request,
-      query: null,
-      clientAddress: '',
-      isStranger: false,
-      caller: null,
-      limits: null,
-      reserve: null,
-      release: null,
-    },
-    address: { form: 'b', sheetId: id },
-    rowText: null,
-  }
+/** Of Form B, and content with anything: no coding, no condition. */
+function plainReader({ id }: SheetRecord): ListReader {
+  const address = { form: 'b', sheetId: id } as const
+  return { address, isHead: false, accept: undefined, acceptEncoding: undefined, ifNoneMatch: undefined }
 }
 
 function refusalFor(error: unknown): Refusal {

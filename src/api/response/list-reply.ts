@@ -1,3 +1,4 @@
+import type { SheetAddress } from '../../admission/judge.ts'
 import { Refusal } from '../../errors.ts'
 import { acceptedCoding } from '../../http/content-coding.ts'
 import { randomBase62 } from '../../secrets/random-base62.ts'
@@ -9,13 +10,22 @@ import type { ListQuery } from '../request/list-query.ts'
 import type { Parameters } from '../request/query.ts'
 import type { ReadWish } from '../request/read-wish.ts'
 import { positionAt, type RowChoice, stretch } from '../request/row-choice.ts'
-import type { ApiParts, RowsRequest } from '../request/rows-request.ts'
+import type { ApiParts } from '../request/rows-request.ts'
 import { etagOf, variantHeld, variantOf } from './etag.ts'
 import { type ListShape, listBody, listInPlace } from './list-body.ts'
 import { notModified, originHeaders } from './origin-headers.ts'
 import { pageLinks } from './page-links.ts'
 import { type Reply, readHeaders } from './reply.ts'
 import { sendableBody } from './sendable-body.ts'
+
+/** Whom the answer is for, as far as it makes a difference to it. */
+export interface ListReader {
+  address: SheetAddress
+  isHead: boolean
+  accept: string | undefined
+  acceptEncoding: string | undefined
+  ifNoneMatch: string | undefined
+}
 
 /** What is asked of a list, with every name in it found. */
 export interface ListAsked {
@@ -29,17 +39,16 @@ export interface ListAsked {
 }
 
 export function listReply(
-  { exchange, address }: RowsRequest,
+  { address, isHead, accept, acceptEncoding, ifNoneMatch }: ListReader,
   { accountId, wish, listQuery, parameters, maxRowsBytes }: ListAsked,
   sheet: ReadSheet,
   parts: ApiParts,
 ): Soon<Reply | Refusal> {
   const { snapshot, source } = sheet
-  const { headers, method } = exchange.request
-  const format = wish.format ?? acceptedFormat(headers.accept)
-  const coding = acceptedCoding(headers['accept-encoding'])
+  const format = wish.format ?? acceptedFormat(accept)
+  const coding = acceptedCoding(acceptEncoding)
   const etag = etagOf(snapshot.contentHash)
-  const held = variantHeld(headers['if-none-match'], etag, format, coding)
+  const held = variantHeld(ifNoneMatch, etag, format, coding)
   // The rows of the sheet decide that, so the query need not even be run.
   if (held !== null) return notModified(held, sheet)
   const { fields, query } = listQuery
@@ -59,7 +68,7 @@ export function listReply(
         sources: rows.positions ? [snapshot.listJson, rows.positions] : [snapshot.listJson],
         coding,
         bodies: sheet.bodies,
-        isHead: method === 'HEAD',
+        isHead,
         accountId,
         onFailure: (error) => reportLateFailure(parts, error),
       },
