@@ -182,6 +182,19 @@ test('the dashboard is built when it is not there, and again when its sources or
   assert.equal(existsSync(join(project.root, '.set-up.lock')), false)
 })
 
+test('the dashboard is built again when a table has changed that it has in common with the server', (t) => {
+  const project = makeProject(t)
+  project.installByHand()
+  project.addWeb()
+  project.write('web/src/pages/a-page.tsx', "import { table } from '../../../src/rows/table.ts'\n")
+  project.write('src/rows/table.ts', 'export const table = 1\n')
+  project.setUp({ npm_lifecycle_event: 'start' })
+  project.write('src/rows/other.ts', '')
+  assert.equal(project.setUp({ npm_lifecycle_event: 'start' }).stderr, '')
+  project.write('src/rows/table.ts', 'export const table = 2\n')
+  assert.match(project.setUp({ npm_lifecycle_event: 'start' }).stderr, /its sources have changed/)
+})
+
 test('commands that show no dashboard do not build it, and an image without the builder starts all the same', (t) => {
   const project = makeProject(t)
   project.installByHand()

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join, relative } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import { takeLock } from './lock.mjs'
 
 /** The scripts whose program serves the dashboard, or looks at it. */
@@ -45,10 +45,23 @@ const viteIn = (root) => join(root, 'node_modules', 'vite', 'bin', 'vite.js')
 /** Of all sources, and of the packages that they are built with. */
 function stampOf(root) {
   const hash = createHash('sha256').update(readFileSync(join(root, 'package-lock.json')))
-  for (const file of sourcesIn(join(root, 'web'))) {
+  const own = sourcesIn(join(root, 'web'))
+  for (const file of [...own, ...sharedWith(own)]) {
     hash.update(`\0${relative(root, file)}\0`).update(readFileSync(file))
   }
   return hash.digest('hex')
+}
+
+/** What the app imports from outside of `web/`: tables that it has in common with the server, which import nothing themselves. */
+function sharedWith(files) {
+  const shared = files
+    .filter((file) => /\.tsx?$/.test(file))
+    .flatMap((file) =>
+      [...readFileSync(file, 'utf8').matchAll(/ from '((?:\.\.\/)+src\/[^']+)'/g)].map(([, path]) =>
+        join(dirname(file), path),
+      ),
+    )
+  return [...new Set(shared)].filter((file) => existsSync(file)).sort()
 }
 
 function sourcesIn(folder) {
