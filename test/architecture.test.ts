@@ -189,6 +189,13 @@ test('nothing that a page sends is made in a component', () => {
   assert.ok(count > 10, 'there are some to look at')
 })
 
+test('what pages ask the server for is said once, in queries.ts', () => {
+  const asking = globSync('web/src/**/*.{ts,tsx}').filter((file) =>
+    /\bqueryFn:|\bqueryKey: \[|\bget\('GET /.test(readFileSync(file, 'utf8')),
+  )
+  assert.deepEqual(asking, ['web/src/queries.ts'])
+})
+
 function allowed(place: string): readonly string[] {
   const places = mayImport[place]
   assert.ok(places, `${place} has no rule`)

@@ -1,6 +1,6 @@
 /**
- * What the dashboard's pages and the owner's API say to each other: types and nothing else, so that `web/` can
- * import this file alone. Times are Unix milliseconds. Every path begins with `/dashboard/api`.
+ * What the dashboard's pages and the owner's API say to each other: types and nothing else, for `web/` imports this file.
+ * `OwnerVerbs` at its end has every path with what it takes and answers. Times are Unix milliseconds.
  *
  * A refusal is `{ error: { code, message, field? } }` with status 400 (the input), 401 (not signed in), 403 (another
  * site asked, or see RecentSignInRequired), 404, 409 (taken), 429 (too often, `Retry-After`), 502 (Google) or 503 (the store).
@@ -19,7 +19,7 @@ export interface ApiRefusal {
  */
 export type RecentSignInRequired = 'recent_sign_in_required'
 
-/** GET /session (401 when nobody is signed in; 200 also tells what this server offers) */
+/** 401 when nobody is signed in; 200 also tells what this server offers. */
 export interface SessionView {
   account: AccountView
   /** `hasGoogle`: "Continue with Google" opens this account. */
@@ -28,7 +28,7 @@ export interface SessionView {
   server: ServerView
 }
 
-/** GET /server: for the pages before signing in. */
+/** For the pages before signing in. */
 export interface ServerView {
   baseUrl: string
   version: string
@@ -53,7 +53,6 @@ export interface PlanView {
   writeApi: boolean
 }
 
-/** POST /sign-up, POST /sign-in, POST /confirm, POST /sign-in-link {token}: SessionView. POST /sign-out, POST /sign-out-everywhere, POST /password */
 export interface SignUpInput {
   email: string
   password: string
@@ -74,7 +73,7 @@ export interface PasswordInput {
   email?: string
 }
 
-/** GET /start: the checklist ticks itself off. */
+/** The checklist ticks itself off. */
 export interface StartView {
   hasGoogle: boolean
   sheets: number
@@ -86,7 +85,6 @@ export interface StartView {
 
 export type SheetState = 'live' | 'paused' | 'needs_reconnect' | 'broken'
 
-/** GET /sheets */
 export interface SheetSummary {
   id: string
   slug: string
@@ -101,7 +99,6 @@ export interface SheetSummary {
   createdAtMs: number
 }
 
-/** GET /sheets/{slug}; PATCH /sheets/{slug} with SheetChange; DELETE /sheets/{slug} */
 export interface SheetView extends SheetSummary {
   paths: { formA: string; formB: string }
   settings: SheetSettingsView
@@ -124,15 +121,21 @@ export interface ColumnView {
   type: string
 }
 
-/** GET /sheets/{slug}/rows?… with the public API's own query parameters; answers Form B's body (data, meta). */
-/** POST /sheets/{slug}/console-key: a key for this sheet, good for an hour or as long as the session; the former one is revoked. */
+export type CellView = string | number | boolean | null
+
+/** Form B's body, as far as it is shown. */
+export interface RowsView {
+  data: Record<string, CellView>[]
+  meta: { total: number; columns: string[]; rows: number[] }
+}
+
+/** A key for this sheet, good for an hour or as long as the session; the former one is revoked. */
 export interface ConsoleKey {
   value: string
   /** From when it was given. */
   lifeMs: number
 }
 
-/** GET /sheets/{slug}/requests */
 export interface RecentRequest {
   atMs: number
   method: string
@@ -145,9 +148,8 @@ export interface RecentRequest {
 }
 
 /**
- * GET /google: the connection of the account. POST /google/connect → { url } to go to; while a connection is valid it needs
- * a recent sign-in, as it may be replaced. POST /google/disconnect.
- * From there Google leads back to `/connect` or `/settings` with `?google=<outcome>`, and with `&picked=<ids>`, comma
+ * The connection of the account. The address of Google's consent, where it is made, needs a recent sign-in while a connection
+ * is valid, as that may be replaced. From there Google leads back to `/connect` or `/settings` with `?google=<outcome>`, and with `&picked=<ids>`, comma
  * separated, where the owner chose spreadsheets on the way.
  */
 export interface GoogleView {
@@ -162,13 +164,11 @@ export interface GoogleView {
     canSeeAllSpreadsheets: boolean
   } | null
 }
-/** GET /google/spreadsheets?search= */
 export interface SpreadsheetChoice {
   spreadsheetId: string
   title: string
   modifiedAtMs: number | null
 }
-/** GET /google/spreadsheets/{id or url, encoded}/tabs */
 export interface TabsView {
   spreadsheetId: string
   title: string
@@ -176,11 +176,7 @@ export interface TabsView {
   /** The tab that a pasted link named. */
   preferredTabId: number | null
 }
-/**
- * GET /files: those that were uploaded. POST /files?name=… with the bytes → FileChoice.
- * POST /files/{name}/replace?name=… with the bytes of another, which takes its place → FileChoice; `name` in the query is what
- * that one is called. GET /files/{name}/content: its bytes. DELETE /files/{name}: 409 while a sheet is connected to it.
- */
+/** An uploaded file. */
 export interface FileChoice {
   path: string
   name: string
@@ -198,24 +194,21 @@ export type SheetSource =
   | { provider: 'google'; spreadsheetId: string; tabId: number }
   | { provider: 'file'; path: string; tab: string | null }
 
-/** POST /preview with SheetSource: nothing is saved. */
+/** Nothing is saved. */
 export interface PreviewView {
   suggestedSlug: string
   title: string
   columns: ColumnView[]
   rowCount: number
   /** The first rows as the API would give them. */
-  rows: Record<string, string | number | boolean | null>[]
+  rows: Record<string, CellView>[]
 }
-/** GET /slug-check?slug= → { problem: string | null } */
-/** POST /sheets */
 export interface ConnectInput {
   slug: string
   access: 'private' | 'public-read'
   source: SheetSource
 }
 
-/** GET /keys; POST /keys with KeyInput → NewKeyView; POST /keys/{id}/revoke; POST /keys/{id}/regenerate → NewKeyView */
 export interface KeyView {
   id: string
   name: string
@@ -242,7 +235,6 @@ export interface NewKeyView {
   value: string
 }
 
-/** GET /usage?days=30&sheet=&key= */
 export interface UsageView {
   /** One for each day, oldest first, days without requests too. */
   days: UsageDay[]
@@ -268,14 +260,14 @@ export interface UsageDay {
   serverError: number
 }
 
-/** GET /shares: what the account uses of what all share, as far as it lasts. Megabytes where the name says so. */
+/** What the account uses of what all share, as far as it lasts. Megabytes where the name says so. */
 export interface ShareView {
   share: 'sheets' | 'upload_files' | 'upload_mb' | 'journal_mb' | 'sessions'
   used: number
   limit: number
 }
 
-/** GET /errors: the error table for the docs page. GET /openapi.json?sheet= : as the public one, addresses filled in. */
+/** A line of the error table, for the docs page. */
 export interface ErrorDoc {
   code: string
   status: number
@@ -284,4 +276,84 @@ export interface ErrorDoc {
   when: string
 }
 
-/** PATCH /account { slug } · GET /export (a JSON file) · POST /account/delete { confirmSlug } */
+/** As much of an OpenAPI 3.1 description as the docs page shows. */
+export interface ApiDescription {
+  paths: Record<string, Record<string, DescribedOperation>>
+}
+export interface DescribedOperation {
+  summary?: string
+  description?: string
+  parameters?: DescribedParameter[]
+  requestBody?: { content?: Record<string, { example?: unknown }> }
+  responses?: Record<string, { description?: string; content?: Record<string, { example?: unknown }> }>
+}
+export interface DescribedParameter {
+  name?: string
+  in?: string
+  description?: string
+  example?: unknown
+  schema?: { enum?: unknown[] }
+}
+
+/**
+ * Every verb below `/dashboard/api`, `{name}` for one segment of its path: the server's routes are these and no others, and
+ * the app can ask for nothing else. `input` goes as JSON, `upload` is a file as its bytes. What ends something answers null.
+ */
+export interface OwnerVerbs {
+  'GET /server': { answer: ServerView }
+  'GET /session': { answer: SessionView }
+  'POST /sign-up': { input: SignUpInput; answer: SessionView }
+  'POST /sign-in': { input: SignInInput; answer: SessionView }
+  'POST /sign-in-link': { input: { token: string }; answer: SessionView }
+  'POST /sign-out': { answer: null }
+  'POST /sign-out-everywhere': { answer: null }
+  'POST /confirm': { input: ConfirmInput; answer: SessionView }
+  'POST /password': { input: PasswordInput; answer: null }
+
+  'GET /start': { answer: StartView }
+  'GET /sheets': { answer: SheetSummary[] }
+  'GET /sheets/{slug}': { answer: SheetView }
+  'PATCH /sheets/{slug}': { input: SheetChange; answer: SheetView }
+  'DELETE /sheets/{slug}': { answer: null }
+  /** With the public API's own parameters. */
+  'GET /sheets/{slug}/rows': { query: URLSearchParams; answer: RowsView }
+  'GET /sheets/{slug}/requests': { answer: RecentRequest[] }
+  'POST /sheets/{slug}/console-key': { answer: ConsoleKey }
+
+  'GET /slug-check': { query: { slug: string }; answer: { problem: string | null } }
+  'POST /preview': { input: SheetSource; answer: PreviewView }
+  'POST /sheets': { input: ConnectInput; answer: SheetView }
+
+  'GET /files': { answer: FileChoice[] }
+  'POST /files': { upload: true; query: { name: string }; answer: FileChoice }
+  /** The bytes of another file, which takes its place; `name` in the query is what that one is called. */
+  'POST /files/{name}/replace': { upload: true; query: { name: string }; answer: FileChoice }
+  /** Its bytes, for the browser to keep. */
+  'GET /files/{name}/content': { answer: never }
+  /** 409 while a sheet is connected to it. */
+  'DELETE /files/{name}': { answer: null }
+
+  'GET /google': { answer: GoogleView }
+  'POST /google/connect': { input: { returnTo: '/connect' | '/settings' }; answer: { url: string } }
+  'POST /google/disconnect': { answer: { isRevokedAtGoogle: boolean } }
+  'GET /google/spreadsheets': { query: { search: string }; answer: SpreadsheetChoice[] }
+  /** By the id of a spreadsheet, or by its whole address. */
+  'GET /google/spreadsheets/{pasted}/tabs': { answer: TabsView }
+
+  'GET /keys': { answer: KeyView[] }
+  'POST /keys': { input: KeyInput; answer: NewKeyView }
+  'POST /keys/{id}/revoke': { answer: null }
+  'POST /keys/{id}/regenerate': { answer: NewKeyView }
+
+  'PATCH /account': { input: { slug: string }; answer: SessionView }
+  'POST /account/delete': { input: { confirmSlug: string }; answer: null }
+  /** A JSON file, for the browser to keep. */
+  'GET /export': { answer: never }
+  'GET /usage': { query: { days: string; sheet: string; key: string }; answer: UsageView }
+  'GET /shares': { answer: ShareView[] }
+  'GET /errors': { answer: ErrorDoc[] }
+  /** As the public one, with the owner's addresses filled in. */
+  'GET /openapi.json': { query: { sheet: string }; answer: ApiDescription }
+}
+
+export type OwnerVerb = keyof OwnerVerbs

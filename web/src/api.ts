@@ -1,4 +1,4 @@
-import type { ApiRefusal, RecentSignInRequired } from '../../src/dashboard/contract.ts'
+import type { ApiRefusal, OwnerVerb, OwnerVerbs, RecentSignInRequired } from '../../src/dashboard/contract.ts'
 import { basePath } from './base-path.ts'
 import { isCutOff, noteAnswer, noteFailure } from './reachability.ts'
 
@@ -25,40 +25,64 @@ const notSent =
 const unanswered = 'Rowport did not answer. This may have been done all the same: look before you try again.'
 const recentSignInRequired: RecentSignInRequired = 'recent_sign_in_required'
 
-/** Asks the owner to show that it is they; false when they would rather not. `path`: of what asks for it. */
-type Confirm = (path: string) => Promise<boolean>
-let confirm: Confirm = async () => false
+type VerbBy<Method extends string> = Extract<OwnerVerb, `${Method} ${string}`>
+type UploadVerb = { [Verb in OwnerVerb]: OwnerVerbs[Verb] extends { upload: true } ? Verb : never }[OwnerVerb]
+type AnswerTo<Verb extends OwnerVerb> = OwnerVerbs[Verb]['answer']
 
-export function confirmWith(ask: Confirm): void {
+type NamesIn<Path> = Path extends `${string}{${infer Name}}${infer Rest}` ? Name | NamesIn<Rest> : never
+/** What a verb takes: the open segments of its path, its query, its input. */
+type Wish<Verb extends OwnerVerb> = Pick<
+  OwnerVerbs[Verb],
+  Extract<keyof OwnerVerbs[Verb], 'query' | 'input'>
+> &
+  ([NamesIn<Verb>] extends [never] ? unknown : { names: Record<NamesIn<Verb>, string> })
+
+/** Asks the owner to show that it is they; false when they would rather not. `verb`: what asks for it. */
+type Confirm = (verb: OwnerVerb) => Promise<boolean>
+const refuse: Confirm = async () => false
+let confirm = refuse
+
+/** Whoever asks takes it back by what this returns. */
+export function confirmWith(ask: Confirm): () => void {
   confirm = ask
+  return () => {
+    if (confirm === ask) confirm = refuse
+  }
 }
 
-export function get<Answer>(path: string, signal?: AbortSignal): Promise<Answer> {
-  return call<Answer>('GET', path, undefined, signal)
+export function get<Verb extends VerbBy<'GET'>>(
+  verb: Verb,
+  wish: Wish<Verb> & { signal: AbortSignal },
+): Promise<AnswerTo<Verb>> {
+  return call<AnswerTo<Verb>>(verb, wish)
 }
 
 /** What needs a recent sign-in asks for one and goes on, so that no page has to think of it. */
-export async function send<Answer>(
-  method: 'POST' | 'PATCH' | 'DELETE',
-  path: string,
-  input?: unknown,
-): Promise<Answer> {
-  const attempt = () => call<Answer>(method, path, input === undefined ? undefined : JSON.stringify(input))
+export async function send<Verb extends VerbBy<'POST' | 'PATCH' | 'DELETE'>>(
+  verb: Verb,
+  wish: Wish<Verb>,
+): Promise<AnswerTo<Verb>> {
+  const attempt = () => call<AnswerTo<Verb>>(verb, wish)
   try {
     return await attempt()
   } catch (error) {
     if (!(error instanceof Refused) || error.code !== recentSignInRequired) throw error
-    if (!(await confirm(path))) throw error
+    if (!(await confirm(verb))) throw error
     return attempt()
   }
 }
 
 /** A file goes as its bytes. `fetch` cannot tell how far it is, so this is the older way. */
-export function upload<Answer>(path: string, file: File, onSent: (share: number) => void): Promise<Answer> {
-  const { promise, resolve, reject } = Promise.withResolvers<Answer>()
+export function upload<Verb extends UploadVerb>(
+  verb: Verb,
+  wish: Wish<Verb>,
+  file: File,
+  onSent: (share: number) => void,
+): Promise<AnswerTo<Verb>> {
+  const { promise, resolve, reject } = Promise.withResolvers<AnswerTo<Verb>>()
   const wasCutOff = isCutOff()
   const request = new XMLHttpRequest()
-  request.open('POST', addressOf(path))
+  request.open('POST', addressOf(verb, wish))
   for (const [name, value] of Object.entries(headersOfChange())) request.setRequestHeader(name, value)
   request.responseType = 'json'
   request.upload.onprogress = ({ loaded, total }) => onSent(total === 0 ? 0 : loaded / total)
@@ -66,7 +90,7 @@ export function upload<Answer>(path: string, file: File, onSent: (share: number)
   request.onload = () => {
     noteAnswer()
     const { status, response } = request
-    if (status >= 200 && status < 300) resolve(response as Answer)
+    if (status >= 200 && status < 300) resolve(response as AnswerTo<Verb>)
     else reject(refusalOf(status, response))
   }
   request.send(file)
@@ -97,19 +121,24 @@ export async function reach(
   }
 }
 
-async function call<Answer>(
-  method: string,
-  path: string,
-  body: string | undefined,
-  signal?: AbortSignal,
-): Promise<Answer> {
+/** A wish for any verb; which parts it has is held to the verb where it is made. */
+interface AnyWish {
+  names?: Record<string, string>
+  query?: Record<string, string> | URLSearchParams
+  input?: unknown
+  signal?: AbortSignal
+}
+
+async function call<Answer>(verb: OwnerVerb, wish: AnyWish): Promise<Answer> {
+  const [method = ''] = verb.split(' ')
+  const body = wish.input === undefined ? undefined : JSON.stringify(wish.input)
   const headers = new Headers(method === 'GET' ? {} : headersOfChange())
   if (body !== undefined) headers.set('Content-Type', 'application/json')
-  const { response, text } = await reach(addressOf(path), {
+  const { response, text } = await reach(addressOf(verb, wish), {
     method,
     headers,
     ...(body === undefined ? {} : { body }),
-    ...(signal ? { signal } : {}),
+    ...(wish.signal ? { signal: wish.signal } : {}),
   })
   const answer = parsed(text)
   if (response.ok) return answer as Answer
@@ -137,8 +166,15 @@ function parsed(text: string): unknown {
   }
 }
 
-function addressOf(path: string): string {
-  return `${basePath}/dashboard/api${path}`
+/** For links to what the browser shall keep as a file. */
+export function linkTo<Verb extends VerbBy<'GET'>>(verb: Verb, wish: Wish<Verb>): string {
+  return addressOf(verb, wish)
+}
+
+function addressOf(verb: OwnerVerb, { names = {}, query }: AnyWish): string {
+  const [, pattern = ''] = verb.split(' ')
+  const path = pattern.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(names[name] ?? ''))
+  return `${basePath}/dashboard/api${path}${query ? `?${new URLSearchParams(query)}` : ''}`
 }
 
 function refusalOf(status: number, answer: unknown): Refused {

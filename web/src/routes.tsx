@@ -13,7 +13,7 @@ import { ConfirmedPage } from './pages/sign-in/confirmed-page.tsx'
 import { SignInLinkPage } from './pages/sign-in/sign-in-link-page.tsx'
 import { SignInPage } from './pages/sign-in/sign-in-page.tsx'
 import { SignUpPage } from './pages/sign-in/sign-up-page.tsx'
-import { sessionQuery } from './session.ts'
+import { sessionQuery } from './queries.ts'
 import { NotFound, PageFailed } from './shell/fallbacks.tsx'
 import { Shell } from './shell/shell.tsx'
 

@@ -4,7 +4,7 @@ import { exported } from '../../management/accounts/account-export.ts'
 import { Problem } from '../../management/problem.ts'
 import type { ErrorDoc, ShareView, UsageView } from '../contract.ts'
 import { endedCookie } from '../session-cookie.ts'
-import { MadeAnswer, RawJson, type Route, withInput } from './route.ts'
+import { MadeAnswer, RawJson, type Verbs, withInput } from './route.ts'
 import { sessionView } from './session-verbs.ts'
 
 const renameInput = z.strictObject({ slug: z.string('Choose an address.').max(100) })
@@ -13,10 +13,8 @@ const maxDays = 400
 const usualDays = 30
 
 /** The account as a whole, its figures, and the reference. */
-export const accountRoutes: readonly Route[] = [
-  {
-    method: 'PATCH',
-    path: '/account',
+export const accountVerbs = {
+  'PATCH /account': {
     ...withInput(renameInput, async ({ session }, { slug }, parts) => {
       const account = await parts.accounts.rename(session.account, slug)
       return account instanceof Problem
@@ -24,18 +22,14 @@ export const accountRoutes: readonly Route[] = [
         : { json: await sessionView({ ...session, account }, parts) }
     }),
   },
-  {
-    method: 'POST',
-    path: '/account/delete',
+  'POST /account/delete': {
     needsRecentSignIn: true,
     ...withInput(deleteInput, async ({ site, session }, { confirmSlug }, { endAccount }) => {
       const problem = await endAccount(session.account, confirmSlug)
       return problem ?? { json: null, cookie: endedCookie(site) }
     }),
   },
-  {
-    method: 'GET',
-    path: '/export',
+  'GET /export': {
     async owner({ session: { account } }, { sheets, keys, google, owners, usageFigures, clock }) {
       const data = exported(
         {
@@ -51,9 +45,7 @@ export const accountRoutes: readonly Route[] = [
       return { json: new RawJson(JSON.stringify(data, null, 2)), fileName: `rowport-${account.slug}.json` }
     },
   },
-  {
-    method: 'GET',
-    path: '/usage',
+  'GET /usage': {
     async owner({ session: { account }, query }, { sheets, keys, usageFigures }) {
       const list = await sheets.list(account)
       const slug = query.get('sheet') ?? ''
@@ -81,17 +73,13 @@ export const accountRoutes: readonly Route[] = [
       return { json: view }
     },
   },
-  {
-    method: 'GET',
-    path: '/shares',
+  'GET /shares': {
     async owner({ session: { account } }, { shareUse }) {
       const views: ShareView[] = await shareUse.of(account.id)
       return { json: views }
     },
   },
-  {
-    method: 'GET',
-    path: '/errors',
+  'GET /errors': {
     async owner() {
       const docs = Object.entries(errorTable).map(
         ([code, { status, message, means }]): ErrorDoc => ({
@@ -104,9 +92,7 @@ export const accountRoutes: readonly Route[] = [
       return { json: docs }
     },
   },
-  {
-    method: 'GET',
-    path: '/openapi.json',
+  'GET /openapi.json': {
     async owner({ session: { account }, query }, { sheets, ownerReading }) {
       const slug = query.get('sheet') ?? ''
       const sheet = slug === '' ? null : await sheets.find(account, slug)
@@ -115,7 +101,7 @@ export const accountRoutes: readonly Route[] = [
       return new MadeAnswer(await ownerReading.description(of))
     },
   },
-]
+} satisfies Partial<Verbs>
 
 function daysIn(text: string | null): number {
   const days = /^[1-9][0-9]{0,2}$/.test(text ?? '') ? Number(text) : usualDays

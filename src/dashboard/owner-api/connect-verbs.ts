@@ -6,7 +6,7 @@ import type { SheetToConnect } from '../../management/sheets/sheets.ts'
 import type { PreviewView } from '../contract.ts'
 import type { DashboardParts } from '../dashboard-parts.ts'
 import { noFiles } from './file-verbs.ts'
-import { type OwnerCall, RawJson, type Route, withInput } from './route.ts'
+import { type OwnerCall, RawJson, type Verbs, withInput } from './route.ts'
 import { sheetView } from './sheet-verbs.ts'
 
 const sourceInput = z.discriminatedUnion('provider', [
@@ -30,18 +30,14 @@ const connectInput = z.strictObject({
 type Source = z.infer<typeof sourceInput>
 
 /** From a spreadsheet or a file to a sheet. */
-export const connectRoutes: readonly Route[] = [
-  {
-    method: 'GET',
-    path: '/slug-check',
+export const connectVerbs = {
+  'GET /slug-check': {
     async owner({ session, query }, { sheets }) {
       const problem = await sheets.problemWithNewSlug(session.account, query.get('slug') ?? '')
       return { json: { problem: problem && sentence(problem.message) } }
     },
   },
-  {
-    method: 'POST',
-    path: '/preview',
+  'POST /preview': {
     ...withInput(sourceInput, async (call, source, parts) => {
       const located = await locate(call, source, parts)
       if (located instanceof Problem) return located
@@ -63,9 +59,7 @@ export const connectRoutes: readonly Route[] = [
       return { json: new RawJson(`${head},"rows":[${firstRowsJson.join(',')}]}`) }
     }),
   },
-  {
-    method: 'POST',
-    path: '/sheets',
+  'POST /sheets': {
     ...withInput(connectInput, async (call, { slug, access, source }, parts) => {
       const { account } = call.session
       const problem = await parts.sheets.problemWithNewSlug(account, slug)
@@ -78,7 +72,7 @@ export const connectRoutes: readonly Route[] = [
       return { json: await sheetView(call, connected.sheet, parts), status: 201 }
     }),
   },
-]
+} satisfies Partial<Verbs>
 
 type Located = {
   title: string

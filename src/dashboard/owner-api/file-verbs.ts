@@ -5,22 +5,18 @@ import { Problem } from '../../management/problem.ts'
 import type { UploadedFile } from '../../management/uploads/uploads.ts'
 import type { FileChoice } from '../contract.ts'
 import type { DashboardParts } from '../dashboard-parts.ts'
-import { FileAnswer, type Outcome, type OwnerCall, type Route } from './route.ts'
+import { FileAnswer, type Outcome, type OwnerCall, type Verbs } from './route.ts'
 import { bodyAtItsPace, TooSlow } from './upload-pace.ts'
 
 /** The files that an owner has brought. Every name is one in the account's own folder, or nothing. */
-export const fileRoutes: readonly Route[] = [
-  {
-    method: 'GET',
-    path: '/files',
+export const fileVerbs = {
+  'GET /files': {
     async owner({ session }, { uploads }) {
       const files = (await uploads?.list(session.account.id)) ?? []
       return { json: files.map(choiceOf) }
     },
   },
-  {
-    method: 'POST',
-    path: '/files',
+  'POST /files': {
     isUpload: true,
     async owner(call, parts) {
       const { uploads } = parts
@@ -31,9 +27,7 @@ export const fileRoutes: readonly Route[] = [
       )
     },
   },
-  {
-    method: 'POST',
-    path: '/files/{name}/replace',
+  'POST /files/{name}/replace': {
     isUpload: true,
     async owner(call, parts) {
       const { uploads } = parts
@@ -45,25 +39,21 @@ export const fileRoutes: readonly Route[] = [
       )
     },
   },
-  {
-    method: 'GET',
-    path: '/files/{name}/content',
+  'GET /files/{name}/content': {
     async owner({ session, names: [name = ''] }, { uploads }) {
       if (!uploads) return noFiles
       const opened = await uploads.open(session.account.id, name)
       return opened instanceof Problem ? opened : new FileAnswer(opened.handle, opened.bytes, name)
     },
   },
-  {
-    method: 'DELETE',
-    path: '/files/{name}',
+  'DELETE /files/{name}': {
     needsRecentSignIn: true,
     async owner({ session, names: [name = ''] }, { uploads }) {
       if (!uploads) return noFiles
       return (await uploads.remove(session.account.id, name)) ?? { json: null }
     },
   },
-]
+} satisfies Partial<Verbs>
 
 export const noFiles = new Problem('This server serves no files.', { kind: 'not_allowed' })
 
@@ -72,7 +62,7 @@ async function arrived(
   { signIn }: DashboardParts,
   status: number,
   take: (bytes: Readable) => Promise<UploadedFile | Problem>,
-): Promise<Outcome> {
+): Promise<Outcome<FileChoice>> {
   try {
     const saved = await take(Readable.from(bodyOfOwner(), { objectMode: false }))
     return saved instanceof Problem ? saved : { json: choiceOf(saved), status }

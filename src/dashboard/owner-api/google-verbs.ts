@@ -1,14 +1,12 @@
 import { z } from 'zod'
 import { Problem } from '../../management/problem.ts'
 import type { GoogleView, SpreadsheetChoice, TabsView } from '../contract.ts'
-import { type Route, withInput } from './route.ts'
+import { type Verbs, withInput } from './route.ts'
 
 const connectInput = z.strictObject({ returnTo: z.enum(['/connect', '/settings']) })
 
-export const googleRoutes: readonly Route[] = [
-  {
-    method: 'GET',
-    path: '/google',
+export const googleVerbs = {
+  'GET /google': {
     async owner({ session: { account } }, { google, sheets }) {
       const status = await google.status(account.id)
       const list = await sheets.list(account)
@@ -26,17 +24,13 @@ export const googleRoutes: readonly Route[] = [
       return { json: view }
     },
   },
-  {
-    method: 'POST',
-    path: '/google/connect',
+  'POST /google/connect': {
     ...withInput(connectInput, async ({ session }, { returnTo }, { google }) => {
       const url = await google.start(session, returnTo)
       return url instanceof Problem ? url : { json: { url } }
     }),
   },
-  {
-    method: 'POST',
-    path: '/google/disconnect',
+  'POST /google/disconnect': {
     needsRecentSignIn: true,
     async owner({ session }, { google }) {
       const outcome = await google.disconnect(session.account.id)
@@ -44,9 +38,7 @@ export const googleRoutes: readonly Route[] = [
       return { json: { isRevokedAtGoogle: outcome.isRevoked } }
     },
   },
-  {
-    method: 'GET',
-    path: '/google/spreadsheets',
+  'GET /google/spreadsheets': {
     async owner({ session, query }, { googleSpreadsheets }) {
       const found = await googleSpreadsheets.list(session.account.id, (query.get('search') ?? '').trim())
       if (found instanceof Problem) return found
@@ -60,9 +52,7 @@ export const googleRoutes: readonly Route[] = [
       return { json: choices }
     },
   },
-  {
-    method: 'GET',
-    path: '/google/spreadsheets/{pasted}/tabs',
+  'GET /google/spreadsheets/{pasted}/tabs': {
     async owner({ session, names: [pasted = ''] }, { googleSpreadsheets }) {
       const opened = await googleSpreadsheets.open(session.account.id, pasted)
       if (opened instanceof Problem) return opened
@@ -76,7 +66,7 @@ export const googleRoutes: readonly Route[] = [
       return { json: view }
     },
   },
-]
+} satisfies Partial<Verbs>
 
 function reasonFor(endedReason: string | null): string {
   if (endedReason === 'disconnected') return 'You disconnected it here.'

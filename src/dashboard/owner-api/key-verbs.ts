@@ -3,7 +3,7 @@ import type { FreshKey, KeyRecord } from '../../management/keys/keys.ts'
 import { Problem } from '../../management/problem.ts'
 import type { KeyView, NewKeyView } from '../contract.ts'
 import type { DashboardParts } from '../dashboard-parts.ts'
-import { type Outcome, type OwnerCall, type Route, withInput } from './route.ts'
+import { type Outcome, type OwnerCall, type Verbs, withInput } from './route.ts'
 
 const keyInput = z.strictObject({
   name: z.string('Give it a name.').max(200),
@@ -15,19 +15,15 @@ const keyInput = z.strictObject({
 /** docs/reliability.md#how-much-one-owner-can-make. The operator's commands know no such limit. */
 const maxActiveKeys = 50
 
-export const keyRoutes: readonly Route[] = [
-  {
-    method: 'GET',
-    path: '/keys',
+export const keyVerbs = {
+  'GET /keys': {
     async owner(call, parts) {
       const list = await parts.keys.list(call.session.account)
       const view = await viewer(call, parts)
       return { json: list.map(view) }
     },
   },
-  {
-    method: 'POST',
-    path: '/keys',
+  'POST /keys': {
     ...withInput(keyInput, async (call, wish, parts) => {
       const { account } = call.session
       const list = await parts.keys.list(account)
@@ -36,9 +32,7 @@ export const keyRoutes: readonly Route[] = [
       return fresh(call, await parts.keys.create({ account, ...wish }), parts)
     }),
   },
-  {
-    method: 'POST',
-    path: '/keys/{id}/revoke',
+  'POST /keys/{id}/revoke': {
     // Without a recent sign-in: whoever finds a key in the wrong hands must be able to end it at once.
     takesAccessAway: true,
     async owner(call, parts) {
@@ -48,22 +42,24 @@ export const keyRoutes: readonly Route[] = [
       return revoked instanceof Problem ? revoked : { json: null }
     },
   },
-  {
-    method: 'POST',
-    path: '/keys/{id}/regenerate',
+  'POST /keys/{id}/regenerate': {
     needsRecentSignIn: true,
     async owner(call, parts) {
       const key = await keyIn(call, parts)
       return key instanceof Problem ? key : fresh(call, await parts.keys.regenerate(key.id), parts)
     },
   },
-]
+} satisfies Partial<Verbs>
 
 function keyIn({ session, names: [id = ''] }: OwnerCall, { keys }: DashboardParts) {
   return keys.ofAccount(session.account.id, id)
 }
 
-async function fresh(call: OwnerCall, made: FreshKey | Problem, parts: DashboardParts): Promise<Outcome> {
+async function fresh(
+  call: OwnerCall,
+  made: FreshKey | Problem,
+  parts: DashboardParts,
+): Promise<Outcome<NewKeyView>> {
   if (made instanceof Problem) return made
   const view: NewKeyView = { key: (await viewer(call, parts))(made.record), value: made.value }
   return { json: view, status: 201 }

@@ -76,7 +76,7 @@ export function createOwnerApi(parts: DashboardParts): OwnerApi {
       : { address: parts.addressOf(request) }
     if ('open' in route) {
       const refusal = await enter(route, call, caller)
-      return refusal ?? toSend(await route.open(call, parts))
+      return refusal ?? toSend(await route.open(call, parts, call.body as never))
     }
     if (sessionId === null || !before) {
       const wait = await parts.pace.take(caller)
@@ -88,7 +88,7 @@ export function createOwnerApi(parts: DashboardParts): OwnerApi {
     const session = route.input ? await parts.signIn.find(sessionId) : before
     if (!session) return notSignedIn
     if (route.needsRecentSignIn && !isRecent(session)) return onTheWire(signInAgain)
-    return toSend(await route.owner({ ...call, session }, parts))
+    return toSend(await route.owner({ ...call, session }, parts, call.body as never))
   }
 
   async function enter(route: Route, call: Call, caller: Caller): Promise<Wire | null> {

@@ -4,36 +4,52 @@ import type { z } from 'zod'
 import type { Refusal } from '../../errors.ts'
 import type { Session } from '../../management/people/sign-in.ts'
 import type { Problem } from '../../management/problem.ts'
+import type { OwnerVerb, OwnerVerbs } from '../contract.ts'
 import type { DashboardParts, MadeJson } from '../dashboard-parts.ts'
 import type { Site } from '../site.ts'
 
-export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE'
+/** The owner's verbs (`contract.ts`): what each takes, and who may call it. */
+export type Verbs = { [Verb in OwnerVerb]: VerbRoute<Verb> }
 
-/** One of the owner's verbs: what it takes, and who may call it. */
-export type Route = OpenRoute | OwnerRoute
+type VerbRoute<Verb extends OwnerVerb> = Taking<OwnerVerbs[Verb]> &
+  (
+    | OpenRoute<InputOf<OwnerVerbs[Verb]>, OwnerVerbs[Verb]['answer']>
+    | OwnerRoute<InputOf<OwnerVerbs[Verb]>, OwnerVerbs[Verb]['answer']>
+  )
 
-interface RouteBase {
-  method: Method
+/** The body is JSON, and `input` says of which kind; or a file, and read by the verb itself; or there is none. */
+type Taking<Shape> = Shape extends { input: unknown }
+  ? { input: z.ZodType; isUpload?: never }
+  : Shape extends { upload: true }
+    ? { isUpload: true; input?: never }
+    : { input?: never; isUpload?: never }
+
+type InputOf<Shape> = Shape extends { input: infer Input } ? Input : null
+
+/** A verb at its place. Whoever calls it has held the body to `input`, and can know no more of it. */
+export type Route = {
+  method: string
   /** Below `/dashboard/api`; `{name}` stands for one segment. */
   path: string
-  /** What the body must be; without it there is none. */
   input?: z.ZodType
-  /** The body is a file and read by the verb itself. */
   isUpload?: true
+} & (OpenRoute<never, unknown> | OwnerRoute<never, unknown>)
+
+interface RouteBase {
   /** It only takes access away, at least with such a body: possible also when the minute's calls are used up. */
   takesAccessAway?: true | ((body: unknown) => boolean)
 }
 
 /** For everybody. */
-export interface OpenRoute extends RouteBase {
-  open(call: Call, parts: DashboardParts): Promise<Outcome>
+interface OpenRoute<Input, Result> extends RouteBase {
+  open: (call: Call, parts: DashboardParts, body: Input) => Promise<Outcome<Result>>
 }
 
 /** For those who are signed in. */
-export interface OwnerRoute extends RouteBase {
+interface OwnerRoute<Input, Result> extends RouteBase {
   /** It ends something for good, so a session that was left open must not do for it. */
   needsRecentSignIn?: true
-  owner(call: OwnerCall, parts: DashboardParts): Promise<Outcome>
+  owner: (call: OwnerCall, parts: DashboardParts, body: Input) => Promise<Outcome<Result>>
 }
 
 export interface Call {
@@ -42,7 +58,7 @@ export interface Call {
   query: URLSearchParams
   /** What the open segments of the path were, in their order. */
   names: readonly string[]
-  /** As `input` says. */
+  /** As `input` says; the verb itself is given it with its type. */
   body: unknown
   /** The cookie as it came, good or not. */
   sessionId: string | null
@@ -54,10 +70,10 @@ export interface OwnerCall extends Call {
   session: Session
 }
 
-export type Outcome = Answer | FileAnswer | MadeAnswer | Problem | Refusal
+export type Outcome<Result = unknown> = Answer<Result> | FileAnswer | MadeAnswer | Problem | Refusal
 
-export interface Answer {
-  json: unknown
+interface Answer<Result> {
+  json: Result | RawJson
   status?: number
   cookie?: string
   /** Under which name a browser keeps it as a file. */
@@ -96,16 +112,16 @@ export class RawJson {
 }
 
 /** Holds a verb to the input that it names. */
-export function withInput<Input>(
+export function withInput<Input, Result extends Outcome>(
   input: z.ZodType<Input>,
-  run: (call: OwnerCall, body: Input, parts: DashboardParts) => Promise<Outcome>,
-): Pick<OwnerRoute, 'input' | 'owner'> {
-  return { input, owner: (call, parts) => run(call, call.body as Input, parts) }
+  run: (call: OwnerCall, body: Input, parts: DashboardParts) => Promise<Result>,
+) {
+  return { input, owner: (call: OwnerCall, parts: DashboardParts, body: Input) => run(call, body, parts) }
 }
 
-export function openWithInput<Input>(
+export function openWithInput<Input, Result extends Outcome>(
   input: z.ZodType<Input>,
-  run: (call: Call, body: Input, parts: DashboardParts) => Promise<Outcome>,
-): Pick<OpenRoute, 'input' | 'open'> {
-  return { input, open: (call, parts) => run(call, call.body as Input, parts) }
+  run: (call: Call, body: Input, parts: DashboardParts) => Promise<Result>,
+) {
+  return { input, open: (call: Call, parts: DashboardParts, body: Input) => run(call, body, parts) }
 }

@@ -5,7 +5,7 @@ import { Problem } from '../../management/problem.ts'
 import type { ServerView, SessionView } from '../contract.ts'
 import type { DashboardParts } from '../dashboard-parts.ts'
 import { endedCookie, sessionCookie } from '../session-cookie.ts'
-import { type Call, type Outcome, openWithInput, type Route, withInput } from './route.ts'
+import { type Call, type Outcome, openWithInput, type Verbs, withInput } from './route.ts'
 
 const email = z.email('This is not an e-mail address.').max(254, 'This address is too long.')
 const password = z.string('Type a password.').max(4_096, 'This password is too long.')
@@ -21,69 +21,53 @@ const passwordInput = z.strictObject({
 })
 
 /** Coming, staying and leaving. */
-export const sessionRoutes: readonly Route[] = [
-  { method: 'GET', path: '/server', open: async (_call, parts) => ({ json: serverView(parts) }) },
-  {
-    method: 'GET',
-    path: '/session',
+export const sessionVerbs = {
+  'GET /server': { open: async (_call, parts) => ({ json: serverView(parts) }) },
+  'GET /session': {
     owner: async ({ session }, parts) => ({ json: await sessionView(session, parts) }),
   },
-  {
-    method: 'POST',
-    path: '/sign-up',
+  'POST /sign-up': {
     ...openWithInput(signUpInput, async (call, wish, parts) =>
       entered(call, await parts.owners.signUp(wish, visitorOf(call, parts)), parts),
     ),
   },
-  {
-    method: 'POST',
-    path: '/sign-in',
+  'POST /sign-in': {
     ...openWithInput(signInInput, async (call, wish, parts) =>
       entered(call, await parts.owners.signIn(wish, visitorOf(call, parts)), parts),
     ),
   },
-  {
-    method: 'POST',
-    path: '/sign-in-link',
+  'POST /sign-in-link': {
     ...openWithInput(linkInput, async (call, { token }, parts) =>
       entered(call, await parts.signIn.follow(token, call.sessionId), parts),
     ),
   },
-  {
-    method: 'POST',
-    path: '/sign-out',
+  'POST /sign-out': {
     takesAccessAway: true,
     async open({ site, sessionId }, { signIn }) {
       if (sessionId !== null) await signIn.end(sessionId)
       return { json: null, cookie: endedCookie(site) }
     },
   },
-  {
-    method: 'POST',
-    path: '/sign-out-everywhere',
+  'POST /sign-out-everywhere': {
     takesAccessAway: true,
     async owner({ site, session }, { signIn }) {
       await signIn.endAll(session.account.id)
       return { json: null, cookie: endedCookie(site) }
     },
   },
-  {
-    method: 'POST',
-    path: '/confirm',
+  'POST /confirm': {
     ...withInput(confirmInput, async (call, { password: given }, parts) =>
       entered(call, await parts.owners.confirm(call.session, given, visitorOf(call, parts)), parts),
     ),
   },
-  {
-    method: 'POST',
-    path: '/password',
+  'POST /password': {
     ...withInput(passwordInput, async (call, { current, next, email: address }, parts) => {
       const wish: PasswordWish = { current, next, email: address ?? null }
       const problem = await parts.owners.setPassword(call.session, wish)
       return problem ?? { json: null }
     }),
   },
-]
+} satisfies Partial<Verbs>
 
 export async function sessionView(
   { account, signedInAtMs }: Session,
@@ -114,7 +98,11 @@ function serverView({ baseUrl, version, google, uploads, owners }: DashboardPart
   }
 }
 
-async function entered({ site }: Call, outcome: string | Problem, parts: DashboardParts): Promise<Outcome> {
+async function entered(
+  { site }: Call,
+  outcome: string | Problem,
+  parts: DashboardParts,
+): Promise<Outcome<SessionView>> {
   if (outcome instanceof Problem) return new Problem(sentence(outcome.message), outcome.facts)
   const session = await parts.signIn.find(outcome)
   if (!session) return endedAtOnce

@@ -12,7 +12,7 @@ import type {
   StartView,
 } from '../contract.ts'
 import type { DashboardParts } from '../dashboard-parts.ts'
-import { MadeAnswer, type OwnerCall, type Route, withInput } from './route.ts'
+import { MadeAnswer, type OwnerCall, type Verbs, withInput } from './route.ts'
 
 const seconds = (max: number) => z.int(`A whole number from 0 to ${max}.`).min(0).max(max)
 const changeInput = z.strictObject({
@@ -25,27 +25,21 @@ const changeInput = z.strictObject({
   paused: z.boolean().optional(),
 })
 
-export const sheetRoutes: readonly Route[] = [
-  { method: 'GET', path: '/start', owner: start },
-  {
-    method: 'GET',
-    path: '/sheets',
+export const sheetVerbs = {
+  'GET /start': { owner: start },
+  'GET /sheets': {
     async owner({ session }, parts) {
       const list = await parts.sheets.list(session.account)
       return { json: await summaries(session.account, list, parts) }
     },
   },
-  {
-    method: 'GET',
-    path: '/sheets/{slug}',
+  'GET /sheets/{slug}': {
     async owner(call, parts) {
       const sheet = await sheetIn(call, parts)
       return sheet instanceof Problem ? sheet : { json: await sheetView(call, sheet, parts) }
     },
   },
-  {
-    method: 'PATCH',
-    path: '/sheets/{slug}',
+  'PATCH /sheets/{slug}': {
     takesAccessAway: isPausing,
     ...withInput(changeInput, async (call, change, parts) => {
       const [slug = ''] = call.names
@@ -53,18 +47,14 @@ export const sheetRoutes: readonly Route[] = [
       return changed instanceof Problem ? changed : { json: await sheetView(call, changed, parts) }
     }),
   },
-  {
-    method: 'DELETE',
-    path: '/sheets/{slug}',
+  'DELETE /sheets/{slug}': {
     needsRecentSignIn: true,
     async owner({ session, names: [slug = ''] }, { sheets }) {
       const removed = await sheets.remove(session.account, slug)
       return removed instanceof Problem ? removed : { json: null }
     },
   },
-  {
-    method: 'GET',
-    path: '/sheets/{slug}/rows',
+  'GET /sheets/{slug}/rows': {
     async owner(call, parts) {
       const sheet = await sheetIn(call, parts)
       if (sheet instanceof Problem) return sheet
@@ -75,24 +65,20 @@ export const sheetRoutes: readonly Route[] = [
       return rows instanceof Refusal ? rows : new MadeAnswer(rows)
     },
   },
-  {
-    method: 'GET',
-    path: '/sheets/{slug}/requests',
+  'GET /sheets/{slug}/requests': {
     async owner(call, parts) {
       const sheet = await sheetIn(call, parts)
       return sheet instanceof Problem ? sheet : { json: await recentRequests(call, sheet, parts) }
     },
   },
-  {
-    method: 'POST',
-    path: '/sheets/{slug}/console-key',
+  'POST /sheets/{slug}/console-key': {
     async owner(call, parts) {
       const sheet = await sheetIn(call, parts)
       if (sheet instanceof Problem) return sheet
       return { json: await parts.keys.forConsole(sheet, call.session.idHash) }
     },
   },
-]
+} satisfies Partial<Verbs>
 
 function sheetIn({ session, names: [slug = ''] }: OwnerCall, { sheets }: DashboardParts) {
   return sheets.find(session.account, slug)

@@ -1,10 +1,11 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useRouterState } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'react'
-import type { ConfirmInput, SessionView } from '../../../src/dashboard/contract.ts'
+import type { ConfirmInput, OwnerVerb } from '../../../src/dashboard/contract.ts'
 import { confirmWith, send } from '../api.ts'
 import { basePath } from '../base-path.ts'
-import { sessionQuery, useSession } from '../session.ts'
+import { sessionQuery } from '../queries.ts'
+import { useSession } from '../session.ts'
 import { Button } from '../ui/button.tsx'
 import { CodeBlock } from '../ui/copy.tsx'
 import { Dialog } from '../ui/dialog.tsx'
@@ -16,7 +17,7 @@ const watchMs = 1_500
 const lapseMs = 5 * 60_000
 
 interface Asked {
-  path: string
+  verb: OwnerVerb
   /** The page that asked, which has to be the one on the screen when it goes on. */
   page: string
   askedAtMs: number
@@ -24,7 +25,7 @@ interface Asked {
   answer(isConfirmed: boolean): void
 }
 
-const confirmByPassword = (input: ConfirmInput) => send<SessionView>('POST', '/confirm', input)
+const confirmByPassword = (input: ConfirmInput) => send('POST /confirm', { input })
 
 /**
  * Before something ends for good, where the sign-in is a while ago. It opens over whatever asked for it; what was typed
@@ -34,22 +35,14 @@ export function ConfirmItIsYou() {
   const [asked, setAsked] = useState<Asked | null>(null)
   const { signedInAtMs } = useSession()
   const page = useRouterState({ select: ({ location }) => location.pathname })
-  const latest = useRef({ signedInAtMs, page })
-  latest.current = { signedInAtMs, page }
   useEffect(
     () =>
-      confirmWith((path) => {
+      confirmWith((verb) => {
         const { promise, resolve } = Promise.withResolvers<boolean>()
-        setAsked({
-          path,
-          page: latest.current.page,
-          askedAtMs: Date.now(),
-          formerSignInAtMs: latest.current.signedInAtMs,
-          answer: resolve,
-        })
+        setAsked({ verb, page, askedAtMs: Date.now(), formerSignInAtMs: signedInAtMs, answer: resolve })
         return promise
       }),
-    [],
+    [page, signedInAtMs],
   )
   const isConfirmed = asked !== null && signedInAtMs > asked.formerSignInAtMs
   const isLeft = asked !== null && page !== asked.page
@@ -72,7 +65,7 @@ export function ConfirmItIsYou() {
   }
   return (
     <Dialog title="Is it still you?" isOpen={asked !== null} onClose={cancel}>
-      <Ways isSettingPassword={asked?.path === '/password'} onCancel={cancel} />
+      <Ways isSettingPassword={asked?.verb === 'POST /password'} onCancel={cancel} />
     </Dialog>
   )
 }

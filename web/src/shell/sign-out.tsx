@@ -1,10 +1,10 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { send } from '../api.ts'
-import { sessionQuery } from '../session.ts'
+import { sessionQuery } from '../queries.ts'
 import { useToast } from '../ui/toast.tsx'
 
-const leave = () => send('POST', '/sign-out')
+const leave = () => send('POST /sign-out', {})
 
 export function SignOut() {
   const queryClient = useQueryClient()

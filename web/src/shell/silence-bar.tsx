@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useEffect } from 'react'
+import { sessionQuery } from '../queries.ts'
 import { useSilence } from '../reachability.ts'
-import { sessionQuery } from '../session.ts'
 import { timeOf } from '../ui/time.tsx'
 
 /** The page looks alive without a server; this says that it is not. It lies over the page, so that nothing moves under a click. */

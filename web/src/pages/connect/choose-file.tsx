@@ -1,16 +1,16 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useId, useRef, useState } from 'react'
-import type { FileChoice, SheetSource } from '../../../../src/dashboard/contract.ts'
+import type { SheetSource } from '../../../../src/dashboard/contract.ts'
 import { upload } from '../../api.ts'
+import { filesQuery } from '../../queries.ts'
 import { Button } from '../../ui/button.tsx'
 import { FormError } from '../../ui/field.tsx'
 import { Card, ErrorState, Skeleton } from '../../ui/states.tsx'
-import { filesQuery } from '../files/files-query.ts'
 import { Sending } from '../files/sending.tsx'
 
 const uploadFile = ({ file, onSent }: { file: File; onSent(share: number): void }) =>
-  upload<FileChoice>(`/files?name=${encodeURIComponent(file.name)}`, file, onSent)
+  upload('POST /files', { query: { name: file.name } }, file, onSent)
 
 export function ChooseFile({ onChosen }: { onChosen(source: SheetSource): void }) {
   const queryClient = useQueryClient()
@@ -22,7 +22,7 @@ export function ChooseFile({ onChosen }: { onChosen(source: SheetSource): void }
     mutationFn: uploadFile,
     onMutate: () => setSentShare(0),
     onSuccess: (choice) => {
-      void queryClient.invalidateQueries({ queryKey: ['files'] })
+      void queryClient.invalidateQueries({ queryKey: filesQuery.queryKey })
       if (choice.problem === null && (!choice.tabs || choice.tabs.length < 2))
         onChosen({ provider: 'file', path: choice.path, tab: choice.tabs?.[0] ?? null })
     },

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useDeferredValue, useState } from 'react'
-import type { GoogleView, SheetSource, SpreadsheetChoice } from '../../../../src/dashboard/contract.ts'
-import { get } from '../../api.ts'
+import type { GoogleView, SheetSource } from '../../../../src/dashboard/contract.ts'
+import { spreadsheetsQuery } from '../../queries.ts'
 import { Button } from '../../ui/button.tsx'
 import { TextField } from '../../ui/field.tsx'
 import { ErrorState, Skeleton } from '../../ui/states.tsx'
@@ -29,16 +29,7 @@ export function ChooseSpreadsheet({
   const canSeeAll = connection.canSeeAllSpreadsheets
   const search = useDeferredValue(text.trim())
   const isLink = looksLikeLink.test(search)
-  const list = useQuery({
-    queryKey: ['spreadsheets', isLink ? '' : search],
-    queryFn: ({ signal }) =>
-      get<SpreadsheetChoice[]>(
-        `/google/spreadsheets?search=${encodeURIComponent(isLink ? '' : search)}`,
-        signal,
-      ),
-    refetchInterval: false,
-    placeholderData: (former) => former,
-  })
+  const list = useQuery(spreadsheetsQuery(isLink ? '' : search))
   if (picked) {
     return (
       <ChooseTab

@@ -1,17 +1,9 @@
-import { queryOptions, useQuery } from '@tanstack/react-query'
-import type { SheetSource, TabsView } from '../../../../src/dashboard/contract.ts'
-import { get } from '../../api.ts'
+import { useQuery } from '@tanstack/react-query'
+import type { SheetSource } from '../../../../src/dashboard/contract.ts'
+import { tabsQuery } from '../../queries.ts'
 import { Button } from '../../ui/button.tsx'
 import { ErrorState, Skeleton } from '../../ui/states.tsx'
 import { ChooseAtGoogle } from './choose-at-google.tsx'
-
-export const tabsQuery = (spreadsheet: string) =>
-  queryOptions({
-    queryKey: ['tabs', spreadsheet],
-    queryFn: ({ signal }) =>
-      get<TabsView>(`/google/spreadsheets/${encodeURIComponent(spreadsheet)}/tabs`, signal),
-    refetchInterval: false,
-  })
 
 /** Which tab of it becomes the sheet. */
 export function ChooseTab({

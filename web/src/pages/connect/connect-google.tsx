@@ -7,8 +7,7 @@ import { Card } from '../../ui/states.tsx'
 
 type ReturnTo = '/connect' | '/settings'
 
-const beginConsent = (input: { returnTo: ReturnTo }) =>
-  send<{ url: string }>('POST', '/google/connect', input)
+const beginConsent = (input: { returnTo: ReturnTo }) => send('POST /google/connect', { input })
 
 export function ConnectGoogle({ view, returnTo }: { view: GoogleView; returnTo: ReturnTo }) {
   const isAgain = view.connection !== null

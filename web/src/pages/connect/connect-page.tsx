@@ -1,8 +1,8 @@
 import { useQuery } from '@tanstack/react-query'
 import { useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
-import type { GoogleView, SheetSource } from '../../../../src/dashboard/contract.ts'
-import { get } from '../../api.ts'
+import type { SheetSource } from '../../../../src/dashboard/contract.ts'
+import { googleQuery } from '../../queries.ts'
 import { useSession } from '../../session.ts'
 import { useTitle } from '../../shell/use-title.ts'
 import { Button } from '../../ui/button.tsx'
@@ -20,10 +20,7 @@ export function ConnectPage() {
   useTitle('Connect a sheet')
   const { server } = useSession()
   const { google: outcome, picked = '' } = useSearch({ from: '/owners/connect' })
-  const google = useQuery({
-    queryKey: ['google'],
-    queryFn: ({ signal }) => get<GoogleView>('/google', signal),
-  })
+  const google = useQuery(googleQuery)
   const [kind, setKind] = useState<Kind>(server.hasGoogle ? 'google' : 'file')
   const [source, setSource] = useState<SheetSource | null>(null)
 

@@ -1,5 +1,5 @@
 import { useQueries } from '@tanstack/react-query'
-import { tabsQuery } from './choose-tab.tsx'
+import { tabsQuery } from '../../queries.ts'
 
 /** Each is asked for by itself; more than these are found in the list. */
 const mostShown = 10

@@ -1,26 +1,23 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useDeferredValue, useState } from 'react'
-import type { ConnectInput, PreviewView, SheetSource, SheetView } from '../../../../src/dashboard/contract.ts'
-import { get, send } from '../../api.ts'
+import type { ConnectInput, PreviewView, SheetSource } from '../../../../src/dashboard/contract.ts'
+import { send } from '../../api.ts'
+import { previewQuery, sheetsQuery, slugCheckQuery } from '../../queries.ts'
 import { useSession } from '../../session.ts'
 import { Button } from '../../ui/button.tsx'
 import { FormError, TextField } from '../../ui/field.tsx'
+import { shownNumber } from '../../ui/number.ts'
 import { ScrollBox } from '../../ui/scroll-box.tsx'
 import { Card, ErrorState, Skeleton } from '../../ui/states.tsx'
 import { useToast } from '../../ui/toast.tsx'
 import { AccessChoices, type SheetAccess, whatBecomesPublic } from '../sheets/sheet-access.tsx'
 
-const connectSheet = (input: ConnectInput) => send<SheetView>('POST', '/sheets', input)
+const connectSheet = (input: ConnectInput) => send('POST /sheets', { input })
 
 /** The rows as clients will get them, and the address under which they will. */
 export function NameAndPreview({ source }: { source: SheetSource }) {
-  const preview = useQuery({
-    queryKey: ['preview', source],
-    queryFn: () => send<PreviewView>('POST', '/preview', source),
-    refetchInterval: false,
-    staleTime: 30_000,
-  })
+  const preview = useQuery(previewQuery(source))
   if (preview.isPending) return <Skeleton lines={9} label="Reading the sheet" />
   if (preview.error) return <ErrorState error={preview.error} onRetry={() => preview.refetch()} />
   return <Form source={source} preview={preview.data} />
@@ -34,17 +31,11 @@ function Form({ source, preview }: { source: SheetSource; preview: PreviewView }
   const [slug, setSlug] = useState(preview.suggestedSlug)
   const [access, setAccess] = useState<SheetAccess>('private')
   const checked = useDeferredValue(slug)
-  const check = useQuery({
-    queryKey: ['slug-check', checked],
-    queryFn: ({ signal }) =>
-      get<{ problem: string | null }>(`/slug-check?slug=${encodeURIComponent(checked)}`, signal),
-    refetchInterval: false,
-    placeholderData: (former) => former,
-  })
+  const check = useQuery(slugCheckQuery(checked))
   const connect = useMutation({
     mutationFn: connectSheet,
     onSuccess: async (_view, { slug, access }) => {
-      await queryClient.invalidateQueries({ queryKey: ['sheets'] })
+      await queryClient.invalidateQueries({ queryKey: sheetsQuery.queryKey })
       toast(
         access === 'public-read'
           ? 'Connected. Anyone with the address can read it.'
@@ -91,7 +82,7 @@ function Form({ source, preview }: { source: SheetSource; preview: PreviewView }
       </Card>
       <Card title={`Preview of “${preview.title}”`}>
         <p className="mb-3 text-sm text-soft">
-          {preview.columns.length} columns, {preview.rowCount.toLocaleString('en')} rows.{' '}
+          {preview.columns.length} columns, {shownNumber(preview.rowCount)} rows.{' '}
           {source.provider === 'file' ? 'Not served yet.' : 'Nothing is saved yet.'}
         </p>
         <ScrollBox

@@ -1,36 +1,23 @@
-import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import type { ErrorDoc, SheetSummary } from '../../../../src/dashboard/contract.ts'
-import { get } from '../../api.ts'
+import type { ApiDescription, ErrorDoc } from '../../../../src/dashboard/contract.ts'
+import { descriptionQuery, errorsQuery, sheetsQuery } from '../../queries.ts'
 import { useSession } from '../../session.ts'
 import { useTitle } from '../../shell/use-title.ts'
 import { CodeBlock } from '../../ui/copy.tsx'
 import { SelectField } from '../../ui/field.tsx'
 import { ErrorState, PageHeader, Skeleton } from '../../ui/states.tsx'
-import { type OpenApi, operationsOf } from './open-api.ts'
+import { operationsOf } from './open-api.ts'
 import { OperationDoc } from './operation-doc.tsx'
 
 /** The reference, made from the API's own description, with the owner's addresses filled in. */
 export function DocsPage() {
   useTitle('Docs')
   const [chosen, setChosen] = useState('')
-  const sheets = useQuery({
-    queryKey: ['sheets'],
-    queryFn: ({ signal }) => get<SheetSummary[]>('/sheets', signal),
-  })
+  const sheets = useQuery(sheetsQuery)
   const sheet = chosen || sheets.data?.[0]?.slug || ''
-  const description = useQuery({
-    queryKey: ['openapi', sheet],
-    queryFn: ({ signal }) => get<OpenApi>(`/openapi.json?sheet=${encodeURIComponent(sheet)}`, signal),
-    enabled: sheets.isSuccess,
-    refetchInterval: false,
-    placeholderData: keepPreviousData,
-  })
-  const errors = useQuery({
-    queryKey: ['errors'],
-    queryFn: ({ signal }) => get<ErrorDoc[]>('/errors', signal),
-    refetchInterval: false,
-  })
+  const description = useQuery({ ...descriptionQuery(sheet), enabled: sheets.isSuccess })
+  const errors = useQuery(errorsQuery)
   const failed = [sheets, description, errors].find(({ error, data }) => error && !data)
   return (
     <>
@@ -62,7 +49,7 @@ export function DocsPage() {
   )
 }
 
-function Reference({ description, errors }: { description: OpenApi; errors: readonly ErrorDoc[] }) {
+function Reference({ description, errors }: { description: ApiDescription; errors: readonly ErrorDoc[] }) {
   const { server } = useSession()
   return (
     <>

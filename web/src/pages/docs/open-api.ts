@@ -1,37 +1,18 @@
-/** As much of an OpenAPI 3.1 description as the reference shows. */
-export interface OpenApi {
-  paths: Record<string, Record<string, OpenApiOperation>>
-}
-
-interface OpenApiOperation {
-  summary?: string
-  description?: string
-  parameters?: OpenApiParameter[]
-  requestBody?: { content?: Record<string, { example?: unknown }> }
-  responses?: Record<string, { description?: string; content?: Record<string, { example?: unknown }> }>
-}
-
-export interface OpenApiParameter {
-  name?: string
-  in?: string
-  description?: string
-  example?: unknown
-  schema?: { enum?: unknown[] }
-}
+import type { ApiDescription, DescribedParameter } from '../../../../src/dashboard/contract.ts'
 
 export interface Operation {
   method: string
   path: string
   summary: string
   description: string
-  parameters: OpenApiParameter[]
+  parameters: DescribedParameter[]
   requestExample: unknown
   responses: { status: string; description: string; example: unknown }[]
 }
 
 const methods = ['get', 'post', 'put', 'patch', 'delete']
 
-export function operationsOf({ paths }: OpenApi): Operation[] {
+export function operationsOf({ paths }: ApiDescription): Operation[] {
   return Object.entries(paths).flatMap(([path, item]) =>
     methods.flatMap((method) => {
       const operation = item[method]

@@ -2,11 +2,12 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { FileChoice } from '../../../../src/dashboard/contract.ts'
 import { send } from '../../api.ts'
+import { filesQuery } from '../../queries.ts'
 import { Button } from '../../ui/button.tsx'
 import { ConfirmDialog, Dialog } from '../../ui/dialog.tsx'
 import { useToast } from '../../ui/toast.tsx'
 
-const deleteFile = ({ name }: { name: string }) => send('DELETE', `/files/${encodeURIComponent(name)}`)
+const deleteFile = ({ name }: { name: string }) => send('DELETE /files/{name}', { names: { name } })
 
 export function DeleteFile({ file, onClose }: { file: FileChoice | null; onClose(): void }) {
   const queryClient = useQueryClient()
@@ -14,7 +15,7 @@ export function DeleteFile({ file, onClose }: { file: FileChoice | null; onClose
   const remove = useMutation({
     mutationFn: deleteFile,
     onSuccess: (_nothing, { name }) => {
-      void queryClient.invalidateQueries({ queryKey: ['files'] })
+      void queryClient.invalidateQueries({ queryKey: filesQuery.queryKey })
       toast(`${name} is deleted.`)
       onClose()
     },

@@ -2,7 +2,8 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { FileChoice } from '../../../../src/dashboard/contract.ts'
-import { basePath } from '../../base-path.ts'
+import { linkTo } from '../../api.ts'
+import { filesQuery } from '../../queries.ts'
 import { useSession } from '../../session.ts'
 import { useTitle } from '../../shell/use-title.ts'
 import { Button, ButtonLink } from '../../ui/button.tsx'
@@ -10,7 +11,6 @@ import { DataTable } from '../../ui/data-table.tsx'
 import { EmptyState, ErrorState, PageHeader, Skeleton } from '../../ui/states.tsx'
 import { Ago } from '../../ui/time.tsx'
 import { DeleteFile } from './delete-file.tsx'
-import { filesQuery } from './files-query.ts'
 import { ReplaceFile } from './replace-file.tsx'
 import { sizeInWords } from './size-in-words.ts'
 
@@ -72,7 +72,7 @@ export function FilesPage() {
               cell: (file) => (
                 <div className="-mr-3 flex flex-col items-end md:flex-row md:justify-end">
                   <a
-                    href={`${basePath}/dashboard/api/files/${encodeURIComponent(file.name)}/content`}
+                    href={linkTo('GET /files/{name}/content', { names: { name: file.name } })}
                     download
                     className="inline-flex h-9 items-center rounded-md px-3.5 text-sm font-medium text-soft transition-colors hover:bg-sunken hover:text-ink"
                   >

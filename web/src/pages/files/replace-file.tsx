@@ -2,6 +2,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useId, useState } from 'react'
 import type { FileChoice } from '../../../../src/dashboard/contract.ts'
 import { upload } from '../../api.ts'
+import { filesQuery, sheetsQuery } from '../../queries.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { FormError } from '../../ui/field.tsx'
@@ -16,11 +17,7 @@ interface Replacement {
 }
 
 const replaceFile = ({ name, file, onSent }: Replacement) =>
-  upload<FileChoice>(
-    `/files/${encodeURIComponent(name)}/replace?name=${encodeURIComponent(file.name)}`,
-    file,
-    onSent,
-  )
+  upload('POST /files/{name}/replace', { names: { name }, query: { name: file.name } }, file, onSent)
 
 /** Chosen first, sent when it is asked for: what was in the file before is gone afterwards. */
 export function ReplaceFile({ file: former, onClose }: { file: FileChoice | null; onClose(): void }) {
@@ -33,8 +30,8 @@ export function ReplaceFile({ file: former, onClose }: { file: FileChoice | null
     mutationFn: replaceFile,
     onMutate: () => setSentShare(0),
     onSuccess: ({ name }) => {
-      void queryClient.invalidateQueries({ queryKey: ['files'] })
-      void queryClient.invalidateQueries({ queryKey: ['sheets'] })
+      void queryClient.invalidateQueries({ queryKey: filesQuery.queryKey })
+      void queryClient.invalidateQueries({ queryKey: sheetsQuery.queryKey })
       toast(`${name} is replaced. The next request sees the new rows.`)
       close()
     },

@@ -1,7 +1,8 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
-import type { KeyInput, NewKeyView, SheetSummary } from '../../../../src/dashboard/contract.ts'
-import { get, Refused, send } from '../../api.ts'
+import type { KeyInput, NewKeyView } from '../../../../src/dashboard/contract.ts'
+import { Refused, send } from '../../api.ts'
+import { keysQuery, sheetsQuery } from '../../queries.ts'
 import { useSession } from '../../session.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
@@ -9,7 +10,7 @@ import { Choices, FormError, SelectField, TextField } from '../../ui/field.tsx'
 
 const blank: KeyInput = { name: '', mode: 'live', scope: 'read', sheetSlug: null }
 
-const createKey = (input: KeyInput) => send<NewKeyView>('POST', '/keys', input)
+const createKey = (input: KeyInput) => send('POST /keys', { input })
 
 export function CreateKey({
   isOpen,
@@ -23,15 +24,11 @@ export function CreateKey({
   const { account } = useSession()
   const queryClient = useQueryClient()
   const [input, setInput] = useState(blank)
-  const sheets = useQuery({
-    queryKey: ['sheets'],
-    queryFn: ({ signal }) => get<SheetSummary[]>('/sheets', signal),
-    enabled: isOpen,
-  })
+  const sheets = useQuery({ ...sheetsQuery, enabled: isOpen })
   const create = useMutation({
     mutationFn: createKey,
     onSuccess: (made) => {
-      void queryClient.invalidateQueries({ queryKey: ['keys'] })
+      void queryClient.invalidateQueries({ queryKey: keysQuery.queryKey })
       onMade(made)
     },
   })

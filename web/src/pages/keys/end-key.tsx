@@ -1,6 +1,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import type { KeyView, NewKeyView } from '../../../../src/dashboard/contract.ts'
 import { send } from '../../api.ts'
+import { keysQuery } from '../../queries.ts'
 import { ConfirmDialog } from '../../ui/dialog.tsx'
 import { Ago } from '../../ui/time.tsx'
 import { useToast } from '../../ui/toast.tsx'
@@ -10,7 +11,7 @@ export interface KeyEnding {
   how: 'revoke' | 'regenerate'
 }
 
-const endKey = ({ key, how }: KeyEnding) => send<NewKeyView | null>('POST', `/keys/${key.id}/${how}`)
+const endKey = ({ key, how }: KeyEnding) => send(`POST /keys/{id}/${how}`, { names: { id: key.id } })
 
 /** Revoking and regenerating both end a key at once; the question says what stops working. */
 export function EndKey({
@@ -27,7 +28,7 @@ export function EndKey({
   const end = useMutation({
     mutationFn: endKey,
     onSuccess: (made) => {
-      void queryClient.invalidateQueries({ queryKey: ['keys'] })
+      void queryClient.invalidateQueries({ queryKey: keysQuery.queryKey })
       if (made && 'value' in made) return onMade(made)
       toast('Key revoked. It is refused from now on.')
       onClose()

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { KeyView, NewKeyView } from '../../../../src/dashboard/contract.ts'
-import { get } from '../../api.ts'
+import { keysQuery } from '../../queries.ts'
 import { useTitle } from '../../shell/use-title.ts'
 import { Button } from '../../ui/button.tsx'
 import { DataTable } from '../../ui/data-table.tsx'
@@ -13,7 +13,7 @@ import { NewKeyDialog } from './new-key-dialog.tsx'
 
 export function KeysPage() {
   useTitle('API keys')
-  const keys = useQuery({ queryKey: ['keys'], queryFn: ({ signal }) => get<KeyView[]>('/keys', signal) })
+  const keys = useQuery(keysQuery)
   const [isCreating, setIsCreating] = useState(false)
   const [made, setMade] = useState<NewKeyView | null>(null)
   const [ending, setEnding] = useState<KeyEnding | null>(null)

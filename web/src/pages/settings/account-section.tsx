@@ -1,15 +1,15 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import type { SessionView } from '../../../../src/dashboard/contract.ts'
 import { send } from '../../api.ts'
-import { sessionQuery, useSession } from '../../session.ts'
+import { sessionQuery } from '../../queries.ts'
+import { useSession } from '../../session.ts'
 import { Button } from '../../ui/button.tsx'
 import { ConfirmDialog } from '../../ui/dialog.tsx'
 import { TextField } from '../../ui/field.tsx'
 import { Section } from '../../ui/section.tsx'
 import { useToast } from '../../ui/toast.tsx'
 
-const renameAccount = (input: { slug: string }) => send<SessionView>('PATCH', '/account', input)
+const renameAccount = (input: { slug: string }) => send('PATCH /account', { input })
 
 export function AccountSection() {
   const { account, server } = useSession()

@@ -2,7 +2,8 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { send } from '../../api.ts'
-import { sessionQuery, useSession } from '../../session.ts'
+import { sessionQuery } from '../../queries.ts'
+import { useSession } from '../../session.ts'
 import { Button } from '../../ui/button.tsx'
 import { ConfirmDialog } from '../../ui/dialog.tsx'
 import { TextField } from '../../ui/field.tsx'
@@ -11,7 +12,7 @@ import { Section } from '../../ui/section.tsx'
 const whatHappensToRows =
   'Files that you uploaded here are deleted with everything written to them. Spreadsheets at Google are not touched.'
 
-const deleteAccount = (input: { confirmSlug: string }) => send('POST', '/account/delete', input)
+const deleteAccount = (input: { confirmSlug: string }) => send('POST /account/delete', { input })
 
 export function DangerSection() {
   const { account } = useSession()

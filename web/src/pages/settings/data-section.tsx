@@ -1,4 +1,4 @@
-import { basePath } from '../../base-path.ts'
+import { linkTo } from '../../api.ts'
 import { Section } from '../../ui/section.tsx'
 
 export function DataSection() {
@@ -8,7 +8,7 @@ export function DataSection() {
         Sheets, settings, keys (without their values) and usage, as JSON.
       </p>
       <a
-        href={`${basePath}/dashboard/api/export`}
+        href={linkTo('GET /export', {})}
         download
         className="inline-flex h-9 items-center rounded-md border border-line-strong bg-raised px-3.5 text-sm font-medium hover:bg-sunken"
       >

@@ -1,7 +1,8 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { GoogleView } from '../../../../src/dashboard/contract.ts'
-import { get, send } from '../../api.ts'
+import { send } from '../../api.ts'
+import { googleQuery } from '../../queries.ts'
 import { Button } from '../../ui/button.tsx'
 import { ConfirmDialog } from '../../ui/dialog.tsx'
 import { Section } from '../../ui/section.tsx'
@@ -10,13 +11,10 @@ import { dateOf } from '../../ui/time.tsx'
 import { useToast } from '../../ui/toast.tsx'
 import { GoToGoogle } from '../connect/connect-google.tsx'
 
-const disconnectGoogle = () => send<{ isRevokedAtGoogle: boolean }>('POST', '/google/disconnect')
+const disconnectGoogle = () => send('POST /google/disconnect', {})
 
 export function GoogleSection() {
-  const google = useQuery({
-    queryKey: ['google'],
-    queryFn: ({ signal }) => get<GoogleView>('/google', signal),
-  })
+  const google = useQuery(googleQuery)
   return (
     <Section title="Google" about="Whose spreadsheets Rowport reads and writes.">
       {google.isPending && <Skeleton lines={4} />}

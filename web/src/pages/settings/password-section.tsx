@@ -2,13 +2,14 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { PasswordInput } from '../../../../src/dashboard/contract.ts'
 import { Refused, send } from '../../api.ts'
-import { sessionQuery, useSession } from '../../session.ts'
+import { sessionQuery } from '../../queries.ts'
+import { useSession } from '../../session.ts'
 import { Button } from '../../ui/button.tsx'
 import { FormError, TextField } from '../../ui/field.tsx'
 import { Section } from '../../ui/section.tsx'
 import { useToast } from '../../ui/toast.tsx'
 
-const changePassword = (input: PasswordInput) => send('POST', '/password', input)
+const changePassword = (input: PasswordInput) => send('POST /password', { input })
 
 export function PasswordSection() {
   const { owner } = useSession()

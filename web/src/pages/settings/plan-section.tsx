@@ -1,6 +1,7 @@
 import type { PlanView } from '../../../../src/dashboard/contract.ts'
 import { useSession } from '../../session.ts'
 import { DataTable } from '../../ui/data-table.tsx'
+import { shownNumber } from '../../ui/number.ts'
 import { Section } from '../../ui/section.tsx'
 import { Badge } from '../../ui/states.tsx'
 
@@ -42,5 +43,5 @@ function PlanName({ of: { name, writeApi }, isYours }: { of: PlanView; isYours: 
 }
 
 function limit(count: number | null): string {
-  return count === null ? 'no limit' : count.toLocaleString('en')
+  return count === null ? 'no limit' : shownNumber(count)
 }

@@ -1,11 +1,11 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { send } from '../../api.ts'
-import { sessionQuery } from '../../session.ts'
+import { sessionQuery } from '../../queries.ts'
 import { Button } from '../../ui/button.tsx'
 import { FormError } from '../../ui/field.tsx'
 import { Section } from '../../ui/section.tsx'
 
-const signOutEverywhere = () => send('POST', '/sign-out-everywhere')
+const signOutEverywhere = () => send('POST /sign-out-everywhere', {})
 
 export function SessionsSection() {
   const queryClient = useQueryClient()

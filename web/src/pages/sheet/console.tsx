@@ -1,11 +1,11 @@
 import { useMutation } from '@tanstack/react-query'
 import { type RefObject, useEffect, useRef, useState } from 'react'
-import type { ConsoleKey } from '../../../../src/dashboard/contract.ts'
 import { newAttempt, reach, send } from '../../api.ts'
 import { basePath } from '../../base-path.ts'
 import { useSession } from '../../session.ts'
 import { Button } from '../../ui/button.tsx'
 import { FormError, SelectField, TextField } from '../../ui/field.tsx'
+import { shownNumber } from '../../ui/number.ts'
 import { ScrollBox } from '../../ui/scroll-box.tsx'
 import { Badge, Card } from '../../ui/states.tsx'
 import { useSheet } from './sheet-query.ts'
@@ -77,7 +77,7 @@ async function sendRequest({ slug, method, path, body, key, isLeft }: Sending): 
 /** A key that comes too late is kept for the next request. */
 async function keyValue(slug: string, held: RefObject<HeldKey | null>): Promise<string> {
   if (held.current && held.current.goodUntilMs >= Date.now()) return held.current.value
-  const asked = send<ConsoleKey>('POST', `/sheets/${slug}/console-key`).then(({ value, lifeMs }) => {
+  const asked = send('POST /sheets/{slug}/console-key', { names: { slug } }).then(({ value, lifeMs }) => {
     held.current = { value, goodUntilMs: Date.now() + lifeMs }
     return value
   })
@@ -237,7 +237,7 @@ const interesting = /^(?:age|allow|cache|content-type|etag|idempotent|link|locat
 
 function pretty(text: string): string {
   if (text.length > shownBytes)
-    return `${text.slice(0, shownBytes)}\n… (${text.length.toLocaleString('en')} characters in all)`
+    return `${text.slice(0, shownBytes)}\n… (${shownNumber(text.length)} characters in all)`
   try {
     return JSON.stringify(JSON.parse(text), null, 2)
   } catch {

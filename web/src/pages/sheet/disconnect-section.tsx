@@ -3,12 +3,13 @@ import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { SheetView } from '../../../../src/dashboard/contract.ts'
 import { send } from '../../api.ts'
+import { sheetQuery, sheetsQuery } from '../../queries.ts'
 import { Button } from '../../ui/button.tsx'
 import { ConfirmDialog } from '../../ui/dialog.tsx'
 import { Section } from '../../ui/section.tsx'
 import { useToast } from '../../ui/toast.tsx'
 
-const disconnectSheet = ({ slug }: { slug: string }) => send('DELETE', `/sheets/${slug}`)
+const disconnectSheet = ({ slug }: { slug: string }) => send('DELETE /sheets/{slug}', { names: { slug } })
 
 export function DisconnectSection({ sheet }: { sheet: SheetView }) {
   const queryClient = useQueryClient()
@@ -19,8 +20,8 @@ export function DisconnectSection({ sheet }: { sheet: SheetView }) {
     mutationFn: disconnectSheet,
     onSuccess: async (_nothing, { slug }) => {
       await navigate({ to: '/sheets' })
-      queryClient.removeQueries({ queryKey: ['sheets', slug] })
-      await queryClient.invalidateQueries({ queryKey: ['sheets'] })
+      queryClient.removeQueries({ queryKey: sheetQuery(slug).queryKey })
+      await queryClient.invalidateQueries({ queryKey: sheetsQuery.queryKey })
       toast(`${slug} is disconnected.`)
     },
   })

@@ -1,6 +1,8 @@
 import { useState } from 'react'
 import { useSession } from '../../session.ts'
 import { CodeBlock, CopyLine } from '../../ui/copy.tsx'
+import { Fact } from '../../ui/fact.tsx'
+import { shownNumber } from '../../ui/number.ts'
 import { Segmented } from '../../ui/segmented.tsx'
 import { Card } from '../../ui/states.tsx'
 import { Ago } from '../../ui/time.tsx'
@@ -35,22 +37,13 @@ export function Overview() {
         <CodeBlock code={code} label={`${shown} example`} />
       </Card>
       <dl className="grid grid-cols-2 gap-4 sm:grid-cols-4">
-        <Fact name="Rows">{sheet.rowCount?.toLocaleString('en') ?? 'not read yet'}</Fact>
+        <Fact name="Rows">{sheet.rowCount === null ? 'not read yet' : shownNumber(sheet.rowCount)}</Fact>
         <Fact name="Columns">{sheet.columns.length}</Fact>
-        <Fact name="All requests this month, errors too">{sheet.requestsThisMonth.toLocaleString('en')}</Fact>
+        <Fact name="All requests this month, errors too">{shownNumber(sheet.requestsThisMonth)}</Fact>
         <Fact name="Last request">
           <Ago atMs={sheet.lastRequestAtMs} />
         </Fact>
       </dl>
-    </div>
-  )
-}
-
-function Fact({ name, children }: { name: string; children: React.ReactNode }) {
-  return (
-    <div className="rounded-xl border border-line bg-raised px-4 py-3">
-      <dt className="text-[13px] text-soft">{name}</dt>
-      <dd className="mt-0.5 font-medium tabular-nums">{children}</dd>
     </div>
   )
 }

@@ -1,24 +1,19 @@
 import { useQuery } from '@tanstack/react-query'
 import type { RecentRequest } from '../../../../src/dashboard/contract.ts'
-import { get } from '../../api.ts'
+import { requestsQuery } from '../../queries.ts'
 import { ButtonLink } from '../../ui/button.tsx'
 import { DataTable } from '../../ui/data-table.tsx'
 import { Badge, EmptyState, ErrorState, Skeleton } from '../../ui/states.tsx'
 import { Ago } from '../../ui/time.tsx'
 import { useSheet } from './sheet-query.ts'
 
-const watchMs = 3_000
 const cacheWords = { hit: 'from memory', miss: 'read anew', stale: 'read anew' }
 
 /** As they come in. */
 
 export function Requests() {
   const { slug } = useSheet()
-  const requests = useQuery({
-    queryKey: ['sheets', slug, 'requests'],
-    queryFn: ({ signal }) => get<RecentRequest[]>(`/sheets/${slug}/requests`, signal),
-    refetchInterval: watchMs,
-  })
+  const requests = useQuery(requestsQuery(slug))
   if (requests.isPending) return <Skeleton lines={8} />
   if (requests.error && !requests.data)
     return <ErrorState error={requests.error} onRetry={() => requests.refetch()} />

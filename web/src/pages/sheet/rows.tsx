@@ -1,18 +1,14 @@
-import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { get } from '../../api.ts'
+import type { CellView, RowsView } from '../../../../src/dashboard/contract.ts'
+import { rowsQuery } from '../../queries.ts'
 import { Button } from '../../ui/button.tsx'
 import { SelectField, TextField } from '../../ui/field.tsx'
+import { shownNumber } from '../../ui/number.ts'
 import { ScrollBox } from '../../ui/scroll-box.tsx'
 import { ErrorState, Skeleton } from '../../ui/states.tsx'
 import { type RowFilter, RowFilters } from './row-filters.tsx'
 import { useSheet } from './sheet-query.ts'
-
-type Cell = string | number | boolean | null
-interface Page {
-  data: Record<string, Cell>[]
-  meta: { total: number; columns: string[]; rows: number[] }
-}
 
 const pageRows = 50
 
@@ -27,11 +23,7 @@ export function Rows() {
   if (search) parameters.set('q', search)
   if (sort) parameters.set('sort', sort)
   for (const { column, operator, value } of filters) parameters.append(`${column}[${operator}]`, value)
-  const page = useQuery({
-    queryKey: ['sheets', sheet.slug, 'rows', String(parameters)],
-    queryFn: ({ signal }) => get<Page>(`/sheets/${sheet.slug}/rows?${parameters}`, signal),
-    placeholderData: keepPreviousData,
-  })
+  const page = useQuery(rowsQuery(sheet.slug, parameters))
   const columns = page.data?.meta.columns ?? sheet.columns.map(({ name }) => name)
   const from = page.data?.meta.total === 0 ? 0 : offset + 1
   const to = offset + (page.data?.data.length ?? 0)
@@ -83,8 +75,7 @@ export function Rows() {
           <RowTable page={page.data} />
           <div className="mt-3 flex items-center justify-between text-sm text-soft">
             <span aria-live="polite" className="tabular-nums">
-              {from.toLocaleString('en')}–{to.toLocaleString('en')} of{' '}
-              {page.data.meta.total.toLocaleString('en')}
+              {shownNumber(from)}–{shownNumber(to)} of {shownNumber(page.data.meta.total)}
             </span>
             <span className="flex gap-2">
               <Button disabled={offset === 0} onClick={() => setOffset(Math.max(0, offset - pageRows))}>
@@ -101,7 +92,7 @@ export function Rows() {
   )
 }
 
-function RowTable({ page: { data, meta } }: { page: Page }) {
+function RowTable({ page: { data, meta } }: { page: RowsView }) {
   if (data.length === 0)
     return (
       <p className="rounded-xl border border-dashed border-line-strong py-10 text-center text-sm text-soft">
@@ -129,7 +120,7 @@ function RowTable({ page: { data, meta } }: { page: Page }) {
               <td className="px-3 py-1.5 text-soft tabular-nums">{meta.rows[at]}</td>
               {meta.columns.map((name) => (
                 <td key={name} className="max-w-80 truncate px-3 py-1.5">
-                  <CellView value={Object.hasOwn(row, name) ? (row[name] ?? null) : null} />
+                  <ShownCell value={Object.hasOwn(row, name) ? (row[name] ?? null) : null} />
                 </td>
               ))}
             </tr>
@@ -140,7 +131,7 @@ function RowTable({ page: { data, meta } }: { page: Page }) {
   )
 }
 
-function CellView({ value }: { value: Cell }) {
+function ShownCell({ value }: { value: CellView }) {
   if (value === null) return <span className="text-soft">·</span>
   if (typeof value === 'number') return <span className="tabular-nums">{value}</span>
   return String(value)

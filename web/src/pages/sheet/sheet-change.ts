@@ -1,6 +1,7 @@
 import { type UseMutationResult, useMutation, useQueryClient } from '@tanstack/react-query'
 import type { SheetSettingsView, SheetView } from '../../../../src/dashboard/contract.ts'
 import { send } from '../../api.ts'
+import { sheetQuery, sheetsQuery } from '../../queries.ts'
 import { type ToastAction, useToast } from '../../ui/toast.tsx'
 
 interface AskedChange {
@@ -15,7 +16,8 @@ interface Telling {
   onFailed?(error: Error): void
 }
 
-const changeSheet = ({ slug, settings }: AskedChange) => send<SheetView>('PATCH', `/sheets/${slug}`, settings)
+const changeSheet = ({ slug, settings }: AskedChange) =>
+  send('PATCH /sheets/{slug}', { names: { slug }, input: settings })
 
 /** One for each part of the page, which then tells what became of its own change. */
 export function useSheetChange({
@@ -29,8 +31,8 @@ export function useSheetChange({
   return useMutation({
     mutationFn: changeSheet,
     onSuccess: (view, { slug }) => {
-      queryClient.setQueryData(['sheets', slug], view)
-      void queryClient.invalidateQueries({ queryKey: ['sheets'], exact: true })
+      queryClient.setQueryData(sheetQuery(slug).queryKey, view)
+      void queryClient.invalidateQueries({ queryKey: sheetsQuery.queryKey, exact: true })
       onSaved?.()
       toast(said, undo)
     },

@@ -2,12 +2,12 @@ import { useQuery } from '@tanstack/react-query'
 import { Link, Outlet, useParams } from '@tanstack/react-router'
 import { Fragment } from 'react'
 import { Refused } from '../../api.ts'
+import { sheetQuery } from '../../queries.ts'
 import { useTitle } from '../../shell/use-title.ts'
 import { ButtonLink } from '../../ui/button.tsx'
 import { EmptyState, ErrorState, PageHeader, Skeleton } from '../../ui/states.tsx'
 import { AccessBadge } from '../sheets/sheet-access.tsx'
 import { SheetStateBadge } from '../sheets/sheet-state.tsx'
-import { sheetQuery } from './sheet-query.ts'
 
 const tabs = [
   { to: '/sheets/$slug', label: 'Overview' },

@@ -1,14 +1,7 @@
-import { queryOptions, useQuery } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import type { SheetView } from '../../../../src/dashboard/contract.ts'
-import { get } from '../../api.ts'
-
-export function sheetQuery(slug: string) {
-  return queryOptions({
-    queryKey: ['sheets', slug],
-    queryFn: ({ signal }) => get<SheetView>(`/sheets/${slug}`, signal),
-  })
-}
+import { sheetQuery } from '../../queries.ts'
 
 /** For the parts of a sheet's page, which are shown once the sheet is there. */
 export function useSheet(): SheetView {

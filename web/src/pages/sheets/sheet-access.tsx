@@ -1,5 +1,6 @@
 import type { SheetSummary } from '../../../../src/dashboard/contract.ts'
 import { Choices } from '../../ui/field.tsx'
+import { shownNumber } from '../../ui/number.ts'
 import { Badge } from '../../ui/states.tsx'
 
 export type SheetAccess = SheetSummary['access']
@@ -33,10 +34,6 @@ export function AccessChoices({
 /** `rowCount`: null where nobody has read them yet. */
 export function whatBecomesPublic(rowCount: number | null): string {
   const rows =
-    rowCount === 1
-      ? 'its only row'
-      : rowCount
-        ? `all ${rowCount.toLocaleString('en')} rows`
-        : 'all of its rows'
+    rowCount === 1 ? 'its only row' : rowCount ? `all ${shownNumber(rowCount)} rows` : 'all of its rows'
   return `Anyone with the address can read ${rows} without a key, and rows that are added later too.`
 }

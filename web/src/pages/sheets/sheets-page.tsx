@@ -1,10 +1,11 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { SheetSummary } from '../../../../src/dashboard/contract.ts'
-import { get } from '../../api.ts'
+import { sheetsQuery } from '../../queries.ts'
 import { useTitle } from '../../shell/use-title.ts'
 import { ButtonLink } from '../../ui/button.tsx'
 import { DataTable } from '../../ui/data-table.tsx'
+import { shownNumber } from '../../ui/number.ts'
 import { EmptyState, ErrorState, PageHeader, Skeleton } from '../../ui/states.tsx'
 import { Ago } from '../../ui/time.tsx'
 import { AccessBadge } from './sheet-access.tsx'
@@ -12,10 +13,7 @@ import { SheetStateBadge } from './sheet-state.tsx'
 
 export function SheetsPage() {
   useTitle('Sheets')
-  const sheets = useQuery({
-    queryKey: ['sheets'],
-    queryFn: ({ signal }) => get<SheetSummary[]>('/sheets', signal),
-  })
+  const sheets = useQuery(sheetsQuery)
   const connect = (
     <ButtonLink look="primary" to="/connect">
       Connect a sheet
@@ -50,7 +48,7 @@ export function SheetsPage() {
               title: 'This month, errors too',
               isNumber: true,
               isOptional: true,
-              cell: ({ requestsThisMonth }) => requestsThisMonth.toLocaleString('en'),
+              cell: ({ requestsThisMonth }) => shownNumber(requestsThisMonth),
             },
           ]}
         />
@@ -76,7 +74,7 @@ function Name({ of: sheet }: { of: SheetSummary }) {
       </span>
       {/* What the columns say where there is room for them. */}
       <span className="block max-w-38 text-[13px] text-soft md:hidden">
-        {requestsThisMonth.toLocaleString('en')} this month, last <Ago atMs={lastRequestAtMs} />
+        {shownNumber(requestsThisMonth)} this month, last <Ago atMs={lastRequestAtMs} />
       </span>
     </>
   )

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import type { FormEvent, ReactNode } from 'react'
-import { serverQuery } from '../../session.ts'
+import { serverQuery } from '../../queries.ts'
 import { Logo } from '../../shell/logo.tsx'
 import { Button } from '../../ui/button.tsx'
 import { FormError } from '../../ui/field.tsx'

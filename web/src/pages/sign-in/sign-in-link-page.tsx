@@ -21,7 +21,7 @@ export function SignInLinkPage() {
         look="primary"
         className="h-10 w-full"
         isBusy={entering.isPending}
-        onClick={() => entering.mutate({ path: '/sign-in-link', input: { token } })}
+        onClick={() => entering.mutate({ verb: 'POST /sign-in-link', input: { token } })}
       >
         Sign in
       </Button>

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { SignInInput } from '../../../../src/dashboard/contract.ts'
-import { serverQuery } from '../../session.ts'
+import { serverQuery } from '../../queries.ts'
 import { useTitle } from '../../shell/use-title.ts'
 import { TextField } from '../../ui/field.tsx'
 import { Entrance, EntranceForm, linkLook } from './entrance.tsx'
@@ -52,7 +52,7 @@ export function SignInPage() {
         next={next}
         submit="Sign in"
         isBusy={entering.isPending}
-        onSubmit={() => entering.mutate({ path: '/sign-in', input })}
+        onSubmit={() => entering.mutate({ verb: 'POST /sign-in', input })}
       >
         <TextField
           label="E-mail"

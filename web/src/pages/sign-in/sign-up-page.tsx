@@ -32,7 +32,7 @@ export function SignUpPage() {
         submit="Create account"
         isBusy={entering.isPending}
         error={isElsewhere ? entering.error?.message : null}
-        onSubmit={() => entering.mutate({ path: '/sign-up', input })}
+        onSubmit={() => entering.mutate({ verb: 'POST /sign-up', input })}
       >
         <TextField
           label="E-mail"

@@ -1,16 +1,14 @@
 import { type UseMutationResult, useMutation, useQueryClient } from '@tanstack/react-query'
 import { useRouter } from '@tanstack/react-router'
-import type { SessionView, SignInInput, SignUpInput } from '../../../../src/dashboard/contract.ts'
+import type { OwnerVerbs, SessionView } from '../../../../src/dashboard/contract.ts'
 import { send } from '../../api.ts'
 import { basePath } from '../../base-path.ts'
-import { sessionQuery } from '../../session.ts'
+import { sessionQuery } from '../../queries.ts'
 
-interface Entering {
-  path: '/sign-in' | '/sign-up' | '/sign-in-link'
-  input: SignInInput | SignUpInput | { token: string }
-}
+type Way = 'POST /sign-in' | 'POST /sign-up' | 'POST /sign-in-link'
+type Entering = { [Verb in Way]: { verb: Verb; input: OwnerVerbs[Verb]['input'] } }[Way]
 
-const enter = ({ path, input }: Entering) => send<SessionView>('POST', path, input)
+const enter = ({ verb, input }: Entering) => send(verb, { input })
 
 /** Signs in one way or another, and goes on to the page that was wanted. */
 export function useEntering(next: string): UseMutationResult<SessionView, Error, Entering> {

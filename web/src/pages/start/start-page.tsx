@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import type { ServerView, StartView } from '../../../../src/dashboard/contract.ts'
-import { get } from '../../api.ts'
+import { startQuery } from '../../queries.ts'
 import { useSession } from '../../session.ts'
 import { useTitle } from '../../shell/use-title.ts'
 import { ButtonLink } from '../../ui/button.tsx'
@@ -9,18 +9,11 @@ import { CodeBlock } from '../../ui/copy.tsx'
 import { ErrorState, PageHeader, Skeleton } from '../../ui/states.tsx'
 import { Ago } from '../../ui/time.tsx'
 
-const watchMs = 2_000
-
 /** What to do next, as a list that ticks itself off. */
 export function StartPage() {
   useTitle('Start')
   const { account, server } = useSession()
-  const start = useQuery({
-    queryKey: ['start'],
-    queryFn: ({ signal }) => get<StartView>('/start', signal),
-    // The last step is seen as it happens.
-    refetchInterval: ({ state }) => (state.data?.firstRequestAtMs === null ? watchMs : 30_000),
-  })
+  const start = useQuery(startQuery)
   return (
     <>
       <PageHeader title={`Welcome, ${account.slug}`}>

@@ -1,4 +1,5 @@
 import type { UsageDay } from '../../../../src/dashboard/contract.ts'
+import { shownNumber } from '../../ui/number.ts'
 
 const kinds = [
   { field: 'success', name: 'Success', fill: 'fill-accent', swatch: 'bg-accent' },
@@ -24,7 +25,7 @@ export function DaysChart({ days }: { days: readonly UsageDay[] }) {
       >
         {days.map((day, at) => (
           <g key={day.day}>
-            <title>{`${day.day}: ${totalOf(day).toLocaleString('en')}`}</title>
+            <title>{`${day.day}: ${shownNumber(totalOf(day))}`}</title>
             <rect x={at} y={0} width={1} height={height} className="fill-transparent hover:fill-sunken" />
             <Bar day={day} at={at} most={most} />
           </g>
@@ -37,7 +38,7 @@ export function DaysChart({ days }: { days: readonly UsageDay[] }) {
       )}
       <div className="mt-1 flex justify-between text-xs text-soft tabular-nums" aria-hidden="true">
         <span>{days[0]?.day}</span>
-        <span>most a day: {busiest.toLocaleString('en')}</span>
+        <span>most a day: {shownNumber(busiest)}</span>
         <span>{days.at(-1)?.day}</span>
       </div>
       <figcaption className="mt-3 flex flex-wrap gap-x-4 gap-y-1 text-[13px] text-soft">

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import type { ShareView } from '../../../../src/dashboard/contract.ts'
-import { get } from '../../api.ts'
+import { sharesQuery } from '../../queries.ts'
+import { shownNumber } from '../../ui/number.ts'
 import { ProgressBar } from '../../ui/progress-bar.tsx'
 import { Badge, Card, ErrorState, Skeleton } from '../../ui/states.tsx'
 
@@ -14,10 +15,7 @@ const labels: Record<ShareView['share'], string> = {
 
 /** What lasts. What is over in a moment is told by the refusal alone. */
 export function Shares() {
-  const shares = useQuery({
-    queryKey: ['shares'],
-    queryFn: ({ signal }) => get<ShareView[]>('/shares', signal),
-  })
+  const shares = useQuery(sharesQuery)
   return (
     <Card title="What your account holds">
       {shares.isPending && <Skeleton lines={8} />}
@@ -52,5 +50,5 @@ function Share({ of: { share, used, limit } }: { of: ShareView }) {
 }
 
 function amount(count: number): string {
-  return count.toLocaleString('en', { maximumFractionDigits: 1 })
+  return shownNumber(count, 1)
 }

@@ -1,10 +1,12 @@
-import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import type { KeyView, SheetSummary, UsageView } from '../../../../src/dashboard/contract.ts'
-import { get } from '../../api.ts'
+import type { UsageView } from '../../../../src/dashboard/contract.ts'
+import { keysQuery, sheetsQuery, usageQuery } from '../../queries.ts'
 import { useTitle } from '../../shell/use-title.ts'
 import { DataTable } from '../../ui/data-table.tsx'
+import { Fact } from '../../ui/fact.tsx'
 import { SelectField } from '../../ui/field.tsx'
+import { shownNumber } from '../../ui/number.ts'
 import { ProgressBar } from '../../ui/progress-bar.tsx'
 import { Card, ErrorState, PageHeader, Skeleton } from '../../ui/states.tsx'
 import { dateOf } from '../../ui/time.tsx'
@@ -14,16 +16,9 @@ import { Shares } from './shares.tsx'
 export function UsagePage() {
   useTitle('Usage')
   const [filter, setFilter] = useState({ days: '30', sheet: '', key: '' })
-  const sheets = useQuery({
-    queryKey: ['sheets'],
-    queryFn: ({ signal }) => get<SheetSummary[]>('/sheets', signal),
-  })
-  const keys = useQuery({ queryKey: ['keys'], queryFn: ({ signal }) => get<KeyView[]>('/keys', signal) })
-  const usage = useQuery({
-    queryKey: ['usage', filter],
-    queryFn: ({ signal }) => get<UsageView>(`/usage?${new URLSearchParams(filter)}`, signal),
-    placeholderData: keepPreviousData,
-  })
+  const sheets = useQuery(sheetsQuery)
+  const keys = useQuery(keysQuery)
+  const usage = useQuery(usageQuery(filter))
   return (
     <>
       <PageHeader title="Usage">What clients asked for, and how they were served.</PageHeader>
@@ -80,9 +75,9 @@ function Figures({ usage }: { usage: UsageView }) {
           {usage.cacheHitShare === null ? '–' : `${(usage.cacheHitShare * 100).toFixed(1)} %`}
         </Fact>
         <Fact name="Provider calls saved / made">
-          {usage.providerCallsSaved.toLocaleString('en')} / {usage.providerCalls.toLocaleString('en')}
+          {shownNumber(usage.providerCallsSaved)} / {shownNumber(usage.providerCalls)}
         </Fact>
-        <Fact name="Refused by the rate limit">{usage.rateLimited.toLocaleString('en')}</Fact>
+        <Fact name="Refused by the rate limit">{shownNumber(usage.rateLimited)}</Fact>
         <Fact name="Answered in, p50 / p95 / p99">
           {latencyMs ? `${[latencyMs.p50, latencyMs.p95, latencyMs.p99].map(rounded).join(' / ')} ms` : '–'}
         </Fact>
@@ -94,8 +89,8 @@ function Figures({ usage }: { usage: UsageView }) {
           keyOf={({ slug }) => slug}
           columns={[
             { title: 'Sheet', cell: ({ slug }) => slug },
-            { title: 'Requests', isNumber: true, cell: ({ requests }) => requests.toLocaleString('en') },
-            { title: 'Errors', isNumber: true, cell: ({ errors }) => errors.toLocaleString('en') },
+            { title: 'Requests', isNumber: true, cell: ({ requests }) => shownNumber(requests) },
+            { title: 'Errors', isNumber: true, cell: ({ errors }) => shownNumber(errors) },
           ]}
         />
         <DataTable
@@ -104,8 +99,8 @@ function Figures({ usage }: { usage: UsageView }) {
           keyOf={({ id, name }) => id ?? name}
           columns={[
             { title: 'Key', cell: ({ name }) => name },
-            { title: 'Requests', isNumber: true, cell: ({ requests }) => requests.toLocaleString('en') },
-            { title: 'Errors', isNumber: true, cell: ({ errors }) => errors.toLocaleString('en') },
+            { title: 'Requests', isNumber: true, cell: ({ requests }) => shownNumber(requests) },
+            { title: 'Errors', isNumber: true, cell: ({ errors }) => shownNumber(errors) },
           ]}
         />
       </div>
@@ -119,32 +114,23 @@ function Quota({ month }: { month: UsageView['month'] }) {
   return (
     <Card title="This month">
       <p className="mb-2 text-sm tabular-nums">
-        <strong className="text-lg font-semibold">{month.used.toLocaleString('en')}</strong>{' '}
+        <strong className="text-lg font-semibold">{shownNumber(month.used)}</strong>{' '}
         <span className="text-soft">
           {month.limit === null
             ? 'successful requests, without a limit'
-            : `of ${month.limit.toLocaleString('en')} successful requests`}{' '}
+            : `of ${shownNumber(month.limit)} successful requests`}{' '}
           · errors and 304 are free · begins anew {dateOf(month.resetsAtMs)}
         </span>
       </p>
       {month.limit !== null && <ProgressBar label="Share of the month's requests used" share={share} />}
       {month.publicUsed > 0 && (
         <p className="mt-2 text-soft text-sm tabular-nums">
-          Readers of public sheets without a key: {month.publicUsed.toLocaleString('en')}
-          {month.limit !== null && ` of ${month.limit.toLocaleString('en')} of their own`}. They use up
-          nothing of what your keys have.
+          Readers of public sheets without a key: {shownNumber(month.publicUsed)}
+          {month.limit !== null && ` of ${shownNumber(month.limit)} of their own`}. They use up nothing of
+          what your keys have.
         </p>
       )}
     </Card>
-  )
-}
-
-function Fact({ name, children }: { name: string; children: React.ReactNode }) {
-  return (
-    <div className="rounded-xl border border-line bg-raised px-4 py-3">
-      <dt className="text-[13px] text-soft">{name}</dt>
-      <dd className="mt-0.5 font-medium tabular-nums">{children}</dd>
-    </div>
   )
 }
 

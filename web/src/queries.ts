@@ -1,0 +1,132 @@
+import { keepPreviousData, queryOptions } from '@tanstack/react-query'
+import type { OwnerVerbs, SheetSource } from '../../src/dashboard/contract.ts'
+import { get, Refused, send } from './api.ts'
+
+/*
+ * What pages ask the server for, each once. Where something has changed, `queryKey` says what is to be asked for again; a
+ * shorter key means all that begin with it.
+ */
+
+/** null when nobody is signed in. */
+export const sessionQuery = queryOptions({
+  queryKey: ['session'],
+  queryFn: ({ signal }) =>
+    get('GET /session', { signal }).catch((error: unknown) => {
+      if (error instanceof Refused && error.status === 401) return null
+      throw error
+    }),
+  staleTime: 60_000,
+})
+
+export const serverQuery = queryOptions({
+  queryKey: ['server'],
+  queryFn: ({ signal }) => get('GET /server', { signal }),
+  staleTime: Number.POSITIVE_INFINITY,
+})
+
+const soonMs = 2_000
+const laterMs = 30_000
+
+export const startQuery = queryOptions({
+  queryKey: ['start'],
+  queryFn: ({ signal }) => get('GET /start', { signal }),
+  // The last step is seen as it happens.
+  refetchInterval: ({ state }) => (state.data?.firstRequestAtMs === null ? soonMs : laterMs),
+})
+
+export const sheetsQuery = queryOptions({
+  queryKey: ['sheets'],
+  queryFn: ({ signal }) => get('GET /sheets', { signal }),
+})
+
+export const sheetQuery = (slug: string) =>
+  queryOptions({
+    queryKey: ['sheets', slug],
+    queryFn: ({ signal }) => get('GET /sheets/{slug}', { names: { slug }, signal }),
+  })
+
+export const rowsQuery = (slug: string, parameters: URLSearchParams) =>
+  queryOptions({
+    queryKey: ['sheets', slug, 'rows', String(parameters)],
+    queryFn: ({ signal }) => get('GET /sheets/{slug}/rows', { names: { slug }, query: parameters, signal }),
+    placeholderData: keepPreviousData,
+  })
+
+export const requestsQuery = (slug: string) =>
+  queryOptions({
+    queryKey: ['sheets', slug, 'requests'],
+    queryFn: ({ signal }) => get('GET /sheets/{slug}/requests', { names: { slug }, signal }),
+    refetchInterval: 3_000,
+  })
+
+export const slugCheckQuery = (slug: string) =>
+  queryOptions({
+    queryKey: ['slug-check', slug],
+    queryFn: ({ signal }) => get('GET /slug-check', { query: { slug }, signal }),
+    refetchInterval: false,
+    placeholderData: keepPreviousData,
+  })
+
+export const previewQuery = (source: SheetSource) =>
+  queryOptions({
+    queryKey: ['preview', source],
+    queryFn: () => send('POST /preview', { input: source }),
+    refetchInterval: false,
+    staleTime: 30_000,
+  })
+
+export const filesQuery = queryOptions({
+  queryKey: ['files'],
+  queryFn: ({ signal }) => get('GET /files', { signal }),
+})
+
+export const googleQuery = queryOptions({
+  queryKey: ['google'],
+  queryFn: ({ signal }) => get('GET /google', { signal }),
+})
+
+export const spreadsheetsQuery = (search: string) =>
+  queryOptions({
+    queryKey: ['spreadsheets', search],
+    queryFn: ({ signal }) => get('GET /google/spreadsheets', { query: { search }, signal }),
+    refetchInterval: false,
+    placeholderData: keepPreviousData,
+  })
+
+export const tabsQuery = (pasted: string) =>
+  queryOptions({
+    queryKey: ['tabs', pasted],
+    queryFn: ({ signal }) => get('GET /google/spreadsheets/{pasted}/tabs', { names: { pasted }, signal }),
+    refetchInterval: false,
+  })
+
+export const keysQuery = queryOptions({
+  queryKey: ['keys'],
+  queryFn: ({ signal }) => get('GET /keys', { signal }),
+})
+
+export const usageQuery = (filter: OwnerVerbs['GET /usage']['query']) =>
+  queryOptions({
+    queryKey: ['usage', filter],
+    queryFn: ({ signal }) => get('GET /usage', { query: filter, signal }),
+    placeholderData: keepPreviousData,
+  })
+
+export const sharesQuery = queryOptions({
+  queryKey: ['shares'],
+  queryFn: ({ signal }) => get('GET /shares', { signal }),
+})
+
+export const errorsQuery = queryOptions({
+  queryKey: ['errors'],
+  queryFn: ({ signal }) => get('GET /errors', { signal }),
+  refetchInterval: false,
+})
+
+export const descriptionQuery = (sheet: string) =>
+  queryOptions({
+    queryKey: ['openapi', sheet],
+    queryFn: ({ signal }) => get('GET /openapi.json', { query: { sheet }, signal }),
+    refetchInterval: false,
+    placeholderData: keepPreviousData,
+  })
