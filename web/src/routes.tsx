@@ -1,4 +1,4 @@
-import type { QueryClient } from '@tanstack/react-query'
+import { hashKey, type QueryClient } from '@tanstack/react-query'
 import {
   createRootRoute,
   createRoute,
@@ -130,7 +130,7 @@ export function createRoutes(queryClient: QueryClient) {
     component: lazyRouteComponent(() => import('./pages/docs/docs-page.tsx'), 'DocsPage'),
   })
 
-  return createRouter({
+  const router = createRouter({
     routeTree: root.addChildren([
       signIn,
       signUp,
@@ -151,6 +151,20 @@ export function createRoutes(queryClient: QueryClient) {
     basepath: basePath || '/',
     defaultPreload: 'intent',
     scrollRestoration: true,
+  })
+  whenSessionEnds(queryClient, () => void router.invalidate())
+  return router
+}
+
+/** In another tab, elsewhere, or by itself. Then the router asks again who may see the page that is open. */
+function whenSessionEnds(queryClient: QueryClient, act: () => void): void {
+  const sessionHash = hashKey(sessionQuery.queryKey)
+  let isSignedIn = false
+  queryClient.getQueryCache().subscribe(({ type, query }) => {
+    if (type !== 'updated' || query.queryHash !== sessionHash || query.state.data === undefined) return
+    const wasSignedIn = isSignedIn
+    isSignedIn = query.state.data !== null
+    if (wasSignedIn && !isSignedIn) act()
   })
 }
 

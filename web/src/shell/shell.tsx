@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
-import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router'
-import { useEffect, useRef, useState } from 'react'
+import { Link, Outlet, useRouterState } from '@tanstack/react-router'
+import { useState } from 'react'
 import { sessionQuery } from '../queries.ts'
 import { useSession } from '../session.ts'
 import { ConfirmItIsYou } from './confirm-it-is-you.tsx'
@@ -21,25 +21,15 @@ const pages = [
 
 /** Navigation beside the page; on a narrow screen a bar on top that opens. */
 export function Shell() {
-  const [isOpen, setIsOpen] = useState(false)
   const path = useRouterState({ select: (state) => state.location.pathname })
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another page closes the menu
-  useEffect(() => setIsOpen(false), [path])
+  // The menu is open on the page where it was opened; another page closes it.
+  const [openOn, setOpenOn] = useState<string | null>(null)
+  if (openOn !== null && openOn !== path) setOpenOn(null)
+  const isOpen = openOn === path
   const { data: session } = useQuery(sessionQuery)
-  const navigate = useNavigate()
-  const latestPath = useRef(path)
-  useEffect(() => {
-    if (session !== null) latestPath.current = path
-  }, [session, path])
-  const isOver = session === null
-  useEffect(() => {
-    if (!isOver) return
-    const next = latestPath.current
-    void navigate({ to: '/sign-in', search: next === '/' ? {} : { next }, replace: true })
-  }, [isOver, navigate])
   const shown = pages.filter(({ to }) => to !== '/files' || session?.server.hasFiles)
-  // It ended meanwhile: in another tab, elsewhere, or by itself.
-  if (isOver) return null
+  // It ended meanwhile, in another tab, elsewhere, or by itself: the router is on its way to the sign-in.
+  if (session === null) return null
   return (
     <div className="md:grid md:min-h-dvh md:grid-cols-[14rem_1fr]">
       <a
@@ -58,7 +48,7 @@ export function Shell() {
               type="button"
               aria-expanded={isOpen}
               aria-controls="navigation"
-              onClick={() => setIsOpen(!isOpen)}
+              onClick={() => setOpenOn(isOpen ? null : path)}
               className="rounded-md border border-line-strong px-3 py-1 text-sm md:hidden"
             >
               Menu
