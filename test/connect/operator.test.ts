@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { cli } from '../../src/cli.ts'
-import { tokenIdentity } from '../../src/providers/google/oauth/access-tokens.ts'
+import { tokenIdentity } from '../../src/providers/remote/access-tokens.ts'
 import { createSealing } from '../../src/secrets/sealing.ts'
 import { spreadsheetsScope } from '../emulator/harness.ts'
 import { bearer, done, startRowport } from '../harness.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { callLimits } from '../../src/providers/google/client/google-call.ts'
+import { callLimits } from '../../src/providers/remote/remote-calls.ts'
 import { CredentialExpired, ProviderFailure } from '../../src/sheets/provider-failure.ts'
 import { owner, startReadingGround } from './reading-ground.ts'
 

@@ -1,4 +1,4 @@
-import { tokenIdentity } from '../../src/providers/google/oauth/access-tokens.ts'
+import { tokenIdentity } from '../../src/providers/remote/access-tokens.ts'
 import { createSealing } from '../../src/secrets/sealing.ts'
 import type { CredentialRecord, CredentialStore } from '../../src/store/credentials/credentials.ts'
 

@@ -1,11 +1,8 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { seededRandom } from '../../emulator/seeded-random.ts'
-import {
-  type BudgetLimits,
-  createGoogleBudget,
-  type GoogleBudget,
-} from '../../src/providers/google/client/google-budget.ts'
+import { createGoogleBudget } from '../../src/providers/google/client/google-budget.ts'
 import { createDeadline } from '../../src/providers/remote/deadline.ts'
+import type { Budget, BudgetLimits } from '../../src/providers/remote/rations/budget.ts'
 import { createCellValue } from '../../src/shared-state/cells/cell-value.ts'
 import type { SharedCells } from '../../src/shared-state/cells/shared-cells.ts'
 import type { Timers } from '../../src/timers.ts'
@@ -37,7 +34,7 @@ export interface RationsWish {
 }
 
 interface Server {
-  budget: GoogleBudget
+  budget: Budget
   isDead: boolean
   /** Calls under way, each with whether it is the first after a refusal. */
   underWay: Set<{ isTrial: boolean }>
@@ -153,8 +150,8 @@ export async function playRations(seed: number, wish: RationsWish): Promise<Play
       // In the order of a true call: the verdict first, then the place.
       const who = { subject: owner, kind: 'read' } as const
       isRefusedLast.set(rationOf(owner), isRefused)
-      if (isRefused) server.budget.refusedByGoogle({ ...who, per: wish.refused })
-      else server.budget.acceptedByGoogle(who)
+      if (isRefused) server.budget.noteRefusal({ ...who, per: wish.refused })
+      else server.budget.noteAcceptance(who)
       given.giveBack('answered')
     }
     server.underWay.delete(call)

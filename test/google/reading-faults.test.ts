@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { faultKinds } from '../../emulator/faults/fault.ts'
-import { callLimits } from '../../src/providers/google/client/google-call.ts'
+import { callLimits } from '../../src/providers/remote/remote-calls.ts'
 import { CredentialExpired, ProviderFailure } from '../../src/sheets/provider-failure.ts'
 import { startReadingGround } from './reading-ground.ts'
 

@@ -1,7 +1,7 @@
 import type { TestContext } from 'node:test'
-import type { BudgetLimits } from '../../src/providers/google/client/google-budget.ts'
 import { createGoogle, type Google } from '../../src/providers/google/google.ts'
 import { locateGoogleTab } from '../../src/providers/google/google-location.ts'
+import type { BudgetLimits } from '../../src/providers/remote/rations/budget.ts'
 import type { Observation } from '../../src/reporting/observe.ts'
 import type { AccountPlace } from '../../src/sheets/provider.ts'
 import type { Cell } from '../../src/sheets/rows/grid.ts'

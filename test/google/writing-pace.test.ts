@@ -1,15 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import {
-  createGoogleBudget,
-  googleRations,
-  type RationKind,
-} from '../../src/providers/google/client/google-budget.ts'
+import { createGoogleBudget, googleRations } from '../../src/providers/google/client/google-budget.ts'
 import type { GoogleCalls } from '../../src/providers/google/client/google-call.ts'
 import type { GoogleEndpoints } from '../../src/providers/google/client/google-endpoints.ts'
 import type { GoogleTime } from '../../src/providers/google/client/google-time.ts'
 import { createGoogleWriting } from '../../src/providers/google/write/google-writing.ts'
 import { createDeadline } from '../../src/providers/remote/deadline.ts'
+import type { RationKind } from '../../src/providers/remote/rations/budget.ts'
 import { createVirtualTime } from './virtual-time.ts'
 
 const writeMs = 400

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
-import { tokenIdentity } from '../../providers/google/oauth/access-tokens.ts'
+import { tokenIdentity } from '../../providers/remote/access-tokens.ts'
 import { createSealing, type Sealing } from '../../secrets/sealing.ts'
 import type { CredentialRecord } from '../../store/credentials/credentials.ts'
 import { startResealing } from './resealing.ts'

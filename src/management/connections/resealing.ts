@@ -1,4 +1,4 @@
-import { tokenIdentity } from '../../providers/google/oauth/access-tokens.ts'
+import { tokenIdentity } from '../../providers/remote/access-tokens.ts'
 import type { Sealing } from '../../secrets/sealing.ts'
 import type { Store } from '../../store/store.ts'
 

@@ -2,13 +2,14 @@ import type { Clock } from '../../clock.ts'
 import type { Turn, Turnstile } from '../../shares/turnstile.ts'
 import type { Fetched, Place, Provider, ReadingTurn } from '../../sheets/provider.ts'
 import type { Timers } from '../../timers.ts'
+import type { AccessTokens } from '../remote/access-tokens.ts'
 import { createDeadline, type Deadline } from '../remote/deadline.ts'
-import type { GoogleBudget } from './client/google-budget.ts'
-import { type CallLimits, callLimits, type GoogleCalls } from './client/google-call.ts'
+import type { Budget } from '../remote/rations/budget.ts'
+import { type CallLimits, callLimits } from '../remote/remote-calls.ts'
+import type { GoogleCalls } from './client/google-call.ts'
 import type { GoogleEndpoints } from './client/google-endpoints.ts'
 import { parseGoogleLocation } from './google-location.ts'
 import { createInspection } from './inspection.ts'
-import type { GoogleTokens } from './oauth/access-tokens.ts'
 import { tornRead } from './read/compare-reads.ts'
 import { createEarlyTexts, type EarlyTexts } from './read/early-texts.ts'
 import type { GoogleComparing } from './read/google-comparing.ts'
@@ -21,8 +22,8 @@ export interface GoogleProviderParts {
   calls: GoogleCalls
   endpoints: GoogleEndpoints
   comparing: GoogleComparing
-  tokens: Pick<GoogleTokens, 'subjectOf'>
-  budget: Pick<GoogleBudget, 'isTight'>
+  tokens: Pick<AccessTokens, 'subjectOf'>
+  budget: Pick<Budget, 'isTight'>
   /**
    * Rations bound how often an account asks, not how many answers of many megabytes lie in memory. Whoever has a turn here
    * holds two at most, from the first byte until a thread takes them.

@@ -7,24 +7,26 @@ import { createTurnstile } from '../../shares/turnstile.ts'
 import type { Provider } from '../../sheets/provider.ts'
 import type { Store } from '../../store/store.ts'
 import { systemTimers, type Timers } from '../../timers.ts'
-import { createGoogleBreaker } from '../remote/breaker.ts'
+import { createAccessTokens } from '../remote/access-tokens.ts'
+import { createBreaker } from '../remote/breaker.ts'
+import type { BudgetLimits } from '../remote/rations/budget.ts'
+import { type CallLimits, callLimits } from '../remote/remote-calls.ts'
 import { createRetryCredit } from '../remote/retry-credit.ts'
+import type { SharedTokens } from '../remote/shared-tokens.ts'
 import {
   createTransport,
   type Transport,
   type TransportLimits,
   transportLimits,
 } from '../remote/transport.ts'
-import { type BudgetLimits, createGoogleBudget, googleRations } from './client/google-budget.ts'
-import { type CallLimits, callLimits, createGoogleCalls, type GoogleCalls } from './client/google-call.ts'
+import { createGoogleBudget, googleRations } from './client/google-budget.ts'
+import { createGoogleCalls, type GoogleCalls } from './client/google-call.ts'
 import { googleEndpoints } from './client/google-endpoints.ts'
 import { createGoogleTime } from './client/google-time.ts'
 import { createGoogleFiles, type GoogleFiles } from './google-files.ts'
 import { createGoogleProvider } from './google-provider.ts'
-import { createGoogleTokens } from './oauth/access-tokens.ts'
 import type { GoogleScope } from './oauth/google-consent.ts'
 import { createGoogleOAuth, type GoogleOAuth } from './oauth/google-oauth.ts'
-import type { SharedTokens } from './oauth/shared-tokens.ts'
 import { createGoogleComparing } from './read/google-comparing.ts'
 import { createGoogleWriting } from './write/google-writing.ts'
 import { journalTagOf } from './write/marker.ts'
@@ -72,10 +74,11 @@ export function createGoogle(parts: GoogleParts): Google {
   const endpoints = googleEndpoints(settings.endpoint)
   const transport = parts.transport ?? createTransport(parts.transportLimits ?? transportLimits)
   const oauth = createGoogleOAuth({ endpoints, transport, clock, timers, client: settings, scope })
-  const tokens = createGoogleTokens({
+  const tokens = createAccessTokens({
+    name: 'Google',
     store,
     sealing,
-    oauth,
+    source: oauth,
     clock,
     observe,
     ...(parts.sharedTokens && { shared: parts.sharedTokens }),
@@ -88,7 +91,12 @@ export function createGoogle(parts: GoogleParts): Google {
     limits: parts.rations ?? settings.rations ?? googleRations,
     ...(parts.share && { share: parts.share }),
   })
-  const breaker = createGoogleBreaker({ clock, observe, random })
+  const breaker = createBreaker({
+    name: 'Google',
+    clock,
+    random,
+    onRest: (credentialId, forMs) => observe({ event: 'google_rested', credentialId, forMs }),
+  })
   const retryCredit = createRetryCredit(clock)
   const limits = parts.callLimits ?? callLimits
   const time = createGoogleTime(clock)

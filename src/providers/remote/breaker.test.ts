@@ -2,17 +2,17 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createMovableClock } from '../../clock.ts'
 import { ProviderFailure } from '../../sheets/provider-failure.ts'
-import { createGoogleBreaker } from './breaker.ts'
+import { createBreaker } from './breaker.ts'
 
 function start() {
   const clock = createMovableClock(0)
-  const events: string[] = []
-  const observe = ({ event }: { event: string }) => events.push(event)
-  return { clock, events, breaker: createGoogleBreaker({ clock, observe, random: () => 1 }) }
+  const rests: string[] = []
+  const onRest = (credentialId: string) => rests.push(credentialId)
+  return { clock, rests, breaker: createBreaker({ name: 'Acme', clock, onRest, random: () => 1 }) }
 }
 
 test('five failures in a row open it for this owner, and nobody else', () => {
-  const { breaker, events } = start()
+  const { breaker, rests } = start()
   for (let at = 0; at < 5; at++) breaker.enter('mine').leave('failed')
   assert.throws(
     () => breaker.enter('mine'),
@@ -22,7 +22,7 @@ test('five failures in a row open it for this owner, and nobody else', () => {
       error.facts.retryAfterSeconds === 1,
   )
   breaker.enter('yours').leave('well')
-  assert.deepEqual(events, ['google_rested'])
+  assert.deepEqual(rests, ['mine'])
 })
 
 test('a spreadsheet that is gone is an answer: it never opens', () => {
@@ -56,7 +56,7 @@ test('a trial that did not come to asking leaves the next one to try', () => {
   breaker.enter('mine').leave('well')
 })
 
-test('however long it was away, Google is asked again within five seconds', () => {
+test('however long it was away, the provider is asked again within five seconds', () => {
   const { breaker, clock } = start()
   for (let at = 0; at < 5; at++) breaker.enter('mine').leave('failed')
   for (let minute = 0; minute < 20; minute++) {

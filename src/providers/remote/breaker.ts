@@ -1,9 +1,8 @@
 import type { Clock } from '../../clock.ts'
-import type { Observe } from '../../reporting/observe.ts'
 import { ProviderFailure } from '../../sheets/provider-failure.ts'
 
-/** Stops asking where asking failed again and again, so that callers hear at once and Google gets some rest. */
-export interface GoogleBreaker {
+/** Stops asking where asking failed again and again, so that callers hear at once and the provider gets some rest. */
+export interface Breaker {
   /** Throws a passing `ProviderFailure` while it is open, but for one caller at a time who may try. */
   enter(credentialId: string): BreakerPass
 }
@@ -11,20 +10,23 @@ export interface GoogleBreaker {
 export interface BreakerPass {
   /**
    * To be called once. 'failed' is a failure that passes by itself; a spreadsheet that is gone was answered for
-   * 'well'. 'untold': Google was not asked after all.
+   * 'well'. 'untold': the provider was not asked after all.
    */
   leave(end: 'well' | 'failed' | 'untold'): void
 }
 
 export interface BreakerParts {
+  /** What people call the provider. */
+  name: string
   clock: Clock
-  observe: Observe
+  /** Called when it opens, for the report. */
+  onRest(credentialId: string, forMs: number): void
   random: () => number
 }
 
 const failuresToOpen = 5
 const firstOpenMs = 1_000
-/** Within five seconds after Google is well again, so are we. */
+/** Within five seconds after the provider is well again, so are we. */
 const maxOpenMs = 4_000
 
 interface Trouble {
@@ -35,7 +37,7 @@ interface Trouble {
   isTrying: boolean
 }
 
-export function createGoogleBreaker({ clock, observe, random }: BreakerParts): GoogleBreaker {
+export function createBreaker({ name, clock, onRest, random }: BreakerParts): Breaker {
   /** Only those in trouble: who is well needs no memory. */
   const troubles = new Map<string, Trouble>()
 
@@ -45,7 +47,7 @@ export function createGoogleBreaker({ clock, observe, random }: BreakerParts): G
       const isTry = trouble !== undefined && trouble.openUntilMs !== null
       if (isTry) {
         const leftMs = (trouble.openUntilMs ?? 0) - clock.elapsedMs()
-        if (leftMs > 0 || trouble.isTrying) throw resting(leftMs)
+        if (leftMs > 0 || trouble.isTrying) throw resting(name, leftMs)
         trouble.isTrying = true
       }
       return {
@@ -73,12 +75,12 @@ export function createGoogleBreaker({ clock, observe, random }: BreakerParts): G
     const openMs = Math.min(maxOpenMs, firstOpenMs * 2 ** trouble.openings) * (0.75 + random() / 4)
     trouble.openings++
     trouble.openUntilMs = clock.elapsedMs() + openMs
-    observe({ event: 'google_rested', credentialId, forMs: Math.round(openMs) })
+    onRest(credentialId, Math.round(openMs))
   }
 }
 
-function resting(leftMs: number): ProviderFailure {
-  return new ProviderFailure('Google is not available at the moment', {
+function resting(name: string, leftMs: number): ProviderFailure {
+  return new ProviderFailure(`${name} is not available at the moment`, {
     isPassing: true,
     retryAfterSeconds: Math.max(1, Math.ceil(leftMs / 1_000)),
     details: 'It failed several times in a row and will be asked again in a moment.',

@@ -9,7 +9,7 @@ import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip } from 'node:zlib'
 
-/** One HTTP exchange with Google, as bytes. */
+/** One HTTP exchange with a provider, as bytes. */
 export interface Transport {
   exchange(wish: ExchangeWish): Promise<Answer>
   close(): void
@@ -54,8 +54,8 @@ export interface TransportLimits {
 
 export const transportLimits: TransportLimits = { silenceMs: 10_000, maxBodyBytes: 64 * 1024 * 1024 }
 
-// Google keeps idle connections for 240 s; ours end well before, or a write would meet a connection just closed and
-// nobody could say whether it was done.
+// Providers close idle connections after minutes; ours end well before, or a write would meet a connection just closed
+// and nobody could say whether it was done.
 const agentOptions = { keepAlive: true, timeout: 60_000, maxSockets: 64, scheduling: 'lifo' } as const
 const inflatedPieceBytes = 256 * 1024
 
@@ -96,7 +96,7 @@ export function createTransport({ silenceMs, maxBodyBytes }: TransportLimits): T
 
   function start({ method, url, headers, body, signal }: ExchangeWish): ClientRequest {
     const length = body === undefined ? {} : { 'Content-Length': String(Buffer.byteLength(body)) }
-    // Google compresses only for those who also say so by name.
+    // Some providers compress only for those who also say so by name.
     const all = { 'User-Agent': 'rowport (gzip)', 'Accept-Encoding': 'gzip', ...length, ...headers }
     const options = { method, headers: all, signal }
     return url.startsWith('https:')

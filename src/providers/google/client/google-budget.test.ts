@@ -5,7 +5,8 @@ import { createVirtualTime, type VirtualTime } from '../../../../test/google/vir
 import type { Observation } from '../../../reporting/observe.ts'
 import { ProviderFailure } from '../../../sheets/provider-failure.ts'
 import { createDeadline } from '../../remote/deadline.ts'
-import { type BudgetPlace, createGoogleBudget, googleRations } from './google-budget.ts'
+import type { BudgetPlace } from '../../remote/rations/budget.ts'
+import { createGoogleBudget, googleRations } from './google-budget.ts'
 
 const owner = 'owner'
 
@@ -163,7 +164,7 @@ test('a refusal of Google closes for a moment, longer each time, until Google ta
   const { take, budget } = start(time)
   const closedForMs = async (): Promise<number> => {
     // The second came from a call that was under way together with the first.
-    for (let at = 0; at < 2; at++) budget.refusedByGoogle({ subject: owner, kind: 'read', per: 'user' })
+    for (let at = 0; at < 2; at++) budget.noteRefusal({ subject: owner, kind: 'read', per: 'user' })
     const startMs = time.clock.elapsedMs()
     let atMs = 0
     take().then((place) => {
@@ -176,19 +177,19 @@ test('a refusal of Google closes for a moment, longer each time, until Google ta
   const closures = [await closedForMs(), await closedForMs(), await closedForMs(), await closedForMs()]
   assert.deepEqual(closures, [1_000, 2_000, 4_000, 4_000])
   ;(await take('another owner')).giveBack('answered')
-  budget.acceptedByGoogle({ subject: owner, kind: 'read' })
+  budget.noteAcceptance({ subject: owner, kind: 'read' })
   assert.equal(await closedForMs(), 1_000)
 })
 
 test('after a refusal one caller tries, and the others follow when Google has taken it', async () => {
   const time = createVirtualTime()
   const { take, budget } = start(time)
-  budget.refusedByGoogle({ subject: owner, kind: 'read', per: 'user' })
+  budget.noteRefusal({ subject: owner, kind: 'read', per: 'user' })
   const given: BudgetPlace[] = []
   for (let at = 0; at < 10; at++) take().then((place) => given.push(place))
   await time.pass(2_900)
   assert.equal(given.length, 1)
-  budget.acceptedByGoogle({ subject: owner, kind: 'read' })
+  budget.noteAcceptance({ subject: owner, kind: 'read' })
   await time.pass(0)
   assert.equal(given.length, 10)
 })
@@ -196,7 +197,7 @@ test('after a refusal one caller tries, and the others follow when Google has ta
 test('who tries after a refusal and has no answer for long does not keep the others waiting', async () => {
   const time = createVirtualTime()
   const { take, budget } = start(time)
-  budget.refusedByGoogle({ subject: owner, kind: 'read', per: 'user' })
+  budget.noteRefusal({ subject: owner, kind: 'read', per: 'user' })
   const givenAtMs: number[] = []
   const startMs = time.clock.elapsedMs()
   for (let at = 0; at < 10; at++) take().then(() => givenAtMs.push(time.clock.elapsedMs() - startMs))
@@ -207,6 +208,6 @@ test('who tries after a refusal and has no answer for long does not keep the oth
 test('when the project is refused, every owner waits', async () => {
   const time = createVirtualTime()
   const { take, budget } = start(time)
-  budget.refusedByGoogle({ subject: owner, kind: 'read', per: 'project' })
+  budget.noteRefusal({ subject: owner, kind: 'read', per: 'project' })
   await assert.rejects(take('another owner', false, 900), ProviderFailure)
 })

@@ -1,170 +1,27 @@
-import type { Clock } from '../../../clock.ts'
 import type { Observe } from '../../../reporting/observe.ts'
-import { createOwnValue } from '../../../shared-state/cells/own-value.ts'
-import type { ShareValue } from '../../../shared-state/cells/shared-value.ts'
-import { ProviderFailure } from '../../../sheets/provider-failure.ts'
-import type { Timers } from '../../../timers.ts'
-import type { Deadline } from '../../remote/deadline.ts'
-import { rationOf } from '../../remote/rations/ration-book.ts'
-import { rationBookForm } from '../../remote/rations/ration-book-form.ts'
-import { createRationQueue } from '../../remote/rations/ration-queue.ts'
-import { emptyRation, windowMs, windowOf } from '../../remote/rations/ration-window.ts'
+import {
+  type Budget,
+  type BudgetLimits,
+  type BudgetParts,
+  createBudget,
+} from '../../remote/rations/budget.ts'
 
-export type RationKind = 'read' | 'write'
-
-/** Google's rations, kept on our side of the wire, so that Google never has to refuse. */
-export interface GoogleBudget {
-  /** Waits for its turn as long as the deadline allows, else throws a passing `ProviderFailure`. */
-  take(wish: BudgetWish): Promise<BudgetPlace>
-  /** How long a newcomer waits at least, if it came now; from memory, and a guess. */
-  opensInMs(who: { subject: string; kind: RationKind }): number
-  /** More than half of the owner's reads of this minute are used: those who can wait, should. */
-  isTight(subject: string): boolean
-  /** Google refused all the same: somebody else spends from the same ration. */
-  refusedByGoogle(refusal: GoogleRefusal): void
-  /** Google took a call: the next refusal counts as a first one. */
-  acceptedByGoogle(who: { subject: string; kind: RationKind }): void
-  close(): void
-}
-
-export interface BudgetWish {
-  /** The person, by Google's name: all of an owner's sheets share one ration. */
-  subject: string
-  kind: RationKind
-  /** Before those who only read: somebody waits for a write. */
-  isUrgent: boolean
-  deadline: Deadline
-}
-
-export interface BudgetPlace {
-  /** To be called once, when the call has ended. A call that was never sent costs nothing. */
-  giveBack(end: CallEnd): void
-}
-
-type CallEnd = 'answered' | 'no_answer' | 'not_sent'
-
-export interface GoogleRefusal {
-  subject: string
-  kind: RationKind
-  per: 'user' | 'project'
-  /** How long Google says to wait; it hardly ever says so. */
-  retryAfterMs?: number
-}
-
-export interface BudgetLimits {
-  perUser: Record<RationKind, number>
-  perProject: Record<RationKind, number>
-}
-
+/** What everyone has (docs/google.md#limits). */
 export const googleRations: BudgetLimits = {
   perUser: { read: 60, write: 60 },
   perProject: { read: 300, write: 300 },
 }
 
-export interface BudgetParts {
-  clock: Clock
-  timers: Timers
+export interface GoogleBudgetParts extends Omit<BudgetParts, 'id' | 'name' | 'onUsedUp'> {
   observe: Observe
-  random: () => number
-  limits: BudgetLimits
-  /** Where several servers spend from one ration; without it, this process counts for itself. */
-  share?: ShareValue
 }
 
-/** How long a call counts after its end. One that we gave up may still be under way to Google. */
-const heldMs: Record<CallEnd, number> = {
-  // A little more than a minute: servers agree on the time only as well as they can ask for it.
-  answered: windowMs + 50,
-  no_answer: windowMs + 15_000,
-  not_sent: 0,
-}
-const firstClosureMs = 1_000
-/** Within five seconds after Google gives again, so do we. */
-const maxClosureMs = 4_000
-/** Whatever Google says, its minute is over then. */
-const longestRetryAfterMs = windowMs
-const tightShare = 0.5
-/**
- * Reads come in bursts, when many sheets are opened at once. Writes to one sheet come one after the other, and what
- * comes during a pause goes out together: they are paced early, so that no pause is much longer than a second.
- */
-const atOnceShares: Record<RationKind, number> = { read: 0.5, write: 1 / 6 }
-
-export function createGoogleBudget(parts: BudgetParts): GoogleBudget {
-  const rations = { read: createRation('read', parts), write: createRation('write', parts) }
-  return {
-    take: (wish) => rations[wish.kind].take(wish),
-    opensInMs: ({ subject, kind }) => rations[kind].opensInMs(subject),
-    isTight: (subject) => rations.read.usedShare(subject) > tightShare,
-    refusedByGoogle: (refusal) => rations[refusal.kind].refused(refusal),
-    acceptedByGoogle: ({ subject, kind }) => rations[kind].accepted(subject),
-    close() {
-      rations.read.close()
-      rations.write.close()
-    },
-  }
-}
-
-function createRation(kind: RationKind, { clock, timers, observe, random, limits, share }: BudgetParts) {
-  const queue = createRationQueue({
-    book: share?.(`google ${kind}s`, rationBookForm) ?? createOwnValue(rationBookForm, clock),
-    timers,
-    ownerWindow,
-    projectWindow: (ration) => windowOf(ration, limits.perProject[kind]),
+export function createGoogleBudget({ observe, ...parts }: GoogleBudgetParts): Budget {
+  return createBudget({
+    ...parts,
+    id: 'google',
+    name: 'Google',
+    onUsedUp: ({ kind, per, by }) =>
+      observe({ event: 'google_rationed', kind, per, by: by === 'provider' ? 'google' : by }),
   })
-  return { take, opensInMs: queue.nextInMs, refused, accepted, usedShare, close: queue.close }
-
-  async function take({ subject, isUrgent, deadline }: BudgetWish): Promise<BudgetPlace> {
-    const openingMs = queue.opensInMs({ subject, isUrgent })
-    if (openingMs > deadline.leftMs()) throw usedUp(openingMs)
-    const tooLate = () => usedUp(queue.opensInMs({ subject, isUrgent }))
-    const placeId = await queue.wait({ subject, isUrgent }, deadline, tooLate)
-    return { giveBack: (end) => queue.end(subject, placeId, heldMs[end]) }
-  }
-
-  function refused({ subject, per, retryAfterMs = 0 }: GoogleRefusal): void {
-    observe({ event: 'google_rationed', kind, per, by: 'google' })
-    const varied = 0.75 + random() / 4
-    queue.write((book, nowMs) => {
-      const ration = per === 'user' ? rationOf(book, subject) : book.project
-      // Those who were under way when it closed say nothing new.
-      if (ration.closedUntilMs > nowMs) return
-      const closureMs = Math.min(maxClosureMs, firstClosureMs * 2 ** ration.refusals) * varied
-      ration.closedUntilMs = nowMs + Math.max(closureMs, Math.min(retryAfterMs, longestRetryAfterMs))
-      ration.refusals++
-      ration.isOnTrial = true
-    })
-  }
-
-  function accepted(subject: string): void {
-    const { book } = queue.known()
-    if ((book.owners.get(subject)?.refusals ?? 0) + book.project.refusals === 0) return
-    queue.write((newest) => {
-      for (const ration of [rationOf(newest, subject), newest.project]) {
-        ration.refusals = 0
-        ration.isOnTrial = false
-      }
-    })
-  }
-
-  function usedShare(subject: string): number {
-    const { book, nowMs } = queue.known()
-    return ownerWindow(book.owners.get(subject) ?? emptyRation()).usedShare(nowMs)
-  }
-
-  function ownerWindow(ration: Parameters<typeof windowOf>[0]) {
-    return windowOf(ration, limits.perUser[kind], atOnceShares[kind])
-  }
-
-  function usedUp(openingMs: number): ProviderFailure {
-    observe({ event: 'google_rationed', kind, per: 'user', by: 'budget' })
-    const retryAfterSeconds = Math.max(1, Math.ceil(openingMs / 1_000))
-    return new ProviderFailure(`Google's ration of ${kind}s for this owner is used up`, {
-      isPassing: true,
-      retryAfterSeconds,
-      details: `Google allows ${limits.perUser[kind]} ${kind}s a minute for all sheets of one owner. Retry in ${retryAfterSeconds} s${
-        kind === 'read' ? ', or let rows be kept longer (cache_seconds)' : ''
-      }.`,
-    })
-  }
 }

@@ -7,13 +7,14 @@ import type { Observation } from '../../../reporting/observe.ts'
 import { createCellValue } from '../../../shared-state/cells/cell-value.ts'
 import type { ShareValue } from '../../../shared-state/cells/shared-value.ts'
 import { CredentialExpired, OutcomeUnknown, ProviderFailure } from '../../../sheets/provider-failure.ts'
-import { createGoogleBreaker } from '../../remote/breaker.ts'
+import { createAccessTokens } from '../../remote/access-tokens.ts'
+import { createBreaker } from '../../remote/breaker.ts'
+import { callLimits } from '../../remote/remote-calls.ts'
 import { createRetryCredit } from '../../remote/retry-credit.ts'
+import type { SharedTokens } from '../../remote/shared-tokens.ts'
 import { type Answer, ExchangeLost, type ExchangeWish } from '../../remote/transport.ts'
-import { createGoogleTokens } from '../oauth/access-tokens.ts'
-import type { SharedTokens } from '../oauth/shared-tokens.ts'
 import { createGoogleBudget, googleRations } from './google-budget.ts'
-import { callLimits, createGoogleCalls, type GoogleCall } from './google-call.ts'
+import { createGoogleCalls, type GoogleCall } from './google-call.ts'
 
 type Script = (wish: ExchangeWish, number: number) => Answer | ExchangeLost | Promise<Answer>
 
@@ -54,12 +55,13 @@ function start(
   const sentAtMs: number[] = []
   const bearers: (string | undefined)[] = []
   let refreshes = 0
-  const tokens = createGoogleTokens({
+  const tokens = createAccessTokens({
+    name: 'Google',
     store,
     sealing,
     clock,
     observe,
-    oauth: { refresh: async () => ({ accessToken: `token-${++refreshes}`, expiresInSeconds: 3_600 }) },
+    source: { refresh: async () => ({ accessToken: `token-${++refreshes}`, expiresInSeconds: 3_600 }) },
     ...(shared && { shared }),
   })
   const random = () => 0.5
@@ -91,7 +93,7 @@ function start(
       limits: googleRations,
       ...(among?.share && { share: among.share }),
     }),
-    breaker: createGoogleBreaker({ clock, observe, random }),
+    breaker: createBreaker({ name: 'Google', clock, random, onRest() {} }),
     retryCredit: createRetryCredit(clock),
     scope: 'drive.file',
     clock,

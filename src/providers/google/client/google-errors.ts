@@ -1,5 +1,6 @@
 import { type FailureFacts, ProviderFailure } from '../../../sheets/provider-failure.ts'
 import { fieldsOf, listOf, parsedJson, textOf } from '../../remote/json-fields.ts'
+import { unreadable as remoteUnreadable } from '../../remote/remote-calls.ts'
 import type { GoogleScope } from '../oauth/google-consent.ts'
 
 /** What an error body of Sheets or Drive says (docs/google.md#error-bodies). */
@@ -48,8 +49,7 @@ export function rationExceeded(status: number, error: GoogleError | null): 'user
   return error?.quotaLimit.endsWith('PerProject') ? 'project' : 'user'
 }
 
-export const unreadable = () =>
-  new ProviderFailure("Google's answer could not be read", { isPassing: true, retryAfterSeconds: 5 })
+export const unreadable = () => remoteUnreadable('Google')
 
 /** An answer that is not what was asked for, in words for the owner; never Google's HTML, never a token. */
 export function failureOf(status: number, error: GoogleError | null, scope: GoogleScope): ProviderFailure {

@@ -4,12 +4,12 @@ import type { Change, Unfit } from '../../../sheets/change.ts'
 import type { Place, Provider } from '../../../sheets/provider.ts'
 import type { Cell } from '../../../sheets/rows/grid.ts'
 import { pause, type Timers } from '../../../timers.ts'
-import type { GoogleBudget } from '../client/google-budget.ts'
+import type { AccessTokens } from '../../remote/access-tokens.ts'
+import type { Budget } from '../../remote/rations/budget.ts'
 import type { GoogleCalls } from '../client/google-call.ts'
 import type { GoogleEndpoints } from '../client/google-endpoints.ts'
 import type { GoogleTime } from '../client/google-time.ts'
 import { parseGoogleLocation } from '../google-location.ts'
-import type { GoogleTokens } from '../oauth/access-tokens.ts'
 import { createGoogleLooking } from '../read/google-looking.ts'
 import { fetchedHeader } from '../read/header-read.ts'
 import { createTabHeads } from '../read/tab-heads.ts'
@@ -28,8 +28,8 @@ export type GoogleWriting = Required<Pick<Provider, 'fetchHeader' | 'untilTurn' 
 export interface GoogleWritingParts {
   calls: GoogleCalls
   endpoints: GoogleEndpoints
-  tokens: Pick<GoogleTokens, 'subjectOf'>
-  budget: Pick<GoogleBudget, 'opensInMs'>
+  tokens: Pick<AccessTokens, 'subjectOf'>
+  budget: Pick<Budget, 'opensInMs'>
   time: Pick<GoogleTime, 'nowMs'>
   /** Of all servers that share one journal. */
   journalTag: string

@@ -82,7 +82,7 @@ function dropFree(ration: Ration, nowMs: number): void {
 }
 
 export function isIdle({ running, ended, closedUntilMs, isOnTrial }: Ration, nowMs: number): boolean {
-  // A minute after Google refused, its ration is another one.
+  // A minute after the provider refused, its ration is another one.
   const mattersUntilMs = closedUntilMs + (isOnTrial ? windowMs : 0)
   const isHeld = ({ freeAtMs }: RationPlace) => freeAtMs > nowMs
   return mattersUntilMs <= nowMs && !running.some(isHeld) && !ended.some(isHeld)

@@ -1,4 +1,4 @@
-/** A call that Google may count, from when it may be sent until it counts no more. */
+/** A call that the provider may count, from when it may be sent until it counts no more. */
 export interface RationPlace {
   id: string
   /** While the call runs: for a server that was killed and will never say that it has ended. */
@@ -13,15 +13,15 @@ export interface Ration {
   ended: RationPlace[]
   lastGivenMs: number
   closedUntilMs: number
-  /** After a refusal: one place at a time, until Google has taken a call. */
+  /** After a refusal: one place at a time, until the provider has taken a call. */
   isOnTrial: boolean
-  /** Times that Google refused in a row. */
+  /** Times that the provider refused in a row. */
   refusals: number
 }
 
 /**
- * The places of one ration: at most `limit` calls may arrive at Google in any minute. When a call arrives is not
- * known, only that it was between its start and its end; so it holds its place from its start until a minute after
+ * The places of one ration: at most `limit` calls may arrive at the provider in any minute. When a call arrives is
+ * not known, only that it was between its start and its end; so it holds its place from its start until a minute after
  * its end, and then no minute, wherever it is laid, has more than `limit` arrivals.
  */
 export interface RationWindow {
@@ -39,7 +39,7 @@ export const windowMs = 60_000
 /** No call lasts so long, with all that is done for it before it is sent, and a minute and its stragglers after it. */
 export const runningMs = 120_000
 /**
- * So long a call on trial keeps the others waiting. Its server may have been killed and Google may be frozen; nobody can
+ * So long a call on trial keeps the others waiting. Its server may have been killed and the provider may be frozen; nobody can
  * tell that from a slow answer, and it is no reason for all of them to be silent: then the next one tries.
  */
 export const trialMs = 2_000

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Sealing } from '../../../secrets/sealing.ts'
-import type { CredentialRecord } from '../../../store/credentials/credentials.ts'
-import type { Store } from '../../../store/store.ts'
+import type { Sealing } from '../../secrets/sealing.ts'
+import type { CredentialRecord } from '../../store/credentials/credentials.ts'
+import type { Store } from '../../store/store.ts'
 
 /** Access tokens that all instances on one store share: each credential is refreshed by one of them at a time. */
 export interface SharedTokens {
@@ -23,7 +23,7 @@ export interface SharedTokensParts {
   sealing: Pick<Sealing, 'open' | 'seal' | 'keyId'>
 }
 
-/** Longer than two attempts at Google's token endpoint take. */
+/** Longer than two attempts at a provider's token endpoint take. */
 const leaseMs = 30_000
 const askEveryMs = 50
 const wantMs = 1_000

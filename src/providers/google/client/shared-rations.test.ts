@@ -7,13 +7,9 @@ import { createCellValue } from '../../../shared-state/cells/cell-value.ts'
 import { createFallingOverCells } from '../../../shared-state/cells/falling-over-cells.ts'
 import type { FallOver } from '../../../shared-state/fall-over.ts'
 import { ProviderFailure } from '../../../sheets/provider-failure.ts'
-import {
-  type BudgetPlace,
-  createGoogleBudget,
-  type GoogleBudget,
-  googleRations,
-} from '../../google/client/google-budget.ts'
-import { createDeadline } from '../deadline.ts'
+import { createDeadline } from '../../remote/deadline.ts'
+import type { Budget, BudgetPlace } from '../../remote/rations/budget.ts'
+import { createGoogleBudget, googleRations } from './google-budget.ts'
 
 const owner = 'owner'
 const minuteMs = 60_000
@@ -48,7 +44,7 @@ test('who waits for a write comes before the readers of other servers; among equ
   assert.ok(one && two)
   for (let at = 0; at < 31; at++) (await take(one)).giveBack('answered')
   const order: string[] = []
-  const wait = async (server: GoogleBudget, name: string, isUrgent: boolean) => {
+  const wait = async (server: Budget, name: string, isUrgent: boolean) => {
     take(server, { isUrgent }).then((place) => {
       order.push(name)
       place.giveBack('answered')
@@ -181,10 +177,10 @@ test('what Google refuses to one server is closed for all, for as long as Google
   const [one, two, three] = servers
   assert.ok(one && two && three)
   for (const server of servers) (await take(server)).giveBack('answered')
-  one.refusedByGoogle({ subject: owner, kind: 'read', per: 'user', retryAfterMs: 7_000 })
+  one.noteRefusal({ subject: owner, kind: 'read', per: 'user', retryAfterMs: 7_000 })
   await time.pass(10)
   const startMs = time.clock.elapsedMs()
-  const given: { atMs: number; server: GoogleBudget }[] = []
+  const given: { atMs: number; server: Budget }[] = []
   for (const server of [two, three, two, three]) {
     take(server).then(() => given.push({ atMs: time.clock.elapsedMs() - startMs, server }))
   }
@@ -192,7 +188,7 @@ test('what Google refuses to one server is closed for all, for as long as Google
   assert.equal(given.length, 0)
   await time.pass(2_000)
   assert.equal(given.length, 1, 'one tries')
-  given[0]?.server.acceptedByGoogle({ subject: owner, kind: 'read' })
+  given[0]?.server.noteAcceptance({ subject: owner, kind: 'read' })
   await time.pass(2_000)
   assert.equal(given.length, 4)
 })
@@ -210,7 +206,7 @@ for (const per of ['user', 'project'] as const) {
       server.close()
     }
     ;(await take(left)).giveBack('answered')
-    left.refusedByGoogle(refusal)
+    left.noteRefusal(refusal)
     assert.deepEqual(await takenAfterMs(time, [take(left, { allowedMs: 25_000 })]), [1_000])
   })
 
@@ -219,7 +215,7 @@ for (const per of ['user', 'project'] as const) {
     const [left] = servers
     assert.ok(left)
     ;(await take(left)).giveBack('answered')
-    left.refusedByGoogle(refusal)
+    left.noteRefusal(refusal)
     await time.pass(10)
     const startMs = time.clock.elapsedMs()
     for (const server of servers.slice(1)) {
@@ -236,7 +232,7 @@ test('the call on trial hangs, because Google is frozen: another one tries every
   const [one, two] = servers
   assert.ok(one && two)
   ;(await take(one)).giveBack('answered')
-  one.refusedByGoogle({ subject: owner, kind: 'read', per: 'user' })
+  one.noteRefusal({ subject: owner, kind: 'read', per: 'user' })
   const taken = await takenAfterMs(time, [take(one), take(two), take(one), take(two)])
   assert.deepEqual(
     taken.map((ms) => Math.round(ms / 100) / 10),
@@ -322,7 +318,7 @@ function setUp(t: TestContext, count: number) {
   const google = { taken: 0, refused: 0 }
 
   async function take(
-    server: GoogleBudget,
+    server: Budget,
     { subject = owner, isUrgent = false, allowedMs = 15_000 }: TakeWish = {},
   ): Promise<BudgetPlace> {
     const deadline = createDeadline(time.clock, time.timers, allowedMs)
@@ -334,7 +330,7 @@ function setUp(t: TestContext, count: number) {
   }
 
   /** So many clients who ask again as soon as they have an answer, and whoever is told to wait does. */
-  function keepBusy(server: GoogleBudget, clients: number, ownerOf: (client: number) => string) {
+  function keepBusy(server: Budget, clients: number, ownerOf: (client: number) => string) {
     const counted = { calls: 0 }
     const call = async (subject: string): Promise<void> => {
       const place = await take(server, { subject, allowedMs: patientMs }).catch(() => null)

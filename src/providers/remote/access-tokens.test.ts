@@ -1,15 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createMemoryCredentials, sealing } from '../../../../test/google/memory-credentials.ts'
-import { createVirtualTime } from '../../../../test/google/virtual-time.ts'
-import type { Observation } from '../../../reporting/observe.ts'
-import { createSealing } from '../../../secrets/sealing.ts'
-import { CredentialExpired, ProviderFailure } from '../../../sheets/provider-failure.ts'
-import { createDeadline } from '../../remote/deadline.ts'
-import { createGoogleTokens, tokenIdentity } from './access-tokens.ts'
-import type { GoogleOAuth } from './google-oauth.ts'
+import { createMemoryCredentials, sealing } from '../../../test/google/memory-credentials.ts'
+import { createVirtualTime } from '../../../test/google/virtual-time.ts'
+import type { Observation } from '../../reporting/observe.ts'
+import { createSealing } from '../../secrets/sealing.ts'
+import { CredentialExpired, ProviderFailure } from '../../sheets/provider-failure.ts'
+import { createAccessTokens, type TokenSource, tokenIdentity } from './access-tokens.ts'
+import { createDeadline } from './deadline.ts'
 
-type Refresh = GoogleOAuth['refresh']
+type Refresh = TokenSource['refresh']
 
 const minuteMs = 60_000
 
@@ -18,12 +17,13 @@ function start(refresh: Refresh, opening: Pick<typeof sealing, 'open'> = sealing
   const store = createMemoryCredentials()
   const seen: Observation[] = []
   const asked: string[] = []
-  const tokens = createGoogleTokens({
+  const tokens = createAccessTokens({
+    name: 'Acme',
     store,
     sealing: opening,
     clock: time.clock,
     observe: (observation) => seen.push(observation),
-    oauth: {
+    source: {
       refresh(token) {
         asked.push(token)
         return refresh(token)

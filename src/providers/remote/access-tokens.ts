@@ -1,22 +1,21 @@
-import type { Clock } from '../../../clock.ts'
-import type { Observe } from '../../../reporting/observe.ts'
-import type { Sealing } from '../../../secrets/sealing.ts'
-import { CredentialExpired, ProviderFailure } from '../../../sheets/provider-failure.ts'
-import type { CredentialIdentity, CredentialRecord } from '../../../store/credentials/credentials.ts'
-import type { Store } from '../../../store/store.ts'
-import { type Deadline, within } from '../../remote/deadline.ts'
-import type { GoogleOAuth } from './google-oauth.ts'
-import type { SharedTokens } from './shared-tokens.ts'
+import type { Clock } from '../../clock.ts'
+import type { Observe } from '../../reporting/observe.ts'
+import type { Sealing } from '../../secrets/sealing.ts'
+import { CredentialExpired, ProviderFailure } from '../../sheets/provider-failure.ts'
+import type { CredentialIdentity, CredentialRecord } from '../../store/credentials/credentials.ts'
+import type { Store } from '../../store/store.ts'
+import { type Deadline, within } from './deadline.ts'
+import type { GivenToken, SharedTokens } from './shared-tokens.ts'
 
 /** Access tokens, made from what the owner allowed once. */
-export interface GoogleTokens {
+export interface AccessTokens {
   /** Throws `CredentialExpired` when only the owner can help, else `ProviderFailure`. */
   accessToken(credentialId: string | null, deadline: Deadline): Promise<Access>
   /** Whose credential it is, told from memory; null until it was used once. */
   subjectOf(credentialId: string): string | null
-  /** Google refused this one, though it should be good: the next caller gets another. */
+  /** The provider refused this one, though it should be good: the next caller gets another. */
   forget(access: Access): void
-  /** Google will not have this credential any more. The failure to throw: it was perhaps replaced meanwhile. */
+  /** The provider will not have this credential any more. The failure to throw: it was perhaps replaced meanwhile. */
   expire(access: Pick<Access, 'credentialId' | 'version'>, reason: string): Promise<ProviderFailure>
 }
 
@@ -24,7 +23,7 @@ export interface Access {
   token: string
   credentialId: string
   version: number
-  /** Google rations by person. */
+  /** Providers ration by person. */
   subject: string
   /** What the owner allowed, separated by spaces. */
   scopes: string
@@ -32,17 +31,28 @@ export interface Access {
   isFound: boolean
 }
 
+/** Where access tokens come from. */
+export interface TokenSource {
+  /**
+   * `token`: the lasting one, which the owner's consent gave, or a key. 'dead': the provider will never again take it. Any
+   * other failure is thrown, and says nothing of it.
+   */
+  refresh(token: string): Promise<GivenToken | { dead: string }>
+}
+
 export interface TokensParts {
+  /** What people call the provider. */
+  name: string
   store: Pick<Store, 'findCredential' | 'expireCredential'>
   sealing: Pick<Sealing, 'open'>
-  oauth: Pick<GoogleOAuth, 'refresh'>
+  source: TokenSource
   clock: Clock
   observe: Observe
   /** Where several instances work on one store; without it, tokens are in this process's memory only. */
   shared?: SharedTokens
 }
 
-/** What a refresh token is sealed with (`Sealing`): moved to another row or another version, it does not open. */
+/** What a lasting token is sealed with (`Sealing`): moved to another row or another version, it does not open. */
 export function tokenIdentity({ accountId, credentialId, version }: CredentialIdentity): string {
   return `credential ${accountId} ${credentialId} ${version}`
 }
@@ -58,15 +68,16 @@ interface Remembered {
   subject: string
   token: string | null
   isFound: boolean
-  /** Refused by Google though its time was not over. */
+  /** Refused by the provider though its time was not over. */
   refusedToken: string | null
   expiresAtMs: number
   refreshing: Promise<void> | null
   failure: { error: unknown; untilMs: number } | null
 }
 
-export function createGoogleTokens(parts: TokensParts): GoogleTokens {
-  const { store, sealing, oauth, clock, observe, shared } = parts
+export function createAccessTokens(parts: TokensParts): AccessTokens {
+  const { name, store, sealing, source, clock, observe, shared } = parts
+  const reconnect = `the owner has to connect ${name} again`
   const remembered = new Map<string, Remembered>()
 
   return {
@@ -135,8 +146,8 @@ export function createGoogleTokens(parts: TokensParts): GoogleTokens {
 
   async function refresh(credential: CredentialRecord, known: Remembered): Promise<void> {
     const { id: credentialId, accountId, version, sealedToken, keyId } = credential
-    const refreshToken = sealing.open(sealedToken, keyId, tokenIdentity({ accountId, credentialId, version }))
-    if (refreshToken === null) {
+    const lastingToken = sealing.open(sealedToken, keyId, tokenIdentity({ accountId, credentialId, version }))
+    if (lastingToken === null) {
       // Not marked in the store: with the right secret back in place, the credential is as good as ever.
       observe({ event: 'credential_expired', credentialId, reason: 'sealed under another secret' })
       throw new CredentialExpired(reconnect)
@@ -144,7 +155,7 @@ export function createGoogleTokens(parts: TokensParts): GoogleTokens {
     let isFound = true
     const ask = () => {
       isFound = false
-      return askTwice(refreshToken)
+      return askTwice(lastingToken)
     }
     const given = await (shared?.tokenOf(credential, [known.token, known.refusedToken], ask) ?? ask())
     if ('dead' in given) throw await expire({ credentialId, version }, given.dead)
@@ -155,12 +166,12 @@ export function createGoogleTokens(parts: TokensParts): GoogleTokens {
   }
 
   /** A refresh can be repeated without harm, and one lost answer would fail every reader of the owner. */
-  async function askTwice(refreshToken: string) {
+  async function askTwice(lastingToken: string) {
     try {
-      return await oauth.refresh(refreshToken)
+      return await source.refresh(lastingToken)
     } catch (error) {
       if (!(error instanceof ProviderFailure && error.facts.isPassing)) throw error
-      return oauth.refresh(refreshToken)
+      return source.refresh(lastingToken)
     }
   }
 
@@ -174,18 +185,16 @@ export function createGoogleTokens(parts: TokensParts): GoogleTokens {
     }
     const now = await store.findCredential(credentialId)
     if (now?.state !== 'valid') return new CredentialExpired(reconnect)
-    return new ProviderFailure('Google was connected anew at this moment', {
+    return new ProviderFailure(`${name} was connected anew at this moment`, {
       isPassing: true,
       retryAfterSeconds: 1,
     })
   }
-}
 
-const reconnect = 'the owner has to connect Google again'
-
-function tooLate(): ProviderFailure {
-  return new ProviderFailure("Google's sign-in service does not answer", {
-    isPassing: true,
-    retryAfterSeconds: 5,
-  })
+  function tooLate(): ProviderFailure {
+    return new ProviderFailure(`${name}'s sign-in service does not answer`, {
+      isPassing: true,
+      retryAfterSeconds: 5,
+    })
+  }
 }
