@@ -20,6 +20,7 @@ const mayImport: Record<string, readonly string[]> = {
   'providers/remote': ['leaf', 'sheets', 'store', 'shared-state'],
   'providers/file': ['leaf', 'sheets'],
   'providers/google': ['leaf', 'sheets', 'providers/remote', 'store', 'shared-state'],
+  providers: ['leaf', 'sheets', 'providers/google', 'providers/file'],
   // Connecting Google is one of the owner's verbs, and has no meaning for any other provider.
   // So is bringing a file.
   management: [
@@ -79,6 +80,7 @@ const adapters = [
   'store/sql/sqlite',
   'store/sql/postgres',
   'shared-state/redis',
+  'providers',
   'providers/remote',
   'providers/file',
   'providers/google',

@@ -26,6 +26,7 @@ import { createUploads } from '../management/uploads/uploads.ts'
 import { postgresProblem } from '../plain-words.ts'
 import { createFileProvider } from '../providers/file/file-provider.ts'
 import { createGoogle } from '../providers/google/google.ts'
+import { type ProviderId, providerTable } from '../providers/provider-table.ts'
 import { createSharedTokens } from '../providers/remote/shared-tokens.ts'
 import { createMetrics, type Metrics } from '../reporting/metrics.ts'
 import { type Observe, observeAll } from '../reporting/observe.ts'
@@ -50,6 +51,7 @@ import { createRedisRateWindows } from '../shared-state/redis/redis-rate-windows
 import { createRedisSharedSnapshots } from '../shared-state/redis/redis-shared-snapshots.ts'
 import { createLoopTurns } from '../shares/loop-turns.ts'
 import type { Provider } from '../sheets/provider.ts'
+import { createProviderKinds } from '../sheets/provider-kind.ts'
 import { createDecoding } from '../sheets/reading/decoding.ts'
 import { createReading } from '../sheets/reading/reading.ts'
 import { createSnapshotSharing } from '../sheets/reading/snapshot-sharing.ts'
@@ -98,7 +100,8 @@ function furnish({ config, clock, observe, metrics, database, sealing }: BareWor
   const plans: Plans = new Map([...defaultPlans, ...Object.entries(config.plans)])
   const accounts = createAccounts(store, plans)
   const { shares } = config
-  const sheets = createSheets({ store, shares, observe })
+  const kinds = createProviderKinds(Object.values(providerTable))
+  const sheets = createSheets({ store, kinds, shares, observe })
   const keys = createKeys(store, sheets)
   const signIn = createSignIn(store, accounts, clock, shares.sessions)
   const sharedTokens = createSharedTokens({ store, sealing })
@@ -121,12 +124,13 @@ function furnish({ config, clock, observe, metrics, database, sealing }: BareWor
   const isEmbedded = config.store.kind === 'sqlite'
   const room = isEmbedded ? createUploadRoom(uploadFolder, config.shares, observe) : null
   const lengths = room && { problemWithLength: room.problemWithLength }
-  const providers = new Map<string, Provider>([
-    ['file', createFileProvider({ observe, clock, shares, ...lengths })],
-    ['google', atGoogle?.provider ?? createUnconfiguredProvider('Google Sheets', googleMissing)],
-  ])
+  const built: Record<ProviderId, Provider> = {
+    file: createFileProvider({ observe, clock, shares, ...lengths }),
+    google: atGoogle?.provider ?? createUnconfiguredProvider(providerTable.google.title, googleMissing),
+  }
+  const providers: ReadonlyMap<string, Provider> = new Map(Object.entries(built))
   const decoding = createDecoding({ observe, clock, shares })
-  const connecting = createConnecting(sheets, providers, decoding)
+  const connecting = createConnecting({ sheets, providers, kinds, decoding })
   const ofOwner = { sheets, keys, connecting }
   const google = createGoogleConnection({
     store,

@@ -1,7 +1,7 @@
 import type { Workshop } from '../assemble/workshop.ts'
 import { Problem } from '../management/problem.ts'
 import { summaryOf } from '../management/sheets/sheet-summary.ts'
-import type { SheetRecord, SheetSettings } from '../store/sheets/sheets.ts'
+import type { SheetSettings } from '../store/sheets/sheets.ts'
 import type { SheetAccepts, SheetAccess, UnknownFields } from '../store/sql/schema.ts'
 import { type Command, type Options, type Outcome, oneOf, table, UsageError } from './command.ts'
 import { connectSheet } from './connect-command.ts'
@@ -30,7 +30,7 @@ export const sheetCommands: readonly Command[] = [
 ]
 
 async function listSheets(
-  { accounts, sheets, google }: Workshop,
+  { accounts, sheets, google, ofOwner }: Workshop,
   [slug = '']: readonly string[],
 ): Promise<Outcome | Problem> {
   const account = await accounts.find(slug)
@@ -38,9 +38,19 @@ async function listSheets(
   const list = await sheets.list(slug)
   if (list instanceof Problem) return list
   const isConnectionOver = (await google.status(account.id))?.state === 'ended'
-  const lines = list.map((sheet) => sheetLine(sheet, isConnectionOver))
+  const places = list.map((sheet) => {
+    const place = ofOwner.sheets.describe(sheet)
+    return { sheet, path: place.path, ...summaryOf(sheet, place, isConnectionOver) }
+  })
+  const lines = places.map(({ sheet: { id, slug, access }, state, path, spreadsheet }) => [
+    slug,
+    state,
+    access,
+    id,
+    path ?? spreadsheet,
+  ])
   return {
-    json: list.map((sheet) => ({ ...sheetJson(sheet), state: summaryOf(sheet, isConnectionOver).state })),
+    json: places.map(({ sheet, state }) => ({ ...sheetJson(sheet), state })),
     text: table(sheetColumns, lines, `No sheets in ${slug} yet.`),
   }
 }
@@ -94,9 +104,3 @@ function pausing(word: string, paused: boolean): Command {
 }
 
 const sheetColumns = ['SHEET', 'STATE', 'ACCESS', 'ID', 'SPREADSHEET']
-
-function sheetLine(sheet: SheetRecord, isConnectionOver: boolean): string[] {
-  const { slug, state, spreadsheet } = summaryOf(sheet, isConnectionOver)
-  const { path } = JSON.parse(sheet.location) as { path?: string }
-  return [slug, state, sheet.access, sheet.id, path ?? spreadsheet]
-}

@@ -89,7 +89,8 @@ export interface SheetSummary {
   id: string
   slug: string
   title: string
-  provider: 'google' | 'file'
+  /** One of `ServerView.sources`. */
+  provider: string
   state: SheetState
   /** Why it is broken, in words for the owner. */
   stateReason: string | null

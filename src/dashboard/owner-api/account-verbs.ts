@@ -36,7 +36,7 @@ export const accountVerbs = {
           account,
           owner: await owners.of(account.id),
           google: await google.status(account.id),
-          sheets: await sheets.list(account),
+          sheets: (await sheets.list(account)).map((sheet) => ({ ...sheet, place: sheets.describe(sheet) })),
           keys: await keys.list(account),
           usage: await usageFigures.everything(account.id),
         },

@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { Refusal } from '../../errors.ts'
 import { Problem } from '../../management/problem.ts'
-import { spreadsheetOf } from '../../management/sheets/sheet-summary.ts'
 import type { SheetRecord } from '../../management/sheets/sheets.ts'
 import type {
   RecentRequest,
@@ -123,8 +122,8 @@ async function summaries(
     return {
       id: sheet.id,
       slug: sheet.slug,
-      title: spreadsheetOf(sheet),
-      provider: sheet.provider === 'google' ? 'google' : 'file',
+      title: parts.sheets.describe(sheet).words,
+      provider: sheet.provider,
       state,
       stateReason: state === 'broken' ? failure : null,
       access: sheet.access,
@@ -157,7 +156,7 @@ export async function sheetView(
     ...summary,
     paths: pathsOf(account.slug, sheet),
     settings: { access, accepts, cacheSeconds, staleIfErrorSeconds, unknownFields, paused },
-    source: sourceOf(sheet),
+    source: sourceOf(sheet, parts),
     columns: shape?.columns ?? [],
     rowCount: shape?.rowCount ?? null,
   }
@@ -167,15 +166,9 @@ function pathsOf(accountSlug: string, { slug, id }: SheetRecord): SheetView['pat
   return { formA: `/api/sheets/${accountSlug}/${slug}`, formB: `/v1/sheets/${id}` }
 }
 
-function sourceOf(sheet: SheetRecord): SheetView['source'] {
-  const place = JSON.parse(sheet.location) as Record<string, string | number | undefined>
-  const { spreadsheetId, tabId, tab, tabTitle } = place
-  const url =
-    spreadsheetId === undefined
-      ? null
-      : `https://docs.google.com/spreadsheets/d/${spreadsheetId}/edit#gid=${tabId ?? 0}`
-  const named = tabTitle ?? tab
-  return { description: spreadsheetOf(sheet), url, tab: named === undefined ? null : String(named) }
+function sourceOf(sheet: SheetRecord, { sheets }: DashboardParts): SheetView['source'] {
+  const { words, url, tab } = sheets.describe(sheet)
+  return { description: words, url, tab }
 }
 
 async function recentRequests(

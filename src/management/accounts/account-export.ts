@@ -4,13 +4,13 @@ import type { OwnerRecord } from '../../store/owners/owners.ts'
 import type { SheetRecord } from '../../store/sheets/sheets.ts'
 import type { UsageCount } from '../../store/usage/usage-figures.ts'
 import type { GoogleStatus } from '../connections/google-connection.ts'
-import { spreadsheetOf } from '../sheets/sheet-summary.ts'
+import type { SheetPlace } from '../sheets/sheets.ts'
 
 export interface AccountData {
   account: AccountRecord
   owner: OwnerRecord | null
   google: GoogleStatus | null
-  sheets: readonly SheetRecord[]
+  sheets: readonly (SheetRecord & { place: SheetPlace })[]
   keys: readonly KeyRecord[]
   usage: readonly UsageCount[]
 }
@@ -48,7 +48,7 @@ export function exported(
       id: sheet.id,
       slug: sheet.slug,
       provider: sheet.provider,
-      spreadsheet: spreadsheetOf(sheet),
+      spreadsheet: sheet.place.words,
       access: sheet.access,
       accepts: sheet.accepts,
       paused: sheet.paused,

@@ -1,4 +1,5 @@
 import type { GoogleFiles, SpreadsheetTab } from '../../providers/google/google-files.ts'
+import { googleKind } from '../../providers/google/google-kind.ts'
 import { locateGoogleTab, parsePastedSpreadsheet } from '../../providers/google/google-location.ts'
 import type { Place } from '../../sheets/provider.ts'
 import { Problem } from '../problem.ts'
@@ -45,7 +46,7 @@ export function createGoogleSpreadsheets(
     async list(accountId, search) {
       const access = await accessOf(accountId)
       if (access instanceof Problem) return access
-      return orProblem(async () => {
+      return orProblem(googleKind, async () => {
         const page = await access.files.listSpreadsheets(access.credentialId, search)
         if (page === 'not_allowed') return page
         return { spreadsheets: page.spreadsheets, hasMore: page.nextPageToken !== null }
@@ -85,7 +86,7 @@ export function createGoogleSpreadsheets(
     const named = parsePastedSpreadsheet(pasted)
     if (!named) return notALink
     const { spreadsheetId, tabId } = named
-    return orProblem(async () => {
+    return orProblem(googleKind, async () => {
       const { title, tabs } = await access.files.listTabs(access.credentialId, spreadsheetId)
       const linkedTabId = tabs.some((tab) => tab.tabId === tabId) ? (tabId ?? null) : null
       return { spreadsheetId, title, tabs, linkedTabId }

@@ -1,11 +1,12 @@
 import type { AccountPlace, Provider } from '../../sheets/provider.ts'
 import { CredentialExpired, ProviderFailure } from '../../sheets/provider-failure.ts'
+import type { ProviderKind, ProviderKinds } from '../../sheets/provider-kind.ts'
 import type { Decoding } from '../../sheets/reading/decoding.ts'
 import { rowJson } from '../../sheets/rows/snapshot.ts'
 import type { SheetRecord } from '../../store/sheets/sheets.ts'
 import { Problem } from '../problem.ts'
 import { columnTypesOf } from './column-types.ts'
-import type { Sheets, SheetToConnect } from './sheets.ts'
+import type { SheetToConnect, Sheets } from './sheets.ts'
 
 /** Looks at a tab before it becomes a sheet: one that cannot be read now would only fail later, before its clients. */
 export interface Connecting {
@@ -33,11 +34,14 @@ const shownRows = 5
 /** Of longer rows fewer are shown, of one that is longer still none. */
 const shownBytes = 1024 * 1024
 
-export function createConnecting(
-  sheets: Sheets,
-  providers: ReadonlyMap<string, Provider>,
-  decoding: Decoding,
-): Connecting {
+export interface ConnectingParts {
+  sheets: Sheets
+  providers: ReadonlyMap<string, Provider>
+  kinds: ProviderKinds
+  decoding: Decoding
+}
+
+export function createConnecting({ sheets, providers, kinds, decoding }: ConnectingParts): Connecting {
   return {
     preview,
     async connect(wish, left) {
@@ -55,7 +59,7 @@ export function createConnecting(
     const provider = providers.get(name)
     if (!provider) throw new Error(`There is no provider "${name}"`)
     const wish = { values: 'typed', knownVersion: null } as const
-    const snapshot = await orProblem(async () => {
+    const snapshot = await orProblem(kinds.of(name), async () => {
       const decoded = await decoding.decode(
         place.accountId,
         (turn) => provider.fetch(place, wish, turn),
@@ -79,15 +83,15 @@ export function createConnecting(
 }
 
 /** What a provider could not do is the owner's to hear; anything else is ours. */
-export async function orProblem<T>(work: () => Promise<T>): Promise<T | Problem> {
+export async function orProblem<T>(
+  { whenAccessEnded }: Pick<ProviderKind, 'whenAccessEnded'>,
+  work: () => Promise<T>,
+): Promise<T | Problem> {
   try {
     return await work()
   } catch (error) {
-    if (error instanceof CredentialExpired) {
-      return new Problem('Google does not let Rowport in any more; connect Google again', {
-        kind: 'provider',
-      })
-    }
+    if (error instanceof CredentialExpired && whenAccessEnded !== null)
+      return new Problem(whenAccessEnded, { kind: 'provider' })
     if (!(error instanceof ProviderFailure)) throw error
     const { details } = error.facts
     const words = details === undefined ? error.message : `${error.message}. ${details}`

@@ -1,5 +1,6 @@
 import type { Observe } from '../../reporting/observe.ts'
 import type { Shares } from '../../shares/shares.ts'
+import type { PlaceDescription, ProviderKinds } from '../../sheets/provider-kind.ts'
 import type { SheetChange, SheetRecord } from '../../store/sheets/sheets.ts'
 import type { SheetAccess } from '../../store/sql/schema.ts'
 import type { Store } from '../../store/store.ts'
@@ -13,6 +14,8 @@ export interface Sheets {
   connect(sheet: SheetToConnect): Promise<SheetRecord | Problem>
   find(account: NamedAccount, sheetSlug: string): Promise<SheetRecord | Problem>
   list(account: NamedAccount): Promise<SheetRecord[]>
+  /** Which spreadsheet it is, for people. */
+  describe(sheet: SheetRecord): SheetPlace
   setPaused(account: NamedAccount, sheetSlug: string, paused: boolean): Promise<SheetRecord | Problem>
   change(account: NamedAccount, sheetSlug: string, change: SheetChange): Promise<SheetRecord | Problem>
   /** Keys for this sheet alone are revoked; the spreadsheet itself is not touched. */
@@ -21,6 +24,11 @@ export interface Sheets {
   problemWithOneMore(account: NamedAccount): Promise<Problem | null>
   /** Whether a new sheet could have this slug; null when it could. */
   problemWithNewSlug(account: NamedAccount, sheetSlug: string): Promise<Problem | null>
+}
+
+/** `home`: what people call the provider. */
+export interface SheetPlace extends PlaceDescription {
+  home: string
 }
 
 export interface SheetToConnect {
@@ -42,11 +50,12 @@ const maxStaleSeconds = 86_400
 
 export interface SheetsParts {
   store: Store
+  kinds: ProviderKinds
   shares: Pick<Shares, 'sheets'>
   observe: Observe
 }
 
-export function createSheets({ store, shares, observe }: SheetsParts): Sheets {
+export function createSheets({ store, kinds, shares, observe }: SheetsParts): Sheets {
   return {
     async connect({ account, sheetSlug, credentialId = null, isByOperator = false, ...rest }) {
       const problem = problemWithSlug(sheetSlug)
@@ -62,6 +71,10 @@ export function createSheets({ store, shares, observe }: SheetsParts): Sheets {
     },
     find,
     list: (account) => store.sheetsOf(account.id),
+    describe({ provider, location }) {
+      const kind = kinds.of(provider)
+      return { home: kind.name, ...kind.describe(location) }
+    },
     async change(account, sheetSlug, change) {
       const sheet = await find(account, sheetSlug)
       if (sheet instanceof Problem) return sheet

@@ -1,0 +1,16 @@
+import type { ProviderKind } from '../sheets/provider-kind.ts'
+import { fileKind } from './file/file-kind.ts'
+import { googleKind } from './google/google-kind.ts'
+
+/** Every provider of this build. Whoever must treat them one by one goes by its keys, so that none is forgotten. */
+export const providerTable = {
+  file: fileKind,
+  google: googleKind,
+} as const satisfies { [id: string]: ProviderKind }
+
+export type ProviderId = keyof typeof providerTable
+
+/** Those where owners must let Rowport in. */
+export const connectableKinds: readonly ProviderKind[] = Object.values<ProviderKind>(providerTable).filter(
+  ({ connectsBy }) => connectsBy !== null,
+)

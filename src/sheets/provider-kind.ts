@@ -1,0 +1,50 @@
+/** One home of spreadsheets, as everything above providers knows it: its words and its abilities. */
+export interface ProviderKind {
+  /** As the store keeps it, and as paths, commands and options name it. */
+  id: string
+  /** In sentences and before the name of a spreadsheet: "Google". */
+  name: string
+  /** As one of several choices: "Google Sheets". */
+  title: string
+  /**
+   * How owners let Rowport in before anything there can be read: on a page of the provider, or with a key that they paste.
+   * null: nobody has to.
+   */
+  connectsBy: 'consent' | 'key' | null
+  /** Whether owners can choose from a list; else they paste where their spreadsheet is. */
+  canBeListed: boolean
+  hasTabs: boolean
+  /** What the owner is told whose credential is no good any more; null where there are no credentials. */
+  whenAccessEnded: string | null
+  /** Which spreadsheet a location means, told without asking anybody: titles are those of the day it was connected. */
+  describe(location: string): PlaceDescription
+}
+
+export interface PlaceDescription {
+  /** For people who look at a list. */
+  words: string
+  tab: string | null
+  /** Where its owner can open it. */
+  url: string | null
+  /** On this machine, for whoever runs it. */
+  path: string | null
+}
+
+/** The kinds that this server knows. */
+export interface ProviderKinds {
+  all: readonly ProviderKind[]
+  /** Throws for an id that no provider has: only a sheet of another build can have one. */
+  of(id: string): ProviderKind
+}
+
+export function createProviderKinds(all: readonly ProviderKind[]): ProviderKinds {
+  const byId = new Map(all.map((kind) => [kind.id, kind]))
+  return {
+    all,
+    of(id) {
+      const kind = byId.get(id)
+      if (!kind) throw new Error(`There is no provider "${id}"`)
+      return kind
+    },
+  }
+}
