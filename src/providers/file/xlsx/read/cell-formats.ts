@@ -4,7 +4,7 @@ import { readXmlPart } from '../container/part.ts'
 import type { ZipArchive } from '../container/zip.ts'
 import { formatSerial } from './date.ts'
 import { BUILT_IN_CODES } from './display/built-in-codes.ts'
-import { createDisplayFormat, type DisplayFormat } from './display/display-format.ts'
+import { createDisplayFormat, type DisplayFormat, generalFormat } from './display/display-format.ts'
 import { builtInFormat, type NumberFormat, parseNumberFormat } from './number-format.ts'
 
 /** What kind of value each cell style makes of a number, by the index cells name it with (`s`). */
@@ -29,13 +29,13 @@ export async function readDisplayFormats(
 
 /** Built-in formats of other languages: what they show is not in the file, but whether it is a date is known. */
 function displayByKind(kindOf: NumberFormat): DisplayFormat {
-  const { number, text } = createDisplayFormat('General')
   return {
+    ...generalFormat,
     number: (value, uses1904) => {
       const shown = formatSerial(value, kindOf(value), uses1904)
-      return typeof shown === 'string' ? shown : number(shown, uses1904)
+      return typeof shown === 'string' ? shown : generalFormat.number(shown, uses1904)
     },
-    text,
+    showsTime: (value) => kindOf(value) !== 'number',
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Cell } from '../../../../sheets/rows/grid.ts'
 import { xlsxFailure } from '../container/failure.ts'
-import { formatIsoCell, formatSerial } from './date.ts'
+import { formatIsoCell, formatSerial, serialOfIsoCell } from './date.ts'
 import { type DisplayFormat, generalFormat } from './display/display-format.ts'
 import type { NumberFormat } from './number-format.ts'
 import { decodeXstring } from './string-item.ts'
@@ -36,13 +36,17 @@ export function createDisplayReader(
   formats: readonly DisplayFormat[],
 ): CellReader {
   const formatOf = (style: string | undefined): DisplayFormat => formats[Number(style ?? 0)] ?? generalFormat
-  // No number is shown here, only what needs no format is read: texts, errors and ISO dates.
+  // No number is shown here, only what needs no format is read: texts, errors and dates that have none.
   const workbook = { sharedStrings, cellFormats: [], uses1904 }
   return {
     value(raw, type, style) {
       if (type === undefined || type === 'n') {
         const value = readNumber(raw.trim())
         return value === undefined ? raw.trim() : formatOf(style).number(value, uses1904)
+      }
+      const serial = type === 'd' ? serialOfIsoCell(raw.trim(), uses1904) : undefined
+      if (serial !== undefined && formatOf(style).showsTime(serial)) {
+        return formatOf(style).number(serial, uses1904)
       }
       const cell = readCellValue(raw, type, undefined, workbook)
       if (typeof cell === 'boolean') return cell ? 'TRUE' : 'FALSE'

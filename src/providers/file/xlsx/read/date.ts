@@ -40,23 +40,50 @@ export function calendarDayOfSerial(day1900: number): string {
 const ISO_CELL =
   /^(?:(\d{4})-(\d\d)-(\d\d))?(?:(?:T|^)(\d\d):(\d\d)(?::(\d\d(?:\.\d+)?))?)?(?:Z|[+-]\d\d:\d\d)?$/
 
-/** A `t="d"` cell. Its zone, if it has one, is dropped: a cell shows its own clock. Anything else stays text. */
-export function formatIsoCell(text: string, kind: CellKind): string {
+interface IsoCell {
+  hasDate: boolean
+  hasTime: boolean
+  /** Since 1970, or since midnight where there is no date. */
+  totalSeconds: number
+}
+
+/** A `t="d"` cell. Its zone, if it has one, is dropped: a cell shows its own clock. */
+function parseIsoCell(text: string): IsoCell | undefined {
   const match = ISO_CELL.exec(text)
-  if (match === null) return text
+  if (match === null) return undefined
   const [, year, month, dayOfMonth, hours, minutes, seconds] = match
   const hasDate = year !== undefined
   const hasTime = hours !== undefined
-  if (!hasDate && !hasTime) return text
+  if (!hasDate && !hasTime) return undefined
   const ms = hasDate ? Date.UTC(Number(year), Number(month) - 1, Number(dayOfMonth)) : 0
   const totalSeconds =
     (ms / MS_PER_DAY) * SECONDS_PER_DAY +
     Math.round(Number(hours ?? 0) * 3600 + Number(minutes ?? 0) * 60 + Number(seconds ?? 0))
+  return { hasDate, hasTime, totalSeconds }
+}
+
+/** As docs/contract.md#values wants it. What is no date and no time stays text. */
+export function formatIsoCell(text: string, kind: CellKind): string {
+  const cell = parseIsoCell(text)
+  if (cell === undefined) return text
+  const { hasDate, hasTime, totalSeconds } = cell
   const unixDay = Math.floor(totalSeconds / SECONDS_PER_DAY)
   const time = clock(totalSeconds - unixDay * SECONDS_PER_DAY)
   if (!hasDate || (hasTime && kind === 'time')) return time
   const showsTime = kind === 'date-time' || (hasTime && kind !== 'date')
   return showsTime ? `${calendarDay(unixDay)}T${time}` : calendarDay(unixDay)
+}
+
+/** The number that a cell with this date would hold in the workbook's own system, if that system has the date. */
+export function serialOfIsoCell(text: string, uses1904: boolean): number | undefined {
+  const cell = parseIsoCell(text)
+  if (cell === undefined) return undefined
+  const days = cell.totalSeconds / SECONDS_PER_DAY
+  if (!cell.hasDate) return days
+  const serial = days + UNIX_EPOCH_SERIAL
+  const serial1900 = serial < PHANTOM_LEAP_DAY + 1 ? serial - 1 : serial
+  const own = uses1904 ? serial1900 - DAYS_FROM_1900_TO_1904 : serial1900
+  return own < 0 ? undefined : own
 }
 
 /**

@@ -57,6 +57,31 @@ test('as displayed, every cell is the text its format shows', async () => {
   assert.equal(typed.rows[0]?.[0], 1234.5)
 })
 
+test('a date that is written as text is displayed by its format, as the same date written as a number', async () => {
+  const shownOf = async (cells: string[], uses1904: boolean) => {
+    const bytes = buildWorkbook({
+      rows: `<row r="1">${cells.join('')}</row>`,
+      formats: [0, 14, 'd mmm yy h:mm', '[h]:mm', '0.00'],
+      workbookProperties: `<workbookPr date1904="${uses1904}"/>`,
+    })
+    return (await decodeXlsx(bytes, { values: 'formatted' })).rows[0]
+  }
+  const cells = [
+    '<c s="1" t="d"><v>2014-02-14T08:27:49</v></c>',
+    '<c s="2" t="d"><v>2014-02-14T08:27:49Z</v></c>',
+    '<c s="3" t="d"><v>09:30:00</v></c>',
+    '<c s="4" t="d"><v>2014-02-14</v></c>',
+    '<c s="0" t="d"><v>2014-02-14</v></c>',
+    '<c s="1" t="d"><v>soon</v></c>',
+  ]
+  const expected = ['2/14/2014', '14 Feb 14 8:27', '9:30', '2014-02-14', '2014-02-14', 'soon']
+  assert.deepEqual(await shownOf(cells, false), expected)
+  assert.deepEqual(await shownOf(cells, true), expected)
+  const early = ['<c s="1" t="d"><v>1900-01-01</v></c>', '<c s="1" t="d"><v>1900-03-01</v></c>']
+  assert.deepEqual(await shownOf(early, false), ['1/1/1900', '3/1/1900'])
+  assert.deepEqual(await shownOf(early, true), ['1900-01-01', '1900-03-01'])
+})
+
 test('a workbook written by openpyxl, as displayed', async () => {
   const bytes = readFileSync(new URL('../fixtures/openpyxl.xlsx', import.meta.url))
   const { rows } = await decodeXlsx(bytes, { values: 'formatted' })

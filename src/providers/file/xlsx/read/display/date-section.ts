@@ -121,7 +121,8 @@ function displayElapsed({ totalSeconds }: Moment, unit: string): string {
 }
 
 function displayHalf({ second }: Moment, code: string): string {
-  const [morning = '', afternoon = ''] = code.split('/')
+  // Excel keeps the case of `a/p` only.
+  const [morning = '', afternoon = ''] = (code.length === 3 ? code : code.toUpperCase()).split('/')
   return second < SECONDS_PER_DAY / 2 ? morning : afternoon
 }
 

@@ -6,13 +6,19 @@ import { displayNumber } from './number-section.ts'
 /** A cell as its number format shows it. */
 export interface DisplayFormat {
   number(value: number, uses1904: boolean): string
+  /** Whether it shows this number as a date, a time or a duration. */
+  showsTime(value: number): boolean
   text(text: string): string
 }
 
 /** Excel takes 255 characters at most. */
 const MAX_CODE_CHARS = 255
 
-export const generalFormat: DisplayFormat = { number: displayGeneral, text: (text) => text }
+export const generalFormat: DisplayFormat = {
+  number: displayGeneral,
+  showsTime: () => false,
+  text: (text) => text,
+}
 
 export function createDisplayFormat(code: string): DisplayFormat {
   if (code === '' || code.length > MAX_CODE_CHARS) return generalFormat
@@ -25,13 +31,24 @@ export function createDisplayFormat(code: string): DisplayFormat {
     number(value, uses1904) {
       const { section, showsSign } = chooseSection(forNumbers, value)
       if (section === undefined) return displayGeneral(value)
-      if (section.isDate) return displayDate(value, section.tokens, uses1904) ?? displayGeneral(value)
+      if (section.isDate) return displayTime(value, section, uses1904) ?? displayGeneral(value)
       const sign = value < 0 && showsSign ? '-' : ''
       return sign + displayNumber(Math.abs(value), section.tokens)
     },
+    showsTime: (value) => chooseSection(forNumbers, value).section?.isDate ?? false,
     text: (text) =>
-      forText?.tokens.map((token) => (token.kind === 'text' ? text : token.text)).join('') ?? text,
+      forText?.tokens
+        .map((token) => (token.kind === 'text' || token.kind === 'general' ? text : token.text))
+        .join('') ?? text,
   }
+}
+
+/** Excel shows no date and no time of day before day 0, but counts hours, minutes or seconds back from it. */
+function displayTime(value: number, { tokens }: FormatSection, uses1904: boolean): string | undefined {
+  const isCountedOnly = !tokens.some(({ kind }) => kind === 'date' || kind === 'half-day')
+  if (value >= 0 || !isCountedOnly) return displayDate(value, tokens, uses1904)
+  const shown = displayDate(-value, tokens, uses1904)
+  return shown === undefined ? undefined : `-${shown}`
 }
 
 function takesText(section: FormatSection | undefined): boolean {

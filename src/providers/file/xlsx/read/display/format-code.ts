@@ -16,6 +16,14 @@ export interface FormatSection {
   isDate: boolean
 }
 
+/** Formats that follow the settings of the system, whatever else their code says, as they are in English. */
+const SYSTEM_CODES: Readonly<Record<string, string>> = {
+  f800: 'dddd, mmmm d, yyyy',
+  'x-sysdate': 'dddd, mmmm d, yyyy',
+  f400: 'h:mm:ss AM/PM',
+  'x-systime': 'h:mm:ss AM/PM',
+}
+
 export interface FormatCondition {
   operator: string
   limit: number
@@ -23,18 +31,21 @@ export interface FormatCondition {
 }
 
 const PATTERN =
-  /"(?<quoted>[^"]*)"?|\\(?<escaped>.)|_(?<spaced>.)|\*(?<filled>.)|\[(?<elapsed>h+|m+|s+)\]|\[\$(?<currency>[^\]-]*)(?:-[^\]]*)?\]|\[(?<operator><=|>=|<>|<|>|=)\s*(?<limit>-?\d+(?:\.\d+)?)\s*\]|\[[^\]]*\]?|(?<general>general|standard)|(?<halfDay>am\/pm|a\/p)|(?<exponent>e[+-])|(?<date>y+|m+|d+|h+|s+|e+|g+|b+)|(?<digit>[0#?])|(?<sign>[.,%/@;])|(?<other>.)/gisu
+  /"(?<quoted>[^"]*)"?|\\(?<escaped>.)|_(?<spaced>.)|\*(?<filled>.)|\[(?<elapsed>h+|m+|s+)\]|\[\$-(?<system>f[48]00|x-sys(?:date|time))\]|\[\$(?<currency>[^\]-]*)(?:-[^\]]*)?\]|\[(?<operator><=|>=|<>|<|>|=)\s*(?<limit>-?\d+(?:\.\d+)?)\s*\]|\[[^\]]*\]?|(?<general>general|standard)|(?<halfDay>am\/pm|a\/p)|(?<exponent>e[+-])|(?<date>y+|m+|d+|h+|s+|e+|g+|b+)|(?<digit>[0#?])|(?<sign>[.,%/@;])|(?<other>.)/gisu
 
 const SIGNS = { '.': 'point', ',': 'comma', '%': 'percent', '/': 'slash', '@': 'text' } as const
 
 /** The sections of a code, at most four, each taken apart. */
 export function parseFormatCode(code: string): FormatSection[] {
   const sections: FormatSection[] = [emptySection()]
+  const systemCodes = new Map<FormatSection, string>()
   for (const { groups = {}, 0: all } of code.matchAll(PATTERN)) {
     const section = sections.at(-1) ?? emptySection()
     const { tokens } = section
     const literal = groups.quoted ?? groups.escaped ?? groups.currency ?? groups.other
     if (all === ';') sections.push(emptySection())
+    else if (groups.system !== undefined)
+      systemCodes.set(section, SYSTEM_CODES[groups.system.toLowerCase()] ?? '')
     else if (literal !== undefined) tokens.push({ kind: 'literal', text: literal })
     else if (groups.spaced !== undefined) tokens.push({ kind: 'literal', text: ' ' })
     else if (groups.operator !== undefined)
@@ -47,6 +58,9 @@ export function parseFormatCode(code: string): FormatSection[] {
     else if (groups.date !== undefined) tokens.push({ kind: 'date', text: all.toLowerCase() })
     else if (groups.digit !== undefined) tokens.push({ kind: 'digit', text: all as '0' })
     else if (groups.sign !== undefined) tokens.push({ kind: SIGNS[all as keyof typeof SIGNS], text: all })
+  }
+  for (const [section, systemCode] of systemCodes) {
+    section.tokens = parseFormatCode(systemCode)[0]?.tokens ?? []
   }
   for (const section of sections) settle(section)
   return sections.slice(0, 4)

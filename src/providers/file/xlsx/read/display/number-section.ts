@@ -1,40 +1,41 @@
 import { type Decimal, roundDecimal, toDecimal } from './decimal.ts'
+import { displayBefore } from './digit-places.ts'
 import type { FormatToken } from './format-code.ts'
+import { displayFraction } from './fraction-section.ts'
 import { displayGeneral } from './general.ts'
 
 /** A number, without its sign, as one section of a format shows it. */
 export function displayNumber(value: number, tokens: readonly FormatToken[]): string {
   const hasDigits = tokens.some(({ kind }) => kind === 'digit')
-  const isFraction = hasDigits && tokens.some(({ kind }) => kind === 'slash')
-  if (!hasDigits || isFraction) return displayWhole(value, tokens, isFraction)
+  if (!hasDigits) return displayWithoutPlaces(value, tokens)
+  if (tokens.some(({ kind }) => kind === 'slash')) {
+    return displayFraction(value, tokens) ?? displayGeneral(value)
+  }
   const exponentAt = tokens.findIndex(({ kind }) => kind === 'exponent')
   return exponentAt === -1
     ? displayFixed(scaled(value, tokens), tokens)
     : displayScientific(value, tokens, exponentAt)
 }
 
-/** Formats with no places for digits. Fractions (`# ?/?`) are shown as decimals, as under General. */
-function displayWhole(value: number, tokens: readonly FormatToken[], isFraction: boolean): string {
-  if (isFraction) return displayGeneral(value)
-  return tokens
-    .map(({ kind, text }) => (kind === 'general' || kind === 'text' ? displayGeneral(value) : text))
-    .join('')
+function displayWithoutPlaces(value: number, tokens: readonly FormatToken[]): string {
+  // A section for texts shows a number as if it had no format, once and without what stands around the text.
+  if (tokens.some(({ kind }) => kind === 'text')) return displayGeneral(value)
+  return tokens.map(({ kind, text }) => (kind === 'general' ? displayGeneral(value) : text)).join('')
 }
 
-/** `%` shows hundredths; a comma behind the last place leaves three digits away. */
+/** `%` shows hundredths; a comma behind the last place, before the point or at the end, leaves three digits away. */
 function scaled(value: number, tokens: readonly FormatToken[]): Decimal {
-  const decimal = toDecimal(value)
+  const { digits, exponent } = toDecimal(value)
+  const pointAt = tokens.findIndex(({ kind }) => kind === 'point')
+  const wholeEnd = pointAt === -1 ? tokens.length : pointAt
+  const lastPlace = tokens.findLastIndex(({ kind }) => kind === 'digit')
+  const lastWholePlace = tokens.findLastIndex(({ kind }, at) => kind === 'digit' && at < wholeEnd)
   const hundreds = tokens.filter(({ kind }) => kind === 'percent').length
-  const thousands = tokens.filter((_, at) => isScaling(tokens, at)).length
-  return { digits: decimal.digits, exponent: decimal.exponent + 2 * hundreds - 3 * thousands }
-}
-
-function isScaling(tokens: readonly FormatToken[], at: number): boolean {
-  if (tokens[at]?.kind !== 'comma') return false
-  const point = tokens.findIndex(({ kind }) => kind === 'point')
-  const end = point === -1 || at > point ? tokens.length : point
-  const isAfterPlace = tokens.slice(0, at).some(({ kind }) => kind === 'digit')
-  return isAfterPlace && !tokens.slice(at, end).some(({ kind }) => kind === 'digit')
+  const thousands = tokens.filter(
+    ({ kind }, at) =>
+      kind === 'comma' && (at < wholeEnd ? lastWholePlace !== -1 && at > lastWholePlace : at > lastPlace),
+  ).length
+  return { digits, exponent: exponent + 2 * hundreds - 3 * thousands }
 }
 
 function displayFixed(decimal: Decimal, tokens: readonly FormatToken[]): string {
@@ -47,51 +48,16 @@ function displayFixed(decimal: Decimal, tokens: readonly FormatToken[]): string 
   return displayBefore(whole, before) + point + displayAfter(fraction, after)
 }
 
-/** Digits go into their places from the right; the leftmost place takes all that are left. */
-function displayBefore(digits: string, tokens: readonly FormatToken[]): string {
-  const firstPlace = tokens.findIndex(({ kind }) => kind === 'digit')
-  const lastPlace = tokens.findLastIndex(({ kind }) => kind === 'digit')
-  const isGrouped = tokens.some(({ kind }, at) => kind === 'comma' && at > firstPlace && at < lastPlace)
-  let rest = digits
-  let shownDigits = 0
-  let shown = ''
-  const put = (digit: string): void => {
-    const needsComma = isGrouped && shownDigits > 0 && shownDigits % 3 === 0
-    shown = digit + (needsComma ? ',' : '') + shown
-    shownDigits++
-  }
-  for (let at = tokens.length - 1; at >= 0; at--) {
-    const token = tokens[at]
-    if (token?.kind !== 'digit') {
-      if (token && token.kind !== 'comma') shown = token.text + shown
-      continue
-    }
-    if (rest === '') {
-      if (token.text === '0') put('0')
-      else if (token.text === '?') shown = ` ${shown}`
-      continue
-    }
-    do {
-      put(rest.slice(-1))
-      rest = rest.slice(0, -1)
-    } while (at === firstPlace && rest !== '')
-  }
-  return rest + shown
-}
-
+/** Past the number's last digit a `0` shows a zero, a `?` a blank and a `#` nothing, each for itself. */
 function displayAfter(digits: string, tokens: readonly FormatToken[]): string {
-  const places = tokens.filter(({ kind }) => kind === 'digit')
-  const needed = Math.max(
-    digits.replace(/0+$/, '').length,
-    places.findLastIndex(({ text }) => text === '0') + 1,
-  )
+  const significant = digits.replace(/0+$/, '').length
   let place = 0
   return tokens
     .map(({ kind, text }) => {
       if (kind === 'comma') return ''
       if (kind !== 'digit') return text
       const digit = digits[place] ?? '0'
-      if (place++ < needed) return digit
+      if (place++ < significant || text === '0') return digit
       return text === '?' ? ' ' : ''
     })
     .join('')
