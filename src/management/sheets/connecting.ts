@@ -6,7 +6,7 @@ import { rowJson } from '../../sheets/rows/snapshot.ts'
 import type { SheetRecord } from '../../store/sheets/sheets.ts'
 import { Problem } from '../problem.ts'
 import { columnTypesOf } from './column-types.ts'
-import type { SheetToConnect, Sheets } from './sheets.ts'
+import type { Sheets, SheetToConnect } from './sheets.ts'
 
 /** Looks at a tab before it becomes a sheet: one that cannot be read now would only fail later, before its clients. */
 export interface Connecting {
