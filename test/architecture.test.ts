@@ -5,7 +5,7 @@ import { test } from 'node:test'
 
 /**
  * Arrows go down only (ARCHITECTURE.md). Each place may import itself and what is listed; siblings do not know each
- * other, and adapters are named by `assemble.ts` alone.
+ * other, and adapters are named in `assemble/` alone.
  */
 const mayImport: Record<string, readonly string[]> = {
   leaf: [],
@@ -21,8 +21,8 @@ const mayImport: Record<string, readonly string[]> = {
   'providers/file': ['leaf', 'sheets'],
   'providers/google': ['leaf', 'sheets', 'providers/remote', 'store', 'shared-state'],
   providers: ['leaf', 'sheets', 'providers/google', 'providers/file'],
-  // Connecting Google is one of the owner's verbs, and has no meaning for any other provider.
-  // So is bringing a file.
+  // Signing in with Google is one of the owner's verbs, and so is bringing a file. How spreadsheets are connected is
+  // a port (`sheets/connection.ts`): nothing here knows who is behind it.
   management: [
     'leaf',
     'admission',
@@ -55,7 +55,7 @@ const mayImport: Record<string, readonly string[]> = {
     '*adapters*',
   ],
   doctor: ['leaf', 'assemble', 'store', 'providers/file'],
-  commands: ['leaf', 'doctor', 'assemble', 'management', 'sheets', 'store', 'providers/file'],
+  commands: ['leaf', 'doctor', 'assemble', 'management', 'sheets', 'store', 'providers', 'providers/file'],
   process: ['leaf', 'sinks', 'assemble', 'commands', 'management', 'sheets', 'store', 'providers/file'],
 }
 
@@ -117,6 +117,35 @@ test('no imports go in a circle, not even by types', () => {
     ['leaf', []],
   ])
   assert.deepEqual(circlesAmong(looped), ['one → two → three → one'])
+})
+
+/** Owners connect their spreadsheets, and use them, without anybody's knowing who is behind the port. */
+const namesGoogle: Record<string, string> = {
+  'src/assemble/homes.ts': 'builds it',
+  'src/providers/provider-table.ts': 'lists it',
+  'src/management/people/google-identity.ts':
+    'signing in with Google, which is no connection of spreadsheets',
+}
+
+test('nobody imports what is Google’s but who builds it, lists it or signs in with it', () => {
+  const names = sources().filter(
+    (file) =>
+      placeOf(file) !== 'providers/google' &&
+      importsOf(file).some((imported) => placeOf(imported) === 'providers/google'),
+  )
+  assert.deepEqual(names.sort(), Object.keys(namesGoogle).sort())
+})
+
+const comments = /\/\*[\s\S]*?\*\//g
+
+/** In the app as well: its words come with the sources that the server offers. */
+test('no page that connects, chooses or shows sheets names a provider', () => {
+  const pages = globSync('web/src/pages/{connect,files,settings,sheet,sheets,start}/*.tsx')
+  assert.ok(pages.length > 20, 'there are some to look at')
+  const named = pages.filter((file) =>
+    /['"`>][^'"`<]*google/i.test(readFileSync(file, 'utf8').replace(comments, '')),
+  )
+  assert.deepEqual(named, [])
 })
 
 test('only config.ts and the process read the environment, and nobody logs past the log', () => {

@@ -13,8 +13,8 @@ import { createCompression } from '../http/compression.ts'
 import { createUnreadAnswers } from '../http/unread-answers.ts'
 import { createAccounts } from '../management/accounts/accounts.ts'
 import { createBySlug } from '../management/accounts/by-slug.ts'
-import { createGoogleConnection } from '../management/connections/google-connection.ts'
-import { createGoogleSpreadsheets } from '../management/connections/google-spreadsheets.ts'
+import { createConnections } from '../management/connections/connections.ts'
+import { createOwnerConnection } from '../management/connections/owner-connection.ts'
 import { startResealing } from '../management/connections/resealing.ts'
 import { createKeys } from '../management/keys/keys.ts'
 import { createSignIn } from '../management/people/sign-in.ts'
@@ -24,9 +24,6 @@ import { createSheets } from '../management/sheets/sheets.ts'
 import { createUploadRoom } from '../management/uploads/upload-room.ts'
 import { createUploads } from '../management/uploads/uploads.ts'
 import { postgresProblem } from '../plain-words.ts'
-import { createFileProvider } from '../providers/file/file-provider.ts'
-import { createGoogle } from '../providers/google/google.ts'
-import { type ProviderId, providerTable } from '../providers/provider-table.ts'
 import { createSharedTokens } from '../providers/remote/shared-tokens.ts'
 import { createMetrics, type Metrics } from '../reporting/metrics.ts'
 import { type Observe, observeAll } from '../reporting/observe.ts'
@@ -66,10 +63,16 @@ import { openSqlite } from '../store/sql/sqlite/sqlite-database.ts'
 import type { Store } from '../store/store.ts'
 import { createUsage } from '../usage/usage.ts'
 import { assembleDashboard } from './dashboard-assembly.ts'
-import { createUnconfiguredProvider } from './unconfigured-provider.ts'
+import { createHomes, type Home, type HomeParts } from './homes.ts'
 import type { SharedState, Workshop } from './workshop.ts'
 
-export async function openWorkshop(config: Config, clock: Clock, log: Observe): Promise<Workshop> {
+/** `createMore`: builds providers beside those of the table. */
+export async function openWorkshop(
+  config: Config,
+  clock: Clock,
+  log: Observe,
+  createMore: (parts: HomeParts) => readonly Home[] = () => [],
+): Promise<Workshop> {
   const metrics = createMetrics()
   const observe = observeAll([log, metrics.observe])
   if (config.store.kind === 'sqlite') {
@@ -79,7 +82,7 @@ export async function openWorkshop(config: Config, clock: Clock, log: Observe): 
   const database = await openDatabase(config.store, clock, observe)
   try {
     const sealing = createSealing(await secretOf(config), config.formerSecrets, config.nextSecret)
-    return furnish({ config, clock, observe, metrics, database, sealing })
+    return furnish({ config, clock, observe, metrics, database, sealing, createMore })
   } catch (error) {
     await database.close()
     throw error
@@ -93,52 +96,39 @@ interface BareWorkshop {
   metrics: Metrics
   database: SqlDatabase
   sealing: Sealing
+  createMore(parts: HomeParts): readonly Home[]
 }
 
-function furnish({ config, clock, observe, metrics, database, sealing }: BareWorkshop): Workshop {
+function furnish(bare: BareWorkshop): Workshop {
+  const { config, clock, observe, metrics, database, sealing } = bare
   const store = createSqlStore(database, clock)
   const plans: Plans = new Map([...defaultPlans, ...Object.entries(config.plans)])
   const accounts = createAccounts(store, plans)
   const { shares } = config
-  const kinds = createProviderKinds(Object.values(providerTable))
-  const sheets = createSheets({ store, kinds, shares, observe })
-  const keys = createKeys(store, sheets)
   const signIn = createSignIn(store, accounts, clock, shares.sessions)
   const sharedTokens = createSharedTokens({ store, sealing })
   const shared = createSharedState(config, store, clock, observe)
-  const { share } = shared
-  const atGoogle =
-    config.google &&
-    createGoogle({
-      settings: config.google,
-      store,
-      sealing,
-      clock,
-      observe,
-      sharedTokens,
-      shares,
-      ...(share && { share }),
-    })
   const uploadFolder = join(config.dataFolder, 'files')
   // Files lie on one machine: where several serve, the others would not find them.
   const isEmbedded = config.store.kind === 'sqlite'
   const room = isEmbedded ? createUploadRoom(uploadFolder, config.shares, observe) : null
-  const lengths = room && { problemWithLength: room.problemWithLength }
-  const built: Record<ProviderId, Provider> = {
-    file: createFileProvider({ observe, clock, shares, ...lengths }),
-    google: atGoogle?.provider ?? createUnconfiguredProvider(providerTable.google.title, googleMissing),
-  }
-  const providers: ReadonlyMap<string, Provider> = new Map(Object.entries(built))
+  const homeParts = { config, store, sealing, clock, observe, sharedTokens, share: shared.share, room }
+  const homes = [...Object.values(createHomes(homeParts)), ...bare.createMore(homeParts)]
+  const providers: ReadonlyMap<string, Provider> = new Map(
+    homes.map(({ kind, provider }) => [kind.id, provider]),
+  )
+  const kinds = createProviderKinds(homes.map(({ kind }) => kind))
+  const sheets = createSheets({ store, kinds, shares, observe })
+  const keys = createKeys(store, sheets)
   const decoding = createDecoding({ observe, clock, shares })
   const connecting = createConnecting({ sheets, providers, kinds, decoding })
   const ofOwner = { sheets, keys, connecting }
-  const google = createGoogleConnection({
-    store,
-    sealing,
-    oauth: atGoogle?.oauth ?? null,
-    consentOrigin: atGoogle?.consentOrigin ?? null,
-    baseUrl: () => workshop.baseUrl,
-  })
+  const baseUrl = () => workshop.baseUrl
+  const connections = createConnections(
+    homes.flatMap(({ connection }) =>
+      connection ? [createOwnerConnection({ store, sealing, connection, baseUrl })] : [],
+    ),
+  )
   const workshop: Workshop = {
     observe,
     metrics,
@@ -149,8 +139,8 @@ function furnish({ config, clock, observe, metrics, database, sealing }: BareWor
     ofOwner,
     signIn,
     uploads: room && createUploads({ folder: uploadFolder, room, decoding, store, connecting, observe }),
-    google,
-    googleSpreadsheets: createGoogleSpreadsheets(google, atGoogle?.files ?? null),
+    kinds,
+    connections,
     sealing,
     shared,
     baseUrl: config.baseUrl,
@@ -168,7 +158,7 @@ function furnish({ config, clock, observe, metrics, database, sealing }: BareWor
       }
     },
     async close() {
-      await atGoogle?.close()
+      for (const home of homes) await home.close()
       await decoding.close()
       await shared.close()
       await store.close()
@@ -216,9 +206,6 @@ function inWords(outcome: CopiedTable[] | CopyRefusal): CopiedTable[] | Problem 
   }
   return new Problem(`What arrived in ${outcome.differs} is not what was sent; nothing was kept.`)
 }
-
-const googleMissing =
-  'The operator sets GOOGLE_CLIENT_ID and GOOGLE_CLIENT_SECRET; docs/google-setup.md says how to get them.'
 
 /** Networks that are counted in memory: about ten megabytes at most, however many addresses somebody has. */
 const mostStrangers = 50_000

@@ -37,7 +37,7 @@ const appFolder = join(import.meta.dirname, '..', '..', 'web', 'dist')
 /** What only the dashboard needs, on top of the workshop and the server's own parts. */
 export function assembleDashboard(needs: DashboardNeeds): { dashboard: Dashboard; close(): void } {
   const { config, workshop, windows, usage, api, unread, trustedProxies } = needs
-  const { store, plans, signIn, google, uploads, sealing } = workshop
+  const { store, plans, signIn, connections, uploads, sealing } = workshop
   const { clock, observe } = api
   const { signUpPlan } = config
   const planBook = createPlanBook(plans)
@@ -73,7 +73,7 @@ export function assembleDashboard(needs: DashboardNeeds): { dashboard: Dashboard
     shareUse: createShareUse(store, uploads, config.shares),
     usageFigures: createUsageFigures({ store, usage, plans, clock, turns: api.turns }),
     ownerReading: createOwnerReading(api, unread),
-    endAccount: createAccountEnding(store, google, uploads),
+    endAccount: createAccountEnding(store, connections, uploads),
     addressOf: (request) => clientAddress(request, trustedProxies),
   })
   return { dashboard, close: () => identity?.close() }

@@ -1,8 +1,7 @@
 import type { Plans } from '../admission/plans.ts'
 import type { Accounts } from '../management/accounts/accounts.ts'
 import type { BySlug } from '../management/accounts/by-slug.ts'
-import type { GoogleConnection } from '../management/connections/google-connection.ts'
-import type { GoogleSpreadsheets } from '../management/connections/google-spreadsheets.ts'
+import type { Connections } from '../management/connections/connections.ts'
 import type { Keys } from '../management/keys/keys.ts'
 import type { SignIn } from '../management/people/sign-in.ts'
 import type { Problem } from '../management/problem.ts'
@@ -15,6 +14,7 @@ import type { Sealing } from '../secrets/sealing.ts'
 import type { ShareValue } from '../shared-state/cells/shared-value.ts'
 import type { RateWindows } from '../shared-state/rate-windows/rate-windows.ts'
 import type { Provider } from '../sheets/provider.ts'
+import type { ProviderKinds } from '../sheets/provider-kind.ts'
 import type { Decoding } from '../sheets/reading/decoding.ts'
 import type { CopiedTable } from '../store/sql/copy-store.ts'
 import type { Store } from '../store/store.ts'
@@ -34,8 +34,8 @@ export interface Workshop {
   signIn: SignIn
   /** null where files of this machine are not served. */
   uploads: Uploads | null
-  google: GoogleConnection
-  googleSpreadsheets: GoogleSpreadsheets
+  kinds: ProviderKinds
+  connections: Connections
   sealing: Sealing
   shared: SharedState
   /** How people reach the server, without a slash at the end. With PORT=0 it is known when the server listens. */

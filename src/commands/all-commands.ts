@@ -1,7 +1,8 @@
+import { connectableKinds } from '../providers/provider-table.ts'
 import { accountCommands } from './account-commands.ts'
 import type { BareCommand, Command } from './command.ts'
+import { connectionCommands } from './connection-commands.ts'
 import { doctorCommand } from './doctor-command.ts'
-import { googleCommands } from './google-commands.ts'
 import { keyCommands } from './key-commands.ts'
 import { sheetCommands } from './sheet-commands.ts'
 import { storeCommands } from './store-commands.ts'
@@ -11,7 +12,7 @@ export const commands: readonly (Command | BareCommand)[] = [
   ...accountCommands,
   ...sheetCommands,
   ...keyCommands,
-  ...googleCommands,
+  ...connectableKinds.flatMap(connectionCommands),
   ...storeCommands,
   doctorCommand,
 ]

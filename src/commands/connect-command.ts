@@ -4,17 +4,24 @@ import type { NamedAccount } from '../management/accounts/accounts.ts'
 import { Problem } from '../management/problem.ts'
 import type { SheetToConnect } from '../management/sheets/sheets.ts'
 import { kindOf, locateFile } from '../providers/file/file-location.ts'
+import { connectableKinds } from '../providers/provider-table.ts'
+import type { ProviderKind } from '../sheets/provider-kind.ts'
 import type { SheetAccess } from '../store/sql/schema.ts'
 import { type Command, type Options, type Outcome, oneOf, UsageError } from './command.ts'
+import { connectionTo } from './connection-commands.ts'
 import { parsedAddress, sheetJson } from './sheet-address.ts'
 
 export const connectSheet: Command = {
   words: ['sheet', 'connect'],
-  usage:
-    'sheet connect <account>/<sheet> --file <path> [--tab <name>] [--access public-read]\n' +
-    '  rowport sheet connect <account>/<sheet> --google <spreadsheet id or url> [--tab <name>] [--access …]',
+  usage: [
+    'sheet connect <account>/<sheet> --file <path> [--tab <name>] [--access public-read]',
+    ...connectableKinds.map(
+      ({ id }) =>
+        `  rowport sheet connect <account>/<sheet> --${id} <spreadsheet id or url> [--tab <name>] [--access …]`,
+    ),
+  ].join('\n'),
   positionals: ['<account>/<sheet>'],
-  options: ['file', 'google', 'tab', 'access'],
+  options: ['file', ...connectableKinds.map(({ id }) => id), 'tab', 'access'],
   run: connect,
 }
 
@@ -23,11 +30,14 @@ type Spreadsheet = Pick<SheetToConnect, 'provider' | 'source' | 'location' | 'cr
 async function connect(
   workshop: Workshop,
   [address = '']: readonly string[],
-  { file, google, tab, access = 'private' }: Options,
+  { file, tab, access = 'private', ...homes }: Options,
 ): Promise<Outcome | Problem> {
   const { accountSlug, sheetSlug } = parsedAddress(address)
-  if ((file === undefined) === (google === undefined)) {
-    throw new UsageError('Name the spreadsheet with --file or with --google.')
+  const named = connectableKinds.filter(({ id }) => homes[id] !== undefined)
+  const [kind] = named
+  if (named.length + (file === undefined ? 0 : 1) !== 1) {
+    const ways = ['--file', ...connectableKinds.map(({ id }) => `--${id}`)]
+    throw new UsageError(`Name the spreadsheet with ${ways.join(' or with ')}.`)
   }
   const wish = {
     sheetSlug,
@@ -37,7 +47,9 @@ async function connect(
   const account = await workshop.accounts.find(accountSlug)
   if (account instanceof Problem) return account
   const spreadsheet =
-    google === undefined ? fileAt(file ?? '', tab) : await googleAt(workshop, account, google, tab)
+    kind === undefined
+      ? fileAt(file ?? '', tab)
+      : await spreadsheetAt(workshop, account, kind, homes[kind.id] ?? '', tab)
   if (spreadsheet instanceof Problem) return spreadsheet
   const connected = await workshop.ofOwner.connecting.connect({ account, ...wish, ...spreadsheet })
   if (connected instanceof Problem) return connected
@@ -58,22 +70,26 @@ function fileAt(file: string, tab: string | undefined): Spreadsheet | Problem {
   return { provider: 'file', ...locateFile(file, tab ?? null) }
 }
 
-async function googleAt(
-  { google, googleSpreadsheets }: Workshop,
+async function spreadsheetAt(
+  workshop: Workshop,
   { id, slug }: NamedAccount,
+  { id: provider, name, hasTabs }: ProviderKind,
   spreadsheet: string,
   tab: string | undefined,
 ): Promise<Spreadsheet | Problem> {
-  const status = await google.status(id)
-  if (google.isConfigured && status?.state !== 'connected') {
-    const state = status ? 'must connect Google again' : 'is not connected to Google yet'
+  if (tab !== undefined && !hasTabs)
+    return new Problem(`a spreadsheet of ${name} has no tabs; leave --tab out`)
+  const { status: statusOf, isConfigured, spreadsheets } = connectionTo(provider, workshop)
+  const status = await statusOf(id)
+  if (isConfigured && status?.state !== 'connected') {
+    const state = status ? `must connect ${name} again` : `is not connected to ${name} yet`
     return new Problem(
       `account "${slug}" ${state}; its owner does that at the dashboard. For a link: rowport account link ${slug}`,
     )
   }
-  const located = await googleSpreadsheets.locate(id, spreadsheet, tab ?? null)
+  const located = await spreadsheets.locate(id, spreadsheet, tab ?? null)
   if (located instanceof Problem) return located
-  return { provider: 'google', source: located.source, ...located.place }
+  return { provider, source: located.source, ...located.place }
 }
 
 function count(number: number, noun: string): string {

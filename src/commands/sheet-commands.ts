@@ -30,16 +30,17 @@ export const sheetCommands: readonly Command[] = [
 ]
 
 async function listSheets(
-  { accounts, sheets, google, ofOwner }: Workshop,
+  { accounts, sheets, connections, ofOwner }: Workshop,
   [slug = '']: readonly string[],
 ): Promise<Outcome | Problem> {
   const account = await accounts.find(slug)
   if (account instanceof Problem) return account
   const list = await sheets.list(slug)
   if (list instanceof Problem) return list
-  const isConnectionOver = (await google.status(account.id))?.state === 'ended'
+  const ended = await connections.endedCredentials(account.id)
   const places = list.map((sheet) => {
     const place = ofOwner.sheets.describe(sheet)
+    const isConnectionOver = sheet.credentialId !== null && ended.has(sheet.credentialId)
     return { sheet, path: place.path, ...summaryOf(sheet, place, isConnectionOver) }
   })
   const lines = places.map(({ sheet: { id, slug, access }, state, path, spreadsheet }) => [

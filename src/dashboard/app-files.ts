@@ -46,7 +46,7 @@ const compressors: Record<Coding, (bytes: Buffer) => Promise<Buffer>> = {
   gzip: (bytes) => gzipped(bytes),
 }
 
-export function createAppFiles(folder: string, consentOrigin: string | null): AppFiles {
+export function createAppFiles(folder: string, consentOrigins: readonly string[]): AppFiles {
   let files: ReadonlyMap<string, AppFile> | null = null
 
   return {
@@ -61,7 +61,7 @@ export function createAppFiles(folder: string, consentOrigin: string | null): Ap
         'Content-Type': shown.type,
         'Cache-Control': cacheControl(isPage, shown),
         ...(isPage
-          ? { 'Content-Security-Policy': contentPolicy(consentOrigin) }
+          ? { 'Content-Security-Policy': contentPolicy(consentOrigins) }
           : { ETag: shown.etag, Vary: 'Accept-Encoding' }),
       }
       if (!isPage && request.headers['if-none-match'] === shown.etag) {

@@ -3,7 +3,7 @@
  * `OwnerVerbs` at its end has every path with what it takes and answers. Times are Unix milliseconds.
  *
  * A refusal is `{ error: { code, message, field? } }` with status 400 (the input), 401 (not signed in), 403 (another
- * site asked, or see RecentSignInRequired), 404, 409 (taken), 429 (too often, `Retry-After`), 502 (Google) or 503 (the store).
+ * site asked, or see RecentSignInRequired), 404, 409 (taken), 429 (too often, `Retry-After`), 502 (the provider) or 503 (the store).
  *
  * An account may ask so often in a minute (`owner_requests_per_minute`), a network where nobody is signed in as often; rows as
  * often as the plan's requests. Signing out, revoking a key and pausing a sheet are possible also when that is used up.
@@ -13,7 +13,7 @@ export interface ApiRefusal {
 }
 
 /**
- * The `code` of a 403 to what ends something for good (a sheet, the way to Google, the account), gives a key another value or
+ * The `code` of a 403 to what ends something for good (a sheet, a connection, the account), gives a key another value or
  * sets the first password, when the sign-in is older than 15 minutes. POST /confirm { password }, or sign in again in any other way; then
  * ask again. Changing a password needs the current one, which is as good.
  */
@@ -32,10 +32,35 @@ export interface SessionView {
 export interface ServerView {
   baseUrl: string
   version: string
+  /** "Continue with Google". */
   hasGoogle: boolean
   /** Only the embedded default serves local files. */
   hasFiles: boolean
+  /** Where sheets can come from, each with the words that only it can have. */
+  sources: SourceView[]
   canSignUp: boolean
+}
+
+export interface SourceView {
+  provider: string
+  /** In sentences: "Google". */
+  name: string
+  /** As a choice: "Google Sheets". */
+  title: string
+  /** False where the operator has not set it up. */
+  isOffered: boolean
+  canBeListed: boolean
+  hasTabs: boolean
+  /** null where nobody has to let Rowport in: files. */
+  connection: {
+    by: 'consent' | 'key'
+    /** What the operator must do, where it is not offered. */
+    notSetUp: string
+    /** What is pasted and not searched for: the source of a regular expression. */
+    linkPattern: string
+    /** With `by: 'key'`. */
+    key: { label: string; hint: string } | null
+  } | null
 }
 
 export interface AccountView {
@@ -75,7 +100,7 @@ export interface PasswordInput {
 
 /** The checklist ticks itself off. */
 export interface StartView {
-  hasGoogle: boolean
+  isConnected: boolean
   sheets: number
   keys: number
   firstRequestAtMs: number | null
@@ -149,22 +174,29 @@ export interface RecentRequest {
 }
 
 /**
- * The connection of the account. The address of Google's consent, where it is made, needs a recent sign-in while a connection
- * is valid, as that may be replaced. From there Google leads back to `/connect` or `/settings` with `?google=<outcome>`, and with `&picked=<ids>`, comma
- * separated, where the owner chose spreadsheets on the way.
+ * The connection of the account to one of `ServerView.sources`. The address of the provider's consent, where it is made, and a
+ * key need a recent sign-in while a connection is valid, as that may be replaced. From there the provider leads back to
+ * `/connect` or `/settings` with `?{provider}=<outcome>`, and with `&picked=<ids>`, comma separated, where the owner chose
+ * spreadsheets on the way.
  */
-export interface GoogleView {
+export interface ConnectionView {
   isConfigured: boolean
   connection: {
+    /** Who it is there, for people. */
     email: string
     state: 'valid' | 'expired'
     reason: string | null
     connectedAtMs: number
     sheets: number
-    /** False with the scope drive.file: only what the owner chose at Google. */
+    /** False where Rowport has only what the owner chose there. */
     canSeeAllSpreadsheets: boolean
   } | null
 }
+export interface ConsentInput {
+  returnTo: '/connect' | '/settings'
+}
+/** `isRevokedAt` and the provider's name (`isRevokedAtGoogle`): whether it could be told. */
+export type DisconnectedView = Record<`isRevokedAt${string}`, boolean>
 export interface SpreadsheetChoice {
   spreadsheetId: string
   title: string
@@ -192,7 +224,7 @@ export interface FileChoice {
 }
 
 export type SheetSource =
-  | { provider: 'google'; spreadsheetId: string; tabId: number }
+  | { provider: string; spreadsheetId: string; tabId: number }
   | { provider: 'file'; path: string; tab: string | null }
 
 /** Nothing is saved. */
@@ -334,12 +366,17 @@ export interface OwnerVerbs {
   /** 409 while a sheet is connected to it. */
   'DELETE /files/{name}': { answer: null }
 
-  'GET /google': { answer: GoogleView }
-  'POST /google/connect': { input: { returnTo: '/connect' | '/settings' }; answer: { url: string } }
-  'POST /google/disconnect': { answer: { isRevokedAtGoogle: boolean } }
-  'GET /google/spreadsheets': { query: { search: string }; answer: SpreadsheetChoice[] }
+  /*
+   * Of every source with a connection, `{provider}` being its id (GET /google, POST /google/connect …). `{consentProvider}` is one
+   * that is connected by consent, `{keyProvider}` one by a key.
+   */
+  'GET /{provider}': { answer: ConnectionView }
+  'POST /{consentProvider}/connect': { input: ConsentInput; answer: { url: string } }
+  'POST /{keyProvider}/connect': { input: { key: string }; answer: { email: string } }
+  'POST /{provider}/disconnect': { answer: DisconnectedView }
+  'GET /{provider}/spreadsheets': { query: { search: string }; answer: SpreadsheetChoice[] }
   /** By the id of a spreadsheet, or by its whole address. */
-  'GET /google/spreadsheets/{pasted}/tabs': { answer: TabsView }
+  'GET /{provider}/spreadsheets/{pasted}/tabs': { answer: TabsView }
 
   'GET /keys': { answer: KeyView[] }
   'POST /keys': { input: KeyInput; answer: NewKeyView }

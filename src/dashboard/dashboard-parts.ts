@@ -6,8 +6,7 @@ import type { Accounts } from '../management/accounts/accounts.ts'
 import type { PlanBook } from '../management/accounts/plan-book.ts'
 import type { ShareUse } from '../management/accounts/share-use.ts'
 import type { UsageFigures } from '../management/accounts/usage-figures.ts'
-import type { GoogleConnection } from '../management/connections/google-connection.ts'
-import type { GoogleSpreadsheets } from '../management/connections/google-spreadsheets.ts'
+import type { Connections } from '../management/connections/connections.ts'
 import type { Keys } from '../management/keys/keys.ts'
 import type { Attempts } from '../management/people/attempts.ts'
 import type { GoogleSignIn } from '../management/people/google-sign-in.ts'
@@ -30,8 +29,8 @@ export interface DashboardParts {
   sheets: Sheets
   keys: Keys
   connecting: Connecting
-  google: GoogleConnection
-  googleSpreadsheets: GoogleSpreadsheets
+  connections: Connections
+  kinds: { all: readonly SourceKind[] }
   /** null where files of this machine are not served. */
   uploads: Uploads | null
   shareUse: ShareUse
@@ -45,6 +44,16 @@ export interface DashboardParts {
   observe: Observe
   /** Known for certain only when the server listens. */
   baseUrl(): string
+}
+
+/** Where sheets come from, as far as owners and their pages need to know. */
+export interface SourceKind {
+  id: string
+  name: string
+  title: string
+  connectsBy: 'consent' | 'key' | null
+  canBeListed: boolean
+  hasTabs: boolean
 }
 
 /** Rows for the owner who looks at a sheet of their own: no key, no quota; how often they may look is counted before. */

@@ -12,9 +12,9 @@ export function safetyHeaders({ isSecure }: Site): Record<string, string> {
   }
 }
 
-/** `consentOrigin`: browsers hold `form-action` also against the redirect that answers a form. */
-export function contentPolicy(consentOrigin: string | null): string {
-  const formAction = consentOrigin === null ? "'self'" : `'self' ${consentOrigin}`
+/** `consentOrigins`: browsers hold `form-action` also against the redirect that answers a form. */
+export function contentPolicy(consentOrigins: readonly string[]): string {
+  const formAction = ["'self'", ...consentOrigins].join(' ')
   return [
     "default-src 'none'",
     "script-src 'self'",

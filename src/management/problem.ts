@@ -20,7 +20,7 @@ export interface ProblemFacts {
 /**
  * `invalid`: the input. `unknown_person`: who they are could not be shown. `recent_sign_in_required`: it was shown too
  * long ago for what they want. `not_allowed`: not here, or not to them.
- * `not_found`, `taken`: the thing. `too_often`, `busy`: later. `provider`: Google, or a file.
+ * `not_found`, `taken`: the thing. `too_often`, `busy`: later. `provider`: where the spreadsheet is.
  */
 export type ProblemKind =
   | 'invalid'

@@ -2,10 +2,10 @@ import type { ProviderKind } from '../sheets/provider-kind.ts'
 import { fileKind } from './file/file-kind.ts'
 import { googleKind } from './google/google-kind.ts'
 
-/** Every provider of this build. Whoever must treat them one by one goes by its keys, so that none is forgotten. */
+/** Every provider of this build, in the order in which they are offered. Whoever must treat them one by one goes by its keys, so that none is forgotten. */
 export const providerTable = {
-  file: fileKind,
   google: googleKind,
+  file: fileKind,
 } as const satisfies { [id: string]: ProviderKind }
 
 export type ProviderId = keyof typeof providerTable

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { consentAnswerIn } from '../../src/management/connections/owner-connection.ts'
 import { bearer, done } from '../harness.ts'
-import { ada, startTogether } from './with-google.ts'
+import { ada, googleOf, startTogether } from './with-google.ts'
 
 /** An owner as far as the verbs need one: a session, the way through Google's page, and what comes back from it. */
 async function startChoosing(t: TestContext) {
@@ -13,14 +14,9 @@ async function startChoosing(t: TestContext) {
   assert.ok(session)
   const choose = async (pick: string[]) => {
     await google.control('POST', 'settings', { autoConsent: { user: ada, pick } })
-    const answer = await fetch(done(await workshop.google.start(session)), { redirect: 'manual' })
+    const answer = await fetch(done(await googleOf(rowport).start(session)), { redirect: 'manual' })
     const { searchParams: back } = new URL(answer.headers.get('location') ?? '')
-    const outcome = await workshop.google.finish(session, {
-      state: back.get('state'),
-      code: back.get('code'),
-      error: back.get('error'),
-      pickedFileIds: back.get('picked_file_ids'),
-    })
+    const outcome = await googleOf(rowport).finish(session, consentAnswerIn(back))
     return done(outcome)
   }
   return { ...together, workshop, account: session.account, choose }
@@ -32,7 +28,7 @@ test('the owner chooses at Google what Rowport may use, and chooses more later w
   const stock = await createSpreadsheet('Stock', { pickedBy: false })
   await createSpreadsheet('Diary', { pickedBy: false })
   const listed = async () => {
-    const list = done(await workshop.googleSpreadsheets.list(account.id, ''))
+    const list = done(await googleOf(rowport).spreadsheets.list(account.id, ''))
     assert.ok(list !== 'not_allowed')
     return list.spreadsheets.map(({ title }) => title).sort()
   }
@@ -40,7 +36,7 @@ test('the owner chooses at Google what Rowport may use, and chooses more later w
   const first = await choose(['Prices'])
   assert.deepEqual([first.pickedIds, first.formerLabel, first.isSameOwner], [[prices], null, true])
   assert.deepEqual(await listed(), ['Prices'])
-  const { source, place } = done(await workshop.googleSpreadsheets.locate(account.id, prices, null))
+  const { source, place } = done(await googleOf(rowport).spreadsheets.locate(account.id, prices, null))
   done(
     await workshop.sheets.connect({
       accountSlug: 'acme',
@@ -55,7 +51,7 @@ test('the owner chooses at Google what Rowport may use, and chooses more later w
   const read = () => rowport.get('/api/sheets/acme/prices', { ...bearer(key), 'Cache-Control': 'no-cache' })
   assert.equal((await read()).status, 200)
 
-  const unchosen = await workshop.googleSpreadsheets.open(account.id, stock)
+  const unchosen = await googleOf(rowport).spreadsheets.open(account.id, stock)
   assert.ok('message' in unchosen)
   assert.match(unchosen.message, /not chosen for Rowport.*“Choose spreadsheets at Google”/)
 

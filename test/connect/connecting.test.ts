@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type {
-  GoogleView,
+  ConnectionView,
   PreviewView,
   SheetView,
   SpreadsheetChoice,
@@ -10,7 +10,7 @@ import type {
 import { spreadsheetsScope } from '../emulator/harness.ts'
 import { bearer, done } from '../harness.ts'
 import { refusalIn, signedIn, type Visitor } from './visitor.ts'
-import { ada, grace, items, startTogether } from './with-google.ts'
+import { ada, googleOf, grace, items, startTogether } from './with-google.ts'
 
 const tabsOf = (owner: Visitor, pasted: string) =>
   owner.call<TabsView>('GET', `/google/spreadsheets/${encodeURIComponent(pasted)}/tabs`)
@@ -32,7 +32,7 @@ test('from the button to the rows: nothing is saved before the last step, and th
   })
   await createSpreadsheet('Holidays')
   const owner = await signedIn(rowport)
-  const before = await owner.call<GoogleView>('GET', '/google')
+  const before = await owner.call<ConnectionView>('GET', '/google')
   assert.deepEqual(before.json, { isConfigured: true, connection: null })
   assert.match(
     (await owner.get('/connect')).headers['content-security-policy'] ?? '',
@@ -40,7 +40,7 @@ test('from the button to the rows: nothing is saved before the last step, and th
   )
 
   assert.equal((await connect(owner)).location, '/connect?google=connected')
-  assert.equal((await owner.call<GoogleView>('GET', '/google')).json.connection?.email, ada)
+  assert.equal((await owner.call<ConnectionView>('GET', '/google')).json.connection?.email, ada)
   assert.deepEqual(await titles(owner, ''), ['Holidays', 'Prices 2026'])
   assert.deepEqual(await titles(owner, 'price'), ['Prices 2026'])
   assert.deepEqual(await titles(owner, "no'such"), [])
@@ -145,7 +145,10 @@ test('with the scope "spreadsheets" nothing can be listed, and every link of the
   const owner = await signedIn(rowport)
   await connect(owner)
   assert.deepEqual(await titles(owner, ''), [])
-  assert.equal((await owner.call<GoogleView>('GET', '/google')).json.connection?.canSeeAllSpreadsheets, true)
+  assert.equal(
+    (await owner.call<ConnectionView>('GET', '/google')).json.connection?.canSeeAllSpreadsheets,
+    true,
+  )
   assert.equal((await tabsOf(owner, unpicked)).json.title, 'Not picked')
 })
 
@@ -175,11 +178,11 @@ test('what comes back from Google counts only for the session that asked, once, 
   assert.equal(await isSaved(), true)
   assert.equal((await owner.get(path)).location, refused, 'once')
 
-  await rowport.workshop.google.disconnect(accountId)
+  await googleOf(rowport).disconnect(accountId)
   const late = await askGoogle(owner)
   rowport.clock.advanceMs(10 * 60_000)
   assert.equal((await owner.get(late.pathname + late.search)).location, refused)
-  assert.equal((await rowport.workshop.google.status(accountId))?.state, 'ended')
+  assert.equal((await googleOf(rowport).status(accountId))?.state, 'ended')
 })
 
 test('the owner comes back to the page from which they went, and to no other', async (t) => {
@@ -265,7 +268,7 @@ test('the token is nowhere as it is: not in the store, not in what is reported, 
 test('without a client id nothing of Google is offered, and a sheet that needs it says what the operator must do', async (t) => {
   const bare = await startTogether(t, { google: null })
   const owner = await signedIn(bare.rowport)
-  assert.equal((await owner.call<GoogleView>('GET', '/google')).json.isConfigured, false)
+  assert.equal((await owner.call<ConnectionView>('GET', '/google')).json.isConfigured, false)
   const forced = await owner.call('POST', '/google/connect', { returnTo: '/connect' })
   assert.equal(forced.status, 403)
   assert.match(refusalIn(forced), /Google is not set up on this server/)

@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { allRoutes } from '../../src/dashboard/owner-api/routes.ts'
+import { routesFor } from '../../src/dashboard/owner-api/routes.ts'
+import { connectableKinds } from '../../src/providers/provider-table.ts'
 import { bearer, done } from '../harness.ts'
 import { createVisitor, signedIn, type Visitor } from './visitor.ts'
 import { ada, grace, startTogether } from './with-google.ts'
+
+const allRoutes = routesFor(connectableKinds)
 
 test("no verb shows or changes anything of another owner's, whatever it is asked for", async (t) => {
   const { rowport, google, connect, askGoogle, createSpreadsheet } = await startTogether(t)

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { GoogleView, SheetSummary } from '../../src/dashboard/contract.ts'
+import type { ConnectionView, SheetSummary } from '../../src/dashboard/contract.ts'
 import { bearer, type ConnectedSheet, done } from '../harness.ts'
 import { signedIn, type Visitor } from './visitor.ts'
-import { ada, grace, startTogether, type Together } from './with-google.ts'
+import { ada, googleOf, grace, startTogether, type Together } from './with-google.ts'
 
 /** Connects a spreadsheet of ada's as the app does. */
 async function connectSheet({ rowport, createSpreadsheet }: Together, owner: Visitor, slug: string) {
@@ -21,7 +21,7 @@ async function states(owner: Visitor): Promise<Record<string, string>> {
 }
 
 async function connectionOf(owner: Visitor) {
-  return (await owner.call<GoogleView>('GET', '/google')).json.connection
+  return (await owner.call<ConnectionView>('GET', '/google')).json.connection
 }
 
 test('access that ends: every sheet says so at once, cached or not, and connecting again brings all back under the same address and key', async (t) => {
@@ -147,6 +147,6 @@ test('a paused sheet is called paused, also when access has ended', async (t) =>
   await rowport.connectFile('local', 'local.csv', 'a\n1\n')
   done(await rowport.workshop.sheets.setPaused('acme', 'stock', true))
   const { id } = done(await rowport.workshop.accounts.find('acme'))
-  done(await rowport.workshop.google.disconnect(id))
+  done(await googleOf(rowport).disconnect(id))
   assert.deepEqual(await states(owner), { local: 'live', prices: 'needs_reconnect', stock: 'paused' })
 })

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { allRoutes, apiPrefix } from '../../src/dashboard/owner-api/routes.ts'
+import { apiPrefix, routesFor } from '../../src/dashboard/owner-api/routes.ts'
+import { connectableKinds } from '../../src/providers/provider-table.ts'
 import { bearer, done, startRowport } from '../harness.ts'
 import { createVisitor, ownPage, refusalIn, signedIn } from './visitor.ts'
+
+const allRoutes = routesFor(connectableKinds)
 
 const minuteMs = 60_000
 const hourMs = 60 * minuteMs

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import type { Config, GoogleScope } from '../../src/config.ts'
+import type { OwnerConnection } from '../../src/management/connections/owner-connection.ts'
 import { type LocalGoogle, startLocalGoogle } from '../emulator/harness.ts'
 import { type Rowport, startRowport } from '../harness.ts'
 import type { Seen, Visitor } from './visitor.ts'
@@ -38,6 +39,13 @@ export const items = [
   ['Oak table', 420, true],
   ['Desk lamp', 59.9, false],
 ]
+
+/** The accounts' connections to Google, as commands and dashboard have them. */
+export function googleOf({ workshop }: Pick<Rowport, 'workshop'>): OwnerConnection {
+  const google = workshop.connections.find('google')
+  assert.ok(google)
+  return google
+}
 
 export async function startTogether(
   t: TestContext,

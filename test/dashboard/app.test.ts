@@ -24,7 +24,7 @@ async function serve(t: TestContext, baseUrl: string, isBuilt = true) {
     await writeFile(join(folder, '.sources'), 'a hash')
   }
   if (isBuilt) await build()
-  const app = createAppFiles(folder, 'https://accounts.google.com')
+  const app = createAppFiles(folder, ['https://accounts.google.com'])
   const server = createServer((asked, response) => {
     const path = asked.url ?? ''
     if (app.isAt(path)) void app.answer(asked, response, path, siteAt(baseUrl))

@@ -4,7 +4,8 @@ import { request } from 'node:http'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { allRoutes } from '../../src/dashboard/owner-api/routes.ts'
+import { routesFor } from '../../src/dashboard/owner-api/routes.ts'
+import { connectableKinds } from '../../src/providers/provider-table.ts'
 import { defaultShares } from '../../src/shares/shares.ts'
 import { ownPage } from '../connect/visitor.ts'
 import { startTogether } from '../connect/with-google.ts'
@@ -18,6 +19,8 @@ import {
   newGround,
   stateOf,
 } from './held-verbs.ts'
+
+const allRoutes = routesFor(connectableKinds)
 
 interface Verb {
   needsGoogle?: true

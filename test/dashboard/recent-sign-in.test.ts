@@ -3,11 +3,19 @@ import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
 import { Readable } from 'node:stream'
 import { test } from 'node:test'
-import type { GoogleView, KeyView, RecentSignInRequired, SessionView } from '../../src/dashboard/contract.ts'
-import { allRoutes } from '../../src/dashboard/owner-api/routes.ts'
+import type {
+  ConnectionView,
+  KeyView,
+  RecentSignInRequired,
+  SessionView,
+} from '../../src/dashboard/contract.ts'
+import { routesFor } from '../../src/dashboard/owner-api/routes.ts'
+import { connectableKinds } from '../../src/providers/provider-table.ts'
 import { createVisitor, ownPage, signedIn, type Visitor } from '../connect/visitor.ts'
 import { startTogether } from '../connect/with-google.ts'
 import { bearer, done, type Rowport, startRowport } from '../harness.ts'
+
+const allRoutes = routesFor(connectableKinds)
 
 const minuteMs = 60_000
 const recentMs = 15 * minuteMs
@@ -84,7 +92,7 @@ test('what ends something for good needs a sign-in of the last 15 minutes; nothi
 test('an old session does not put another Google account in the place of one that works', async (t) => {
   const { rowport, google, connect, askGoogle } = await startTogether(t)
   const connection = async (visitor: Visitor) =>
-    (await visitor.call<GoogleView>('GET', '/google')).json.connection
+    (await visitor.call<ConnectionView>('GET', '/google')).json.connection
   const owner = await signedIn(rowport)
   rowport.clock.advanceMs(recentMs + 1)
   await google.control('POST', 'settings', { autoConsent: { user: 'grace@example.com' } })

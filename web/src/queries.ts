@@ -80,23 +80,26 @@ export const filesQuery = queryOptions({
   queryFn: ({ signal }) => get('GET /files', { signal }),
 })
 
-export const googleQuery = queryOptions({
-  queryKey: ['google'],
-  queryFn: ({ signal }) => get('GET /google', { signal }),
-})
-
-export const spreadsheetsQuery = (search: string) =>
+export const connectionQuery = (provider: string) =>
   queryOptions({
-    queryKey: ['spreadsheets', search],
-    queryFn: ({ signal }) => get('GET /google/spreadsheets', { query: { search }, signal }),
+    queryKey: ['connection', provider],
+    queryFn: ({ signal }) => get('GET /{provider}', { names: { provider }, signal }),
+  })
+
+export const spreadsheetsQuery = (provider: string, search: string) =>
+  queryOptions({
+    queryKey: ['spreadsheets', provider, search],
+    queryFn: ({ signal }) =>
+      get('GET /{provider}/spreadsheets', { names: { provider }, query: { search }, signal }),
     refetchInterval: false,
     placeholderData: keepPreviousData,
   })
 
-export const tabsQuery = (pasted: string) =>
+export const tabsQuery = (provider: string, pasted: string) =>
   queryOptions({
-    queryKey: ['tabs', pasted],
-    queryFn: ({ signal }) => get('GET /google/spreadsheets/{pasted}/tabs', { names: { pasted }, signal }),
+    queryKey: ['tabs', provider, pasted],
+    queryFn: ({ signal }) =>
+      get('GET /{provider}/spreadsheets/{pasted}/tabs', { names: { provider, pasted }, signal }),
     refetchInterval: false,
   })
 

@@ -65,10 +65,7 @@ export function createRoutes(queryClient: QueryClient) {
   const connect = createRoute({
     ...behind,
     path: '/connect',
-    validateSearch: (search): { google?: string; picked?: string } => ({
-      ...(typeof search.google === 'string' && { google: search.google }),
-      ...(typeof search.picked === 'string' && { picked: search.picked }),
-    }),
+    validateSearch: outcomesIn,
     component: lazyRouteComponent(() => import('./pages/connect/connect-page.tsx'), 'ConnectPage'),
   })
   const sheet = createRoute({
@@ -120,8 +117,7 @@ export function createRoutes(queryClient: QueryClient) {
   const settings = createRoute({
     ...behind,
     path: '/settings',
-    validateSearch: (search): { google?: string } =>
-      typeof search.google === 'string' ? { google: search.google } : {},
+    validateSearch: outcomesIn,
     component: lazyRouteComponent(() => import('./pages/settings/settings-page.tsx'), 'SettingsPage'),
   })
   const docs = createRoute({
@@ -166,6 +162,17 @@ function whenSessionEnds(queryClient: QueryClient, act: () => void): void {
     isSignedIn = query.state.data !== null
     if (wasSignedIn && !isSignedIn) act()
   })
+}
+
+/** What a provider's page led back with: under the provider's id how it ended, under `picked` what was chosen there. */
+interface ConsentOutcomes {
+  picked?: string
+  [provider: string]: string | undefined
+}
+
+function outcomesIn(search: Record<string, unknown>): ConsentOutcomes {
+  const named = Object.entries(search).filter(([name]) => /^[a-z]{2,20}$/.test(name))
+  return Object.fromEntries(named.filter((entry): entry is [string, string] => typeof entry[1] === 'string'))
 }
 
 /** Only pages of ours may be returned to; another site's address in the query leads nowhere. */

@@ -30,12 +30,17 @@ export const accountVerbs = {
     }),
   },
   'GET /export': {
-    async owner({ session: { account } }, { sheets, keys, google, owners, usageFigures, clock }) {
+    async owner({ session: { account } }, { sheets, keys, connections, owners, usageFigures, clock }) {
       const data = exported(
         {
           account,
           owner: await owners.of(account.id),
-          google: await google.status(account.id),
+          connections: await Promise.all(
+            connections.all.map(async ({ kind, status }) => ({
+              provider: kind.id,
+              status: await status(account.id),
+            })),
+          ),
           sheets: (await sheets.list(account)).map((sheet) => ({ ...sheet, place: sheets.describe(sheet) })),
           keys: await keys.list(account),
           usage: await usageFigures.everything(account.id),

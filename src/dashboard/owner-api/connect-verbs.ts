@@ -9,18 +9,17 @@ import { noFiles } from './file-verbs.ts'
 import { type OwnerCall, RawJson, type Verbs, withInput } from './route.ts'
 import { sheetView } from './sheet-verbs.ts'
 
-const sourceInput = z.discriminatedUnion('provider', [
-  z.strictObject({
-    provider: z.literal('google'),
-    spreadsheetId: z.string().max(200),
-    tabId: z.int().min(0),
-  }),
-  z.strictObject({
-    provider: z.literal('file'),
-    path: z.string().max(300),
-    tab: z.string().max(200).nullable(),
-  }),
-])
+const fileInput = z.strictObject({
+  provider: z.literal('file'),
+  path: z.string().max(300),
+  tab: z.string().max(200).nullable(),
+})
+const connectedInput = z.strictObject({
+  provider: z.string().max(40),
+  spreadsheetId: z.string().max(200),
+  tabId: z.int().min(0),
+})
+const sourceInput = z.union([fileInput, connectedInput])
 const connectInput = z.strictObject({
   slug: z.string('Choose an address.').max(100),
   access: z.enum(['private', 'public-read']),
@@ -83,17 +82,19 @@ type Located = {
 async function locate(
   { session: { account } }: OwnerCall,
   source: Source,
-  { googleSpreadsheets, uploads }: DashboardParts,
+  { connections, uploads }: DashboardParts,
 ): Promise<Located | Problem> {
-  if (source.provider === 'file') {
+  if ('path' in source) {
     if (!uploads) return noFiles
     const place = await uploads.locate(account.id, source.path, source.tab)
     return place instanceof Problem ? place : { title: source.path, place: { provider: 'file', ...place } }
   }
-  const located = await googleSpreadsheets.locate(account.id, source.spreadsheetId, source.tabId)
+  const connection = connections.find(source.provider)
+  if (!connection) return new Problem('There is no such source of sheets.', { field: 'provider' })
+  const located = await connection.spreadsheets.locate(account.id, source.spreadsheetId, source.tabId)
   if (located instanceof Problem) return located
   return {
     title: located.title,
-    place: { provider: 'google', source: located.source, ...located.place },
+    place: { provider: connection.kind.id, source: located.source, ...located.place },
   }
 }

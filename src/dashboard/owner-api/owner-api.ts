@@ -13,7 +13,7 @@ import type { Site } from '../site.ts'
 import { fileHeaders, onTheWire, refused, type Wire } from './answering.ts'
 import { readInput } from './request-body.ts'
 import { type Call, FileAnswer, MadeAnswer, type Outcome, type Route } from './route.ts'
-import { findRoutes } from './routes.ts'
+import { findRoutes, routesFor } from './routes.ts'
 
 /** The owner's API. It goes by the session alone; an API key opens nothing here. */
 export interface OwnerApi {
@@ -22,9 +22,10 @@ export interface OwnerApi {
 }
 
 export function createOwnerApi(parts: DashboardParts): OwnerApi {
+  const routes = routesFor(parts.kinds.all)
   return {
     methodsAt(path) {
-      const methods = findRoutes(path)?.map(({ route }) => route.method) ?? null
+      const methods = findRoutes(routes, path)?.map(({ route }) => route.method) ?? null
       return methods?.includes('GET') ? [...methods, 'HEAD'] : methods
     },
     async answer(request, response, target, site) {
@@ -64,7 +65,7 @@ export function createOwnerApi(parts: DashboardParts): OwnerApi {
   ): Promise<Wire | FileAnswer | MadeAnswer> {
     const [path = '', search = ''] = splitAt(target, '?')
     const method = request.method === 'HEAD' ? 'GET' : request.method
-    const found = findRoutes(path)?.find(({ route }) => route.method === method)
+    const found = findRoutes(routes, path)?.find(({ route }) => route.method === method)
     if (!found) throw new Error('A request came to the dashboard that it did not ask for')
     const { route, names } = found
     const sessionId = sessionIdIn(request, site)

@@ -11,6 +11,12 @@ import type { Site } from '../site.ts'
 /** The owner's verbs (`contract.ts`): what each takes, and who may call it. */
 export type Verbs = { [Verb in OwnerVerb]: VerbRoute<Verb> }
 
+/** Those of one provider, whose id begins their paths; `By`: how owners connect it. */
+export type ProviderVerb<By extends 'consent' | 'key' = 'consent' | 'key'> = Extract<
+  OwnerVerb,
+  `${string} /{${'provider' | `${By}Provider`}}${string}`
+>
+
 type VerbRoute<Verb extends OwnerVerb> = Taking<OwnerVerbs[Verb]> &
   (
     | OpenRoute<InputOf<OwnerVerbs[Verb]>, OwnerVerbs[Verb]['answer']>

@@ -1,29 +1,42 @@
+import type { SourceKind } from '../dashboard-parts.ts'
 import { accountVerbs } from './account-verbs.ts'
 import { connectVerbs } from './connect-verbs.ts'
+import { connectionVerbs } from './connection-verbs.ts'
 import { fileVerbs } from './file-verbs.ts'
-import { googleVerbs } from './google-verbs.ts'
 import { keyVerbs } from './key-verbs.ts'
-import type { Route, Verbs } from './route.ts'
+import type { ProviderVerb, Route, Verbs } from './route.ts'
 import { sessionVerbs } from './session-verbs.ts'
 import { sheetVerbs } from './sheet-verbs.ts'
 
 export const apiPrefix = '/dashboard/api'
 
-const verbs: Verbs = {
+const verbs: Omit<Verbs, ProviderVerb> = {
   ...sessionVerbs,
   ...sheetVerbs,
   ...connectVerbs,
   ...fileVerbs,
-  ...googleVerbs,
   ...keyVerbs,
   ...accountVerbs,
 }
 
-/** All of the owner's verbs; tests that must miss none go through this list. */
-export const allRoutes: readonly Route[] = Object.entries(verbs).map(([verb, route]) => {
-  const [method = '', path = ''] = verb.split(' ')
-  return { ...route, method, path }
-})
+/** All of the owner's verbs, where these kinds of sources can be connected; tests that must miss none go through this list. */
+export function routesFor(kinds: readonly Pick<SourceKind, 'id' | 'connectsBy'>[]): readonly Route[] {
+  return [...placed(verbs), ...kinds.flatMap(routesOfProvider)]
+}
+
+/** The provider is no open segment: every other word at its place is somebody else's, or nobody's. */
+function routesOfProvider({ id, connectsBy }: Pick<SourceKind, 'id' | 'connectsBy'>): Route[] {
+  if (connectsBy === null) return []
+  const routes = placed(connectionVerbs(id, connectsBy))
+  return routes.map((route) => ({ ...route, path: route.path.replace(/^\/\{\w+\}/, `/${id}`) }))
+}
+
+function placed(some: Partial<Verbs>): Route[] {
+  return Object.entries(some).map(([verb, route]) => {
+    const [method = '', path = ''] = verb.split(' ')
+    return { ...route, method, path }
+  })
+}
 
 export interface FoundRoute {
   route: Route
@@ -31,10 +44,10 @@ export interface FoundRoute {
 }
 
 /** Every verb at this path, by method; null when there is nothing. */
-export function findRoutes(path: string): FoundRoute[] | null {
+export function findRoutes(routes: readonly Route[], path: string): FoundRoute[] | null {
   if (!path.startsWith(`${apiPrefix}/`)) return null
   const segments = path.slice(apiPrefix.length + 1).split('/')
-  const found = allRoutes.flatMap((route) => {
+  const found = routes.flatMap((route) => {
     const names = namesIn(route.path.slice(1).split('/'), segments)
     return names ? [{ route, names }] : []
   })

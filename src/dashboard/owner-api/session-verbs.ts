@@ -2,8 +2,8 @@ import { z } from 'zod'
 import { type PasswordWish, sentence, type Visitor } from '../../management/people/owners.ts'
 import type { Session } from '../../management/people/sign-in.ts'
 import { Problem } from '../../management/problem.ts'
-import type { ServerView, SessionView } from '../contract.ts'
-import type { DashboardParts } from '../dashboard-parts.ts'
+import type { ServerView, SessionView, SourceView } from '../contract.ts'
+import type { DashboardParts, SourceKind } from '../dashboard-parts.ts'
 import { endedCookie, sessionCookie } from '../session-cookie.ts'
 import { type Call, type Outcome, openWithInput, type Verbs, withInput } from './route.ts'
 
@@ -88,13 +88,30 @@ export async function sessionView(
   }
 }
 
-function serverView({ baseUrl, version, google, uploads, owners }: DashboardParts): ServerView {
+function serverView(parts: DashboardParts): ServerView {
+  const { baseUrl, version, googleSignIn, uploads, owners } = parts
   return {
     baseUrl: baseUrl(),
     version,
-    hasGoogle: google.isConfigured,
+    hasGoogle: googleSignIn.isConfigured,
     hasFiles: uploads !== null,
+    sources: parts.kinds.all.map((kind) => sourceView(kind, parts)),
     canSignUp: owners.canSignUp,
+  }
+}
+
+function sourceView(
+  { id: provider, name, title, connectsBy, canBeListed, hasTabs }: SourceKind,
+  { connections, uploads }: DashboardParts,
+): SourceView {
+  const known = { provider, name, title, canBeListed, hasTabs }
+  const connection = connections.find(provider)
+  if (connectsBy === null || !connection) return { ...known, isOffered: uploads !== null, connection: null }
+  const { notSetUp, linkPattern, key } = connection.words
+  return {
+    ...known,
+    isOffered: connection.isConfigured,
+    connection: { by: connectsBy, notSetUp, linkPattern, key },
   }
 }
 

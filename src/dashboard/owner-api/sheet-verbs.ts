@@ -59,7 +59,7 @@ export const sheetVerbs = {
       if (sheet instanceof Problem) return sheet
       const wait = await parts.pace.takeRows(call.session.account)
       if (wait) return wait
-      const isOver = await isConnectionOver(call.session.account.id, parts)
+      const isOver = await isConnectionOver(call.session.account.id, sheet, parts)
       const rows = await parts.ownerReading.rows(sheet, isOver, call.query.toString())
       return rows instanceof Refusal ? rows : new MadeAnswer(rows)
     },
@@ -84,15 +84,15 @@ function sheetIn({ session, names: [slug = ''] }: OwnerCall, { sheets }: Dashboa
 }
 
 async function start({ session: { account } }: OwnerCall, parts: DashboardParts) {
-  const [list, keys, google, activity] = await Promise.all([
+  const [list, keys, states, activity] = await Promise.all([
     parts.sheets.list(account),
     parts.keys.list(account),
-    parts.google.status(account.id),
+    Promise.all(parts.connections.all.map(({ status }) => status(account.id))),
     parts.usageFigures.activityOf(account.id),
   ])
   const firsts = [...activity.values()].flatMap(({ firstRequestAtMs }) => firstRequestAtMs ?? [])
   const view: StartView = {
-    hasGoogle: google?.state === 'connected',
+    isConnected: states.some((status) => status?.state === 'connected'),
     sheets: list.length,
     keys: keys.filter(({ revokedAtMs }) => revokedAtMs === null).length,
     firstRequestAtMs: firsts.length === 0 ? null : Math.min(...firsts),
@@ -101,8 +101,12 @@ async function start({ session: { account } }: OwnerCall, parts: DashboardParts)
   return { json: view }
 }
 
-async function isConnectionOver(accountId: string, { google }: DashboardParts): Promise<boolean> {
-  return (await google.status(accountId))?.state === 'ended'
+async function isConnectionOver(
+  accountId: string,
+  { credentialId }: SheetRecord,
+  { connections }: DashboardParts,
+): Promise<boolean> {
+  return credentialId !== null && (await connections.endedCredentials(accountId)).has(credentialId)
 }
 
 async function summaries(
@@ -110,14 +114,15 @@ async function summaries(
   list: readonly SheetRecord[],
   parts: DashboardParts,
 ): Promise<SheetSummary[]> {
-  const [isOver, activity, month] = await Promise.all([
-    isConnectionOver(account.id, parts),
+  const [ended, activity, month] = await Promise.all([
+    parts.connections.endedCredentials(account.id),
     parts.usageFigures.activityOf(account.id),
     parts.usageFigures.thisMonth(account),
   ])
   return list.map((sheet) => {
     const seen = activity.get(sheet.id)
     const failure = seen?.health?.failureReason ?? null
+    const isOver = sheet.credentialId !== null && ended.has(sheet.credentialId)
     const state = stateOf(sheet, isOver, failure)
     return {
       id: sheet.id,
@@ -135,9 +140,9 @@ async function summaries(
 }
 
 /** A paused sheet is told to be paused whatever else is wrong with it (docs/contract.md#paused-sheets). */
-function stateOf({ paused, credentialId }: SheetRecord, isOver: boolean, failure: string | null): SheetState {
+function stateOf({ paused }: SheetRecord, isOver: boolean, failure: string | null): SheetState {
   if (paused) return 'paused'
-  if (credentialId !== null && isOver) return 'needs_reconnect'
+  if (isOver) return 'needs_reconnect'
   return failure === null ? 'live' : 'broken'
 }
 
@@ -147,7 +152,7 @@ export async function sheetView(
   parts: DashboardParts,
 ): Promise<SheetView> {
   // Before the summary: what it finds out about the sheet belongs into it.
-  const isOver = sheet.credentialId !== null && (await isConnectionOver(account.id, parts))
+  const isOver = await isConnectionOver(account.id, sheet, parts)
   const shape = isOver || sheet.paused ? null : await parts.ownerReading.shape(sheet)
   const [summary] = await summaries(account, [sheet], parts)
   if (!summary) throw new Error('A sheet has no summary')

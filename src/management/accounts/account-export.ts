@@ -3,13 +3,13 @@ import type { KeyRecord } from '../../store/keys/keys.ts'
 import type { OwnerRecord } from '../../store/owners/owners.ts'
 import type { SheetRecord } from '../../store/sheets/sheets.ts'
 import type { UsageCount } from '../../store/usage/usage-figures.ts'
-import type { GoogleStatus } from '../connections/google-connection.ts'
+import type { ConnectionStatus } from '../connections/owner-connection.ts'
 import type { SheetPlace } from '../sheets/sheets.ts'
 
 export interface AccountData {
   account: AccountRecord
   owner: OwnerRecord | null
-  google: GoogleStatus | null
+  connections: readonly { provider: string; status: ConnectionStatus | null }[]
   sheets: readonly (SheetRecord & { place: SheetPlace })[]
   keys: readonly KeyRecord[]
   usage: readonly UsageCount[]
@@ -17,7 +17,7 @@ export interface AccountData {
 
 /** All that is kept of an account, for its owner to take along. Each field is named here, so that no secret slips in. */
 export function exported(
-  { account, owner, google, sheets, keys, usage }: AccountData,
+  { account, owner, connections, sheets, keys, usage }: AccountData,
   nowMs: number,
 ): object {
   const slugOf = new Map(sheets.map(({ id, slug }) => [id, slug]))
@@ -38,12 +38,7 @@ export function exported(
       signs_in_with_google: owner.googleSubject !== null,
       created_at: at(owner.createdAtMs),
     },
-    google: google && {
-      email: google.label,
-      state: google.state,
-      scopes: google.scopes,
-      connected_at: at(google.connectedAtMs),
-    },
+    ...Object.fromEntries(connections.map(({ provider, status }) => [provider, status && access(status)])),
     sheets: sheets.map((sheet) => ({
       id: sheet.id,
       slug: sheet.slug,
@@ -77,6 +72,10 @@ export function exported(
       requests,
     })),
   }
+}
+
+function access({ label, state, scopes, connectedAtMs }: ConnectionStatus): object {
+  return { email: label, state, scopes, connected_at: at(connectedAtMs) }
 }
 
 function at(ms: number): string {

@@ -3,7 +3,7 @@ import type { Sealing } from '../../secrets/sealing.ts'
 import { clientNetwork } from '../../shares/client-network.ts'
 import type { Store } from '../../store/store.ts'
 import { suggestSlug } from '../accounts/slug.ts'
-import type { ConsentAnswer } from '../connections/google-connection.ts'
+import type { ConsentAnswer } from '../connections/owner-connection.ts'
 import type { Problem } from '../problem.ts'
 import type { GoogleIdentity, Person } from './google-identity.ts'
 import { foldEmail, type Visitor } from './owners.ts'
@@ -12,6 +12,8 @@ import { perNetwork, signUpsPerNetwork, type Throttle } from './throttle.ts'
 
 /** "Continue with Google": by Google's word on who it is, and by nothing else. */
 export interface GoogleSignIn {
+  /** Whether the operator has set Google up. */
+  isConfigured: boolean
   /**
    * `attempt` goes into a cookie: only this browser can end what it began. Nothing is kept here, so that strangers can
    * begin as often as they like. null where Google is not set up.
@@ -69,6 +71,7 @@ export function createGoogleSignIn(parts: GoogleSignInParts): GoogleSignIn {
   const redirectUri = () => `${baseUrl()}/connect/google/callback`
 
   return {
+    isConfigured: identity !== null,
     async start(returnTo, address) {
       if (!identity) return null
       const wait = await throttle.attempt([

@@ -23,7 +23,7 @@ export function summaryOf(
 }
 
 /** A paused sheet is told to be paused whatever else is wrong with it (docs/contract.md#paused-sheets). */
-function stateOf({ paused, credentialId }: SheetRecord, isConnectionOver: boolean): SheetState {
+function stateOf({ paused }: SheetRecord, isConnectionOver: boolean): SheetState {
   if (paused) return 'paused'
-  return credentialId !== null && isConnectionOver ? 'needs reconnect' : 'live'
+  return isConnectionOver ? 'needs reconnect' : 'live'
 }

@@ -1,3 +1,4 @@
+import type { SpreadsheetPage, SpreadsheetTab, SpreadsheetTabs } from '../../sheets/connection.ts'
 import type { Store } from '../../store/store.ts'
 import { fieldsOf, listOf, parsedJson, textOf } from '../remote/json-fields.ts'
 import type { GoogleCalls } from './client/google-call.ts'
@@ -17,25 +18,6 @@ export interface GoogleFiles {
     pageToken?: string,
   ): Promise<SpreadsheetPage | 'not_allowed'>
   listTabs(credentialId: string, spreadsheetId: string): Promise<SpreadsheetTabs>
-}
-
-export interface SpreadsheetPage {
-  spreadsheets: { spreadsheetId: string; title: string; modifiedAtMs: number }[]
-  nextPageToken: string | null
-}
-
-export interface SpreadsheetTabs {
-  title: string
-  /** Those with cells, in their order; a tab that is all chart has none. */
-  tabs: SpreadsheetTab[]
-}
-
-export interface SpreadsheetTab {
-  tabId: number
-  title: string
-  rows: number
-  columns: number
-  isHidden: boolean
 }
 
 export interface FilesParts {

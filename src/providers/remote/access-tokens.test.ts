@@ -4,8 +4,9 @@ import { createMemoryCredentials, sealing } from '../../../test/google/memory-cr
 import { createVirtualTime } from '../../../test/google/virtual-time.ts'
 import type { Observation } from '../../reporting/observe.ts'
 import { createSealing } from '../../secrets/sealing.ts'
+import type { TokenSource } from '../../sheets/connection.ts'
 import { CredentialExpired, ProviderFailure } from '../../sheets/provider-failure.ts'
-import { createAccessTokens, type TokenSource, tokenIdentity } from './access-tokens.ts'
+import { createAccessTokens, tokenIdentity } from './access-tokens.ts'
 import { createDeadline } from './deadline.ts'
 
 type Refresh = TokenSource['refresh']

@@ -1,11 +1,12 @@
 import type { Clock } from '../../clock.ts'
 import type { Observe } from '../../reporting/observe.ts'
 import type { Sealing } from '../../secrets/sealing.ts'
+import type { TokenSource } from '../../sheets/connection.ts'
 import { CredentialExpired, ProviderFailure } from '../../sheets/provider-failure.ts'
 import type { CredentialIdentity, CredentialRecord } from '../../store/credentials/credentials.ts'
 import type { Store } from '../../store/store.ts'
 import { type Deadline, within } from './deadline.ts'
-import type { GivenToken, SharedTokens } from './shared-tokens.ts'
+import type { SharedTokens } from './shared-tokens.ts'
 
 /** Access tokens, made from what the owner allowed once. */
 export interface AccessTokens {
@@ -29,15 +30,6 @@ export interface Access {
   scopes: string
   /** Another instance got it, some time ago. */
   isFound: boolean
-}
-
-/** Where access tokens come from. */
-export interface TokenSource {
-  /**
-   * `token`: the lasting one, which the owner's consent gave, or a key. 'dead': the provider will never again take it. Any
-   * other failure is thrown, and says nothing of it.
-   */
-  refresh(token: string): Promise<GivenToken | { dead: string }>
 }
 
 export interface TokensParts {

@@ -1,25 +1,26 @@
 import { useQuery } from '@tanstack/react-query'
 import { useDeferredValue, useState } from 'react'
-import type { GoogleView, SheetSource } from '../../../../src/dashboard/contract.ts'
+import type { ConnectionView, SheetSource } from '../../../../src/dashboard/contract.ts'
 import { spreadsheetsQuery } from '../../queries.ts'
+import type { ConnectableSource } from '../../sources.ts'
 import { Button } from '../../ui/button.tsx'
 import { TextField } from '../../ui/field.tsx'
 import { ErrorState, Skeleton } from '../../ui/states.tsx'
 import { Ago } from '../../ui/time.tsx'
-import { ChooseAtGoogle } from './choose-at-google.tsx'
 import { ChooseTab } from './choose-tab.tsx'
+import { ChooseThere } from './choose-there.tsx'
 import { JustPicked } from './just-picked.tsx'
-
-const looksLikeLink = /docs\.google\.com|drive\.google\.com|^[\w-]{30,}$/
 
 /** By name from the list, or by a pasted link; then the tab, where there are several. */
 export function ChooseSpreadsheet({
+  source,
   connection,
   justPicked,
   onChosen,
 }: {
-  connection: NonNullable<GoogleView['connection']>
-  /** Ids of what the owner chose at Google a moment ago. */
+  source: ConnectableSource
+  connection: NonNullable<ConnectionView['connection']>
+  /** Ids of what the owner chose there a moment ago. */
   justPicked: string[]
   onChosen(source: SheetSource): void
 }) {
@@ -28,11 +29,16 @@ export function ChooseSpreadsheet({
   const [picked, setPicked] = useState(only && others.length === 0 ? only : null)
   const canSeeAll = connection.canSeeAllSpreadsheets
   const search = useDeferredValue(text.trim())
-  const isLink = looksLikeLink.test(search)
-  const list = useQuery(spreadsheetsQuery(isLink ? '' : search))
+  const { provider, name } = source
+  const isLink = new RegExp(source.connection.linkPattern).test(search)
+  const list = useQuery({
+    ...spreadsheetsQuery(provider, isLink ? '' : search),
+    enabled: source.canBeListed,
+  })
   if (picked) {
     return (
       <ChooseTab
+        source={source}
         spreadsheet={picked}
         canSeeAll={canSeeAll}
         onBack={() => setPicked(null)}
@@ -46,9 +52,9 @@ export function ChooseSpreadsheet({
         <TextField
           label="Spreadsheet"
           type="search"
-          placeholder="Search by name, or paste a link"
+          placeholder={source.canBeListed ? 'Search by name, or paste a link' : 'Paste a link'}
           autoComplete="off"
-          hint={`Spreadsheets of ${connection.email}${canSeeAll ? '' : ' that you chose for Rowport at Google'}.`}
+          hint={`Spreadsheets of ${connection.email}${canSeeAll ? '' : ` that you chose for Rowport at ${name}`}.`}
           value={text}
           onChange={({ target }) => setText(target.value)}
         />
@@ -62,11 +68,11 @@ export function ChooseSpreadsheet({
       )}
       {search === '' && others.length > 0 && (
         <>
-          <JustPicked ids={justPicked} onPicked={setPicked} />
+          <JustPicked source={source} ids={justPicked} onPicked={setPicked} />
           <h2 className="mb-2 text-sm font-medium">All that Rowport may use</h2>
         </>
       )}
-      {list.isPending && <Skeleton lines={5} label="Asking Google for your spreadsheets" />}
+      {list.isLoading && <Skeleton lines={5} label={`Asking ${name} for your spreadsheets`} />}
       {list.error && <ErrorState error={list.error} onRetry={() => list.refetch()} />}
       {list.data?.length === 0 && (
         <p className="rounded-lg border border-dashed border-line-strong px-4 py-8 text-center text-sm text-soft">
@@ -74,7 +80,7 @@ export function ChooseSpreadsheet({
             ? 'No spreadsheet has this in its name.'
             : canSeeAll
               ? 'No spreadsheets here yet. Paste the link of one above.'
-              : 'No spreadsheets here yet. Choose the first ones at Google, below.'}
+              : `No spreadsheets here yet. Choose the first ones at ${name}, below.`}
         </p>
       )}
       {list.data && list.data.length > 0 && (
@@ -95,7 +101,7 @@ export function ChooseSpreadsheet({
           ))}
         </ul>
       )}
-      {!canSeeAll && !list.isPending && <ChooseAtGoogle className="mt-5" />}
+      {!canSeeAll && !list.isLoading && <ChooseThere source={source} className="mt-5" />}
     </div>
   )
 }

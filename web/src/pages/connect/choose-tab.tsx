@@ -1,42 +1,47 @@
 import { useQuery } from '@tanstack/react-query'
 import type { SheetSource } from '../../../../src/dashboard/contract.ts'
 import { tabsQuery } from '../../queries.ts'
+import type { ConnectableSource } from '../../sources.ts'
 import { Button } from '../../ui/button.tsx'
 import { ErrorState, Skeleton } from '../../ui/states.tsx'
-import { ChooseAtGoogle } from './choose-at-google.tsx'
+import { ChooseThere } from './choose-there.tsx'
 
 /** Which tab of it becomes the sheet. */
 export function ChooseTab({
+  source,
   spreadsheet,
   canSeeAll,
   onBack,
   onChosen,
 }: {
+  source: ConnectableSource
   /** Its id, or a link as it was pasted. */
   spreadsheet: string
   canSeeAll: boolean
   onBack(): void
   onChosen(source: SheetSource): void
 }) {
-  const tabs = useQuery(tabsQuery(spreadsheet))
+  const tabs = useQuery(tabsQuery(source.provider, spreadsheet))
   return (
     <div className="max-w-2xl">
       <Button look="quiet" className="mb-3 -ml-3" onClick={onBack}>
         ← Another spreadsheet
       </Button>
-      {tabs.isPending && <Skeleton lines={4} label="Asking Google for the tabs" />}
+      {tabs.isPending && <Skeleton lines={4} label={`Asking ${source.name} for the tabs`} />}
       {tabs.error && <ErrorState error={tabs.error} onRetry={() => tabs.refetch()} />}
-      {tabs.error && !canSeeAll && <ChooseAtGoogle className="mt-5" />}
+      {tabs.error && !canSeeAll && <ChooseThere source={source} className="mt-5" />}
       {tabs.data && (
         <>
-          <h2 className="mb-3 font-semibold">Which tab of “{tabs.data.title}”?</h2>
+          <h2 className="mb-3 font-semibold">
+            {source.hasTabs ? `Which tab of “${tabs.data.title}”?` : tabs.data.title}
+          </h2>
           <ul className="divide-y divide-line overflow-hidden rounded-xl border border-line bg-raised">
             {tabs.data.tabs.map(({ tabId, title, rows, columns }) => (
               <li key={tabId}>
                 <button
                   type="button"
                   onClick={() =>
-                    onChosen({ provider: 'google', spreadsheetId: tabs.data.spreadsheetId, tabId })
+                    onChosen({ provider: source.provider, spreadsheetId: tabs.data.spreadsheetId, tabId })
                   }
                   className="flex w-full items-center justify-between gap-4 px-4 py-3 text-left text-sm hover:bg-sunken"
                 >

@@ -2,47 +2,42 @@ import { useQuery } from '@tanstack/react-query'
 import { useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { SheetSource } from '../../../../src/dashboard/contract.ts'
-import { googleQuery } from '../../queries.ts'
-import { useSession } from '../../session.ts'
+import { connectionQuery } from '../../queries.ts'
 import { useTitle } from '../../shell/use-title.ts'
+import { type ConnectableSource, useSources } from '../../sources.ts'
 import { Button } from '../../ui/button.tsx'
 import { Segmented } from '../../ui/segmented.tsx'
 import { ErrorState, PageHeader, Skeleton } from '../../ui/states.tsx'
 import { ChooseFile } from './choose-file.tsx'
 import { ChooseSpreadsheet } from './choose-spreadsheet.tsx'
-import { ConnectGoogle, GoogleOutcome } from './connect-google.tsx'
+import { ConnectionOutcome, ConnectSource } from './connect-source.tsx'
 import { NameAndPreview } from './name-and-preview.tsx'
-
-type Kind = 'google' | 'file'
 
 /** Source → spreadsheet → tab → address and preview; nothing is saved before the last step. */
 export function ConnectPage() {
   useTitle('Connect a sheet')
-  const { server } = useSession()
-  const { google: outcome, picked = '' } = useSearch({ from: '/owners/connect' })
-  const google = useQuery(googleQuery)
-  const [kind, setKind] = useState<Kind>(server.hasGoogle ? 'google' : 'file')
+  const { offered, connectable } = useSources()
+  const search = useSearch({ from: '/owners/connect' })
+  const [provider, setProvider] = useState(offered[0]?.provider ?? '')
   const [source, setSource] = useState<SheetSource | null>(null)
+  const home = connectable.find((one) => one.provider === provider)
 
   return (
     <>
       <PageHeader title="Connect a sheet">
-        {kind === 'google'
+        {home
           ? 'The rows stay where they are; Rowport reads and writes them there.'
           : 'Rowport reads and writes the rows in a copy of your file.'}
       </PageHeader>
-      {outcome && <GoogleOutcome code={picked && outcome === 'reconnected' ? 'chosen' : outcome} />}
-      {server.hasGoogle && server.hasFiles && (
+      <ConnectionOutcome search={search} />
+      {offered.length > 1 && (
         <div className="mb-6">
-          <Segmented<Kind>
+          <Segmented
             label="Where the sheet is"
-            value={kind}
-            choices={[
-              { value: 'google', title: 'Google Sheets' },
-              { value: 'file', title: 'A file' },
-            ]}
+            value={provider}
+            choices={offered.map(({ provider: value, title }) => ({ value, title }))}
             onChange={(choice) => {
-              setKind(choice)
+              setProvider(choice)
               setSource(null)
             }}
           />
@@ -55,21 +50,35 @@ export function ConnectPage() {
           </Button>
           <NameAndPreview source={source} />
         </>
-      ) : kind === 'file' ? (
-        <ChooseFile onChosen={setSource} />
-      ) : google.isPending ? (
-        <Skeleton lines={5} />
-      ) : google.error ? (
-        <ErrorState error={google.error} onRetry={() => google.refetch()} />
-      ) : google.data.connection?.state === 'valid' ? (
-        <ChooseSpreadsheet
-          connection={google.data.connection}
-          justPicked={picked.split(',').filter(Boolean)}
-          onChosen={setSource}
-        />
+      ) : home ? (
+        <ChooseAt key={provider} home={home} picked={search.picked ?? ''} onChosen={setSource} />
       ) : (
-        <ConnectGoogle view={google.data} returnTo="/connect" />
+        <ChooseFile onChosen={setSource} />
       )}
     </>
+  )
+}
+
+function ChooseAt({
+  home,
+  picked,
+  onChosen,
+}: {
+  home: ConnectableSource
+  picked: string
+  onChosen(source: SheetSource): void
+}) {
+  const connection = useQuery(connectionQuery(home.provider))
+  if (connection.isPending) return <Skeleton lines={5} />
+  if (connection.error) return <ErrorState error={connection.error} onRetry={() => connection.refetch()} />
+  return connection.data.connection?.state === 'valid' ? (
+    <ChooseSpreadsheet
+      source={home}
+      connection={connection.data.connection}
+      justPicked={picked.split(',').filter(Boolean)}
+      onChosen={onChosen}
+    />
+  ) : (
+    <ConnectSource source={home} view={connection.data} returnTo="/connect" />
   )
 }

@@ -1,18 +1,26 @@
 import { useQueries } from '@tanstack/react-query'
 import { tabsQuery } from '../../queries.ts'
+import type { ConnectableSource } from '../../sources.ts'
 
 /** Each is asked for by itself; more than these are found in the list. */
 const mostShown = 10
 
-/** What the owner has just chosen at Google comes first, also where Google’s list does not have it yet. */
-export function JustPicked({ ids, onPicked }: { ids: string[]; onPicked(id: string): void }) {
-  const shown = useQueries({ queries: ids.slice(0, mostShown).map(tabsQuery) }).flatMap(({ data }) =>
-    data ? [data] : [],
-  )
+/** What the owner has just chosen at the provider comes first, also where its list does not have it yet. */
+export function JustPicked({
+  source: { provider, name },
+  ids,
+  onPicked,
+}: {
+  source: ConnectableSource
+  ids: string[]
+  onPicked(id: string): void
+}) {
+  const queries = ids.slice(0, mostShown).map((id) => tabsQuery(provider, id))
+  const shown = useQueries({ queries }).flatMap(({ data }) => (data ? [data] : []))
   if (shown.length === 0) return null
   return (
     <section className="mb-5">
-      <h2 className="mb-2 text-sm font-medium">Just chosen at Google</h2>
+      <h2 className="mb-2 text-sm font-medium">Just chosen at {name}</h2>
       <ul className="divide-y divide-line overflow-hidden rounded-xl border border-accent bg-raised">
         {shown.map(({ spreadsheetId, title, tabs }) => (
           <li key={spreadsheetId}>

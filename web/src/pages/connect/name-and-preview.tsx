@@ -83,7 +83,7 @@ function Form({ source, preview }: { source: SheetSource; preview: PreviewView }
       <Card title={`Preview of “${preview.title}”`}>
         <p className="mb-3 text-sm text-soft">
           {preview.columns.length} columns, {shownNumber(preview.rowCount)} rows.{' '}
-          {source.provider === 'file' ? 'Not served yet.' : 'Nothing is saved yet.'}
+          {'path' in source ? 'Not served yet.' : 'Nothing is saved yet.'}
         </p>
         <ScrollBox
           label="The first rows as JSON"

@@ -6,6 +6,7 @@ import { linkTo } from '../../api.ts'
 import { filesQuery } from '../../queries.ts'
 import { useSession } from '../../session.ts'
 import { useTitle } from '../../shell/use-title.ts'
+import { useSources } from '../../sources.ts'
 import { Button, ButtonLink } from '../../ui/button.tsx'
 import { DataTable } from '../../ui/data-table.tsx'
 import { EmptyState, ErrorState, PageHeader, Skeleton } from '../../ui/states.tsx'
@@ -17,6 +18,7 @@ import { sizeInWords } from './size-in-words.ts'
 export function FilesPage() {
   useTitle('Files')
   const { server } = useSession()
+  const { connectableNames } = useSources()
   const files = useQuery(filesQuery)
   const [replacing, setReplacing] = useState<FileChoice | null>(null)
   const [deleting, setDeleting] = useState<FileChoice | null>(null)
@@ -30,7 +32,8 @@ export function FilesPage() {
       <>
         <PageHeader title="Files" />
         <EmptyState title="This server keeps no files">
-          Sheets come from Google here. Files can be uploaded where Rowport runs on one machine.
+          Sheets come from {connectableNames('or')} here. Files can be uploaded where Rowport runs on one
+          machine.
         </EmptyState>
       </>
     )

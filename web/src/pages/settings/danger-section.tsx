@@ -4,18 +4,18 @@ import { useState } from 'react'
 import { send } from '../../api.ts'
 import { sessionQuery } from '../../queries.ts'
 import { useSession } from '../../session.ts'
+import { useSources } from '../../sources.ts'
 import { Button } from '../../ui/button.tsx'
 import { ConfirmDialog } from '../../ui/dialog.tsx'
 import { TextField } from '../../ui/field.tsx'
 import { Section } from '../../ui/section.tsx'
 
-const whatHappensToRows =
-  'Files that you uploaded here are deleted with everything written to them. Spreadsheets at Google are not touched.'
-
 const deleteAccount = (input: { confirmSlug: string }) => send('POST /account/delete', { input })
 
 export function DangerSection() {
   const { account } = useSession()
+  const { connectable, connectableNames } = useSources()
+  const whatHappensToRows = `Files that you uploaded here are deleted with everything written to them. Spreadsheets at ${connectableNames('or')} are not touched.`
   const queryClient = useQueryClient()
   const navigate = useNavigate()
   const [isAsking, setIsAsking] = useState(false)
@@ -47,7 +47,8 @@ export function DangerSection() {
         }}
       >
         <p className="mb-3">
-          All addresses and keys stop working at once, Google is disconnected, and nothing can be restored.
+          All addresses and keys stop working at once, {connectableNames('and')}{' '}
+          {connectable.length === 1 ? 'is' : 'are'} disconnected, and nothing can be restored.
         </p>
         <p className="mb-3">{whatHappensToRows}</p>
         <TextField

@@ -4,6 +4,7 @@ import { Fragment } from 'react'
 import { Refused } from '../../api.ts'
 import { sheetQuery } from '../../queries.ts'
 import { useTitle } from '../../shell/use-title.ts'
+import { useSources } from '../../sources.ts'
 import { ButtonLink } from '../../ui/button.tsx'
 import { EmptyState, ErrorState, PageHeader, Skeleton } from '../../ui/states.tsx'
 import { AccessBadge } from '../sheets/sheet-access.tsx'
@@ -21,6 +22,7 @@ export function SheetPage() {
   const { slug } = useParams({ from: '/owners/sheets/$slug' })
   useTitle(slug)
   const sheet = useQuery(sheetQuery(slug))
+  const { nameOf } = useSources()
   if (sheet.error instanceof Refused && sheet.error.status === 404) return <NoSuchSheet slug={slug} />
   return (
     <>
@@ -46,9 +48,9 @@ export function SheetPage() {
           role="alert"
           className="mb-5 flex flex-wrap items-center justify-between gap-3 rounded-lg bg-warn-wash px-4 py-3 text-sm text-warn"
         >
-          Google no longer accepts your permission, so clients get 503 token_expired. Reconnect and everything
-          goes on.
-          <ButtonLink to="/settings">Reconnect Google</ButtonLink>
+          {nameOf(sheet.data.provider)} no longer accepts your permission, so clients get 503 token_expired.
+          Reconnect and everything goes on.
+          <ButtonLink to="/settings">Reconnect {nameOf(sheet.data.provider)}</ButtonLink>
         </div>
       )}
       {sheet.data?.state === 'broken' && (

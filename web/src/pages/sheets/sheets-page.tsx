@@ -3,6 +3,7 @@ import { Link } from '@tanstack/react-router'
 import type { SheetSummary } from '../../../../src/dashboard/contract.ts'
 import { sheetsQuery } from '../../queries.ts'
 import { useTitle } from '../../shell/use-title.ts'
+import { useSources } from '../../sources.ts'
 import { ButtonLink } from '../../ui/button.tsx'
 import { DataTable } from '../../ui/data-table.tsx'
 import { shownNumber } from '../../ui/number.ts'
@@ -13,6 +14,7 @@ import { SheetStateBadge } from './sheet-state.tsx'
 
 export function SheetsPage() {
   useTitle('Sheets')
+  const { connectableNames } = useSources()
   const sheets = useQuery(sheetsQuery)
   const connect = (
     <ButtonLink look="primary" to="/connect">
@@ -28,7 +30,8 @@ export function SheetsPage() {
       {sheets.error && !sheets.data && <ErrorState error={sheets.error} onRetry={() => sheets.refetch()} />}
       {sheets.data?.length === 0 && (
         <EmptyState title="No sheet yet" action={connect}>
-          Take a Google spreadsheet or a file, look at its rows as JSON, and give it an address.
+          Take a {connectableNames('or')} spreadsheet or a file, look at its rows as JSON, and give it an
+          address.
         </EmptyState>
       )}
       {sheets.data && sheets.data.length > 0 && (
@@ -59,6 +62,7 @@ export function SheetsPage() {
 
 function Name({ of: sheet }: { of: SheetSummary }) {
   const { slug, title, provider, lastRequestAtMs, requestsThisMonth } = sheet
+  const { nameOf } = useSources()
   return (
     <>
       <Link
@@ -69,8 +73,7 @@ function Name({ of: sheet }: { of: SheetSummary }) {
         {slug}
       </Link>
       <span className="block max-w-38 truncate text-[13px] text-soft sm:max-w-72">
-        {provider === 'google' ? 'Google · ' : 'File · '}
-        {title}
+        {nameOf(provider)} · {title}
       </span>
       {/* What the columns say where there is room for them. */}
       <span className="block max-w-38 text-[13px] text-soft md:hidden">
@@ -80,7 +83,8 @@ function Name({ of: sheet }: { of: SheetSummary }) {
   )
 }
 
-function State({ of: { state, stateReason, access } }: { of: SheetSummary }) {
+function State({ of: { provider, state, stateReason, access } }: { of: SheetSummary }) {
+  const { nameOf } = useSources()
   return (
     <>
       <span className="flex flex-wrap gap-1.5">
@@ -89,7 +93,7 @@ function State({ of: { state, stateReason, access } }: { of: SheetSummary }) {
       </span>
       {state === 'needs_reconnect' ? (
         <Link to="/settings" className="mt-1 block text-[13px] text-accent underline underline-offset-2">
-          Reconnect Google
+          Reconnect {nameOf(provider)}
         </Link>
       ) : (
         stateReason && <span className="mt-1 block max-w-64 text-[13px] text-soft">{stateReason}</span>

@@ -4,6 +4,7 @@ import type { ServerView, StartView } from '../../../../src/dashboard/contract.t
 import { startQuery } from '../../queries.ts'
 import { useSession } from '../../session.ts'
 import { useTitle } from '../../shell/use-title.ts'
+import { useSources } from '../../sources.ts'
 import { ButtonLink } from '../../ui/button.tsx'
 import { CodeBlock } from '../../ui/copy.tsx'
 import { ErrorState, PageHeader, Skeleton } from '../../ui/states.tsx'
@@ -26,14 +27,10 @@ export function StartPage() {
   )
 }
 
-function Checklist({
-  view,
-  server: { baseUrl, hasGoogle: canUseGoogle, hasFiles },
-}: {
-  view: StartView
-  server: ServerView
-}) {
-  const hasSource = view.hasGoogle || view.sheets > 0
+function Checklist({ view, server: { baseUrl, hasFiles } }: { view: StartView; server: ServerView }) {
+  const hasSource = view.isConnected || view.sheets > 0
+  // The first that can be connected stands for all: the next page offers the others.
+  const home = useSources().connectable.find(({ isOffered }) => isOffered)
   const steps = [hasSource, view.sheets > 0, view.keys > 0, view.firstRequestAtMs !== null]
   const current = steps.indexOf(false)
   return (
@@ -43,14 +40,14 @@ function Checklist({
           number={1}
           isDone={hasSource}
           isCurrent={current === 0}
-          title={canUseGoogle ? 'Connect Google, or take a file' : 'Choose a file'}
+          title={home ? `Connect ${home.name}, or take a file` : 'Choose a file'}
           action={
             <ButtonLink look="primary" to="/connect">
-              {canUseGoogle ? 'Connect Google' : 'Choose a file'}
+              {home ? `Connect ${home.name}` : 'Choose a file'}
             </ButtonLink>
           }
         >
-          {canUseGoogle && 'A Google spreadsheet stays where it is, and everybody goes on editing it there. '}
+          {home && `A ${home.name} spreadsheet stays where it is, and everybody goes on editing it there. `}
           {hasFiles && 'Of a file, Rowport keeps a copy; later changes to your own file do not arrive here.'}
         </Step>
         <Step

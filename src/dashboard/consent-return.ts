@@ -1,5 +1,9 @@
 import type { IncomingMessage } from 'node:http'
-import { NotConnected } from '../management/connections/google-connection.ts'
+import {
+  consentAnswerIn,
+  NotConnected,
+  type OwnerConnection,
+} from '../management/connections/owner-connection.ts'
 import { Problem } from '../management/problem.ts'
 import type { DashboardParts } from './dashboard-parts.ts'
 import {
@@ -23,7 +27,6 @@ const ownPage = /^\/(?![/\\])[\x21-\x7e]{0,200}$/
 const tooOften: Onward = { to: '/sign-in?problem=too_often', cookies: [] }
 
 export const signInPath = '/dashboard/google/sign-in'
-export const returnPath = '/connect/google/callback'
 
 /** The way to Google, to say who one is. */
 export async function toSignIn(
@@ -39,20 +42,20 @@ export async function toSignIn(
   return { to: started.url, cookies: [googleCookie(started.attempt, site)] }
 }
 
-/** Google sends people back to one address, whether they signed in or connected their spreadsheets. */
-export async function fromGoogle(
+/**
+ * A provider sends people back to one address, whether they connected their spreadsheets or, where it is one who says who
+ * somebody is, signed in.
+ */
+export async function fromConsent(
+  connection: OwnerConnection,
   request: IncomingMessage,
   query: URLSearchParams,
   site: Site,
   parts: DashboardParts,
 ): Promise<Onward> {
   if (await parts.pace.take({ address: parts.addressOf(request) })) return tooOften
-  const answer = {
-    state: query.get('state'),
-    code: query.get('code'),
-    error: query.get('error'),
-    pickedFileIds: query.get('picked_file_ids'),
-  }
+  const answer = consentAnswerIn(query)
+  const { id: provider } = connection.kind
   const sessionId = sessionIdIn(request, site)
   const session = sessionId === null ? null : await parts.signIn.find(sessionId)
   const visitor = { address: parts.addressOf(request), formerSessionId: sessionId }
@@ -66,11 +69,12 @@ export async function fromGoogle(
     if (typeof signedIn === 'string') return { to: `/sign-in?problem=google_${signedIn}`, cookies: [over] }
     return { to: signedIn.returnTo, cookies: [over, sessionCookie(signedIn.sessionId, site)] }
   }
-  if (!session) return { to: '/connect?google=state_invalid', cookies: [] }
-  const { returnTo, outcome } = await parts.google.comeBack(session, answer)
-  if (outcome instanceof NotConnected) return { to: `${returnTo}?google=${outcome.failure}`, cookies: [] }
+  if (!session) return { to: `/connect?${provider}=state_invalid`, cookies: [] }
+  const { returnTo, outcome } = await connection.comeBack(session, answer)
+  if (outcome instanceof NotConnected)
+    return { to: `${returnTo}?${provider}=${outcome.failure}`, cookies: [] }
   const { formerLabel, isSameOwner, pickedIds } = outcome
   const code = formerLabel === null ? 'connected' : isSameOwner ? 'reconnected' : 'other_account'
   const picked = pickedIds.length === 0 ? '' : `&picked=${pickedIds.join(',')}`
-  return { to: `${returnTo}?google=${code}${picked}`, cookies: [] }
+  return { to: `${returnTo}?${provider}=${code}${picked}`, cookies: [] }
 }

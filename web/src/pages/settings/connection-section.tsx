@@ -1,57 +1,58 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import type { GoogleView } from '../../../../src/dashboard/contract.ts'
+import type { ConnectionView } from '../../../../src/dashboard/contract.ts'
 import { send } from '../../api.ts'
-import { googleQuery } from '../../queries.ts'
+import { connectionQuery } from '../../queries.ts'
+import type { ConnectableSource } from '../../sources.ts'
 import { Button } from '../../ui/button.tsx'
 import { ConfirmDialog } from '../../ui/dialog.tsx'
 import { Section } from '../../ui/section.tsx'
 import { Badge, ErrorState, Skeleton } from '../../ui/states.tsx'
 import { dateOf } from '../../ui/time.tsx'
 import { useToast } from '../../ui/toast.tsx'
-import { GoToGoogle } from '../connect/connect-google.tsx'
+import { WayIn } from '../connect/connect-source.tsx'
 
-const disconnectGoogle = () => send('POST /google/disconnect', {})
+const disconnectFrom = (provider: string) => send('POST /{provider}/disconnect', { names: { provider } })
 
-export function GoogleSection() {
-  const google = useQuery(googleQuery)
+export function ConnectionSection({ source }: { source: ConnectableSource }) {
+  const { provider, name } = source
+  const { data, error, isPending, refetch } = useQuery(connectionQuery(provider))
   return (
-    <Section title="Google" about="Whose spreadsheets Rowport reads and writes.">
-      {google.isPending && <Skeleton lines={4} />}
-      {google.error && !google.data && <ErrorState error={google.error} onRetry={() => google.refetch()} />}
-      {google.data && !google.data.isConfigured && (
-        <p className="text-sm text-soft">
-          This server has no Google client yet. Its operator sets GOOGLE_CLIENT_ID and GOOGLE_CLIENT_SECRET.
-        </p>
-      )}
-      {google.data?.isConfigured && !google.data.connection && (
+    <Section title={name} about="Whose spreadsheets Rowport reads and writes.">
+      {isPending && <Skeleton lines={4} />}
+      {error && !data && <ErrorState error={error} onRetry={() => refetch()} />}
+      {data && !data.isConfigured && <p className="text-sm text-soft">{source.connection.notSetUp}</p>}
+      {data?.isConfigured && !data.connection && (
         <>
-          <p className="mb-3 text-sm text-soft">No Google account is connected.</p>
-          <GoToGoogle label="Connect Google" returnTo="/settings" />
+          <p className="mb-3 text-sm text-soft">No {name} account is connected.</p>
+          <WayIn source={source} label={`Connect ${name}`} returnTo="/settings" />
         </>
       )}
-      {google.data?.connection && <Connection of={google.data.connection} />}
+      {data?.connection && <Connection source={source} of={data.connection} />}
     </Section>
   )
 }
 
 function Connection({
+  source,
   of: { email, state, reason, connectedAtMs, sheets },
 }: {
-  of: NonNullable<GoogleView['connection']>
+  source: ConnectableSource
+  of: NonNullable<ConnectionView['connection']>
 }) {
+  const { provider, name } = source
   const queryClient = useQueryClient()
   const toast = useToast()
   const [isAsking, setIsAsking] = useState(false)
   const disconnect = useMutation({
-    mutationFn: disconnectGoogle,
-    onSuccess: ({ isRevokedAtGoogle }) => {
+    mutationFn: disconnectFrom,
+    onSuccess: (outcome) => {
       void queryClient.invalidateQueries()
       setIsAsking(false)
       toast(
-        isRevokedAtGoogle
-          ? 'Disconnected, and revoked at Google.'
-          : 'Disconnected. Google could not be told; remove Rowport in your Google account as well.',
+        outcome[`isRevokedAt${name}`]
+          ? `Disconnected, and revoked at ${name}.`
+          : `Disconnected. ${name} could not be told; remove Rowport in your ${name} account as well.`,
       )
     },
   })
@@ -68,26 +69,26 @@ function Connection({
       <p className="mb-4 text-sm text-soft">
         {state === 'valid'
           ? `Since ${dateOf(connectedAtMs)}. ${sheets} ${sheets === 1 ? 'sheet uses' : 'sheets use'} it.`
-          : `${reason ?? 'Google no longer accepts the permission.'} Until you reconnect, ${sheets} ${sheets === 1 ? 'sheet answers' : 'sheets answer'} 503 token_expired.`}
+          : `${reason ?? `${name} no longer accepts the permission.`} Until you reconnect, ${sheets} ${sheets === 1 ? 'sheet answers' : 'sheets answer'} 503 token_expired.`}
       </p>
       <div className="flex flex-wrap items-start gap-2">
-        <GoToGoogle label="Reconnect" returnTo="/settings" />
+        <WayIn source={source} label="Reconnect" returnTo="/settings" />
         <Button onClick={() => setIsAsking(true)}>Disconnect</Button>
       </div>
       <ConfirmDialog
-        title="Disconnect Google?"
+        title={`Disconnect ${name}?`}
         confirm="Disconnect"
         isOpen={isAsking}
         isBusy={disconnect.isPending}
         error={disconnect.error?.message}
-        onConfirm={() => disconnect.mutate()}
+        onConfirm={() => disconnect.mutate(provider)}
         onClose={() => {
           setIsAsking(false)
           disconnect.reset()
         }}
       >
         <p>
-          The permission is revoked at Google and forgotten here.{' '}
+          The permission is revoked at {name} and forgotten here.{' '}
           <strong>
             {sheets} {sheets === 1 ? 'sheet' : 'sheets'}
           </strong>{' '}

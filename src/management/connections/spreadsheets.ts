@@ -1,18 +1,15 @@
-import type { GoogleFiles, SpreadsheetTab } from '../../providers/google/google-files.ts'
-import { googleKind } from '../../providers/google/google-kind.ts'
-import { locateGoogleTab, parsePastedSpreadsheet } from '../../providers/google/google-location.ts'
+import type { Connection, ConnectionAccess, SpreadsheetTab } from '../../sheets/connection.ts'
 import type { Place } from '../../sheets/provider.ts'
 import { Problem } from '../problem.ts'
 import { orProblem } from '../sheets/connecting.ts'
-import { type GoogleConnection, notSetUp } from './google-connection.ts'
 
-/** What an account can connect at Google: always through its own credential, never another's. */
-export interface GoogleSpreadsheets {
-  /** Those whose name has `search` in it, the newest first. 'not_allowed': the consent does not reach to a list. */
+/** What an account can make sheets of at one provider: always through its own credential, never another's. */
+export interface Spreadsheets {
+  /** Those whose name has `search` in it, the newest first. 'not_allowed': the access does not reach to a list. */
   list(accountId: string, search: string): Promise<SpreadsheetList | 'not_allowed' | Problem>
   /** `pasted`: an id, or a link as people paste it. */
   open(accountId: string, pasted: string): Promise<OpenedSpreadsheet | Problem>
-  /** One tab by its title or Google's number; without either the one that the link names, else the first visible one. */
+  /** One tab by its title or the provider's number; without either the one that the link names, else the first visible one. */
   locate(accountId: string, pasted: string, tab: string | number | null): Promise<LocatedTab | Problem>
 }
 
@@ -38,56 +35,51 @@ export interface LocatedTab {
   place: Place & { credentialId: string }
 }
 
-export function createGoogleSpreadsheets(
-  connection: Pick<GoogleConnection, 'status'>,
-  files: GoogleFiles | null,
-): GoogleSpreadsheets {
+/** An account's own way in. */
+export interface OwnAccess {
+  access: ConnectionAccess
+  credentialId: string
+}
+
+export function createSpreadsheets(
+  { kind, words }: Pick<Connection, 'kind' | 'words'>,
+  accessOf: (accountId: string) => Promise<OwnAccess | Problem>,
+): Spreadsheets {
   return {
     async list(accountId, search) {
-      const access = await accessOf(accountId)
-      if (access instanceof Problem) return access
-      return orProblem(googleKind, async () => {
-        const page = await access.files.listSpreadsheets(access.credentialId, search)
+      const own = await accessOf(accountId)
+      if (own instanceof Problem) return own
+      if (!kind.canBeListed) return 'not_allowed'
+      return orProblem(kind, async () => {
+        const page = await own.access.listSpreadsheets(own.credentialId, search)
         if (page === 'not_allowed') return page
         return { spreadsheets: page.spreadsheets, hasMore: page.nextPageToken !== null }
       })
     },
     open,
     async locate(accountId, pasted, tab) {
-      const access = await accessOf(accountId)
-      if (access instanceof Problem) return access
+      const own = await accessOf(accountId)
+      if (own instanceof Problem) return own
       const opened = await open(accountId, pasted)
       if (opened instanceof Problem) return opened
       const found = chosenTab(opened, tab)
       if (found instanceof Problem) return found
       const { spreadsheetId, title } = opened
       const { tabId, title: tabTitle } = found
-      const { location, source } = locateGoogleTab({ spreadsheetId, tabId })
-      // The titles are for people who look at a list; the ids find the tab, whatever it is called by then.
-      const described = JSON.stringify({ ...JSON.parse(location), title, tabTitle })
-      const place = { location: described, credentialId: access.credentialId }
-      return { spreadsheetId, tabId, title, tabTitle, source, place }
+      const chosen = { spreadsheetId, tabId, title, tabTitle }
+      const { location, source } = own.access.locate(chosen)
+      return { ...chosen, source, place: { location, credentialId: own.credentialId } }
     },
   }
 
-  async function accessOf(
-    accountId: string,
-  ): Promise<{ files: GoogleFiles; credentialId: string } | Problem> {
-    if (!files) return notSetUp
-    const status = await connection.status(accountId)
-    if (status?.state !== 'connected')
-      return new Problem('Google is not connected; connect it first', { kind: 'provider' })
-    return { files, credentialId: status.credentialId }
-  }
-
   async function open(accountId: string, pasted: string): Promise<OpenedSpreadsheet | Problem> {
-    const access = await accessOf(accountId)
-    if (access instanceof Problem) return access
-    const named = parsePastedSpreadsheet(pasted)
-    if (!named) return notALink
+    const own = await accessOf(accountId)
+    if (own instanceof Problem) return own
+    const named = own.access.parsePasted(pasted)
+    if (!named) return new Problem(words.notALink)
     const { spreadsheetId, tabId } = named
-    return orProblem(googleKind, async () => {
-      const { title, tabs } = await access.files.listTabs(access.credentialId, spreadsheetId)
+    return orProblem(kind, async () => {
+      const { title, tabs } = await own.access.listTabs(own.credentialId, spreadsheetId)
       const linkedTabId = tabs.some((tab) => tab.tabId === tabId) ? (tabId ?? null) : null
       return { spreadsheetId, title, tabs, linkedTabId }
     })
@@ -109,7 +101,3 @@ function chosenTab(
   const first = tabs.find(({ isHidden }) => !isHidden) ?? tabs[0]
   return first ?? new Problem(`"${title}" has no tab with cells`)
 }
-
-const notALink = new Problem(
-  'that is not the link of a Google spreadsheet; it begins with https://docs.google.com/spreadsheets/d/',
-)

@@ -1,0 +1,77 @@
+import type { Clock } from '../clock.ts'
+import type { Config } from '../config.ts'
+import type { UploadRoom } from '../management/uploads/upload-room.ts'
+import { fileKind } from '../providers/file/file-kind.ts'
+import { createFileProvider } from '../providers/file/file-provider.ts'
+import { createGoogle } from '../providers/google/google.ts'
+import { createGoogleConnection } from '../providers/google/google-connection.ts'
+import { googleKind } from '../providers/google/google-kind.ts'
+import type { ProviderId } from '../providers/provider-table.ts'
+import type { SharedTokens } from '../providers/remote/shared-tokens.ts'
+import type { Observe } from '../reporting/observe.ts'
+import type { Sealing } from '../secrets/sealing.ts'
+import type { ShareValue } from '../shared-state/cells/shared-value.ts'
+import type { Connection } from '../sheets/connection.ts'
+import type { Provider } from '../sheets/provider.ts'
+import type { ProviderKind } from '../sheets/provider-kind.ts'
+import type { Store } from '../store/store.ts'
+import { createUnconfiguredProvider } from './unconfigured-provider.ts'
+
+/** One provider, built: how it is known, what reads and writes there, and how owners let Rowport in. */
+export interface Home {
+  kind: ProviderKind
+  provider: Provider
+  /** null where nobody has to. */
+  connection: Connection | null
+  close(): Promise<void>
+}
+
+export interface HomeParts {
+  config: Config
+  store: Store
+  sealing: Sealing
+  clock: Clock
+  observe: Observe
+  sharedTokens: SharedTokens
+  /** Where several servers spend from the same rations. */
+  share: ShareValue | null
+  /** null where files of this machine are not served. */
+  room: UploadRoom | null
+}
+
+export function createHomes(parts: HomeParts): Record<ProviderId, Home> {
+  return { google: googleHome(parts), file: fileHome(parts) }
+}
+
+function fileHome({ config: { shares }, observe, clock, room }: HomeParts): Home {
+  const lengths = room && { problemWithLength: room.problemWithLength }
+  return {
+    kind: fileKind,
+    provider: createFileProvider({ observe, clock, shares, ...lengths }),
+    connection: null,
+    async close() {},
+  }
+}
+
+function googleHome({ config, store, sealing, clock, observe, sharedTokens, share }: HomeParts): Home {
+  const { google: settings, shares } = config
+  const google =
+    settings &&
+    createGoogle({
+      settings,
+      store,
+      sealing,
+      clock,
+      observe,
+      sharedTokens,
+      shares,
+      ...(share && { share }),
+    })
+  const connection = createGoogleConnection(google)
+  return {
+    kind: googleKind,
+    provider: google?.provider ?? createUnconfiguredProvider(googleKind.title, connection.words.setUpDetails),
+    connection,
+    close: async () => google?.close(),
+  }
+}

@@ -1,0 +1,163 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import type { ConnectionView, ConsentInput } from '../../../../src/dashboard/contract.ts'
+import { send } from '../../api.ts'
+import { type ConnectableSource, useSources } from '../../sources.ts'
+import { Button } from '../../ui/button.tsx'
+import { FormError, TextField } from '../../ui/field.tsx'
+import { Card } from '../../ui/states.tsx'
+
+type ReturnTo = ConsentInput['returnTo']
+
+const beginConsent = ({ provider, returnTo }: { provider: string; returnTo: ReturnTo }) =>
+  send('POST /{consentProvider}/connect', { names: { consentProvider: provider }, input: { returnTo } })
+
+const connectByKey = ({ provider, key }: { provider: string; key: string }) =>
+  send('POST /{keyProvider}/connect', { names: { keyProvider: provider }, input: { key } })
+
+export function ConnectSource({
+  source,
+  view,
+  returnTo,
+}: {
+  source: ConnectableSource
+  view: ConnectionView
+  returnTo: ReturnTo
+}) {
+  const { name, connection } = source
+  const isAgain = view.connection !== null
+  const again = `${name} no longer accepts the permission of ${view.connection?.email}. Connect again and every sheet goes on under its old address.`
+  const first = `${name} asks you which spreadsheets Rowport may use. You can take the permission back at any time, here or at ${name}.`
+  return (
+    <Card title={isAgain ? `Connect ${name} again` : `Connect your ${name} account`}>
+      <p className="mb-4 max-w-prose text-sm text-soft">
+        {isAgain ? again : (connection.key?.hint ?? first)}
+      </p>
+      <WayIn source={source} label={isAgain ? `Reconnect ${name}` : `Connect ${name}`} returnTo={returnTo} />
+    </Card>
+  )
+}
+
+/** The button that leads to the provider's page, or the field for a key. */
+export function WayIn({
+  source,
+  label,
+  returnTo,
+}: {
+  source: ConnectableSource
+  label: string
+  returnTo: ReturnTo
+}) {
+  return source.connection.by === 'key' ? (
+    <ByKey source={source} label={label} />
+  ) : (
+    <GoToProvider provider={source.provider} label={label} returnTo={returnTo} />
+  )
+}
+
+function ByKey({ source: { provider, connection }, label }: { source: ConnectableSource; label: string }) {
+  const queryClient = useQueryClient()
+  const [key, setKey] = useState('')
+  const connect = useMutation({
+    mutationFn: connectByKey,
+    onSuccess: () => {
+      setKey('')
+      return queryClient.invalidateQueries()
+    },
+  })
+  return (
+    <form
+      className="max-w-md space-y-3"
+      onSubmit={(event) => {
+        event.preventDefault()
+        connect.mutate({ provider, key })
+      }}
+    >
+      <TextField
+        label={connection.key?.label ?? 'Key'}
+        type="password"
+        required
+        autoComplete="off"
+        value={key}
+        onChange={({ target }) => setKey(target.value)}
+      />
+      <FormError>{connect.error?.message}</FormError>
+      <Button type="submit" look="primary" isBusy={connect.isPending}>
+        {label}
+      </Button>
+    </form>
+  )
+}
+
+export function GoToProvider({
+  provider,
+  label,
+  returnTo,
+  look = 'primary',
+}: {
+  provider: string
+  label: string
+  returnTo: ReturnTo
+  look?: 'primary' | 'secondary'
+}) {
+  const begin = useMutation({
+    mutationFn: beginConsent,
+    onSuccess: ({ url }) => window.location.assign(url),
+  })
+  return (
+    <>
+      <Button
+        look={look}
+        isBusy={begin.isPending || begin.isSuccess}
+        onClick={() => begin.mutate({ provider, returnTo })}
+      >
+        {label}
+      </Button>
+      <FormError>{begin.error?.message}</FormError>
+    </>
+  )
+}
+
+const outcomes: Record<string, { isGood: boolean; text(name: string): string }> = {
+  connected: { isGood: true, text: (name) => `${name} is connected.` },
+  reconnected: {
+    isGood: true,
+    text: (name) => `${name} is connected again. All sheets are served under their old addresses.`,
+  },
+  chosen: { isGood: true, text: (name) => `Rowport may now use what you chose at ${name}.` },
+  other_account: {
+    isGood: true,
+    text: (name) => `Another ${name} account is connected now. Sheets that it may not open will say so.`,
+  },
+  denied: { isGood: false, text: (name) => `${name} was not given the permission. Nothing was changed.` },
+  scope_missing: {
+    isGood: false,
+    text: () =>
+      'The box for your spreadsheets was not ticked. Connect again and leave it ticked: without it Rowport cannot read any row.',
+  },
+  state_invalid: {
+    isGood: false,
+    text: (name) => `That answer of ${name} was not meant for this session. Please start again.`,
+  },
+}
+const failed = {
+  isGood: false,
+  text: (name: string) => `${name} did not answer as it should. Please try again in a moment.`,
+}
+
+/** With what a provider's page led back here (`?google=connected`), if it did. */
+export function ConnectionOutcome({ search }: { search: Record<string, string | undefined> }) {
+  const { connectable } = useSources()
+  const source = connectable.find(({ provider }) => search[provider] !== undefined)
+  if (!source) return null
+  const told = search[source.provider] ?? ''
+  const { isGood, text } = outcomes[search.picked && told === 'reconnected' ? 'chosen' : told] ?? failed
+  return (
+    <p
+      role={isGood ? 'status' : 'alert'}
+      className={`mb-5 rounded-md px-3.5 py-2.5 text-sm ${isGood ? 'bg-good-wash text-good' : 'bg-bad-wash text-bad'}`}
+    >
+      {text(source.name)}
+    </p>
+  )
+}
