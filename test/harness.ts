@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { openWorkshop, startServer } from '../src/assemble/assemble.ts'
+import type { Home, HomeParts } from '../src/assemble/homes.ts'
 import type { Workshop } from '../src/assemble/workshop.ts'
 import { createMovableClock, type MovableClock } from '../src/clock.ts'
 import type { Config } from '../src/config.ts'
@@ -71,20 +72,29 @@ interface StartWish {
   plan?: string
   timeLimits?: Partial<TimeLimits>
   settings?: Partial<Config>
+  /** Providers beside those of the table. */
+  createMore?(parts: HomeParts): readonly Home[]
   /** Another instance on the same data folder, clock and account; it closes with the first. */
   beside?: Rowport
 }
 
 export async function startRowport(
   t: TestContext,
-  { account = 'acme', plan = 'enterprise', timeLimits = {}, settings = {}, beside }: StartWish = {},
+  {
+    account = 'acme',
+    plan = 'enterprise',
+    timeLimits = {},
+    settings = {},
+    createMore,
+    beside,
+  }: StartWish = {},
 ): Promise<Rowport> {
   const folder = beside?.folder ?? (await mkdtemp(join(tmpdir(), 'rowport-test-')))
   const clock = beside?.clock ?? createMovableClock(startMs)
   const seen: Observation[] = []
   const observe = (observation: Observation) => void seen.push(observation)
   const config = configOf(folder, settings)
-  const workshop = await openWorkshop(config, clock, observe)
+  const workshop = await openWorkshop(config, clock, observe, createMore)
   const server = await startServer(config, workshop, clock, timeLimits)
   if (!beside) done(await workshop.accounts.create(account, plan))
   const url = `http://127.0.0.1:${server.port}`

@@ -1,0 +1,27 @@
+import { createMovableClock } from '../../../src/clock.ts'
+import { providerContract } from '../../../src/sheets/provider.contract.ts'
+import { createMemoryCredentials, sealing } from '../../google/memory-credentials.ts'
+import { createLedger } from './ledger.ts'
+import { startLedgerServer } from './ledger-server.ts'
+
+providerContract(
+  'ledger',
+  async (t, rows) => {
+    const server = await startLedgerServer(t)
+    const store = createMemoryCredentials()
+    const parts = { store, sealing, clock: createMovableClock(0), observe() {}, share: null }
+    const { provider, connection, close } = createLedger(parts, server.url)
+    t.after(close)
+    const credentialId = store.connect({ subject: 'ada', refreshToken: server.grant('ada') })
+    const id = server.create('ada', 'Book', rows)
+    const tab = { spreadsheetId: id, tabId: 0, title: 'Book', tabTitle: 'Book' }
+    const location = connection?.access?.locate(tab).location ?? ''
+    return {
+      provider,
+      place: { accountId: 'ac_1', credentialId, location },
+      editOutside: async (after) => server.edit(id, after),
+      remove: async () => server.remove(id),
+    }
+  },
+  { write: true },
+)
