@@ -3,6 +3,15 @@ import { globSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import { test } from 'node:test'
 
+/** Those beyond a network: every folder of `providers/` but what they share, and files. A new one has its rule already. */
+const remoteProviders = globSync('src/providers/*/')
+  .map((folder) =>
+    normalize(folder)
+      .replace(/^src\//, '')
+      .replace(/\/$/, ''),
+  )
+  .filter((place) => place !== 'providers/remote' && place !== 'providers/file')
+
 /**
  * Arrows go down only (ARCHITECTURE.md). Each place may import itself and what is listed; siblings do not know each
  * other, and adapters are named in `assemble/` alone.
@@ -19,8 +28,10 @@ const mayImport: Record<string, readonly string[]> = {
   sheets: ['leaf', 'store', 'shared-state'],
   'providers/remote': ['leaf', 'sheets', 'store', 'shared-state'],
   'providers/file': ['leaf', 'sheets'],
-  'providers/google': ['leaf', 'sheets', 'providers/remote', 'store', 'shared-state'],
-  providers: ['leaf', 'sheets', 'providers/google', 'providers/file'],
+  ...Object.fromEntries(
+    remoteProviders.map((place) => [place, ['leaf', 'sheets', 'providers/remote', 'store', 'shared-state']]),
+  ),
+  providers: ['leaf', 'sheets', ...remoteProviders, 'providers/file'],
   // Signing in with Google is one of the owner's verbs, and so is bringing a file. How spreadsheets are connected is
   // a port (`sheets/connection.ts`): nothing here knows who is behind it.
   management: [
@@ -83,7 +94,7 @@ const adapters = [
   'providers',
   'providers/remote',
   'providers/file',
-  'providers/google',
+  ...remoteProviders,
 ]
 
 test('every import in src goes down', () => {
@@ -102,6 +113,7 @@ test('every import in src goes down', () => {
 test('the rule is not empty: it finds a door that reaches for the store', () => {
   assert.ok(!allowed('api').includes('store'))
   assert.ok(!allowed('sheets').includes('admission'))
+  assert.ok(!allowed('providers/google').includes('providers/file'))
   assert.ok(importsOf('src/api/read-rows.ts').includes('src/errors.ts'))
 })
 
