@@ -5,7 +5,7 @@ import { type DestinationStream, destination } from 'pino'
 import { openWorkshop } from './assemble/assemble.ts'
 import { systemClock } from './clock.ts'
 import { commands, usage, usageOf } from './commands/all-commands.ts'
-import { type BareCommand, type Command, type Outcome, UsageError } from './commands/command.ts'
+import { type BareCommand, type Command, type CommandOutcome, UsageError } from './commands/command.ts'
 import { type Config, parseConfig } from './config.ts'
 import { serve } from './main.ts'
 import { Problem } from './management/problem.ts'
@@ -70,7 +70,7 @@ async function run(command: Command, args: readonly string[], terminal: Terminal
   return shown(outcome, isJson)
 }
 
-function shown({ json, text }: Outcome, isJson: boolean): string {
+function shown({ json, text }: CommandOutcome, isJson: boolean): string {
   return isJson ? `${JSON.stringify(json)}\n` : `${text}\n`
 }
 
@@ -85,7 +85,7 @@ async function onTheStore(
   command: Command,
   words: readonly string[],
   options: Record<string, string | undefined>,
-): Promise<Outcome | Problem> {
+): Promise<CommandOutcome | Problem> {
   try {
     const isNewStore = config.store.kind === 'sqlite' && !existsSync(config.store.path)
     const workshop = await openWorkshop(config, systemClock, createLog('warn', stderr))

@@ -6,7 +6,7 @@ import { type Soon, then } from '../soon.ts'
 import type { AccountFacts, Facts, KeyFacts, SheetFacts } from '../store/admission/admission-facts.ts'
 import type { SheetRecord } from '../store/sheets/sheets.ts'
 import type { Store } from '../store/store.ts'
-import { type Call, isPastAuthentication, judge, type Pass } from './judge.ts'
+import { type AdmissionCall, isPastAuthentication, judge, type Pass } from './judge.ts'
 import type { KeyUse } from './key-use.ts'
 import { type Plan, type Plans, planUnknown } from './plans.ts'
 import type { Quota, QuotaState, Reservation } from './quota.ts'
@@ -18,9 +18,9 @@ export interface Admission {
    * May this call pass? Asks the store anew each time: what was changed a moment ago already holds. Readers without a key
    * are counted by where they come from.
    */
-  admit(call: Call, clientAddress: string): Promise<Admitted<Pass>>
+  admit(call: AdmissionCall, clientAddress: string): Promise<Admitted<Pass>>
   /** The same question once more, for a write that had to wait for its turn; counts nothing. */
-  stillAdmits(call: Call): Promise<Refusal | null>
+  stillAdmits(call: AdmissionCall): Promise<Refusal | null>
   /** For what belongs to the account and not to one sheet: the key says which account. */
   admitToAccount(keyHash: string | null): Promise<Admitted<AccountPass>>
 }
@@ -125,14 +125,14 @@ export function createAdmission(parts: AdmissionParts): Admission {
 
   function withinLimits<P extends Pick<Pass, 'account' | 'key'> & Caller>(
     pass: P,
-    intent: Call['intent'],
+    intent: AdmissionCall['intent'],
   ): Soon<Admitted<P>> {
     const { account, key } = pass
-    if (key) keyUse.note(key.id)
+    if (key) keyUse.noteKeyUse(key.id)
     const { requestsPerMinute, requestsPerMonth } = limitsOf(account)
     const limits: Limits = { rate: null, quota: null }
     if (requestsPerMinute === null) return withinQuota()
-    return then(windows.take(windowName(account, key), requestsPerMinute, windowMs), (window) => {
+    return then(windows.takeFromWindow(windowName(account, key), requestsPerMinute, windowMs), (window) => {
       const { isAdmitted, remaining, resetAtMs, nowMs } = window
       limits.rate = { limit: requestsPerMinute, remaining, resetAtMs }
       return isAdmitted ? withinQuota() : { ...refused(rateLimited(resetAtMs, nowMs)), caller: pass, limits }
@@ -154,18 +154,22 @@ export function createAdmission(parts: AdmissionParts): Admission {
     const limits: Limits = { rate: null, quota: null }
     const ofAddress = publicReaders.requestsPerMinute
     return then(
-      publicReaders.windows.take(addressWindowName(clientAddress), ofAddress, windowMs),
+      publicReaders.windows.takeFromWindow(addressWindowName(clientAddress), ofAddress, windowMs),
       (address) => {
-        limits.rate = { ...told(address), limit: ofAddress }
+        limits.rate = { ...withoutCount(address), limit: ofAddress }
         if (!address.isAdmitted) {
           observe({ event: 'share_used_up', share: 'public_requests_per_minute', accountId: null })
           return tooOften(address)
         }
         if (requestsPerMinute === null) return withinPublicMonth()
-        const taking = publicReaders.windows.take(sheetWindowName(sheet), requestsPerMinute, windowMs)
+        const taking = publicReaders.windows.takeFromWindow(
+          sheetWindowName(sheet),
+          requestsPerMinute,
+          windowMs,
+        )
         return then(taking, (window) => {
           if (!window.isAdmitted || window.remaining < address.remaining)
-            limits.rate = { ...told(window), limit: requestsPerMinute }
+            limits.rate = { ...withoutCount(window), limit: requestsPerMinute }
           return window.isAdmitted ? withinPublicMonth() : tooOften(window)
         })
       },
@@ -239,8 +243,8 @@ export function createAdmission(parts: AdmissionParts): Admission {
       return { ...refused(refusal), caller, limits: { rate, quota: null } }
     }
     if (requestsPerMinute === null) return { ...refused(refusal), caller }
-    const window = await windows.look(windowName(account, key), requestsPerMinute, windowMs)
-    const rate = { ...told(window), limit: requestsPerMinute }
+    const window = await windows.readWindow(windowName(account, key), requestsPerMinute, windowMs)
+    const rate = { ...withoutCount(window), limit: requestsPerMinute }
     return { ...refused(refusal), caller, limits: { rate, quota: null } }
   }
 
@@ -252,12 +256,14 @@ export function createAdmission(parts: AdmissionParts): Admission {
   ): Promise<Limits['rate']> {
     const { windows: ofPublic, requestsPerMinute: ofAddress } = publicReaders
     const [address, window] = await Promise.all([
-      ofPublic.look(addressWindowName(clientAddress), ofAddress, windowMs),
-      requestsPerMinute === null ? null : ofPublic.look(sheetWindowName(sheet), requestsPerMinute, windowMs),
+      ofPublic.readWindow(addressWindowName(clientAddress), ofAddress, windowMs),
+      requestsPerMinute === null
+        ? null
+        : ofPublic.readWindow(sheetWindowName(sheet), requestsPerMinute, windowMs),
     ])
     if (requestsPerMinute !== null && window && window.remaining < address.remaining)
-      return { ...told(window), limit: requestsPerMinute }
-    return { ...told(address), limit: ofAddress }
+      return { ...withoutCount(window), limit: requestsPerMinute }
+    return { ...withoutCount(address), limit: ofAddress }
   }
 
   function limitsOf(account: AccountFacts): Pick<Plan, 'requestsPerMinute' | 'requestsPerMonth'> {
@@ -286,7 +292,7 @@ function sheetWindowName({ id }: SheetFacts): string {
   return `public ${id}`
 }
 
-function told({ remaining, resetAtMs }: RateWindow): Pick<RateWindow, 'remaining' | 'resetAtMs'> {
+function withoutCount({ remaining, resetAtMs }: RateWindow): Pick<RateWindow, 'remaining' | 'resetAtMs'> {
   return { remaining, resetAtMs }
 }
 

@@ -19,9 +19,9 @@ export function createIpGuard(windows: RateWindows, refusalsPerMinute: number): 
   const nameFor = (address: string) => `ip ${clientNetwork(address)}`
   return {
     refusalsPerMinute,
-    look: (address) => windows.look(nameFor(address), refusalsPerMinute, windowMs),
+    look: (address) => windows.readWindow(nameFor(address), refusalsPerMinute, windowMs),
     async countRefused(address) {
-      await windows.take(nameFor(address), refusalsPerMinute, windowMs)
+      await windows.takeFromWindow(nameFor(address), refusalsPerMinute, windowMs)
     },
   }
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Refusal } from '../errors.ts'
 import type { Facts } from '../store/admission/admission-facts.ts'
-import { type Call, judge } from './judge.ts'
+import { type AdmissionCall, judge } from './judge.ts'
 import { defaultPlans } from './plans.ts'
 
 const yesNo = [true, false]
@@ -49,7 +49,7 @@ test('every combination of conditions is refused by the first that fails, in the
                           ? { id: 'key', mode: sent, scope: canWrite ? 'read-write' : 'read' }
                           : null,
                       }
-                      const call: Call = {
+                      const call: AdmissionCall = {
                         address:
                           form === 'a' ? { form, accountSlug: 'x', sheetSlug: 'y' } : { form, sheetId: 'z' },
                         keyHash: sent === 'none' ? null : 'something',

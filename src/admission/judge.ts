@@ -11,7 +11,7 @@ import type { Plans } from './plans.ts'
 export type { SheetAddress }
 
 /** What a caller wants, as far as admission cares. */
-export interface Call {
+export interface AdmissionCall {
   address: SheetAddress
   /** Of the key as sent, null when none was. A key that was sent is always judged, also where none is needed. */
   keyHash: string | null
@@ -42,7 +42,7 @@ export function isPastAuthentication({ code }: Refusal): boolean {
  * The order (docs/contract.md#order-of-checks): account → sheet → key → paused → plan and scope. Pure, so that it can
  * be read as the truth table it is. Nothing after the key is told to a caller without one (public sheets aside).
  */
-export function judge(call: Call, { account, sheet, key }: Facts, plans: Plans): Pass | Refusal {
+export function judge(call: AdmissionCall, { account, sheet, key }: Facts, plans: Plans): Pass | Refusal {
   if (call.address.form === 'a' && !account) return new Refusal('account_not_found')
   if (!account || !sheet) return new Refusal('sheet_not_found')
 

@@ -10,7 +10,7 @@ const noAccount = ''
 
 /** Remembers when keys were last used: in memory at once, in the store every few seconds, never during a request. */
 export interface KeyUse {
-  note(keyId: string): void
+  noteKeyUse(keyId: string): void
   close(): Promise<void>
 }
 
@@ -26,7 +26,7 @@ export function createKeyUse({ store, clock, turns }: KeyUseParts): KeyUse {
   const timer = setInterval(() => void flush().catch(() => {}), flushMs).unref()
 
   return {
-    note(keyId) {
+    noteKeyUse(keyId) {
       lastUsedMs.set(keyId, clock.nowMs())
     },
     async close() {

@@ -270,7 +270,7 @@ function createFakeStore() {
       if (granted > 0) store.calls.push(granted)
       return { granted, charged: before + granted }
     },
-    async giveBack(accountId: string, monthMs: number, unused: number) {
+    async refundCharge(accountId: string, monthMs: number, unused: number) {
       await turn()
       charged.set(name(accountId, monthMs), store.chargedIn(monthMs, accountId) - unused)
     },

@@ -36,7 +36,7 @@ export interface Reservation {
   release(): void
 }
 
-interface Lease {
+interface QuotaBlock {
   accountId: string
   cycle: BillingCycle
   /** Charged in the store for this cycle, by everyone, when last heard of. */
@@ -55,10 +55,10 @@ const largestBlock = 1_000
 const blockShare = 1 / 50
 const idleReturnMs = 1_000
 
-type QuotaStore = Pick<Store, 'chargeAhead' | 'giveBack'>
+type QuotaStore = Pick<Store, 'chargeAhead' | 'refundCharge'>
 
 export function createQuota(store: QuotaStore, clock: Clock): Quota {
-  const leases = new Map<string, Lease>()
+  const leases = new Map<string, QuotaBlock>()
   const lookRound = setInterval(() => void returnIdle(), idleReturnMs).unref()
 
   return {
@@ -73,7 +73,7 @@ export function createQuota(store: QuotaStore, clock: Clock): Quota {
     },
   }
 
-  function taken(lease: Lease, limit: number): Reservation {
+  function taken(lease: QuotaBlock, limit: number): Reservation {
     const used = lease.charged - lease.unused
     // The limit may have been lowered since the block was charged.
     const isAdmitted = lease.unused > 0 && used < limit
@@ -92,7 +92,7 @@ export function createQuota(store: QuotaStore, clock: Clock): Quota {
     }
   }
 
-  async function renewed(lease: Lease, limit: number): Promise<Reservation> {
+  async function renewed(lease: QuotaBlock, limit: number): Promise<Reservation> {
     // Under a limit that was lowered, others may have used up everything since; only the store knows.
     if (limit < lease.limit) await giveBackUnused(lease)
     do {
@@ -103,12 +103,12 @@ export function createQuota(store: QuotaStore, clock: Clock): Quota {
     return taken(lease, limit)
   }
 
-  function leaseOf({ id, anchorMs, nowMs }: QuotaAccount): Lease {
+  function leaseOf({ id, anchorMs, nowMs }: QuotaAccount): QuotaBlock {
     const known = leases.get(id)
     // Also when it has not begun: then the time had been set ahead, and is right again.
     if (known && nowMs >= known.cycle.startMs && nowMs < known.cycle.endMs) return known
     const cycle = billingCycleAt(anchorMs, nowMs)
-    const fresh: Lease = {
+    const fresh: QuotaBlock = {
       accountId: id,
       cycle,
       charged: 0,
@@ -123,7 +123,7 @@ export function createQuota(store: QuotaStore, clock: Clock): Quota {
     return fresh
   }
 
-  async function renew(lease: Lease, limit: number): Promise<void> {
+  async function renew(lease: QuotaBlock, limit: number): Promise<void> {
     try {
       const left = Math.max(0, limit - lease.charged)
       const block = Math.min(largestBlock, Math.max(1, Math.floor(left * blockShare)))
@@ -149,15 +149,15 @@ export function createQuota(store: QuotaStore, clock: Clock): Quota {
     }
   }
 
-  async function giveBackUnused(lease: Lease): Promise<void> {
+  async function giveBackUnused(lease: QuotaBlock): Promise<void> {
     const { accountId, cycle, unused } = lease
     if (unused === 0) return
     lease.unused = 0
     lease.charged -= unused
-    await store.giveBack(accountId, cycle.startMs, unused)
+    await store.refundCharge(accountId, cycle.startMs, unused)
   }
 }
 
-function stateOf({ charged, unused, cycle }: Lease, limit: number): QuotaState {
+function stateOf({ charged, unused, cycle }: QuotaBlock, limit: number): QuotaState {
   return { limit, remaining: Math.max(0, limit - charged + unused), resetAtMs: cycle.endMs }
 }

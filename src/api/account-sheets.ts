@@ -1,6 +1,6 @@
 import type { Admission } from '../admission/admit.ts'
 import { Refusal } from '../errors.ts'
-import { type Exchange, noted } from './request/exchange.ts'
+import { type Exchange, noteAdmission } from './request/exchange.ts'
 import { presentedKeyHash } from './request/presented-key.ts'
 import { parseParameters, readableParameters } from './request/query.ts'
 import { type Reply, writeHeaders } from './response/reply.ts'
@@ -13,7 +13,7 @@ export async function listSheets(exchange: Exchange, admission: Admission): Prom
     request,
     parameters instanceof Refusal ? readableParameters(query) : parameters,
   )
-  const pass = noted(exchange, await admission.admitToAccount(keyHash))
+  const pass = noteAdmission(exchange, await admission.admitToAccount(keyHash))
   if (pass instanceof Refusal) return pass
   if (parameters instanceof Refusal) return parameters
   const data = pass.sheets.map(({ id, slug, access, paused }) => ({

@@ -12,7 +12,7 @@ import { asksForNow, forPublicReader } from './read-rows.ts'
 import type { Exchange } from './request/exchange.ts'
 import { parseReadWish } from './request/read-wish.ts'
 import { pathOf } from './request/routes.ts'
-import { type AdmittedCall, type ApiParts, admitted, type RowsRequest } from './request/rows-request.ts'
+import { type AdmittedCall, type ApiParts, admitRows, type RowsRequest } from './request/rows-request.ts'
 import { etagOf, variantHeld, variantOf } from './response/etag.ts'
 import { notModified, originHeaders } from './response/origin-headers.ts'
 import { notModifiedHeaders, type Reply, readHeaders } from './response/reply.ts'
@@ -24,7 +24,7 @@ export async function describeSheet(
   what: 'schema' | 'openapi',
   parts: ApiParts,
 ): Promise<Reply | Refusal> {
-  const pass = await admitted(asked, parts, 'read')
+  const pass = await admitRows(asked, parts, 'read')
   if (pass instanceof Refusal) return pass
   const reply = await descriptionReply(asked, pass, what, parts)
   return pass.key === null ? forPublicReader(reply, pass.sheet) : reply

@@ -5,14 +5,14 @@ import { type Soon, then } from '../soon.ts'
 import { resolveWish, wholeListQuery } from './request/list-query.ts'
 import { parseRowNumber } from './request/query.ts'
 import { parseReadWish, wholeList } from './request/read-wish.ts'
-import { type ApiParts, admitted, type RowsRequest } from './request/rows-request.ts'
+import { type ApiParts, admitRows, type RowsRequest } from './request/rows-request.ts'
 import { type ListReader, listReply } from './response/list-reply.ts'
 import { forEveryone, type Reply } from './response/reply.ts'
 import { rowReply } from './response/row-reply.ts'
 
 /** GET and HEAD: parse → admit → sheet → respond. */
 export async function readRows(asked: RowsRequest, parts: ApiParts): Promise<Reply | Refusal> {
-  const pass = await admitted(asked, parts, 'read')
+  const pass = await admitRows(asked, parts, 'read')
   if (pass instanceof Refusal) return pass
   const { sheet: facts, parameters, account } = pass
   const rowNumber = parseRowNumber(asked.rowText, parameters)

@@ -1,17 +1,17 @@
-import type { Call, Pass } from '../admission/judge.ts'
+import type { AdmissionCall, Pass } from '../admission/judge.ts'
 import { Refusal } from '../errors.ts'
 import type { WriteOrder } from '../sheets/writing/order.ts'
 import { readBody } from './request/body.ts'
 import { fingerprintOf, parseIdempotencyKey } from './request/idempotency-key.ts'
 import { presentedKeyHash } from './request/presented-key.ts'
 import { type Parameters, parseRowNumber } from './request/query.ts'
-import { type ApiParts, admitted, type RowsRequest } from './request/rows-request.ts'
+import { type ApiParts, admitRows, type RowsRequest } from './request/rows-request.ts'
 import { parseWish, type WriteKind } from './request/write-wish.ts'
 import type { Reply } from './response/reply.ts'
 import { replayReply, writeReply } from './response/write-reply.ts'
 
 /** A write that was admitted, with what its idempotency key made necessary to read of it. */
-interface Admitted {
+interface AdmittedWrite {
   asked: RowsRequest
   kind: WriteKind
   pass: Pass & { parameters: Parameters }
@@ -25,14 +25,14 @@ export async function writeRows(
   parts: ApiParts,
   kind: WriteKind,
 ): Promise<Reply | Refusal> {
-  const pass = await admitted(asked, parts, 'write')
+  const pass = await admitRows(asked, parts, 'write')
   if (pass instanceof Refusal) return pass
   const key = parseIdempotencyKey(asked.exchange.request.headers['idempotency-key'])
   if (key instanceof Refusal) return key
   const body = key === null ? null : await readBody(asked.exchange.request)
-  const write: Admitted = { asked, kind, pass, body }
+  const write: AdmittedWrite = { asked, kind, pass, body }
 
-  const claim = await claimed(write, key, parts)
+  const claim = await claimIdempotencyKey(write, key, parts)
   if (claim instanceof Refusal) return claim
   if (claim !== null && 'replay' in claim) return replayReply(asked.address, claim.replay)
 
@@ -43,8 +43,8 @@ export async function writeRows(
 }
 
 /** What does not even have a body that is allowed was never accepted under this key, and goes on to be refused. */
-async function claimed(
-  { asked, pass, body }: Admitted,
+async function claimIdempotencyKey(
+  { asked, pass, body }: AdmittedWrite,
   idempotencyKey: string | null,
   { writing }: ApiParts,
 ) {
@@ -68,7 +68,7 @@ function rowIn({ rowText }: RowsRequest, parameters: Parameters): string | numbe
  * becomes an order.
  */
 async function ordered(
-  write: Admitted,
+  write: AdmittedWrite,
   claim: string | null,
   parts: ApiParts,
 ): Promise<WriteOrder | Refusal> {
@@ -78,12 +78,12 @@ async function ordered(
     return order
   } finally {
     const isOrder = order !== null && !(order instanceof Refusal)
-    if (claim !== null && !isOrder) await parts.writing.giveBack(claim)
+    if (claim !== null && !isOrder) await parts.writing.releaseKey(claim)
   }
 }
 
 async function toOrder(
-  { asked, kind, pass, body }: Admitted,
+  { asked, kind, pass, body }: AdmittedWrite,
   claim: string | null,
   { admission, turns }: ApiParts,
 ): Promise<WriteOrder | Refusal> {
@@ -95,7 +95,7 @@ async function toOrder(
   if (asking instanceof Refusal) return asking
   if (sheet.needsReconnect) return new Refusal('token_expired')
   const keyHash = presentedKeyHash(exchange.request, parameters)
-  const call: Call = { address, keyHash, intent: 'write' }
+  const call: AdmissionCall = { address, keyHash, intent: 'write' }
   const stillAdmitted = () => admission.stillAdmits(call)
   return { ...asking, sheet, accountId: account.id, claim, stillAdmitted }
 }

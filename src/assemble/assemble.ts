@@ -33,19 +33,19 @@ import { createSealing, type Sealing } from '../secrets/sealing.ts'
 import type { StoreProblem } from '../server/router.ts'
 import { listen, type RunningServer, type TimeLimits } from '../server/server.ts'
 import type { Drain } from '../server/wire.ts'
-import { createCellValue } from '../shared-state/cells/cell-value.ts'
-import { createFallingOverCells } from '../shared-state/cells/falling-over-cells.ts'
-import type { SharedCells } from '../shared-state/cells/shared-cells.ts'
-import type { ShareValue } from '../shared-state/cells/shared-value.ts'
 import { createFallOver, longestPatienceMs } from '../shared-state/fall-over.ts'
 import { createFallingOverWindows } from '../shared-state/rate-windows/falling-over-windows.ts'
 import { createLossRecord } from '../shared-state/rate-windows/loss-record.ts'
 import { createMemoryRateWindows } from '../shared-state/rate-windows/memory-rate-windows.ts'
 import type { RateWindows } from '../shared-state/rate-windows/rate-windows.ts'
 import { createLazyRedis, type LazyRedis } from '../shared-state/redis/lazy-redis.ts'
-import { createRedisCells } from '../shared-state/redis/redis-cells.ts'
 import { createRedisRateWindows } from '../shared-state/redis/redis-rate-windows.ts'
+import { createRedisRegisters } from '../shared-state/redis/redis-registers.ts'
 import { createRedisSharedSnapshots } from '../shared-state/redis/redis-shared-snapshots.ts'
+import { createFallingOverRegisters } from '../shared-state/registers/falling-over-registers.ts'
+import { createRegisterValue } from '../shared-state/registers/register-value.ts'
+import type { SharedRegisters } from '../shared-state/registers/shared-registers.ts'
+import type { ShareValue } from '../shared-state/registers/shared-value.ts'
 import { createLoopTurns } from '../shares/loop-turns.ts'
 import type { Provider } from '../sheets/provider.ts'
 import { createProviderKinds } from '../sheets/provider-kind.ts'
@@ -82,7 +82,7 @@ export async function openWorkshop(
   const database = await openDatabase(config.store, clock, observe)
   try {
     const sealing = createSealing(await secretOf(config), config.formerSecrets, config.nextSecret)
-    return furnish({ config, clock, observe, metrics, database, sealing, createMore })
+    return buildWorkshop({ config, clock, observe, metrics, database, sealing, createMore })
   } catch (error) {
     await database.close()
     throw error
@@ -99,7 +99,7 @@ interface BareWorkshop {
   createMore(parts: HomeParts): readonly Home[]
 }
 
-function furnish(bare: BareWorkshop): Workshop {
+function buildWorkshop(bare: BareWorkshop): Workshop {
   const { config, clock, observe, metrics, database, sealing } = bare
   const store = createSqlStore(database, clock)
   const plans: Plans = new Map([...defaultPlans, ...Object.entries(config.plans)])
@@ -240,7 +240,7 @@ export async function startServer(
   const quota = createQuota(store, clock)
   const keyUse = createKeyUse({ store, clock, turns })
   const publicQuota = createQuota(
-    { chargeAhead: store.chargePublicAhead, giveBack: store.givePublicBack },
+    { chargeAhead: store.chargePublicAhead, refundCharge: store.refundPublicCharge },
     clock,
   )
   const isAlone = config.redisUrl === null && config.store.kind === 'sqlite'
@@ -293,7 +293,7 @@ export async function startServer(
       () => usage.close(),
       closeDashboard,
       () => resealing?.stop(),
-      () => life.leave(),
+      () => life.endLife(),
       () => redisForRows?.close(),
     ])
   const open = async () => {
@@ -348,15 +348,15 @@ function createSharedState(
   clock: Clock,
   observe: Observe,
 ): SharedState {
-  const windows: RateWindows = { take: store.takeWindow, look: store.lookWindow }
-  const cells: SharedCells = { look: store.lookAtCell, swap: store.swapCell }
+  const windows: RateWindows = { takeFromWindow: store.takeWindow, readWindow: store.lookWindow }
+  const registers: SharedRegisters = { readRegister: store.readRegister, swapRegister: store.swapRegister }
   const shareIn =
-    (place: SharedCells): ShareValue =>
+    (place: SharedRegisters): ShareValue =>
     (name, form) =>
-      createCellValue({ name, form, cells: place, clock, random: Math.random })
+      createRegisterValue({ name, form, registers: place, clock, random: Math.random })
   if (redisUrl === null) {
     const alone = { windows: createMemoryRateWindows(clock), share: null }
-    const onStore = { windows, share: shareIn(cells) }
+    const onStore = { windows, share: shareIn(registers) }
     return { ...(kind === 'sqlite' ? alone : onStore), async settled() {}, async close() {} }
   }
   // How long it is waited for here is decided by who falls over.
@@ -367,17 +367,17 @@ function createSharedState(
     windows: createFallingOverWindows({
       first: createRedisRateWindows(redis),
       second: {
-        take: store.takeWindowBefore,
+        takeFromWindow: store.takeWindowBefore,
         takeFromOpen: store.takeFromOpenWindow,
-        look: store.lookWindow,
+        readWindow: store.lookWindow,
         countOfLast: store.countOfLastWindow,
       },
-      cells,
-      losses: createLossRecord({ cells, clock, life }),
+      registers,
+      losses: createLossRecord({ registers, clock, life }),
       fallOver,
     }),
     share: shareIn(
-      createFallingOverCells({ first: createRedisCells(redis), second: cells, fallOver, clock }),
+      createFallingOverRegisters({ first: createRedisRegisters(redis), second: registers, fallOver, clock }),
     ),
     settled,
     async close() {

@@ -4,12 +4,12 @@ import type { StoreInspection } from '../store/sql/inspection.ts'
 import { inspectSqlite } from '../store/sql/sqlite/inspect-sqlite.ts'
 
 /** Names the adapters for those who only look, and change nothing. */
-export interface Inspection {
+export interface ServerInspection {
   store(setting: StoreSetting): Promise<StoreInspection & { aheadMs: number | null }>
   redis(url: string): Promise<{ aheadMs: number }>
 }
 
-export function createInspection(clock: Clock): Inspection {
+export function createInspection(clock: Clock): ServerInspection {
   return {
     async store(setting) {
       if (setting.kind === 'sqlite') return { ...inspectSqlite(setting.path), aheadMs: null }

@@ -11,17 +11,17 @@ interface TypedCommand {
 
 /** One that looks at what keeps the others from working: it opens no store, and finds wrong settings itself. */
 export interface BareCommand extends TypedCommand {
-  runBare(env: NodeJS.ProcessEnv): Promise<Outcome & { hasFailed: boolean }>
+  runBare(env: NodeJS.ProcessEnv): Promise<CommandOutcome & { hasFailed: boolean }>
 }
 
 /** One of the operator's commands (docs/contract.md#commands). */
 export interface Command extends TypedCommand {
-  run(workshop: Workshop, words: readonly string[], options: Options): Promise<Outcome | Problem>
+  run(workshop: Workshop, words: readonly string[], options: Options): Promise<CommandOutcome | Problem>
 }
 
 export type Options = Record<string, string | undefined>
 
-export interface Outcome {
+export interface CommandOutcome {
   json: unknown
   text: string
 }

@@ -7,7 +7,7 @@ import { kindOf, locateFile } from '../providers/file/file-location.ts'
 import { connectableKinds } from '../providers/provider-table.ts'
 import type { ProviderKind } from '../sheets/provider-kind.ts'
 import type { SheetAccess } from '../store/sql/schema.ts'
-import { type Command, type Options, type Outcome, oneOf, UsageError } from './command.ts'
+import { type Command, type CommandOutcome, type Options, oneOf, UsageError } from './command.ts'
 import { connectionTo } from './connection-commands.ts'
 import { parsedAddress, sheetJson } from './sheet-address.ts'
 
@@ -31,7 +31,7 @@ async function connect(
   workshop: Workshop,
   [address = '']: readonly string[],
   { file, tab, access = 'private', ...homes }: Options,
-): Promise<Outcome | Problem> {
+): Promise<CommandOutcome | Problem> {
   const { accountSlug, sheetSlug } = parsedAddress(address)
   const named = connectableKinds.filter(({ id }) => homes[id] !== undefined)
   const [kind] = named

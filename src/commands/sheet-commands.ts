@@ -3,7 +3,7 @@ import { Problem } from '../management/problem.ts'
 import { summaryOf } from '../management/sheets/sheet-summary.ts'
 import type { SheetSettings } from '../store/sheets/sheets.ts'
 import type { SheetAccepts, SheetAccess, UnknownFields } from '../store/sql/schema.ts'
-import { type Command, type Options, type Outcome, oneOf, table, UsageError } from './command.ts'
+import { type Command, type CommandOutcome, type Options, oneOf, table, UsageError } from './command.ts'
 import { connectSheet } from './connect-command.ts'
 import { parsedAddress, sheetJson } from './sheet-address.ts'
 
@@ -32,7 +32,7 @@ export const sheetCommands: readonly Command[] = [
 async function listSheets(
   { accounts, sheets, connections, ofOwner }: Workshop,
   [slug = '']: readonly string[],
-): Promise<Outcome | Problem> {
+): Promise<CommandOutcome | Problem> {
   const account = await accounts.find(slug)
   if (account instanceof Problem) return account
   const list = await sheets.list(slug)
@@ -60,7 +60,7 @@ async function changeSheet(
   { sheets }: Workshop,
   [address = '']: readonly string[],
   options: Options,
-): Promise<Outcome | Problem> {
+): Promise<CommandOutcome | Problem> {
   const { accountSlug, sheetSlug } = parsedAddress(address)
   const { access, accepts, 'unknown-fields': unknownFields } = options
   const settings: Partial<SheetSettings> = {

@@ -53,7 +53,7 @@ export async function fromConsent(
   site: Site,
   parts: DashboardParts,
 ): Promise<Onward> {
-  if (await parts.pace.take({ address: parts.addressOf(request) })) return tooOften
+  if (await parts.pace.countCall({ address: parts.addressOf(request) })) return tooOften
   const answer = consentAnswerIn(query)
   const { id: provider } = connection.kind
   const sessionId = sessionIdIn(request, site)

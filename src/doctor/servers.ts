@@ -1,10 +1,10 @@
-import type { Inspection } from '../assemble/inspection.ts'
+import type { ServerInspection } from '../assemble/inspection.ts'
 import { type Finding, fine, wrong } from './finding.ts'
 
 /** What lasts does not go by this machine's time; what people are told does. */
 const farApartMs = 10_000
 
-export async function examineRedis(url: string, inspection: Inspection): Promise<Finding[]> {
+export async function examineRedis(url: string, inspection: ServerInspection): Promise<Finding[]> {
   const { host } = new URL(url)
   try {
     const { aheadMs } = await inspection.redis(url)

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import type { Inspection } from '../assemble/inspection.ts'
+import type { ServerInspection } from '../assemble/inspection.ts'
 import type { Config } from '../config.ts'
 import { StoreUnwritable } from '../errors.ts'
 import { inPlainWords } from '../plain-words.ts'
@@ -15,7 +15,7 @@ export type Inspected = StoreInspection & { aheadMs: number | null }
  */
 export async function examineStore(
   config: Config,
-  inspection: Inspection,
+  inspection: ServerInspection,
   isRoomy: boolean,
 ): Promise<{ finding: Finding; inspected: Inspected | null }> {
   const { store } = config

@@ -5,7 +5,7 @@ import { constants, createBrotliCompress, createGzip, createZstdCompress } from 
 import type { Clock } from '../clock.ts'
 import type { Observe } from '../reporting/observe.ts'
 import type { Shares } from '../shares/shares.ts'
-import { createTurnstile, type Place } from '../shares/turnstile.ts'
+import { createTurnstile, type TurnstilePlace } from '../shares/turnstile.ts'
 import type { Coding } from './content-coding.ts'
 
 /**
@@ -70,20 +70,20 @@ export function createCompression({ shares, clock, observe }: CompressionParts):
   return {
     async whole({ isLong, ...wish }) {
       const { accountId } = wish
-      const place = isLong ? await longLists.take(accountId, patienceMs) : null
+      const place = isLong ? await longLists.takePlace(accountId, patienceMs) : null
       try {
         if (isLong && !place) return usedUp(accountId)
         if (!(await isTurnNear(accountId))) return usedUp(accountId)
         return await Array.fromAsync(compressed(wish))
       } finally {
-        place?.leave()
+        place?.leavePlace()
       }
     },
     async stream(wish) {
       const { accountId } = wish
-      const place = await streams.take(accountId, patienceMs)
+      const place = await streams.takePlace(accountId, patienceMs)
       if (place && (await isTurnNear(accountId))) return leavingAtEnd(compressed(wish), place)
-      place?.leave()
+      place?.leavePlace()
       return usedUp(accountId)
     },
   }
@@ -94,8 +94,8 @@ export function createCompression({ shares, clock, observe }: CompressionParts):
   }
 
   async function isTurnNear(accountId: string): Promise<boolean> {
-    const place = await steps.take(accountId, patienceMs)
-    place?.leave()
+    const place = await steps.takePlace(accountId, patienceMs)
+    place?.leavePlace()
     return place !== null
   }
 
@@ -121,11 +121,14 @@ export function createCompression({ shares, clock, observe }: CompressionParts):
   }
 }
 
-async function* leavingAtEnd(chunks: AsyncIterable<Uint8Array>, place: Place): AsyncGenerator<Uint8Array> {
+async function* leavingAtEnd(
+  chunks: AsyncIterable<Uint8Array>,
+  place: TurnstilePlace,
+): AsyncGenerator<Uint8Array> {
   try {
     yield* chunks
   } finally {
-    place.leave()
+    place.leavePlace()
   }
 }
 

@@ -8,13 +8,13 @@ import type { ShareName } from '../shares/shares.ts'
  * So there is an end to what the slow readers of one account can keep in memory.
  */
 export interface UnreadAnswers {
-  begin(accountId: string, response: Reading, holds: readonly ArrayBufferView[]): void
+  begin(accountId: string, response: UnreadAnswer, holds: readonly ArrayBufferView[]): void
 }
 
-type Reading = Pick<ServerResponse, 'once' | 'destroy' | 'destroyed'>
+type UnreadAnswer = Pick<ServerResponse, 'once' | 'destroy' | 'destroyed'>
 
 interface Unread {
-  response: Reading
+  response: UnreadAnswer
   buffers: ReadonlySet<ArrayBufferLike>
 }
 

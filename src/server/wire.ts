@@ -21,7 +21,7 @@ const timedOut = 'ERR_HTTP_REQUEST_TIMEOUT'
 export const turnedAwayAtOnce = 256
 
 /** The last request that was read on a connection, and its answer. */
-interface Exchange {
+interface LastExchange {
   request: IncomingMessage
   response: ServerResponse
   /** The answer before it, which goes out first when the client did not wait for it. */
@@ -69,7 +69,7 @@ export type ParseError = Error & { code?: string; rawPacket?: Buffer }
 
 /** What happens below the requests: bytes that are none, bodies that break off, answers that must still arrive. */
 export function createWire(observe: Observe, drain: Drain): Wire {
-  const latest = new WeakMap<Socket, Exchange>()
+  const latest = new WeakMap<Socket, LastExchange>()
   let turnedAway = 0
 
   return {

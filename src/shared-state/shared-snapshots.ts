@@ -9,7 +9,7 @@ export interface SharedSnapshots {
   /** Read so long ago, and kept for so long from now. One that is newer stays. */
   put(name: string, bytes: Uint8Array, ageMs: number, keepMs: number): Promise<void>
   /** For whoever was told to read, when that is over: the others need not wait any more. */
-  end(name: string, turn: string): Promise<void>
+  endTurn(name: string, turn: string): Promise<void>
 }
 
 export type SharedAnswer =

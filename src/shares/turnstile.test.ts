@@ -67,7 +67,7 @@ test('what takes several places waits for them, and nobody goes past it', async 
 
 test('whose rank is lower goes first, of its account and of all', async () => {
   const { turnstile } = opened({ places: 1, placesOfAccount: 1, waitingOfAccount: 5 })
-  const first = await turnstile.take('other', 0)
+  const first = await turnstile.takePlace('other', 0)
   const begun: string[] = []
   const wait = async (accountId: string, name: string, rank: number) => {
     const turn = turnstile.turnOf(accountId)
@@ -81,14 +81,14 @@ test('whose rank is lower goes first, of its account and of all', async () => {
     wait('b', 'b large', 1),
     wait('c', 'c small', 0),
   ]
-  first?.leave()
+  first?.leavePlace()
   await Promise.all(all)
   assert.deepEqual(begun, ['a small', 'c small', 'b large', 'a large'])
 })
 
 test('who leaves while waiting is not served, and keeps nobody from it', async () => {
   const { turnstile } = opened({ places: 1, placesOfAccount: 1, waitingOfAccount: 1 })
-  const first = await turnstile.take('other', 0)
+  const first = await turnstile.takePlace('other', 0)
   const leaving = new AbortController()
   const left = turnstile.turnOf('acme').begin(undefined, leaving.signal)
   assert.equal(turnstile.isWantedByOthers('other'), true)
@@ -96,7 +96,7 @@ test('who leaves while waiting is not served, and keeps nobody from it', async (
   await assert.rejects(left, /gone/)
   assert.equal(turnstile.isWantedByOthers('other'), false)
   const next = turnstile.pass('acme', async () => 'in')
-  first?.leave()
+  first?.leavePlace()
   assert.equal(await next, 'in')
 })
 
@@ -127,24 +127,24 @@ test('a turn is begun once, and can be ended and begun again', async () => {
 
 test('who is refused after waiting leaves no trace: the next of the account has its turn', async () => {
   const { turnstile } = opened({ places: 1, placesOfAccount: 1, waitingOfAccount: 5 })
-  const first = await turnstile.take('other', 0)
+  const first = await turnstile.takePlace('other', 0)
   await assert.rejects(turnstile.turnOf('acme').begin(5), TooManyAtOnce)
   const next = turnstile.pass('acme', async () => 'in')
-  first?.leave()
+  first?.leavePlace()
   assert.equal(await next, 'in')
 })
 
 test('who has no patience goes without, and is not served afterwards', async () => {
   const { turnstile } = opened({ places: 1, placesOfAccount: 1, waitingOfAccount: 5 })
-  const first = await turnstile.take('acme', 0)
+  const first = await turnstile.takePlace('acme', 0)
   assert.ok(first)
-  assert.equal(await turnstile.take('other', 0), null)
-  assert.equal(await turnstile.take('other', 5), null)
-  first.leave()
-  first.leave()
-  const second = await turnstile.take('third', 0)
+  assert.equal(await turnstile.takePlace('other', 0), null)
+  assert.equal(await turnstile.takePlace('other', 5), null)
+  first.leavePlace()
+  first.leavePlace()
+  const second = await turnstile.takePlace('third', 0)
   assert.ok(second)
-  assert.equal(await turnstile.take('acme', 0), null)
+  assert.equal(await turnstile.takePlace('acme', 0), null)
 })
 
 function opened(limits: { places: number; placesOfAccount: number; waitingOfAccount: number }) {

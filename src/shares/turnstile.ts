@@ -18,13 +18,13 @@ export interface Turnstile {
   /** For work that knows only on its way whether it needs a place, or that goes on after whoever began it has left. */
   turnOf(accountId: string): Turn
   /** A place, if there is one within `patienceMs`; else null. Whoever gets one must leave it. */
-  take(accountId: string, patienceMs: number): Promise<Place | null>
+  takePlace(accountId: string, patienceMs: number): Promise<TurnstilePlace | null>
   /** Whether somebody of another account waits who would get the place of this one. */
   isWantedByOthers(accountId: string): boolean
 }
 
-export interface Place {
-  leave(): void
+export interface TurnstilePlace {
+  leavePlace(): void
 }
 
 /** Of one piece of work, at most one place at a time; begun and ended as often as it likes. */
@@ -52,7 +52,7 @@ export interface TurnstileParts {
 /** Of the one account; forgotten when nobody of it is there any more. */
 interface Queue {
   held: number
-  waiting: Waiting[]
+  waiting: WaitingCaller[]
 }
 
 /** How somebody waits for a place. */
@@ -65,11 +65,11 @@ interface Entry {
   rank?: number | undefined
 }
 
-interface Waiting {
+interface WaitingCaller {
   sinceMs: number
   size: number
   rank: number
-  admit(place: Place | null): void
+  admit(place: TurnstilePlace | null): void
 }
 
 /** Hardly anything takes longer, and who is told to wait for minutes goes away for good. */
@@ -90,22 +90,22 @@ export function createTurnstile(parts: TurnstileParts): Turnstile {
       try {
         return await work()
       } finally {
-        place.leave()
+        place.leavePlace()
       }
     },
     turnOf(accountId) {
-      let place: Place | null = null
+      let place: TurnstilePlace | null = null
       return {
         async begin(patienceMs, left, rank) {
           place ??= await entered(accountId, { patienceMs, left, rank })
         },
         end() {
-          place?.leave()
+          place?.leavePlace()
           place = null
         },
       }
     },
-    take(accountId, patienceMs) {
+    takePlace(accountId, patienceMs) {
       const queue = queueOf(accountId)
       if (isBusy(queue, 1) && (patienceMs === 0 || queue.waiting.length >= waitingOfAccount)) {
         forgetEmpty(accountId, queue)
@@ -121,7 +121,7 @@ export function createTurnstile(parts: TurnstileParts): Turnstile {
     },
   }
 
-  async function entered(accountId: string, wish: Entry): Promise<Place> {
+  async function entered(accountId: string, wish: Entry): Promise<TurnstilePlace> {
     const { left, size = 1 } = wish
     left?.throwIfAborted()
     const queue = queueOf(accountId)
@@ -161,12 +161,12 @@ export function createTurnstile(parts: TurnstileParts): Turnstile {
     accountId: string,
     queue: Queue,
     { patienceMs, left, rank = 0, size = 1 }: Entry,
-  ): Promise<Place | null> {
+  ): Promise<TurnstilePlace | null> {
     if (!isBusy(queue, size)) return Promise.resolve(placeFor(accountId, queue, size))
-    const { promise, resolve } = Promise.withResolvers<Place | null>()
+    const { promise, resolve } = Promise.withResolvers<TurnstilePlace | null>()
     const sinceMs = clock.elapsedMs()
     let timer: NodeJS.Timeout | null = null
-    const waiting: Waiting = {
+    const waiting: WaitingCaller = {
       sinceMs,
       size,
       rank,
@@ -191,14 +191,14 @@ export function createTurnstile(parts: TurnstileParts): Turnstile {
     }
   }
 
-  function placeFor(accountId: string, queue: Queue, size: number): Place {
+  function placeFor(accountId: string, queue: Queue, size: number): TurnstilePlace {
     held += size
     queue.held++
     putLast(accountId, queue)
     const sinceMs = clock.elapsedMs()
     let isLeft = false
     return {
-      leave() {
+      leavePlace() {
         if (isLeft) return
         isLeft = true
         held -= size
@@ -227,8 +227,8 @@ export function createTurnstile(parts: TurnstileParts): Turnstile {
     }
   }
 
-  function nextInTurn(): { accountId: string; queue: Queue; waiting: Waiting } | null {
-    let next: { accountId: string; queue: Queue; waiting: Waiting } | null = null
+  function nextInTurn(): { accountId: string; queue: Queue; waiting: WaitingCaller } | null {
+    let next: { accountId: string; queue: Queue; waiting: WaitingCaller } | null = null
     for (const [accountId, queue] of queues) {
       const [first] = queue.waiting
       if (!first || queue.held >= placesOfAccount) continue

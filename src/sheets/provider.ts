@@ -2,7 +2,7 @@ import type { Change, ChangeResult, Unfit } from './change.ts'
 import type { Column } from './rows/table.ts'
 
 /** Where a tab is, in its provider's own words, and whose access opens it. */
-export interface Place {
+export interface TabPlace {
   /** JSON, as the store keeps it. */
   location: string
   /** null where none is needed. */
@@ -10,7 +10,7 @@ export interface Place {
 }
 
 /** A place, for somebody whose share the work there takes. */
-export interface AccountPlace extends Place {
+export interface AccountPlace extends TabPlace {
   accountId: string
 }
 
@@ -39,7 +39,7 @@ export interface Provider {
    * Whether reads here are rationed and the ration is nearly used up: known rows are then shown a little longer, and
    * refreshed one after the other. Told at once, from memory.
    */
-  isTight?(place: Place): boolean
+  isTight?(place: TabPlace): boolean
 
   /**
    * Row 1 alone, where a whole read is dear: all that additions need. Its version is good for `prepare` of additions
@@ -51,7 +51,7 @@ export interface Provider {
    * Resolves when a write could leave at once, where writes are rationed: whoever comes until then goes along with
    * it. Never throws, and not for long: who waits may lose patience.
    */
-  untilTurn?(place: Place): Promise<void>
+  untilTurn?(place: TabPlace): Promise<void>
 
   /**
    * Makes ready to apply `changes`, all or none, to the tab as `version` knows it, without touching it. 'conflict'
@@ -71,7 +71,7 @@ export interface Provider {
    * crash, also twice. 'void' means: not done, and from now on it cannot happen any more. Throws when it cannot tell
    * yet; it will be asked again. Nobody may ask while `commit` of the same fence is still under way in this process.
    */
-  settle(place: Place, fence: string): Promise<'applied' | 'void'>
+  settle(place: TabPlace, fence: string): Promise<'applied' | 'void'>
 }
 
 /**

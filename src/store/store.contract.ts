@@ -2,13 +2,13 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { type Clock, createMovableClock } from '../clock.ts'
 import type { SheetAddress } from './admission/admission-facts.ts'
-import { cellsContract } from './cells/cells.contract.ts'
 import { accessTokensContract } from './credentials/access-tokens.contract.ts'
 import { credentialsContract } from './credentials/credentials.contract.ts'
 import { asideMs, leasesContract, passTime, timeOf } from './leases/leases.contract.ts'
 import { journalUseContract, operationsContract } from './operations/operations.contract.ts'
 import { ownersContract } from './owners/owners.contract.ts'
 import { accountWithSheet, newAccount, newKey, newSheet } from './records.fixture.ts'
+import { registersContract } from './registers/registers.contract.ts'
 import { sessionsContract } from './sessions/sessions.contract.ts'
 import { migrate } from './sql/migrate.ts'
 import type { SqlDatabase } from './sql/sql-database.ts'
@@ -43,7 +43,7 @@ export function storeContract(
   leasesContract(of)
   accessTokensContract(of)
   windowsContract(of)
-  cellsContract(of)
+  registersContract(of)
 
   of('an account is found by its slug, which is taken once', async (store) => {
     assert.equal(await store.countAccounts(), 0)
@@ -325,7 +325,7 @@ export function storeContract(
       const rest = await store.chargeAhead(account.id, 0, 100, 1_000)
       assert.deepEqual(rest, { granted: 100 - granted, charged: 100 })
       assert.deepEqual(await store.chargeAhead(account.id, 0, 100, 1), { granted: 0, charged: 100 })
-      await store.giveBack(account.id, 0, 7)
+      await store.refundCharge(account.id, 0, 7)
       assert.deepEqual(await store.chargeAhead(account.id, 0, 100, 50), { granted: 7, charged: 100 })
       assert.deepEqual(
         await store.chargeAhead(account.id, 1, 100, 50),
@@ -344,10 +344,10 @@ export function storeContract(
     const { account } = await accountWithSheet(store)
     assert.deepEqual(await store.chargeAhead(account.id, 0, 10, 10), { granted: 10, charged: 10 })
     assert.deepEqual(await store.chargePublicAhead(account.id, 0, 10, 4), { granted: 4, charged: 4 })
-    await store.givePublicBack(account.id, 0, 3)
+    await store.refundPublicCharge(account.id, 0, 3)
     assert.deepEqual(await store.chargePublicAhead(account.id, 0, 10, 20), { granted: 9, charged: 10 })
     assert.deepEqual(await store.chargeAhead(account.id, 0, 10, 1), { granted: 0, charged: 10 })
-    await store.giveBack(account.id, 0, 2)
+    await store.refundCharge(account.id, 0, 2)
     assert.deepEqual(await store.chargePublicAhead(account.id, 0, 10, 1), { granted: 0, charged: 10 })
   })
 

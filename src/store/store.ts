@@ -1,12 +1,12 @@
 import type { AccountStore } from './accounts/accounts.ts'
 import type { AdmissionStore } from './admission/admission-facts.ts'
-import type { CellStore } from './cells/cells.ts'
 import type { AccessTokenStore } from './credentials/access-tokens.ts'
 import type { CredentialStore } from './credentials/credentials.ts'
 import type { KeyStore } from './keys/keys.ts'
 import type { LeaseStore } from './leases/leases.ts'
 import type { OperationStore } from './operations/operations.ts'
 import type { OwnerStore } from './owners/owners.ts'
+import type { RegisterStore } from './registers/registers.ts'
 import type { SessionStore } from './sessions/sessions.ts'
 import type { SheetStore } from './sheets/sheets.ts'
 import type { QuotaChargeStore } from './usage/quota-charges.ts'
@@ -31,7 +31,7 @@ export interface Store
     OperationStore,
     LeaseStore,
     WindowStore,
-    CellStore,
+    RegisterStore,
     UsageFigureStore {
   /** Throws when the store cannot be reached, and `StoreUnwritable` while it takes no writes. */
   ping(): Promise<void>

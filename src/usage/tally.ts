@@ -3,11 +3,11 @@ import type { RequestOutcome } from '../store/sql/schema.ts'
 import type { RecentRequestRecord, SheetActivity, UsageBatch } from '../store/usage/usage-figures.ts'
 import { bucketCount, bucketOf } from './latency-buckets.ts'
 
-export type Answered = Extract<Observation, { event: 'request_answered' }>
+export type AnsweredRequest = Extract<Observation, { event: 'request_answered' }>
 
 /** What happened since the last flush, counted. Nothing in it grows with the number of requests. */
 export interface Tally {
-  countRequest(request: Answered, accountId: string, atMs: number): void
+  countRequest(request: AnsweredRequest, accountId: string, atMs: number): void
   countProviderCall(sheetId: string, atMs: number): void
   noteHealth(sheetId: string, failureReason: string | null, atMs: number): void
   isEmpty(): boolean
@@ -16,7 +16,7 @@ export interface Tally {
 }
 
 /** One key's requests to one sheet on one day. */
-interface Cell {
+interface UsageCounter {
   accountId: string
   sheetId: string
   keyId: string
@@ -27,7 +27,7 @@ interface Cell {
 
 /** What one sheet was asked lately: times beside the requests, so that a request costs no object of its own. */
 interface SheetLog extends SheetActivity {
-  requests: Answered[]
+  requests: AnsweredRequest[]
   requestsAtMs: number[]
 }
 
@@ -48,11 +48,11 @@ const keptRequests = 100
 export const rowsOfBatch = 256
 
 export function createTally(nextId: (atMs: number) => string): Tally {
-  const days = new Map<number, Map<string, Map<string, Cell>>>()
+  const days = new Map<number, Map<string, Map<string, UsageCounter>>>()
   const logs = new Map<string, SheetLog>()
   const calls = new Map<string, { sheetId: string; day: string; calls: number }>()
   let dayNow = -1
-  let sheetsNow = new Map<string, Map<string, Cell>>()
+  let sheetsNow = new Map<string, Map<string, UsageCounter>>()
 
   return {
     countRequest(request, accountId, atMs) {
@@ -105,7 +105,7 @@ export function createTally(nextId: (atMs: number) => string): Tally {
     }
   }
 
-  function cellFor(accountId: string, sheetId: string, keyId: string, atMs: number): Cell {
+  function cellFor(accountId: string, sheetId: string, keyId: string, atMs: number): UsageCounter {
     const day = Math.floor(atMs / dayMs)
     if (day !== dayNow) {
       sheetsNow = days.get(day) ?? new Map()
@@ -128,7 +128,7 @@ export function createTally(nextId: (atMs: number) => string): Tally {
     return cell
   }
 
-  function keep(sheetId: string, request: Answered, atMs: number): void {
+  function keep(sheetId: string, request: AnsweredRequest, atMs: number): void {
     const log = logFor(sheetId)
     log.firstRequestAtMs ??= atMs
     log.lastRequestAtMs = atMs
@@ -163,7 +163,7 @@ function emptyBatch(): UsageBatch {
 }
 
 function* rowsOfCell(
-  { counts, latencies, ...cell }: Cell,
+  { counts, latencies, ...cell }: UsageCounter,
   day: string,
 ): Generator<(batch: UsageBatch) => void> {
   for (const [at, requests] of counts.entries()) {
@@ -178,7 +178,7 @@ function* rowsOfCell(
 }
 
 /** In `outcomes`. */
-function outcomeAt({ status, code }: Answered): number {
+function outcomeAt({ status, code }: AnsweredRequest): number {
   if (status < 300) return 0
   if (status < 400) return 1
   if (status >= 500) return 4

@@ -6,8 +6,8 @@ import { after, before, type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { systemClock } from '../../src/clock.ts'
 import { locateGoogleTab } from '../../src/providers/google/google-location.ts'
-import { createCellValue } from '../../src/shared-state/cells/cell-value.ts'
-import { namesForm, sharedValueContract } from '../../src/shared-state/cells/shared-value.contract.ts'
+import { createRegisterValue } from '../../src/shared-state/registers/register-value.ts'
+import { namesForm, sharedValueContract } from '../../src/shared-state/registers/shared-value.contract.ts'
 import { migrate } from '../../src/store/sql/migrate.ts'
 import { openPostgres } from '../../src/store/sql/postgres/postgres-database.ts'
 import type { SqlDatabase } from '../../src/store/sql/sql-database.ts'
@@ -81,8 +81,13 @@ async function valuesOn(t: TestContext, names: readonly string[], open: () => Sq
     const database = open()
     await migrate(database, 0, () => {})
     const store = createSqlStore(database, systemClock)
-    const cells = { look: store.lookAtCell, swap: store.swapCell }
-    const value = createCellValue({ name: `${prefix} ${name}`, form: namesForm, cells, clock: systemClock })
+    const registers = { readRegister: store.readRegister, swapRegister: store.swapRegister }
+    const value = createRegisterValue({
+      name: `${prefix} ${name}`,
+      form: namesForm,
+      registers,
+      clock: systemClock,
+    })
     t.after(async () => {
       value.close()
       await store.close()

@@ -75,15 +75,15 @@ async function freshSqlite(t: TestContext): Promise<OpenDatabase> {
 
 async function windowsOn(t: TestContext, open: OpenDatabase): Promise<RateWindowsUnderTest> {
   const { store, ...rest } = await storeOn(t, open)
-  return { windows: { take: store.takeWindow, look: store.lookWindow }, ...rest }
+  return { windows: { takeFromWindow: store.takeWindow, readWindow: store.lookWindow }, ...rest }
 }
 
 async function standInsOn(t: TestContext, open: OpenDatabase) {
   const { store, ...rest } = await storeOn(t, open)
   const windows = {
-    take: store.takeWindowBefore,
+    takeFromWindow: store.takeWindowBefore,
     takeFromOpen: store.takeFromOpenWindow,
-    look: store.lookWindow,
+    readWindow: store.lookWindow,
     countOfLast: store.countOfLastWindow,
   }
   return { windows, ...rest }

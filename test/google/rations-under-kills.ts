@@ -3,10 +3,10 @@ import { seededRandom } from '../../emulator/seeded-random.ts'
 import { createGoogleBudget } from '../../src/providers/google/client/google-budget.ts'
 import { createDeadline } from '../../src/providers/remote/deadline.ts'
 import type { Budget, BudgetLimits } from '../../src/providers/remote/rations/budget.ts'
-import { createCellValue } from '../../src/shared-state/cells/cell-value.ts'
-import type { SharedCells } from '../../src/shared-state/cells/shared-cells.ts'
+import { createRegisterValue } from '../../src/shared-state/registers/register-value.ts'
+import type { SharedRegisters } from '../../src/shared-state/registers/shared-registers.ts'
 import type { Timers } from '../../src/timers.ts'
-import { createMemoryCells } from '../cluster/memory-cells.ts'
+import { createMemoryRegisters } from '../cluster/memory-registers.ts'
 import { createVirtualTime } from './virtual-time.ts'
 
 /** A few minutes of several servers who spend from one ration, and of all that can go wrong meanwhile, by the dice. */
@@ -50,7 +50,7 @@ export async function playRations(seed: number, wish: RationsWish): Promise<Play
   const between = (leastMs: number, mostMs: number) => leastMs + random() * (mostMs - leastMs)
   const time = createVirtualTime()
   const { clock } = time
-  const place = createMemoryCells(clock)
+  const place = createMemoryRegisters(clock)
   const played = { calls: 0, refusals: 0, kills: 0, killsInTrial: 0, frozen: 0, losses: 0 }
   const arrivals: { owner: string; atMs: number }[] = []
   const silence = createSilence(clock.elapsedMs)
@@ -93,9 +93,9 @@ export async function playRations(seed: number, wish: RationsWish): Promise<Play
     const timers: Timers = {
       after: (delayMs, work) => time.timers.after(delayMs, () => server.isDead || work()),
     }
-    const cells: SharedCells = {
-      look: (name) => onTheWay(server, () => place.look(name)),
-      swap: (...given) => onTheWay(server, () => place.swap(...given)),
+    const registers: SharedRegisters = {
+      readRegister: (name) => onTheWay(server, () => place.readRegister(name)),
+      swapRegister: (...given) => onTheWay(server, () => place.swapRegister(...given)),
     }
     server.budget = createGoogleBudget({
       clock,
@@ -103,7 +103,8 @@ export async function playRations(seed: number, wish: RationsWish): Promise<Play
       observe: () => {},
       random,
       limits: wish.limits,
-      share: (name, form) => createCellValue({ name, form, cells, clock, after: timers.after, random }),
+      share: (name, form) =>
+        createRegisterValue({ name, form, registers, clock, after: timers.after, random }),
     })
     living.add(server)
     for (const owner of owners) {

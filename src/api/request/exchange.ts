@@ -20,7 +20,7 @@ export interface Exchange {
 }
 
 /** Takes note of limits and reservation, and passes the verdict on. */
-export function noted<P>(exchange: Exchange, admitted: Admitted<P>): P | Refusal {
+export function noteAdmission<P>(exchange: Exchange, admitted: Admitted<P>): P | Refusal {
   const { verdict, isStranger, caller, limits, reserve, release } = admitted
   exchange.isStranger = isStranger
   exchange.caller = caller

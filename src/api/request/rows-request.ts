@@ -1,5 +1,5 @@
 import type { Admission } from '../../admission/admit.ts'
-import type { Call, Pass, SheetAddress } from '../../admission/judge.ts'
+import type { AdmissionCall, Pass, SheetAddress } from '../../admission/judge.ts'
 import type { Clock } from '../../clock.ts'
 import { Refusal } from '../../errors.ts'
 import type { Compression } from '../../http/compression.ts'
@@ -8,7 +8,7 @@ import type { LoopTurns } from '../../shares/loop-turns.ts'
 import type { Reading } from '../../sheets/reading/reading.ts'
 import type { Querying } from '../../sheets/rows/query/querying.ts'
 import type { Writing } from '../../sheets/writing/writing.ts'
-import { type Exchange, noted } from './exchange.ts'
+import { type Exchange, noteAdmission } from './exchange.ts'
 import { presentedKeyHash } from './presented-key.ts'
 import { type Parameters, parseParameters, readableParameters } from './query.ts'
 
@@ -33,10 +33,10 @@ export interface RowsRequest {
 export type AdmittedCall = Pass & { parameters: Parameters }
 
 /** The query may carry the key, so it is taken apart first; what is wrong with it is told only to those admitted. */
-export async function admitted(
+export async function admitRows(
   { exchange, address }: RowsRequest,
   { admission }: ApiParts,
-  intent: Call['intent'],
+  intent: AdmissionCall['intent'],
 ): Promise<AdmittedCall | Refusal> {
   const { request, query, clientAddress } = exchange
   const parameters = parseParameters(query)
@@ -44,7 +44,7 @@ export async function admitted(
     request,
     parameters instanceof Refusal ? readableParameters(query) : parameters,
   )
-  const pass = noted(exchange, await admission.admit({ address, keyHash, intent }, clientAddress))
+  const pass = noteAdmission(exchange, await admission.admit({ address, keyHash, intent }, clientAddress))
   if (pass instanceof Refusal) return pass
   return parameters instanceof Refusal ? parameters : { ...pass, parameters }
 }

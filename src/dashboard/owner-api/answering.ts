@@ -2,10 +2,10 @@ import { errorBody, Refusal } from '../../errors.ts'
 import { sentence } from '../../management/people/owners.ts'
 import { Problem, type ProblemKind } from '../../management/problem.ts'
 import type { ApiRefusal } from '../contract.ts'
-import { type FileAnswer, type MadeAnswer, type Outcome, RawJson } from './route.ts'
+import { type FileAnswer, type MadeAnswer, RawJson, type VerbOutcome } from './route.ts'
 
 /** An outcome as it goes over the wire. */
-export interface Wire {
+export interface WireAnswer {
   status: number
   headers: Record<string, string>
   body: string
@@ -23,7 +23,7 @@ const statuses: Record<ProblemKind, number> = {
   busy: 503,
 }
 
-export function onTheWire(outcome: Exclude<Outcome, FileAnswer | MadeAnswer>): Wire {
+export function onTheWire(outcome: Exclude<VerbOutcome, FileAnswer | MadeAnswer>): WireAnswer {
   if (outcome instanceof Problem) return problemOnTheWire(outcome)
   if (outcome instanceof Refusal) {
     return { status: outcome.status, headers: {}, body: JSON.stringify(refusalOf(outcome)) }
@@ -39,12 +39,12 @@ export function onTheWire(outcome: Exclude<Outcome, FileAnswer | MadeAnswer>): W
   }
 }
 
-export function refused(status: number, code: string, message: string, field?: string): Wire {
+export function refused(status: number, code: string, message: string, field?: string): WireAnswer {
   const refusal: ApiRefusal = { error: { code, message, ...(field !== undefined && { field }) } }
   return { status, headers: {}, body: JSON.stringify(refusal) }
 }
 
-function problemOnTheWire({ message, facts }: Problem): Wire {
+function problemOnTheWire({ message, facts }: Problem): WireAnswer {
   const { kind = 'invalid', field, retryAfterSeconds } = facts
   const wire = refused(statuses[kind], kind, sentence(message), field)
   if (retryAfterSeconds !== undefined) wire.headers['Retry-After'] = String(retryAfterSeconds)

@@ -5,7 +5,7 @@ import { Problem } from '../../management/problem.ts'
 import type { UploadedFile } from '../../management/uploads/uploads.ts'
 import type { FileChoice } from '../contract.ts'
 import type { DashboardParts } from '../dashboard-parts.ts'
-import { FileAnswer, type Outcome, type OwnerCall, type Verbs } from './route.ts'
+import { FileAnswer, type OwnerCall, type VerbOutcome, type Verbs } from './route.ts'
 import { bodyAtItsPace, TooSlow } from './upload-pace.ts'
 
 /** The files that an owner has brought. Every name is one in the account's own folder, or nothing. */
@@ -62,7 +62,7 @@ async function arrived(
   { signIn }: DashboardParts,
   status: number,
   take: (bytes: Readable) => Promise<UploadedFile | Problem>,
-): Promise<Outcome<FileChoice>> {
+): Promise<VerbOutcome<FileChoice>> {
   try {
     const saved = await take(Readable.from(bodyOfOwner(), { objectMode: false }))
     return saved instanceof Problem ? saved : { json: choiceOf(saved), status }

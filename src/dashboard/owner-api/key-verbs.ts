@@ -3,7 +3,7 @@ import type { FreshKey, KeyRecord } from '../../management/keys/keys.ts'
 import { Problem } from '../../management/problem.ts'
 import type { KeyView, NewKeyView } from '../contract.ts'
 import type { DashboardParts } from '../dashboard-parts.ts'
-import { type Outcome, type OwnerCall, type Verbs, withInput } from './route.ts'
+import { type OwnerCall, type VerbOutcome, type Verbs, withInput } from './route.ts'
 
 const keyInput = z.strictObject({
   name: z.string('Give it a name.').max(200),
@@ -59,7 +59,7 @@ async function fresh(
   call: OwnerCall,
   made: FreshKey | Problem,
   parts: DashboardParts,
-): Promise<Outcome<NewKeyView>> {
+): Promise<VerbOutcome<NewKeyView>> {
   if (made instanceof Problem) return made
   const view: NewKeyView = { key: (await viewer(call, parts))(made.record), value: made.value }
   return { json: view, status: 201 }

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { pipeline } from 'node:stream/promises'
 import { GoneMeanwhile, StoreFailure, TooManyAtOnce } from '../../errors.ts'
-import type { Caller } from '../../management/people/owner-pace.ts'
+import type { PacedCaller } from '../../management/people/owner-pace.ts'
 import { signInAgain } from '../../management/people/owners.ts'
 import { isRecent } from '../../management/people/sign-in.ts'
 import { randomBase62 } from '../../secrets/random-base62.ts'
@@ -10,9 +10,9 @@ import { isFromOurPages } from '../our-pages.ts'
 import { safetyHeaders } from '../page-headers.ts'
 import { sessionIdIn } from '../session-cookie.ts'
 import type { Site } from '../site.ts'
-import { fileHeaders, onTheWire, refused, type Wire } from './answering.ts'
+import { fileHeaders, onTheWire, refused, type WireAnswer } from './answering.ts'
 import { readInput } from './request-body.ts'
-import { type Call, FileAnswer, MadeAnswer, type Outcome, type Route } from './route.ts'
+import { FileAnswer, MadeAnswer, type VerbAtPath, type VerbCall, type VerbOutcome } from './route.ts'
 import { findRoutes, routesFor } from './routes.ts'
 
 /** The owner's API. It goes by the session alone; an API key opens nothing here. */
@@ -29,7 +29,7 @@ export function createOwnerApi(parts: DashboardParts): OwnerApi {
       return methods?.includes('GET') ? [...methods, 'HEAD'] : methods
     },
     async answer(request, response, target, site) {
-      let wire: Wire | FileAnswer | MadeAnswer
+      let wire: WireAnswer | FileAnswer | MadeAnswer
       const left = leavingOf(request, response)
       try {
         wire = await wireFor(request, target, site, left)
@@ -62,7 +62,7 @@ export function createOwnerApi(parts: DashboardParts): OwnerApi {
     target: string,
     site: Site,
     left: AbortSignal,
-  ): Promise<Wire | FileAnswer | MadeAnswer> {
+  ): Promise<WireAnswer | FileAnswer | MadeAnswer> {
     const [path = '', search = ''] = splitAt(target, '?')
     const method = request.method === 'HEAD' ? 'GET' : request.method
     const found = findRoutes(routes, path)?.find(({ route }) => route.method === method)
@@ -70,9 +70,9 @@ export function createOwnerApi(parts: DashboardParts): OwnerApi {
     const { route, names } = found
     const sessionId = sessionIdIn(request, site)
     const query = new URLSearchParams(search)
-    const call: Call = { request, site, query, names, body: null, sessionId, left }
+    const call: VerbCall = { request, site, query, names, body: null, sessionId, left }
     const before = sessionId === null ? null : await parts.signIn.find(sessionId)
-    const caller: Caller = before
+    const caller: PacedCaller = before
       ? { accountId: before.account.id, sessionHash: before.idHash }
       : { address: parts.addressOf(request) }
     if ('open' in route) {
@@ -80,7 +80,7 @@ export function createOwnerApi(parts: DashboardParts): OwnerApi {
       return refusal ?? toSend(await route.open(call, parts, call.body as never))
     }
     if (sessionId === null || !before) {
-      const wait = await parts.pace.take(caller)
+      const wait = await parts.pace.countCall(caller)
       return wait ? onTheWire(wait) : notSignedIn
     }
     const refusal = await enter(route, call, caller)
@@ -92,11 +92,11 @@ export function createOwnerApi(parts: DashboardParts): OwnerApi {
     return toSend(await route.owner({ ...call, session }, parts, call.body as never))
   }
 
-  async function enter(route: Route, call: Call, caller: Caller): Promise<Wire | null> {
+  async function enter(route: VerbAtPath, call: VerbCall, caller: PacedCaller): Promise<WireAnswer | null> {
     if (!isFromOurPages(call.request, call.site)) {
       return refused(403, 'another_site', 'This did not come from a page of this dashboard.')
     }
-    const wait = await parts.pace.take(caller)
+    const wait = await parts.pace.countCall(caller)
     const { takesAccessAway = false } = route
     if (wait && takesAccessAway === false) return onTheWire(wait)
     const refusal = await readBody(route, call)
@@ -107,13 +107,13 @@ export function createOwnerApi(parts: DashboardParts): OwnerApi {
     return stillWaiting ? onTheWire(stillWaiting) : refusalIfRepeated(call)
   }
 
-  async function refusalIfRepeated({ request }: Call): Promise<Wire | null> {
+  async function refusalIfRepeated({ request }: VerbCall): Promise<WireAnswer | null> {
     const attempt = request.headers['x-rowport-attempt']
     if (typeof attempt !== 'string' || !attemptShape.test(attempt)) return null
     return (await parts.attempts.isRepeated(attempt)) ? sentTwice : null
   }
 
-  async function readBody(route: Route, call: Call): Promise<Wire | null> {
+  async function readBody(route: VerbAtPath, call: VerbCall): Promise<WireAnswer | null> {
     if (!route.input) return null
     const read = await readInput(call.request, route.input)
     if ('wire' in read) return read.wire
@@ -121,7 +121,7 @@ export function createOwnerApi(parts: DashboardParts): OwnerApi {
     return null
   }
 
-  function afterFailure(error: unknown): Wire {
+  function afterFailure(error: unknown): WireAnswer {
     if (error instanceof TooManyAtOnce) return tooManyAtOnce(error)
     if (error instanceof GoneMeanwhile) return goneMeanwhile
     const reference = randomBase62(12)
@@ -154,7 +154,7 @@ function headersOfAll(site: Site): Record<string, string> {
   }
 }
 
-function toSend(outcome: Outcome): Wire | FileAnswer | MadeAnswer {
+function toSend(outcome: VerbOutcome): WireAnswer | FileAnswer | MadeAnswer {
   return outcome instanceof FileAnswer || outcome instanceof MadeAnswer ? outcome : onTheWire(outcome)
 }
 
@@ -176,7 +176,7 @@ async function sendFile(
   await pipeline(bytes, response).catch(() => response.destroy())
 }
 
-function tooManyAtOnce({ retryAfterSeconds, share }: TooManyAtOnce): Wire {
+function tooManyAtOnce({ retryAfterSeconds, share }: TooManyAtOnce): WireAnswer {
   const which = share === null ? '' : ` (its share ${share})`
   const wire = refused(
     429,

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { z } from 'zod'
-import { refused, type Wire } from './answering.ts'
+import { refused, type WireAnswer } from './answering.ts'
 
 const maxBodyBytes = 64 * 1024
 
@@ -8,7 +8,7 @@ const maxBodyBytes = 64 * 1024
 export async function readInput(
   request: IncomingMessage,
   input: z.ZodType,
-): Promise<{ value: unknown } | { wire: Wire }> {
+): Promise<{ value: unknown } | { wire: WireAnswer }> {
   const type = request.headers['content-type'] ?? ''
   if (!/^application\/json(?:;|$)/i.test(type)) return wrong('invalid', 'The body must be JSON.')
   const bytes = await readBytes(request)
@@ -26,7 +26,7 @@ export async function readInput(
   return wrong('invalid', issue?.message ?? 'The body is not what is expected here.', field)
 }
 
-function wrong(code: string, message: string, field?: string): { wire: Wire } {
+function wrong(code: string, message: string, field?: string): { wire: WireAnswer } {
   return { wire: refused(400, code, message, field) }
 }
 

@@ -33,7 +33,7 @@ type Taking<Shape> = Shape extends { input: unknown }
 type InputOf<Shape> = Shape extends { input: infer Input } ? Input : null
 
 /** A verb at its place. Whoever calls it has held the body to `input`, and can know no more of it. */
-export type Route = {
+export type VerbAtPath = {
   method: string
   /** Below `/dashboard/api`; `{name}` stands for one segment. */
   path: string
@@ -48,17 +48,17 @@ interface RouteBase {
 
 /** For everybody. */
 interface OpenRoute<Input, Result> extends RouteBase {
-  open: (call: Call, parts: DashboardParts, body: Input) => Promise<Outcome<Result>>
+  open: (call: VerbCall, parts: DashboardParts, body: Input) => Promise<VerbOutcome<Result>>
 }
 
 /** For those who are signed in. */
 interface OwnerRoute<Input, Result> extends RouteBase {
   /** It ends something for good, so a session that was left open must not do for it. */
   needsRecentSignIn?: true
-  owner: (call: OwnerCall, parts: DashboardParts, body: Input) => Promise<Outcome<Result>>
+  owner: (call: OwnerCall, parts: DashboardParts, body: Input) => Promise<VerbOutcome<Result>>
 }
 
-export interface Call {
+export interface VerbCall {
   request: IncomingMessage
   site: Site
   query: URLSearchParams
@@ -72,13 +72,13 @@ export interface Call {
   left: AbortSignal
 }
 
-export interface OwnerCall extends Call {
+export interface OwnerCall extends VerbCall {
   session: Session
 }
 
-export type Outcome<Result = unknown> = Answer<Result> | FileAnswer | MadeAnswer | Problem | Refusal
+export type VerbOutcome<Result = unknown> = VerbAnswer<Result> | FileAnswer | MadeAnswer | Problem | Refusal
 
-interface Answer<Result> {
+interface VerbAnswer<Result> {
   json: Result | RawJson
   status?: number
   cookie?: string
@@ -118,16 +118,16 @@ export class RawJson {
 }
 
 /** Holds a verb to the input that it names. */
-export function withInput<Input, Result extends Outcome>(
+export function withInput<Input, Result extends VerbOutcome>(
   input: z.ZodType<Input>,
   run: (call: OwnerCall, body: Input, parts: DashboardParts) => Promise<Result>,
 ) {
   return { input, owner: (call: OwnerCall, parts: DashboardParts, body: Input) => run(call, body, parts) }
 }
 
-export function openWithInput<Input, Result extends Outcome>(
+export function openWithInput<Input, Result extends VerbOutcome>(
   input: z.ZodType<Input>,
-  run: (call: Call, body: Input, parts: DashboardParts) => Promise<Result>,
+  run: (call: VerbCall, body: Input, parts: DashboardParts) => Promise<Result>,
 ) {
-  return { input, open: (call: Call, parts: DashboardParts, body: Input) => run(call, body, parts) }
+  return { input, open: (call: VerbCall, parts: DashboardParts, body: Input) => run(call, body, parts) }
 }

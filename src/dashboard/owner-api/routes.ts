@@ -4,7 +4,7 @@ import { connectVerbs } from './connect-verbs.ts'
 import { connectionVerbs } from './connection-verbs.ts'
 import { fileVerbs } from './file-verbs.ts'
 import { keyVerbs } from './key-verbs.ts'
-import type { ProviderVerb, Route, Verbs } from './route.ts'
+import type { ProviderVerb, VerbAtPath, Verbs } from './route.ts'
 import { sessionVerbs } from './session-verbs.ts'
 import { sheetVerbs } from './sheet-verbs.ts'
 
@@ -20,18 +20,18 @@ const verbs: Omit<Verbs, ProviderVerb> = {
 }
 
 /** All of the owner's verbs, where these kinds of sources can be connected; tests that must miss none go through this list. */
-export function routesFor(kinds: readonly Pick<SourceKind, 'id' | 'connectsBy'>[]): readonly Route[] {
+export function routesFor(kinds: readonly Pick<SourceKind, 'id' | 'connectsBy'>[]): readonly VerbAtPath[] {
   return [...placed(verbs), ...kinds.flatMap(routesOfProvider)]
 }
 
 /** The provider is no open segment: every other word at its place is somebody else's, or nobody's. */
-function routesOfProvider({ id, connectsBy }: Pick<SourceKind, 'id' | 'connectsBy'>): Route[] {
+function routesOfProvider({ id, connectsBy }: Pick<SourceKind, 'id' | 'connectsBy'>): VerbAtPath[] {
   if (connectsBy === null) return []
   const routes = placed(connectionVerbs(id, connectsBy))
   return routes.map((route) => ({ ...route, path: route.path.replace(/^\/\{\w+\}/, `/${id}`) }))
 }
 
-function placed(some: Partial<Verbs>): Route[] {
+function placed(some: Partial<Verbs>): VerbAtPath[] {
   return Object.entries(some).map(([verb, route]) => {
     const [method = '', path = ''] = verb.split(' ')
     return { ...route, method, path }
@@ -39,12 +39,12 @@ function placed(some: Partial<Verbs>): Route[] {
 }
 
 export interface FoundRoute {
-  route: Route
+  route: VerbAtPath
   names: string[]
 }
 
 /** Every verb at this path, by method; null when there is nothing. */
-export function findRoutes(routes: readonly Route[], path: string): FoundRoute[] | null {
+export function findRoutes(routes: readonly VerbAtPath[], path: string): FoundRoute[] | null {
   if (!path.startsWith(`${apiPrefix}/`)) return null
   const segments = path.slice(apiPrefix.length + 1).split('/')
   const found = routes.flatMap((route) => {

@@ -5,7 +5,7 @@ import { Problem } from '../../management/problem.ts'
 import type { ServerView, SessionView, SourceView } from '../contract.ts'
 import type { DashboardParts, SourceKind } from '../dashboard-parts.ts'
 import { endedCookie, sessionCookie } from '../session-cookie.ts'
-import { type Call, type Outcome, openWithInput, type Verbs, withInput } from './route.ts'
+import { openWithInput, type VerbCall, type VerbOutcome, type Verbs, withInput } from './route.ts'
 
 const email = z.email('This is not an e-mail address.').max(254, 'This address is too long.')
 const password = z.string('Type a password.').max(4_096, 'This password is too long.')
@@ -116,10 +116,10 @@ function sourceView(
 }
 
 async function entered(
-  { site }: Call,
+  { site }: VerbCall,
   outcome: string | Problem,
   parts: DashboardParts,
-): Promise<Outcome<SessionView>> {
+): Promise<VerbOutcome<SessionView>> {
   if (outcome instanceof Problem) return new Problem(sentence(outcome.message), outcome.facts)
   const session = await parts.signIn.find(outcome)
   if (!session) return endedAtOnce
@@ -131,6 +131,6 @@ const endedAtOnce = new Problem('Others signed in at the same time, and ended th
   kind: 'unknown_person',
 })
 
-export function visitorOf({ request, sessionId }: Call, { addressOf }: DashboardParts): Visitor {
+export function visitorOf({ request, sessionId }: VerbCall, { addressOf }: DashboardParts): Visitor {
   return { address: addressOf(request), formerSessionId: sessionId }
 }

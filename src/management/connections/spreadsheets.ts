@@ -1,5 +1,5 @@
 import type { Connection, ConnectionAccess, SpreadsheetTab } from '../../sheets/connection.ts'
-import type { Place } from '../../sheets/provider.ts'
+import type { TabPlace } from '../../sheets/provider.ts'
 import { Problem } from '../problem.ts'
 import { orProblem } from '../sheets/connecting.ts'
 
@@ -32,7 +32,7 @@ export interface LocatedTab {
   title: string
   tabTitle: string
   source: string
-  place: Place & { credentialId: string }
+  place: TabPlace & { credentialId: string }
 }
 
 /** An account's own way in. */

@@ -15,7 +15,7 @@ const rememberedMs = 60_000
 export function createAttempts(windows: RateWindows): Attempts {
   return {
     async isRepeated(attempt) {
-      const { isAdmitted } = await windows.take(`attempt ${attempt}`, 1, rememberedMs)
+      const { isAdmitted } = await windows.takeFromWindow(`attempt ${attempt}`, 1, rememberedMs)
       return !isAdmitted
     },
   }

@@ -18,11 +18,11 @@ export interface GoogleIdentity {
     verifier: string
     nonce: string
     redirectUri: string
-  }): Promise<Person | null>
+  }): Promise<GooglePerson | null>
   close(): void
 }
 
-export interface Person {
+export interface GooglePerson {
   /** Google's unchanging name of the person, of OAuth: Drive has another one. */
   subject: string
   email: string
@@ -106,7 +106,7 @@ function claimsOf(idToken: string | null): unknown {
   return payload === undefined ? null : parsedJson(Buffer.from(payload, 'base64url'))
 }
 
-function personIn({ sub, email, email_verified: verified }: Record<string, unknown>): Person | null {
+function personIn({ sub, email, email_verified: verified }: Record<string, unknown>): GooglePerson | null {
   if (typeof sub !== 'string' || typeof email !== 'string') return null
   return { subject: sub, email, isEmailVerified: verified === true }
 }

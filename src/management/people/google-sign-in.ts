@@ -5,7 +5,7 @@ import type { Store } from '../../store/store.ts'
 import { suggestSlug } from '../accounts/slug.ts'
 import type { ConsentAnswer } from '../connections/owner-connection.ts'
 import type { Problem } from '../problem.ts'
-import type { GoogleIdentity, Person } from './google-identity.ts'
+import type { GoogleIdentity, GooglePerson } from './google-identity.ts'
 import { foldEmail, type Visitor } from './owners.ts'
 import { randomSecret, type Session, type SignIn, secretHash } from './sign-in.ts'
 import { perNetwork, signUpsPerNetwork, type Throttle } from './throttle.ts'
@@ -52,7 +52,7 @@ export interface GoogleSignInParts {
 }
 
 /** Somebody who went to Google and is expected back. Only what is sealed here is believed. */
-interface Attempt {
+interface SignInAttempt {
   stateHash: string
   /** PKCE (RFC 7636). */
   codeVerifier: string
@@ -104,18 +104,18 @@ export function createGoogleSignIn(parts: GoogleSignInParts): GoogleSignIn {
     },
   }
 
-  function sealed(attempt: Attempt): string {
+  function sealed(attempt: SignInAttempt): string {
     return `${sealing.keyId}.${sealing.seal(JSON.stringify(attempt), attemptSeal)}`
   }
 
-  function opened(brought: string): Attempt | null {
+  function opened(brought: string): SignInAttempt | null {
     const [keyId = '', ...rest] = brought.split('.')
     const text = sealing.open(rest.join('.'), keyId, attemptSeal)
-    return text === null ? null : (JSON.parse(text) as Attempt)
+    return text === null ? null : (JSON.parse(text) as SignInAttempt)
   }
 
   async function enter(
-    person: Person,
+    person: GooglePerson,
     session: Session | null,
     visitor: Visitor,
   ): Promise<{ sessionId: string } | SignInFailure> {
@@ -134,7 +134,7 @@ export function createGoogleSignIn(parts: GoogleSignInParts): GoogleSignIn {
   }
 
   async function signUp(
-    { email, subject }: Person,
+    { email, subject }: GooglePerson,
     { address, formerSessionId }: Visitor,
   ): Promise<{ sessionId: string } | SignInFailure> {
     if (signUpPlan === null) return 'unknown'

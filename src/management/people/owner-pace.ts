@@ -11,17 +11,17 @@ import { Problem } from '../problem.ts'
  */
 export interface OwnerPace {
   /** Counts one call; a problem when it has to wait. */
-  take(caller: Caller): Promise<Problem | null>
+  countCall(caller: PacedCaller): Promise<Problem | null>
   /**
    * From a small allowance of each session's own, for what only takes access away: a leaked key must not stay in use
    * because its owner, or somebody with a stolen session, has asked for too much.
    */
-  takeFromReserve(caller: Caller): Promise<Problem | null>
+  takeFromReserve(caller: PacedCaller): Promise<Problem | null>
   /** Rows are the same here as in the public API, and may be read as often in a minute as the plan allows there. */
   takeRows(account: AccountRecord): Promise<Problem | null>
 }
 
-export type Caller = { accountId: string; sessionHash: string } | { address: string }
+export type PacedCaller = { accountId: string; sessionHash: string } | { address: string }
 
 export interface OwnerPaceParts {
   /** Shared by all instances. */
@@ -41,26 +41,29 @@ const reservedPerMinute = 60
 export function createOwnerPace(parts: OwnerPaceParts): OwnerPace {
   const { windows, visitors, digest, planBook, callsPerMinute, observe } = parts
   return {
-    async take(caller) {
+    async countCall(caller) {
       if ('address' in caller) return visitorsWait('calls', caller.address, callsPerMinute)
       const { accountId } = caller
-      return shareOf(accountId, await windows.take(`owner calls ${accountId}`, callsPerMinute, windowMs))
+      return shareOf(
+        accountId,
+        await windows.takeFromWindow(`owner calls ${accountId}`, callsPerMinute, windowMs),
+      )
     },
     async takeFromReserve(caller) {
       if ('address' in caller) return visitorsWait('ending', caller.address, reservedPerMinute)
       const { accountId, sessionHash } = caller
-      const window = await windows.take(`owner ending ${sessionHash}`, reservedPerMinute, windowMs)
+      const window = await windows.takeFromWindow(`owner ending ${sessionHash}`, reservedPerMinute, windowMs)
       return shareOf(accountId, window)
     },
     async takeRows(account) {
       const { requestsPerMinute } = planBook.of(account)
       if (requestsPerMinute === null) return null
-      return waitFor(await windows.take(`owner rows ${account.id}`, requestsPerMinute, windowMs))
+      return waitFor(await windows.takeFromWindow(`owner rows ${account.id}`, requestsPerMinute, windowMs))
     },
   }
 
   async function visitorsWait(what: string, address: string, limit: number): Promise<Problem | null> {
-    return shareOf(null, await visitors.take(`${what} ${bucketOf(address)}`, limit, windowMs))
+    return shareOf(null, await visitors.takeFromWindow(`${what} ${bucketOf(address)}`, limit, windowMs))
   }
 
   function shareOf(accountId: string | null, window: RateWindow): Problem | null {

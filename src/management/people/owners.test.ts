@@ -91,7 +91,7 @@ async function withOwner(t: TestContext, isOutdated: boolean) {
       return held ? held(check) : check()
     },
   }
-  const throttle = { attempt: async () => null, look: async () => null, count: async () => {} }
+  const throttle = { attempt: async () => null, problemNow: async () => null, count: async () => {} }
   const owners = createOwners({ store, passwords, signIn, throttle, signUpPlan: 'free' })
   const sessionId = await owners.signUp({ email, password: old, slug: 'ada' }, visitor)
   assert.ok(typeof sessionId === 'string')

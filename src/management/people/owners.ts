@@ -85,7 +85,7 @@ export function createOwners(parts: OwnersParts): Owners {
       const whom = clientNetwork(address)
       const known = [{ kind: 'sign-up known', whom, steps: knownAddressesPerNetwork }] as const
       const wait =
-        (await throttle.look(known)) ??
+        (await throttle.problemNow(known)) ??
         (await throttle.attempt([{ kind: 'sign-up', whom, steps: signUpsPerNetwork }]))
       if (wait) return wait
       // Before anything is looked up: how long the answer takes must not tell whether the address is known.
@@ -162,7 +162,7 @@ export function createOwners(parts: OwnersParts): Owners {
    */
   async function waitAtSignIn(email: string, network: string): Promise<Problem | null> {
     const everywhere = [{ kind: 'sign-in of', whom: email, steps: siege }] as const
-    const isBesieged = (await throttle.look(everywhere)) !== null
+    const isBesieged = (await throttle.problemNow(everywhere)) !== null
     const steps = isBesieged ? perGuesserInSiege : perGuesser
     const wait = await throttle.attempt([
       { kind: 'sign-in', whom: `${email} ${network}`, steps },

@@ -70,7 +70,7 @@ export function createPasswords({ shares, clock, observe }: PasswordsParts): Pas
   }
 
   async function inTurn<T>(whom: string, work: () => Promise<T>): Promise<T | 'busy'> {
-    const place = await turnstile.take(whom, patienceMs)
+    const place = await turnstile.takePlace(whom, patienceMs)
     if (!place) {
       observe({ event: 'share_used_up', share, accountId: null })
       return 'busy'
@@ -78,7 +78,7 @@ export function createPasswords({ shares, clock, observe }: PasswordsParts): Pas
     try {
       return await work()
     } finally {
-      place.leave()
+      place.leavePlace()
     }
   }
 }

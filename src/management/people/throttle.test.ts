@@ -11,7 +11,7 @@ function namesOf(): { names: Set<string>; windows: RateWindows } {
     names.add(name)
     return { isAdmitted: true, remaining: 1, resetAtMs: 0, nowMs: 0 }
   }
-  return { names, windows: { take: open, look: open } }
+  return { names, windows: { takeFromWindow: open, readWindow: open } }
 }
 
 test('however many networks and e-mail addresses are tried, so many windows are kept and no more', async () => {
@@ -37,7 +37,7 @@ test('who shares a window with whom is known to this deployment alone', async ()
   const shared = async (secret: string) => {
     const { names, windows } = namesOf()
     const throttle = createThrottle(windows, createSealing(secret, []).digest)
-    await throttle.look([{ kind: 'sign-up', whom: '192.0.2.1', steps: [{ tries: 1, windowMs: 1 }] }])
+    await throttle.problemNow([{ kind: 'sign-up', whom: '192.0.2.1', steps: [{ tries: 1, windowMs: 1 }] }])
     return [...names]
   }
   assert.deepEqual(await shared('the secret of the tests'), await shared('the secret of the tests'))

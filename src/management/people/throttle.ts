@@ -10,7 +10,7 @@ export interface Throttle {
   /** Counts one try; a problem when it has to wait, and then nothing is counted. */
   attempt(tries: readonly Tries[]): Promise<Problem | null>
   /** The same without counting. */
-  look(tries: readonly Tries[]): Promise<Problem | null>
+  problemNow(tries: readonly Tries[]): Promise<Problem | null>
   /** Counts one that has been made, where there is room for it. */
   count(tries: readonly Tries[]): Promise<void>
 }
@@ -67,15 +67,15 @@ export function createThrottle(windows: RateWindows, digest: (text: string) => B
   return {
     async attempt(tries) {
       // Looked at first: a try that has to wait must not count in the longer windows, or it would prolong the wait.
-      return (await ask('look', tries)) ?? ask('take', tries)
+      return (await ask('readWindow', tries)) ?? ask('takeFromWindow', tries)
     },
-    look: (tries) => ask('look', tries),
+    problemNow: (tries) => ask('readWindow', tries),
     async count(tries) {
-      await ask('take', tries)
+      await ask('takeFromWindow', tries)
     },
   }
 
-  async function ask(how: 'look' | 'take', tries: readonly Tries[]): Promise<Problem | null> {
+  async function ask(how: 'readWindow' | 'takeFromWindow', tries: readonly Tries[]): Promise<Problem | null> {
     const asked = tries.flatMap(({ kind, whom, steps }) => {
       const bucket = digest(`${kind} ${whom}`).readUInt32BE() % buckets
       return steps.map(

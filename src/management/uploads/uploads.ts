@@ -96,7 +96,7 @@ export function createUploads({ folder, room, decoding, store, connecting, obser
         const problem = await problemWithWorkbook(accountId, draft)
         if (problem) return problem
         // Only now: while the body came, others may have taken the name.
-        const kept = await claimed(draft, folderOf(accountId), name)
+        const kept = await claimName(draft, folderOf(accountId), name)
         arrival.keep()
         return described(accountId, join(folderOf(accountId), kept), kept, [])
       })
@@ -274,7 +274,7 @@ async function written(bytes: Readable, path: string, arrival: Arrival): Promise
 }
 
 /** Puts the draft under the first free name of its folder. A link never replaces a file, as a rename would. */
-async function claimed(draft: string, folder: string, name: string): Promise<string> {
+async function claimName(draft: string, folder: string, name: string): Promise<string> {
   const end = extname(name)
   const start = name.slice(0, name.length - end.length)
   for (let copy = 1; ; copy++) {

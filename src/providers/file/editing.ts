@@ -7,7 +7,7 @@ import { createSizedThreads } from '../../sheets/threads/sized-threads.ts'
 import { ThreadLost } from '../../sheets/threads/threads.ts'
 
 /** A function `(bytes, …more) → Edited | Unfit` by name, so that a thread can load it. */
-export interface Editor {
+export interface ThreadEditor {
   module: string
   name: string
   more: readonly unknown[]
@@ -15,7 +15,7 @@ export interface Editor {
 
 export interface EditJob {
   bytes: Uint8Array
-  editor: Editor
+  editor: ThreadEditor
 }
 
 /** Makes new bytes of a file's on threads of their own, for the same reasons as decoding. */
@@ -28,7 +28,7 @@ export interface Editing {
 }
 
 /** `bytes` are handed over: whoever calls must not look at them again. */
-export type Edit = (bytes: Uint8Array, editor: Editor) => Promise<Edited | Unfit>
+export type Edit = (bytes: Uint8Array, editor: ThreadEditor) => Promise<Edited | Unfit>
 
 export interface EditingParts {
   observe: Observe

@@ -2,7 +2,7 @@ import type { Change, ChangeResult, Unfit } from '../../sheets/change.ts'
 import type { Decoder, FetchWish, Provider, ReadingTurn } from '../../sheets/provider.ts'
 import { ProviderFailure } from '../../sheets/provider-failure.ts'
 import { idleTimers, systemTimers } from '../../timers.ts'
-import { createEditing, type Edit, type Editing, type EditingParts, type Editor } from './editing.ts'
+import { createEditing, type Edit, type Editing, type EditingParts, type ThreadEditor } from './editing.ts'
 import { asProviderFailure } from './file-failure.ts'
 import { type FileLocation, kindOf, parseFileLocation } from './file-location.ts'
 import {
@@ -145,7 +145,7 @@ function decoderFor({ path, tab }: FileLocation, values: FetchWish['values']): D
     : { module: moduleAt('./csv/csv.ts'), name: 'decodeCsv', options: { values } }
 }
 
-function editorFor({ path, tab }: FileLocation, changes: readonly Change[]): Editor {
+function editorFor({ path, tab }: FileLocation, changes: readonly Change[]): ThreadEditor {
   return kindOf(path) === 'xlsx'
     ? { module: moduleAt('./xlsx/edit/edit.ts'), name: 'editXlsx', more: [tab, changes] }
     : { module: moduleAt('./csv/edit.ts'), name: 'editCsv', more: [changes] }

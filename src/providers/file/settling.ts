@@ -57,7 +57,7 @@ interface Watched {
   own: PutFile['identity'] | null
   whole: WholeFile | null
   /** The newest look. */
-  seen: Seen | null
+  seen: SeenFile | null
   /** Stamps that were found good, so that a file which rests is not looked into again. */
   readableStamp: string | null
   writableStamp: string | null
@@ -68,7 +68,7 @@ interface Watched {
   isGrowing: boolean
 }
 
-interface Seen {
+interface SeenFile {
   file: BigIntStats
   stamp: string
   /** By our own clock, because a file server's may be another. */
@@ -146,11 +146,11 @@ export function createSettling(): Settling {
 
 interface Demand {
   patienceMs: number
-  isGood(path: string, watch: Watched, seen: Seen): Promise<boolean>
-  isGoodEnough(watch: Watched, seen: Seen): boolean
+  isGood(path: string, watch: Watched, seen: SeenFile): Promise<boolean>
+  isGoodEnough(watch: Watched, seen: SeenFile): boolean
 }
 
-async function lookAt(path: string, watch: Watched): Promise<Seen> {
+async function lookAt(path: string, watch: Watched): Promise<SeenFile> {
   const file = await stat(path, { bigint: true })
   const stamp = stampOf(file)
   const nowMs = performance.now()
@@ -166,7 +166,7 @@ async function lookAt(path: string, watch: Watched): Promise<Seen> {
   if (signs.isSuspect) watch.wasSuspect = true
   if (signs.isSuspect || !signs.isAppended) watch.isGrowing = false
   const otherMs = former?.lastMs ?? Number.NEGATIVE_INFINITY
-  const seen: Seen = { file, stamp, firstMs: nowMs, lastMs: nowMs, otherMs, signs, writer: null }
+  const seen: SeenFile = { file, stamp, firstMs: nowMs, lastMs: nowMs, otherMs, signs, writer: null }
   watch.seen = seen
   return seen
 }
@@ -182,13 +182,13 @@ function isOwn({ own }: Watched, { dev, ino, size, mtimeNs }: BigIntStats): bool
   return own?.ino === ino && own.dev === dev && own.size === size && own.mtimeNs === mtimeNs
 }
 
-async function isReadable(path: string, watch: Watched, seen: Seen): Promise<boolean> {
+async function isReadable(path: string, watch: Watched, seen: SeenFile): Promise<boolean> {
   const isGood = watch.readableStamp === seen.stamp || (await isFoundReadable(path, watch, seen))
   if (isGood) watch.readableStamp = seen.stamp
   return isGood
 }
 
-async function isFoundReadable(path: string, watch: Watched, seen: Seen): Promise<boolean> {
+async function isFoundReadable(path: string, watch: Watched, seen: SeenFile): Promise<boolean> {
   if (isWhole(watch, seen.file)) return true
   const quietForMs = quietFor(seen)
   if (quietForMs >= openQuietMs) return true
@@ -197,13 +197,13 @@ async function isFoundReadable(path: string, watch: Watched, seen: Seen): Promis
   return quietForMs >= calmMs && !(await hasWriter(path, seen))
 }
 
-async function isWritable(path: string, watch: Watched, seen: Seen): Promise<boolean> {
+async function isWritable(path: string, watch: Watched, seen: SeenFile): Promise<boolean> {
   const isGood = watch.writableStamp === seen.stamp || (await isFoundWritable(path, watch, seen))
   if (isGood) watch.writableStamp = seen.stamp
   return isGood
 }
 
-async function isFoundWritable(path: string, watch: Watched, seen: Seen): Promise<boolean> {
+async function isFoundWritable(path: string, watch: Watched, seen: SeenFile): Promise<boolean> {
   if (isOwn(watch, seen.file) || !seen.file.isFile()) return true
   if (wasRenamed(seen.file)) {
     // Servers that take turns need not look for others each time; a program that opened it since then may be about to write.
@@ -215,7 +215,7 @@ async function isFoundWritable(path: string, watch: Watched, seen: Seen): Promis
 }
 
 /** After a long wait: what only grows holds all that was shown before, and a half is shown in the end. */
-function isNoWorseThanBefore(watch: Watched, { signs }: Seen): boolean {
+function isNoWorseThanBefore(watch: Watched, { signs }: SeenFile): boolean {
   const unsureForMs = performance.now() - (watch.unsureSinceMs ?? 0)
   if (!watch.wasSuspect && signs.isAppended) {
     watch.isGrowing = true
@@ -225,7 +225,7 @@ function isNoWorseThanBefore(watch: Watched, { signs }: Seen): boolean {
   return unsureForMs >= (watch.whole ? suspectPatienceMs : unsurePatienceMs)
 }
 
-function quietFor({ file, firstMs, lastMs, otherMs }: Seen): number {
+function quietFor({ file, firstMs, lastMs, otherMs }: SeenFile): number {
   const byItsOwnTime = Date.now() - Number(file.mtimeMs)
   return Math.max(Math.min(byItsOwnTime, lastMs - otherMs), lastMs - firstMs)
 }
@@ -240,7 +240,7 @@ function wasRenamed({ size, mtimeNs, ctimeNs }: BigIntStats): boolean {
   return ctimeNs > mtimeNs && size > 0n
 }
 
-async function hasWriter(path: string, seen: Seen): Promise<boolean> {
+async function hasWriter(path: string, seen: SeenFile): Promise<boolean> {
   const { writer } = seen
   if (writer && seen.lastMs - writer.lookedMs < lookForWritersEveryMs) return writer.isThere
   const isThere = await isOpenForWriting(path, seen.file)

@@ -1,6 +1,6 @@
 import type { Clock } from '../../clock.ts'
 import type { Turn, Turnstile } from '../../shares/turnstile.ts'
-import type { Fetched, Place, Provider, ReadingTurn } from '../../sheets/provider.ts'
+import type { Fetched, Provider, ReadingTurn, TabPlace } from '../../sheets/provider.ts'
 import type { Timers } from '../../timers.ts'
 import type { AccessTokens } from '../remote/access-tokens.ts'
 import { createDeadline, type Deadline } from '../remote/deadline.ts'
@@ -113,7 +113,7 @@ export function createGoogleProvider({
   }
 
   async function fetchFormatted(
-    place: Place,
+    place: TabPlace,
     knownVersion: string | null,
     under: Under,
   ): Promise<Fetched | 'unchanged'> {
@@ -124,7 +124,7 @@ export function createGoogleProvider({
   }
 
   async function fetchTyped(
-    place: Place,
+    place: TabPlace,
     knownVersion: string | null,
     under: Under,
   ): Promise<Fetched | 'unchanged'> {
@@ -155,7 +155,7 @@ export function createGoogleProvider({
     return fetched(pair.serial.body, version, 'typed', pair.dates)
   }
 
-  function readTexts(place: Place, under: Under): TextsRead {
+  function readTexts(place: TabPlace, under: Under): TextsRead {
     const landed = read(place, 'texts', under)
     // Where the other read fails, nobody waits for this one.
     landed.catch(() => {})
@@ -167,7 +167,7 @@ export function createGoogleProvider({
    * dates, so a number that changed in between does no harm, but a row that moved would.
    */
   async function fitting(
-    place: Place,
+    place: TabPlace,
     firstSerial: TabRead,
     firstTexts: TabRead,
     under: Under,
@@ -212,7 +212,7 @@ export function createGoogleProvider({
   }
 
   async function read(
-    { location, credentialId }: Place,
+    { location, credentialId }: TabPlace,
     render: Render,
     { deadline, room }: Under,
     early?: EarlyTexts<TextsRead> | null,
@@ -241,18 +241,18 @@ export function createGoogleProvider({
       onBody() {
         early?.drop()
         inspection = createInspection(early?.begin)
-        return inspection.look
+        return inspection.inspectPiece
       },
     })
     return { body, ...inspection.found() }
   }
 
-  function seenLately(place: Place, version: string): boolean {
+  function seenLately(place: TabPlace, version: string): boolean {
     const seen = textsSeen.get(keyOf(place))
     return seen?.version === version && clock.elapsedMs() - seen.atMs < trustFormatsMs
   }
 
-  function remember(place: Place, version: string, atMs: number): void {
+  function remember(place: TabPlace, version: string, atMs: number): void {
     const key = keyOf(place)
     textsSeen.delete(key)
     textsSeen.set(key, { version, atMs })
@@ -263,7 +263,7 @@ export function createGoogleProvider({
 
 const noTurn: ReadingTurn = { async begin() {}, end() {} }
 
-function keyOf({ location, credentialId }: Place): string {
+function keyOf({ location, credentialId }: TabPlace): string {
   return `${credentialId} ${location}`
 }
 

@@ -1,7 +1,7 @@
 import type { Clock } from '../../clock.ts'
 import type { Observe } from '../../reporting/observe.ts'
 import type { Sealing } from '../../secrets/sealing.ts'
-import type { ShareValue } from '../../shared-state/cells/shared-value.ts'
+import type { ShareValue } from '../../shared-state/registers/shared-value.ts'
 import { defaultShares, type Shares } from '../../shares/shares.ts'
 import { createTurnstile } from '../../shares/turnstile.ts'
 import type { Provider } from '../../sheets/provider.ts'

@@ -12,7 +12,7 @@ export interface BreakerPass {
    * To be called once. 'failed' is a failure that passes by itself; a spreadsheet that is gone was answered for
    * 'well'. 'untold': the provider was not asked after all.
    */
-  leave(end: 'well' | 'failed' | 'untold'): void
+  recordOutcome(end: 'well' | 'failed' | 'untold'): void
 }
 
 export interface BreakerParts {
@@ -51,7 +51,7 @@ export function createBreaker({ name, clock, onRest, random }: BreakerParts): Br
         trouble.isTrying = true
       }
       return {
-        leave(end) {
+        recordOutcome(end) {
           if (isTry) trouble.isTrying = false
           if (end === 'well') troubles.delete(credentialId)
           if (end === 'failed') fail(credentialId, isTry)

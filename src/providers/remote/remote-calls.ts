@@ -7,7 +7,7 @@ import { createDeadline, type Deadline } from './deadline.ts'
 import { parsedJson } from './json-fields.ts'
 import type { Budget } from './rations/budget.ts'
 import type { RetryCredit } from './retry-credit.ts'
-import { type Answer, ExchangeLost, type Transport } from './transport.ts'
+import { ExchangeLost, type HttpAnswer, type Transport } from './transport.ts'
 
 /** Calls of a provider's APIs in an owner's name. `Service`: which of its APIs, where it has several. */
 export interface RemoteCalls<Service extends string> {
@@ -47,17 +47,17 @@ export interface RemoteProtocol<Service extends string> {
   /** Whether calls of this service count against the budget. */
   isRationed(service: Service): boolean
   /** The provider itself spoke, and to its end: half an answer and the page of a proxy are worth another try. */
-  isWhole(answer: Answer): boolean
+  isWhole(answer: HttpAnswer): boolean
   /** The access token is not taken, though its time is not over. */
-  isUnauthenticated(answer: Answer): boolean
+  isUnauthenticated(answer: HttpAnswer): boolean
   /** Why the owner's access has ended, for the log; null when it has not, or not for that which this service is for. */
-  endOfAccess(answer: Answer, service: Service): string | null
+  endOfAccess(answer: HttpAnswer, service: Service): string | null
   /** Whose ration the provider says is used up; null when it is something else. */
-  usedUpRation(answer: Answer): 'user' | 'project' | null
+  usedUpRation(answer: HttpAnswer): 'user' | 'project' | null
   /** Of an answer that is not good: it is certain that nothing was done. */
-  isRefusal(answer: Answer): boolean
+  isRefusal(answer: HttpAnswer): boolean
   /** An answer that is not what was asked for, in words for the owner. */
-  failureOf(answer: Answer): ProviderFailure
+  failureOf(answer: HttpAnswer): ProviderFailure
   tooLarge(cause: unknown): ProviderFailure
 }
 
@@ -105,7 +105,7 @@ export interface RemoteCallsParts<Service extends string> {
   /** Called for the report. */
   onCalled(call: EndedCall<Service>): void
   /** Called with every answer that the provider itself gave; `askedAtMs`: when the question left, by our own clock. */
-  onAnswered?(answer: Answer, askedAtMs: number): void
+  onAnswered?(answer: HttpAnswer, askedAtMs: number): void
 }
 
 export function createRemoteCalls<Service extends string>(
@@ -183,7 +183,7 @@ export function createRemoteCalls<Service extends string>(
    * An access token may have been ended early, and so may the next, where another instance got that before; but one that
    * was made after a refusal and is refused as well is no accident.
    */
-  async function authorised(kind: Kind, call: RemoteCall<Service>, deadline: Deadline): Promise<Answer> {
+  async function authorised(kind: Kind, call: RemoteCall<Service>, deadline: Deadline): Promise<HttpAnswer> {
     for (let refusals = 0; ; refusals++) {
       const access = await tokens.accessToken(call.credentialId, deadline)
       const answer = await rationed(kind, call, access, deadline)
@@ -203,21 +203,21 @@ export function createRemoteCalls<Service extends string>(
     call: RemoteCall<Service>,
     access: Access,
     deadline: Deadline,
-  ): Promise<Answer> {
+  ): Promise<HttpAnswer> {
     const { subject, credentialId } = access
     let pass = breaker.enter(credentialId)
     const place = protocol.isRationed(call.service)
       ? await budget
           .take({ subject, kind, isUrgent: call.isUrgent ?? kind === 'write', deadline })
           .catch((error: unknown) => {
-            pass.leave('untold')
+            pass.recordOutcome('untold')
             throw error
           })
       : null
     let { body } = call
     if (call.compose) {
       // Whoever composes asks the provider as well, and must not find the breaker held by us.
-      pass.leave('untold')
+      pass.recordOutcome('untold')
       try {
         body = await call.compose()
         pass = breaker.enter(credentialId)
@@ -231,12 +231,12 @@ export function createRemoteCalls<Service extends string>(
       // First: when a call on trial gives its place back, the next one may be let through.
       const isRation = noteRation(kind, call, subject, answer)
       place?.giveBack('answered')
-      pass.leave(isRation ? 'untold' : isAnswered(answer) ? 'well' : 'failed')
+      pass.recordOutcome(isRation ? 'untold' : isAnswered(answer) ? 'well' : 'failed')
       return answer
     } catch (error) {
       const lost = error instanceof ExchangeLost ? error.lost : 'no_answer'
       place?.giveBack(lost === 'not_sent' ? 'not_sent' : 'no_answer')
-      pass.leave(lost === 'too_large' ? 'well' : 'failed')
+      pass.recordOutcome(lost === 'too_large' ? 'well' : 'failed')
       throw error
     }
   }
@@ -245,7 +245,7 @@ export function createRemoteCalls<Service extends string>(
     kind: Kind,
     { service }: RemoteCall<Service>,
     subject: string,
-    answer: Answer,
+    answer: HttpAnswer,
   ): boolean {
     const isCounted = protocol.isRationed(service)
     if (isGood(answer.status)) {
@@ -263,7 +263,7 @@ export function createRemoteCalls<Service extends string>(
     call: RemoteCall<Service>,
     access: Access,
     { signal }: Deadline,
-  ): Promise<Answer> {
+  ): Promise<HttpAnswer> {
     const { method, url, body, onBody, service } = call
     const begunMs = clock.elapsedMs()
     let status: number | null = null
@@ -290,7 +290,7 @@ export function createRemoteCalls<Service extends string>(
   }
 
   /** The provider itself spoke, whatever it said. */
-  function isAnswered(answer: Answer): boolean {
+  function isAnswered(answer: HttpAnswer): boolean {
     return answer.status < 500 && protocol.isWhole(answer)
   }
 
@@ -318,7 +318,7 @@ const openBrace = 0x7b
 const closeBrace = 0x7d
 
 /** A look at both ends of what should be an object, which costs nothing: for `isWhole` of those who speak JSON. */
-export function isWholeJson({ headers, body }: Answer): boolean {
+export function isWholeJson({ headers, body }: HttpAnswer): boolean {
   if (!/^application\/json\b/i.test(headers['content-type'] ?? '')) return false
   const first = body.findIndex((byte) => !spaces.includes(byte))
   const last = body.findLastIndex((byte) => !spaces.includes(byte))

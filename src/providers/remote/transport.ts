@@ -11,7 +11,7 @@ import { createGunzip } from 'node:zlib'
 
 /** One HTTP exchange with a provider, as bytes. */
 export interface Transport {
-  exchange(wish: ExchangeWish): Promise<Answer>
+  exchange(wish: ExchangeWish): Promise<HttpAnswer>
   close(): void
 }
 
@@ -25,7 +25,7 @@ export interface ExchangeWish {
   onPiece?(piece: Uint8Array): void
 }
 
-export interface Answer {
+export interface HttpAnswer {
   status: number
   headers: IncomingHttpHeaders
   /** Decompressed, in a buffer of its own: it can be handed over to a thread. */
@@ -65,7 +65,7 @@ export function createTransport({ silenceMs, maxBodyBytes }: TransportLimits): T
 
   return {
     exchange(wish) {
-      const { promise, resolve, reject } = Promise.withResolvers<Answer>()
+      const { promise, resolve, reject } = Promise.withResolvers<HttpAnswer>()
       const request = start(wish)
       let isSent = false
       const fail = (error: unknown) => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { createMemoryCells } from '../../../test/cluster/memory-cells.ts'
+import { createMemoryRegisters } from '../../../test/cluster/memory-registers.ts'
 import {
   createMemoryFleetingWindows,
   createMemoryStandInWindows,
@@ -28,18 +28,22 @@ test('while the first windows are away the second count, exactly; nobody is let 
 test('one that does not answer is waited for once, and for no longer than half a second', async (t) => {
   const { windows, state, passMs } = setUp(t)
   state.first = 'silent'
-  const waiting = windows.take('a', limit, windowMs)
+  const waiting = windows.takeFromWindow('a', limit, windowMs)
   await passMs(patienceMs - 1)
   assert.equal(state.secondAsked, 0)
   await passMs(1)
   assert.equal((await waiting).isAdmitted, true)
-  assert.equal((await windows.take('a', limit, windowMs)).remaining, limit - 2, 'at once, no second wait')
+  assert.equal(
+    (await windows.takeFromWindow('a', limit, windowMs)).remaining,
+    limit - 2,
+    'at once, no second wait',
+  )
 })
 
 test('the time in which this process was itself too busy to look does not count, within reason', async (t) => {
   const { windows, state, passMs, clock } = setUp(t)
   state.first = 'silent'
-  const waiting = windows.take('a', limit, windowMs)
+  const waiting = windows.takeFromWindow('a', limit, windowMs)
   await passMs(patienceMs - 25)
   for (let n = 0; n < 10; n++) {
     clock.advanceMs(100)
@@ -54,7 +58,7 @@ test('the time in which this process was itself too busy to look does not count,
 test('one that is never looked after in time is given up all the same', async (t) => {
   const { windows, state, passMs, clock } = setUp(t)
   state.first = 'silent'
-  const waiting = windows.take('a', limit, windowMs)
+  const waiting = windows.takeFromWindow('a', limit, windowMs)
   await passMs(0)
   for (let passedMs = 0; passedMs < longestPatienceMs; passedMs += 125) {
     assert.equal(state.secondAsked, 0)
@@ -67,7 +71,7 @@ test('one that is never looked after in time is given up all the same', async (t
 test('they come back after five seconds of health, not before, and not after a flicker', async (t) => {
   const { windows, state, passMs, moves } = setUp(t)
   state.first = 'away'
-  await windows.take('a', limit, windowMs)
+  await windows.takeFromWindow('a', limit, windowMs)
   await passMs(20_000)
   assert.deepEqual(moves(), ['store'])
   state.first = 'there'
@@ -145,40 +149,40 @@ test('two windows in a row and a loss: the third does not start from nothing', a
 test('for a minute after the loss all is counted by the second, then by the first, but for open windows', async (t) => {
   const { windows, state, passMs } = setUp(t)
   state.first = 'away'
-  await windows.take('a', limit, windowMs)
+  await windows.takeFromWindow('a', limit, windowMs)
   state.restartEmpty()
   await passMs(6_500)
   state.firstAsked = 0
-  await windows.take('another', limit, windowMs)
+  await windows.takeFromWindow('another', limit, windowMs)
   assert.equal(state.firstAsked, 0)
   await passMs(50_000)
-  await windows.take('a third', limit, windowMs)
+  await windows.takeFromWindow('a third', limit, windowMs)
   await passMs(15_000)
-  assert.equal((await windows.take('a third', limit, windowMs)).remaining, limit - 2, 'it is open')
-  assert.equal((await windows.take('a fourth', limit, windowMs)).remaining, limit - 1)
+  assert.equal((await windows.takeFromWindow('a third', limit, windowMs)).remaining, limit - 2, 'it is open')
+  assert.equal((await windows.takeFromWindow('a fourth', limit, windowMs)).remaining, limit - 1)
   assert.equal(state.secondAsked, 3)
 })
 
 test('while all is well a request is one question to the first and none to the second', async (t) => {
   const { windows, state, passMs } = setUp(t)
-  await windows.take('a', limit, windowMs)
-  const { firstAsked, cells } = state
-  const before = cells.asked
-  for (let n = 0; n < 9; n++) await windows.take('a', limit, windowMs)
+  await windows.takeFromWindow('a', limit, windowMs)
+  const { firstAsked, registers } = state
+  const before = registers.asked
+  for (let n = 0; n < 9; n++) await windows.takeFromWindow('a', limit, windowMs)
   assert.equal(state.firstAsked - firstAsked, 9)
-  assert.equal(cells.asked, before)
+  assert.equal(registers.asked, before)
   for (let n = 0; n < 10; n++) {
     await passMs(100)
-    await windows.take('a', limit, windowMs)
+    await windows.takeFromWindow('a', limit, windowMs)
   }
-  assert.ok(cells.asked - before <= 2, 'it looks twice a second whether something was lost')
+  assert.ok(registers.asked - before <= 2, 'it looks twice a second whether something was lost')
   assert.equal(state.secondAsked, 0)
 })
 
 test('windows of other lengths are counted by the second, which loses nothing', async (t) => {
   const { windows, state } = setUp(t)
-  for (let n = 0; n < 3; n++) await windows.take('sign-ins', 2, 24 * 60 * windowMs)
-  assert.equal((await windows.look('sign-ins', 2, 24 * 60 * windowMs)).isAdmitted, false)
+  for (let n = 0; n < 3; n++) await windows.takeFromWindow('sign-ins', 2, 24 * 60 * windowMs)
+  assert.equal((await windows.readWindow('sign-ins', 2, 24 * 60 * windowMs)).isAdmitted, false)
   assert.equal(state.firstAsked, 0)
 })
 
@@ -188,12 +192,12 @@ function setUp(t: TestContext) {
   const seen: Observation[] = []
   const first = createMemoryFleetingWindows(clock)
   const second = createMemoryStandInWindows(clock)
-  const cells = createMemoryCells(clock)
+  const registers = createMemoryRegisters(clock)
   const state = {
     first: 'there' as State,
     firstAsked: 0,
     secondAsked: 0,
-    cells,
+    registers,
     copy: first.copy,
     restartEmpty() {
       first.startEmpty()
@@ -219,21 +223,21 @@ function setUp(t: TestContext) {
     return createFallingOverWindows({
       first: {
         life,
-        take(...given) {
+        takeFromWindow(...given) {
           state.firstAsked++
-          return asked(() => first.take(...given))
+          return asked(() => first.takeFromWindow(...given))
         },
-        look: (...given) => asked(() => first.look(...given)),
+        readWindow: (...given) => asked(() => first.readWindow(...given)),
       },
       second: {
         ...second,
-        take(...given) {
+        takeFromWindow(...given) {
           state.secondAsked++
-          return second.take(...given)
+          return second.takeFromWindow(...given)
         },
       },
-      cells,
-      losses: createLossRecord({ cells, clock, life }),
+      registers,
+      losses: createLossRecord({ registers, clock, life }),
       fallOver,
     })
   }
@@ -259,7 +263,7 @@ function othersGoOn(): Promise<void> {
 
 async function admitted(windows: RateWindows, times: number): Promise<RateWindow[]> {
   const answers = await Promise.all(
-    Array.from({ length: times }, async () => windows.take('a', limit, windowMs)),
+    Array.from({ length: times }, async () => windows.takeFromWindow('a', limit, windowMs)),
   )
   return answers.filter(({ isAdmitted }) => isAdmitted)
 }

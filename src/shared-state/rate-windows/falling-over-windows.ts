@@ -1,6 +1,6 @@
 import { randomBase62 } from '../../secrets/random-base62.ts'
-import type { SharedCells } from '../cells/shared-cells.ts'
 import type { FallOver } from '../fall-over.ts'
+import type { SharedRegisters } from '../registers/shared-registers.ts'
 import type { FleetingWindows, Opening, StandInWindows } from './fleeting-windows.ts'
 import { fleetingWindowMs, heardByAllMs, type Losses, type LossRecord, lastsUntilMs } from './loss-record.ts'
 import type { RateWindow, RateWindows } from './rate-windows.ts'
@@ -9,7 +9,7 @@ export interface FallingOverParts {
   first: FleetingWindows
   second: StandInWindows
   /** At the second place. */
-  cells: SharedCells
+  registers: SharedRegisters
   losses: LossRecord
   fallOver: FallOver
 }
@@ -34,10 +34,10 @@ const plentyMs = Number.MAX_SAFE_INTEGER
  *    first place, the count of the one before it is noted at the second; after a loss that much less is given out there.
  */
 export function createFallingOverWindows(parts: FallingOverParts): RateWindows {
-  const { first, second, cells, losses, fallOver } = parts
+  const { first, second, registers, losses, fallOver } = parts
 
   return {
-    async take(name, limit, windowMs) {
+    async takeFromWindow(name, limit, windowMs) {
       // Long ones would be lost too easily, and are asked for too rarely to be worth it.
       if (windowMs !== fleetingWindowMs) return takeLasting(name, limit, windowMs)
       for (;;) {
@@ -47,24 +47,24 @@ export function createFallingOverWindows(parts: FallingOverParts): RateWindows {
         if (answer) return answer
       }
     },
-    async look(name, limit, windowMs) {
-      if (windowMs !== fleetingWindowMs) return second.look(name, limit, windowMs)
+    async readWindow(name, limit, windowMs) {
+      if (windowMs !== fleetingWindowMs) return second.readWindow(name, limit, windowMs)
       const seen = await losses.seen()
       const nowMs = losses.nowMs()
-      if (nowMs < lastsUntilMs(seen)) return second.look(name, limit, windowMs)
+      if (nowMs < lastsUntilMs(seen)) return second.readWindow(name, limit, windowMs)
       if (isSettling(seen)) {
-        const window = await second.look(name, limit, windowMs)
+        const window = await second.readWindow(name, limit, windowMs)
         if (window.remaining < limit) return window
       }
       const answer = fallOver.isOver()
         ? null
-        : await fallOver.askFirst(() => first.look(name, limit, windowMs, seen.sinceMs))
-      return answer ?? second.look(name, limit, windowMs)
+        : await fallOver.askFirst(() => first.readWindow(name, limit, windowMs, seen.sinceMs))
+      return answer ?? second.readWindow(name, limit, windowMs)
     },
   }
 
   async function takeLasting(name: string, limit: number, windowMs: number): Promise<RateWindow> {
-    const answer = await second.take(name, limit, windowMs, plentyMs)
+    const answer = await second.takeFromWindow(name, limit, windowMs, plentyMs)
     if (!answer) throw new Error('The store has left the time that can be counted in')
     return answer
   }
@@ -99,7 +99,9 @@ export function createFallingOverWindows(parts: FallingOverParts): RateWindows {
       : await fallOver.askFirst(async () => {
           const life = first.life()
           if (life === null) throw new Error('The first place is away')
-          return life === seen.life ? first.take(name, limit, fleetingWindowMs, opening) : 'another life'
+          return life === seen.life
+            ? first.takeFromWindow(name, limit, fleetingWindowMs, opening)
+            : 'another life'
         })
     if (answer !== null && answer !== 'another life') return answer
     await losses.tell(first.life())
@@ -122,7 +124,7 @@ export function createFallingOverWindows(parts: FallingOverParts): RateWindows {
     const windowMs = isHeardByAll ? fleetingWindowMs : fleetingWindowMs + heardByAllMs
     const isNoted = nowMs < seen.sinceMs + heardByAllMs + fleetingWindowMs
     const less = isNoted ? await noted(name) : 0
-    const answer = await second.take(name, Math.max(0, limit - less), windowMs, lastsUntilMs(seen))
+    const answer = await second.takeFromWindow(name, Math.max(0, limit - less), windowMs, lastsUntilMs(seen))
     if (!answer) await losses.seenAnew()
     return answer
   }
@@ -133,15 +135,16 @@ export function createFallingOverWindows(parts: FallingOverParts): RateWindows {
   }
 
   async function noted(name: string): Promise<number> {
-    const { version, text } = await cells.look(noteName(name))
+    const { version, text } = await registers.readRegister(noteName(name))
     return version === null ? 0 : Number(text)
   }
 
   async function note(name: string, count: number): Promise<void> {
     const next = () => ({ version: randomBase62(12), text: String(count) })
     // The last note is a minute old, and gone, unless another instance has just put this one there.
-    let there = await cells.swap(noteName(name), null, next(), fleetingWindowMs)
-    while (!there.isTaken) there = await cells.swap(noteName(name), there.version, next(), fleetingWindowMs)
+    let there = await registers.swapRegister(noteName(name), null, next(), fleetingWindowMs)
+    while (!there.isTaken)
+      there = await registers.swapRegister(noteName(name), there.version, next(), fleetingWindowMs)
   }
 }
 

@@ -20,7 +20,7 @@ export function fleetingWindowsContract(
   const of = (title: string, check: (underTest: UnderTest<FleetingWindows>) => Promise<void>) =>
     test(`${kind}: ${title}`, { skip }, async (t) => check(await start(t)))
   const taken = (windows: FleetingWindows, may: Opening['may'], underMs = 1) =>
-    windows.take('a', limit, windowMs, { underMs, may })
+    windows.takeFromWindow('a', limit, windowMs, { underMs, may })
 
   of('none is opened but as allowed; one that is open is counted in all the same', async ({ windows }) => {
     assert.deepEqual(await taken(windows, 'never'), { isOpen: false, countBefore: 0, endedAtMs: 0 })
@@ -48,7 +48,7 @@ export function fleetingWindowsContract(
     const closed = await taken(windows, 'alone', 2)
     assert.ok('isOpen' in closed)
     assert.equal(closed.countBefore, 1)
-    assert.equal((await windows.look('a', limit, windowMs, 2)).remaining, limit)
+    assert.equal((await windows.readWindow('a', limit, windowMs, 2)).remaining, limit)
     const opened = await taken(windows, { afterOneThatEndedAtMs: closed.endedAtMs }, 2)
     assert.equal(remainingOf(opened), 2)
     const late = await taken(windows, { afterOneThatEndedAtMs: closed.endedAtMs }, 1)
@@ -70,13 +70,13 @@ export function standInWindowsContract(
     const untilMs = (await nowMs()) + 10_000
     assert.equal(await windows.takeFromOpen('a', limit), null)
     assert.equal(await windows.countOfLast('a', windowMs), 0)
-    for (let n = 0; n < 2; n++) await windows.take('a', limit, windowMs, untilMs)
+    for (let n = 0; n < 2; n++) await windows.takeFromWindow('a', limit, windowMs, untilMs)
     await passMs(10_000)
     // Where time cannot be moved its windows are, and what they are compared with.
     const laterMs = Math.min(untilMs, await nowMs())
-    assert.equal(await windows.take('a', limit, windowMs, laterMs), null)
-    assert.equal(await windows.take('b', limit, windowMs, laterMs), null)
-    assert.equal((await windows.look('b', limit, windowMs)).remaining, limit)
+    assert.equal(await windows.takeFromWindow('a', limit, windowMs, laterMs), null)
+    assert.equal(await windows.takeFromWindow('b', limit, windowMs, laterMs), null)
+    assert.equal((await windows.readWindow('b', limit, windowMs)).remaining, limit)
     assert.equal((await windows.takeFromOpen('a', limit))?.remaining, 0)
     assert.equal((await windows.takeFromOpen('a', limit))?.isAdmitted, false)
     assert.equal((await windows.takeFromOpen('a', limit))?.remaining, 0, 'what was refused is not counted')
@@ -92,19 +92,19 @@ export function standInWindowsContract(
 /** As all rate windows, for their contract: one opens after the other, and nothing is lost. */
 export function asRateWindows(windows: FleetingWindows): RateWindows {
   return {
-    async take(name, most, forMs) {
+    async takeFromWindow(name, most, forMs) {
       let may: Opening['may'] = 'alone'
       for (;;) {
-        const answer = await windows.take(name, most, forMs, { underMs: 1, may })
+        const answer = await windows.takeFromWindow(name, most, forMs, { underMs: 1, may })
         if (!('isOpen' in answer)) return answer
         may = { afterOneThatEndedAtMs: answer.endedAtMs }
       }
     },
-    look: (name, most, forMs) => windows.look(name, most, forMs, 1),
+    readWindow: (name, most, forMs) => windows.readWindow(name, most, forMs, 1),
   }
 }
 
-function remainingOf(answer: Awaited<ReturnType<FleetingWindows['take']>>): number {
+function remainingOf(answer: Awaited<ReturnType<FleetingWindows['takeFromWindow']>>): number {
   assert.ok(!('isOpen' in answer), 'it is not open')
   return (answer satisfies RateWindow).remaining
 }

@@ -8,8 +8,13 @@ export interface FleetingWindows {
    * Counts one request, unless the window is full. None is opened where `opening` does not allow it, nor in the place of
    * one that was opened under a later loss. One atomic step.
    */
-  take(name: string, limit: number, windowMs: number, opening: Opening): Promise<RateWindow | NotOpen>
-  look(name: string, limit: number, windowMs: number, underMs: number): Promise<RateWindow>
+  takeFromWindow(
+    name: string,
+    limit: number,
+    windowMs: number,
+    opening: Opening,
+  ): Promise<RateWindow | NotOpen>
+  readWindow(name: string, limit: number, windowMs: number, underMs: number): Promise<RateWindow>
 }
 
 export interface Opening {
@@ -29,10 +34,15 @@ export interface NotOpen {
 /** Rate windows that stand in for fleeting ones: who counts there must agree on when that ends. */
 export interface StandInWindows {
   /** Null when it is not before `opensBeforeMs` any more, by the clock of that place. */
-  take(name: string, limit: number, windowMs: number, opensBeforeMs: number): Promise<RateWindow | null>
+  takeFromWindow(
+    name: string,
+    limit: number,
+    windowMs: number,
+    opensBeforeMs: number,
+  ): Promise<RateWindow | null>
   /** Null where no window is open. */
   takeFromOpen(name: string, limit: number): Promise<RateWindow | null>
-  look(name: string, limit: number, windowMs: number): Promise<RateWindow>
+  readWindow(name: string, limit: number, windowMs: number): Promise<RateWindow>
   /** Of the window that ended less than `withinMs` ago; 0 where there was none. */
   countOfLast(name: string, withinMs: number): Promise<number>
 }

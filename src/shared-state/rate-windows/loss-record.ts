@@ -1,7 +1,7 @@
 import type { Clock } from '../../clock.ts'
 import { randomBase62 } from '../../secrets/random-base62.ts'
 import type { Soon } from '../../soon.ts'
-import type { SharedCells } from '../cells/shared-cells.ts'
+import type { SharedRegisters } from '../registers/shared-registers.ts'
 
 /**
  * When Redis was last lost, as all instances know it from the store. One of them may have been idle meanwhile, and
@@ -36,7 +36,7 @@ interface Written extends Omit<Losses, 'version'> {
 }
 
 export interface LossRecordParts {
-  cells: SharedCells
+  registers: SharedRegisters
   clock: Clock
   /** The life of Redis that answers at present; null while it is away. */
   life(): string | null
@@ -52,7 +52,7 @@ const longAgoMs = 3_600_000
 /** The store speaks in whole milliseconds, which may be rounded up. */
 const roundedMs = 2
 
-export function createLossRecord({ cells, clock, life }: LossRecordParts): LossRecord {
+export function createLossRecord({ registers, clock, life }: LossRecordParts): LossRecord {
   let known: Losses | null = null
   /** By our own clock: when the question left, and when the answer was there, that is behind what is known. */
   let askedAtMs = Number.NEGATIVE_INFINITY
@@ -95,7 +95,7 @@ export function createLossRecord({ cells, clock, life }: LossRecordParts): LossR
   async function look(): Promise<Losses> {
     for (;;) {
       const atMs = clock.elapsedMs()
-      const { version, text, nowMs } = await cells.look(cellName)
+      const { version, text, nowMs } = await registers.readRegister(cellName)
       if (version === null) {
         const past = nowMs - longAgoMs
         await put(null, { life: life() ?? '', sinceMs: past, toldAtMs: past, isUntimed: false })
@@ -125,7 +125,7 @@ export function createLossRecord({ cells, clock, life }: LossRecordParts): LossR
    */
   async function tell(knownLife: string | null): Promise<void> {
     for (;;) {
-      const { version, text } = await cells.look(cellName)
+      const { version, text } = await registers.readRegister(cellName)
       if (version === null) {
         await look()
         continue
@@ -152,7 +152,7 @@ export function createLossRecord({ cells, clock, life }: LossRecordParts): LossR
     written: Written,
   ): Promise<{ version: string; nowMs: number } | null> {
     const version = randomBase62(12)
-    const answer = await cells.swap(
+    const answer = await registers.swapRegister(
       cellName,
       knownVersion,
       { version, text: JSON.stringify(written) },

@@ -20,14 +20,14 @@ rateWindowsContract(
 test('no more windows are kept than may be, and the oldest are forgotten first', async () => {
   const clock = createMovableClock(Date.UTC(2026, 10, 15))
   const windows = createMemoryRateWindows(clock, 3)
-  const leftOf = async (name: string) => (await windows.look(name, 10, 60_000)).remaining
-  for (const name of ['a', 'b', 'c', 'a']) await windows.take(name, 10, 60_000)
-  await windows.take('d', 10, 60_000)
+  const leftOf = async (name: string) => (await windows.readWindow(name, 10, 60_000)).remaining
+  for (const name of ['a', 'b', 'c', 'a']) await windows.takeFromWindow(name, 10, 60_000)
+  await windows.takeFromWindow('d', 10, 60_000)
   assert.deepEqual(await Promise.all(['a', 'b', 'c', 'd'].map(leftOf)), [10, 9, 9, 9])
   clock.advanceMs(60_000)
-  await windows.take('b', 10, 60_000)
-  await windows.take('e', 10, 60_000)
-  await windows.take('f', 10, 60_000)
+  await windows.takeFromWindow('b', 10, 60_000)
+  await windows.takeFromWindow('e', 10, 60_000)
+  await windows.takeFromWindow('f', 10, 60_000)
   assert.deepEqual(
     await Promise.all(['b', 'e', 'f'].map(leftOf)),
     [9, 9, 9],
@@ -40,8 +40,9 @@ test('however many networks come, so many are remembered', async () => {
   const most = 50_000
   const windows = createMemoryRateWindows(clock, most)
   const name = (n: number) => `ip 2001:db8:${(n >> 16).toString(16)}:${(n & 0xffff).toString(16)}`
-  for (let n = 0; n < 4 * most; n++) await windows.take(name(n), 600, 60_000)
+  for (let n = 0; n < 4 * most; n++) await windows.takeFromWindow(name(n), 600, 60_000)
   let kept = 0
-  for (let n = 0; n < 4 * most; n++) if ((await windows.look(name(n), 600, 60_000)).remaining < 600) kept++
+  for (let n = 0; n < 4 * most; n++)
+    if ((await windows.readWindow(name(n), 600, 60_000)).remaining < 600) kept++
   assert.equal(kept, most)
 })

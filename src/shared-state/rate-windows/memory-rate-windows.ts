@@ -23,14 +23,14 @@ export function createMemoryRateWindows(clock: Clock, mostWindows = Number.POSIT
   let sweepAt = sweepAtWindows
 
   return {
-    take(name, limit, windowMs) {
+    takeFromWindow(name, limit, windowMs) {
       const elapsedMs = clock.elapsedMs()
       const open = current(name, elapsedMs) ?? opened(name, fresh(elapsedMs, windowMs))
       const isAdmitted = open.count < limit
       if (isAdmitted) open.count++
       return answer(open, limit, isAdmitted, elapsedMs)
     },
-    look(name, limit, windowMs) {
+    readWindow(name, limit, windowMs) {
       const elapsedMs = clock.elapsedMs()
       const open = current(name, elapsedMs) ?? fresh(elapsedMs, windowMs)
       return answer(open, limit, open.count < limit, elapsedMs)

@@ -25,7 +25,9 @@ export function rateWindowsContract(
   of('exactly the limit is admitted in a window, however many ask at once', async (t) => {
     const { windows } = await start(t)
     for (const limit of [1, 10, 600]) {
-      const asked = Array.from({ length: limit * 4 }, () => windows.take(`limit ${limit}`, limit, windowMs))
+      const asked = Array.from({ length: limit * 4 }, () =>
+        windows.takeFromWindow(`limit ${limit}`, limit, windowMs),
+      )
       const answers = await Promise.all(asked)
       assert.equal(answers.filter(({ isAdmitted }) => isAdmitted).length, limit)
     }
@@ -34,11 +36,14 @@ export function rateWindowsContract(
   of('what is left counts down to 0, and the end stays the same for all', async (t) => {
     const { windows, nowMs, passMs } = await start(t)
     const begunMs = await nowMs()
-    const first = await windows.take('a', 3, windowMs)
+    const first = await windows.takeFromWindow('a', 3, windowMs)
     assert.equal(first.isAdmitted, true)
     await passMs(1_000)
-    const others = [await windows.take('a', 3, windowMs), await windows.take('a', 3, windowMs)]
-    const refused = await windows.take('a', 3, windowMs)
+    const others = [
+      await windows.takeFromWindow('a', 3, windowMs),
+      await windows.takeFromWindow('a', 3, windowMs),
+    ]
+    const refused = await windows.takeFromWindow('a', 3, windowMs)
     assert.deepEqual(
       [first, ...others, refused].map(({ remaining }) => remaining),
       [2, 1, 0, 0],
@@ -52,35 +57,39 @@ export function rateWindowsContract(
   of('a window opens with its first request and ends on time; waiting until then always helps', async (t) => {
     const { windows, passMs } = await start(t)
     await passMs(12_345)
-    const { resetAtMs, nowMs } = await windows.take('a', 1, windowMs)
+    const { resetAtMs, nowMs } = await windows.takeFromWindow('a', 1, windowMs)
     assertAbout(resetAtMs, nowMs + windowMs)
     await passMs(windowMs - slackMs)
-    const refused = await windows.take('a', 1, windowMs)
+    const refused = await windows.takeFromWindow('a', 1, windowMs)
     assert.equal(refused.isAdmitted, false)
     await passMs(refused.resetAtMs - refused.nowMs)
-    assert.equal((await windows.take('a', 1, windowMs)).isAdmitted, true)
+    assert.equal((await windows.takeFromWindow('a', 1, windowMs)).isAdmitted, true)
   })
 
   of('a look counts nothing and opens nothing', async (t) => {
     const { windows, passMs } = await start(t)
-    const { resetAtMs, nowMs, ...before } = await windows.look('a', 2, windowMs)
+    const { resetAtMs, nowMs, ...before } = await windows.readWindow('a', 2, windowMs)
     assert.deepEqual(before, { isAdmitted: true, remaining: 2 })
     assert.equal(resetAtMs, nowMs + windowMs)
     await passMs(5_000)
-    const taken = await windows.take('a', 2, windowMs)
+    const taken = await windows.takeFromWindow('a', 2, windowMs)
     assertAbout(taken.resetAtMs, taken.nowMs + windowMs)
-    assert.equal((await windows.look('a', 2, windowMs)).remaining, 1)
-    assert.equal((await windows.look('a', 2, windowMs)).remaining, 1)
-    assert.equal((await windows.look('a', 1, windowMs)).isAdmitted, false)
+    assert.equal((await windows.readWindow('a', 2, windowMs)).remaining, 1)
+    assert.equal((await windows.readWindow('a', 2, windowMs)).remaining, 1)
+    assert.equal((await windows.readWindow('a', 1, windowMs)).isAdmitted, false)
   })
 
   of('names do not know each other, and a limit that was lowered holds at once', async (t) => {
     const { windows } = await start(t)
-    for (let n = 0; n < 5; n++) await windows.take('a', 10, windowMs)
-    assert.equal((await windows.take('b', 1, windowMs)).isAdmitted, true)
-    const { isAdmitted, remaining } = await windows.take('a', 3, windowMs)
+    for (let n = 0; n < 5; n++) await windows.takeFromWindow('a', 10, windowMs)
+    assert.equal((await windows.takeFromWindow('b', 1, windowMs)).isAdmitted, true)
+    const { isAdmitted, remaining } = await windows.takeFromWindow('a', 3, windowMs)
     assert.deepEqual({ isAdmitted, remaining }, { isAdmitted: false, remaining: 0 })
-    assert.equal((await windows.take('a', 10, windowMs)).remaining, 4, 'what was refused is not counted')
+    assert.equal(
+      (await windows.takeFromWindow('a', 10, windowMs)).remaining,
+      4,
+      'what was refused is not counted',
+    )
   })
 }
 

@@ -6,9 +6,9 @@ import type { Soon } from '../../soon.ts'
  */
 export interface RateWindows {
   /** Counts one request against `limit`, unless the window is full. One atomic step. */
-  take(name: string, limit: number, windowMs: number): Soon<RateWindow>
+  takeFromWindow(name: string, limit: number, windowMs: number): Soon<RateWindow>
   /** The same answer without counting. */
-  look(name: string, limit: number, windowMs: number): Soon<RateWindow>
+  readWindow(name: string, limit: number, windowMs: number): Soon<RateWindow>
 }
 
 export interface RateWindow {

@@ -47,13 +47,13 @@ export function createRedisRateWindows(redis: Pick<RedisConnection, 'script' | '
   const runLook = redis.script(look + fresh + answer)
   return {
     life: redis.life,
-    async take(name, limit, windowMs, { underMs, may }) {
+    async takeFromWindow(name, limit, windowMs, { underMs, may }) {
       const opens = typeof may === 'string' ? may : may.afterOneThatEndedAtMs
       const answered = await ask(runTake, name, [limit, windowMs, underMs, opens])
       const [state = 0, countBefore = 0, endedAtMs = 0] = answered
       return state === -1 ? { isOpen: false, countBefore, endedAtMs } : windowOf(answered, limit)
     },
-    async look(name, limit, windowMs, underMs) {
+    async readWindow(name, limit, windowMs, underMs) {
       return windowOf(await ask(runLook, name, [limit, windowMs, underMs]), limit)
     },
   }

@@ -45,7 +45,7 @@ export function createRedisSharedSnapshots(redis: Pick<RedisConnection, 'script'
       const given = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
       await runPut([copyKey(name)], [Math.round(ageMs), Math.round(keepMs), given])
     },
-    async end(name, turn) {
+    async endTurn(name, turn) {
       await runEnd([readingKey(name)], [turn])
     },
   }

@@ -12,13 +12,13 @@ export interface RefreshWish {
   refresh(): Promise<unknown>
 }
 
-interface Group {
+interface RefreshGroup {
   waiting: Map<string, RefreshWish>
   running: string
 }
 
 export function createBackgroundRefresh(): BackgroundRefresh {
-  const groups = new Map<string, Group>()
+  const groups = new Map<string, RefreshGroup>()
 
   return {
     ask(wish) {
@@ -30,7 +30,7 @@ export function createBackgroundRefresh(): BackgroundRefresh {
   }
 
   async function work(first: RefreshWish): Promise<void> {
-    const group: Group = { waiting: new Map(), running: first.name }
+    const group: RefreshGroup = { waiting: new Map(), running: first.name }
     groups.set(first.group, group)
     let next: RefreshWish | undefined = first
     while (next) {

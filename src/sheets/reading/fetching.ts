@@ -9,7 +9,7 @@ import type { Column } from '../rows/table.ts'
 import type { Decoded, Decoding } from './decoding.ts'
 import type { FlightWish } from './flights.ts'
 import { type HeldSnapshot, type HeldSnapshots, nameOf } from './held-snapshots.ts'
-import type { SnapshotSharing, Wanted } from './snapshot-sharing.ts'
+import type { SnapshotSharing, WantedSnapshot } from './snapshot-sharing.ts'
 
 type Values = FetchWish['values']
 
@@ -33,7 +33,7 @@ export interface FetchingParts {
   sharing: SnapshotSharing | null
 }
 
-type Read = Decoded & Pick<HeldSnapshot, 'asOfMs' | 'checkedAtMs' | 'writeSeq'>
+type FetchedRows = Decoded & Pick<HeldSnapshot, 'asOfMs' | 'checkedAtMs' | 'writeSeq'>
 
 export function createFetching(parts: FetchingParts): Fetching {
   const { store, providers, decoding, clock, observe, held, sharing } = parts
@@ -94,7 +94,7 @@ export function createFetching(parts: FetchingParts): Fetching {
     const { id, location, credentialId, cacheSeconds } = record
     const maxAgeMs = cacheSeconds * 1_000
     if (!sharing || !provider.isTight || maxAgeMs === 0) return fetchFrom(provider, record, values, writeSeq)
-    const wanted: Wanted = { name: `${id} ${values}`, writeSeq, location, credentialId, maxAgeMs }
+    const wanted: WantedSnapshot = { name: `${id} ${values}`, writeSeq, location, credentialId, maxAgeMs }
     const found = mustBeginNow ? null : await sharing.find(wanted)
     if (found) {
       const { snapshot, version, asOfMs, ageMs } = found
@@ -112,7 +112,7 @@ export function createFetching(parts: FetchingParts): Fetching {
     }
   }
 
-  async function offer(to: SnapshotSharing, wanted: Wanted, read: HeldSnapshot): Promise<void> {
+  async function offer(to: SnapshotSharing, wanted: WantedSnapshot, read: HeldSnapshot): Promise<void> {
     const { version, asOfMs, checkedAtMs } = read
     const { location, credentialId } = wanted
     try {
@@ -153,7 +153,7 @@ export function createFetching(parts: FetchingParts): Fetching {
 
   /** Equal rows keep their snapshot and its `as_of`, so a poller's ETag and bytes hold while nothing changes. */
   function toHold(
-    read: Read,
+    read: FetchedRows,
     provider: Provider,
     { id, accountId, provider: providerName, location, credentialId }: SheetRecord,
     values: Values,

@@ -144,7 +144,7 @@ export function createReading({
       void settleIndexes(name, sheetId, values, read)
       return read
     } catch (error) {
-      failures.note(name, writeSeq, error, clock.elapsedMs())
+      failures.noteFailure(name, writeSeq, error, clock.elapsedMs())
       throw error
     }
   }
@@ -157,7 +157,7 @@ export function createReading({
     read: HeldSnapshot,
   ): Promise<void> {
     const broken = await fetching.settleIndexes(sheetId, values, read)
-    if (broken) failures.note(name, read.writeSeq, broken.error, clock.elapsedMs())
+    if (broken) failures.noteFailure(name, read.writeSeq, broken.error, clock.elapsedMs())
   }
 }
 

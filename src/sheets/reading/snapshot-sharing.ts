@@ -6,13 +6,13 @@ import { fromBytes, type SharedRead, snapshotForm, toBytes } from '../rows/snaps
 export interface SnapshotSharing {
   /** What another instance has read lately or is reading now; null when there is nothing to wait for: then it is ours to
    *  read, and `offer` or `giveUp` ends that. */
-  find(wanted: Wanted): Promise<(SharedRead & { ageMs: number }) | null>
+  find(wanted: WantedSnapshot): Promise<(SharedRead & { ageMs: number }) | null>
   /** Not waited for by whoever has read. */
-  offer(wanted: Wanted, read: SharedRead, ageMs: number): void
-  giveUp(wanted: Wanted): void
+  offer(wanted: WantedSnapshot, read: SharedRead, ageMs: number): void
+  giveUp(wanted: WantedSnapshot): void
 }
 
-export interface Wanted {
+export interface WantedSnapshot {
   /** Of the sheet and the way to read its cells. */
   name: string
   writeSeq: number
@@ -61,22 +61,22 @@ export function createSnapshotSharing(shared: SharedSnapshots): SnapshotSharing 
     giveUp: (wanted) => end(wanted),
   }
 
-  async function put(wanted: Wanted, read: SharedRead, ageMs: number): Promise<void> {
+  async function put(wanted: WantedSnapshot, read: SharedRead, ageMs: number): Promise<void> {
     const keepMs = wanted.maxAgeMs - ageMs
     const bytes = keepMs > 0 ? await toBytes(read) : null
     if (bytes) await shared.put(nameOf(wanted), bytes, ageMs, keepMs)
   }
 
-  function end(wanted: Wanted): void {
+  function end(wanted: WantedSnapshot): void {
     const name = nameOf(wanted)
     const turn = turns.get(name)
     if (turn === undefined) return
     turns.delete(name)
-    void shared.end(name, turn).catch(() => {})
+    void shared.endTurn(name, turn).catch(() => {})
   }
 }
 
 /** Under the write that it contains: one that was read before cannot even be found. */
-function nameOf({ name, writeSeq }: Wanted): string {
+function nameOf({ name, writeSeq }: WantedSnapshot): string {
   return `${snapshotForm} ${name} ${writeSeq}`
 }

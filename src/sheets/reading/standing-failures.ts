@@ -9,7 +9,7 @@ export interface StandingFailures {
     asked: { writeSeq: number; isUrgent: boolean },
     nowMs: number,
   ): { error: unknown } | null
-  note(name: string, writeSeq: number, error: unknown, nowMs: number): void
+  noteFailure(name: string, writeSeq: number, error: unknown, nowMs: number): void
   forget(name: string): void
 }
 
@@ -40,7 +40,7 @@ export function createStandingFailures(): StandingFailures {
       const stands = agoMs < (isUrgent ? urgentWaitMs : failure.waitMs)
       return stands ? { error: failure.error } : null
     },
-    note(name, writeSeq, error, nowMs) {
+    noteFailure(name, writeSeq, error, nowMs) {
       // An expired credential is in the store, where the owner can mend it at any moment; a failing store, and an
       // account that has too much under way, are not the sheet's fault.
       if (error instanceof CredentialExpired || error instanceof StoreFailure) return

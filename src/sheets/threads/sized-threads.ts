@@ -2,7 +2,7 @@ import type { Clock } from '../../clock.ts'
 import type { Observe } from '../../reporting/observe.ts'
 import type { ShareName } from '../../shares/shares.ts'
 import { createTurnstile, type Turn } from '../../shares/turnstile.ts'
-import { type Answered, createThreads, ownBuffer, ThreadLost } from './threads.ts'
+import { createThreads, ownBuffer, ThreadLost, type WholeAnswer } from './threads.ts'
 
 /**
  * Threads of two kinds. What is short has threads that nothing large comes to; what is large goes one after the other, on another.
@@ -22,7 +22,7 @@ export interface SizedTurn<Job, Reply> {
    */
   begin(bytes: number): Promise<void>
   /** In a turn that has begun. `job.bytes` are handed over, also where they are copied. Throws what `Threads` throws. */
-  run(job: Job): Promise<Answered<Reply>>
+  run(job: Job): Promise<WholeAnswer<Reply>>
   end(): void
 }
 
@@ -113,7 +113,7 @@ export function createSizedThreads<Job extends { bytes: Uint8Array }, Reply>(
         turn = null
       }
 
-      async function runLarge(job: Job & { bytes: Uint8Array<ArrayBuffer> }): Promise<Answered<Reply>> {
+      async function runLarge(job: Job & { bytes: Uint8Array<ArrayBuffer> }): Promise<WholeAnswer<Reply>> {
         try {
           return await large.run(job, [job.bytes.buffer], left ? { ended: left } : {})
         } catch (error) {
@@ -148,7 +148,7 @@ export function createSizedThreads<Job extends { bytes: Uint8Array }, Reply>(
 /** The rest of what is done again is the whole of it, where that does not come in parts. */
 async function wholeRest<Reply>(
   rest: Promise<Reply>,
-  again: (error: unknown) => Promise<Answered<Reply>>,
+  again: (error: unknown) => Promise<WholeAnswer<Reply>>,
 ): Promise<Reply> {
   try {
     return await rest

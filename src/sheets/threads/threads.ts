@@ -11,7 +11,7 @@ export interface Threads<Job, Reply> {
    * What is in `handOver` is not copied: whoever calls must not look at it again. Throws `ThreadLost`, and what the job
    * threw: a `ProviderFailure` with its words, anything else as a bug.
    */
-  run(job: Job, handOver: readonly ArrayBuffer[], wish?: RunWish): Promise<Answered<Reply>>
+  run(job: Job, handOver: readonly ArrayBuffer[], wish?: RunWish): Promise<WholeAnswer<Reply>>
   close(): Promise<void>
 }
 
@@ -22,7 +22,7 @@ export interface RunWish {
   onBegun?(): void
 }
 
-export interface Answered<Reply> {
+export interface WholeAnswer<Reply> {
   reply: Reply
   /** The rest, where `reply` was a part that is there sooner. */
   rest: Promise<Reply> | null
@@ -49,7 +49,7 @@ interface Asked<Job> {
 }
 
 /** One thread, started when first needed, and those who wait for it. */
-interface Lane {
+interface ThreadQueue {
   worker: Worker | null
   waiting: number
   /** The newest job that has begun, answered by its first part. */
@@ -67,7 +67,7 @@ export interface ThreadsParts {
 export function createThreads<Job, Reply>(parts: ThreadsParts): Threads<Job, Reply> {
   const lanes = Array.from(
     { length: parts.count },
-    (): Lane => ({ worker: null, waiting: 0, begun: Promise.resolve(), last: Promise.resolve() }),
+    (): ThreadQueue => ({ worker: null, waiting: 0, begun: Promise.resolve(), last: Promise.resolve() }),
   )
   let jobs = 0
   let isClosing = false
@@ -96,7 +96,7 @@ export function createThreads<Job, Reply>(parts: ThreadsParts): Threads<Job, Rep
 
   /** Never throws: who asked is told by `answering`. */
   async function runIn(
-    lane: Lane,
+    lane: ThreadQueue,
     { job, handOver, wish }: Asked<Job>,
     { answered, take, fail }: Answering<Reply>,
   ): Promise<void> {
@@ -126,7 +126,7 @@ export function createThreads<Job, Reply>(parts: ThreadsParts): Threads<Job, Rep
 }
 
 /** A thread that fails while idle must neither end the process nor be asked again. */
-function started(lane: Lane, { script, maxOldGenerationSizeMb }: ThreadsParts): Worker {
+function started(lane: ThreadQueue, { script, maxOldGenerationSizeMb }: ThreadsParts): Worker {
   const worker = new Worker(script, {
     resourceLimits: { ...threadLimits, ...(maxOldGenerationSizeMb && { maxOldGenerationSizeMb }) },
   })
@@ -178,14 +178,14 @@ function exchange<Reply>(
 }
 
 interface Answering<Reply> {
-  answered: Promise<Answered<Reply>>
+  answered: Promise<WholeAnswer<Reply>>
   take(message: ThreadAnswer<Reply>): void
   fail(error: unknown): void
 }
 
 /** An answer that comes whole, or in a part that is there sooner and the rest. */
 function createAnswering<Reply>(): Answering<Reply> {
-  const whole = Promise.withResolvers<Answered<Reply>>()
+  const whole = Promise.withResolvers<WholeAnswer<Reply>>()
   const rest = Promise.withResolvers<Reply>()
   // Nobody may be waiting for it.
   rest.promise.catch(() => {})

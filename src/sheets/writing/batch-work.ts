@@ -11,14 +11,14 @@ import { createBatchJournal, type JournalStore } from './journal.ts'
 import type { JudgedTab } from './judged-tab.ts'
 import { createJudge } from './judging.ts'
 import { Closing, type Persistence } from './persistence.ts'
+import { outcomeUnknown, type QueuedWrite } from './queued-write.ts'
 import { type Judged, type SendingParts, send } from './sending.ts'
-import { outcomeUnknown, type Waiting } from './waiting.ts'
 import { createWeighing, maxBytesTogether } from './weighing.ts'
 
 /** Someone else may change the sheet between our look at it and our write; each time we look again, so often. */
 const maxAttempts = 5
 
-export interface BatchParts {
+export interface BatchWorkParts {
   store: JournalStore & Pick<Store, 'sheetById'>
   providers: ReadonlyMap<string, Provider>
   reading: Reading
@@ -33,7 +33,11 @@ export interface BatchParts {
  * Works a batch off: look at the sheet, judge each order alone, send those that can go. Returns when each order is
  * answered and the journal has nothing open of it, so that the lane may go on; never throws.
  */
-export async function workOff(batch: readonly Waiting[], source: string, parts: BatchParts): Promise<void> {
+export async function workOff(
+  batch: readonly QueuedWrite[],
+  source: string,
+  parts: BatchWorkParts,
+): Promise<void> {
   const orders = batch.map(({ order }) => order)
   const { store, persistence, maxKeptBytes = Number.POSITIVE_INFINITY } = parts
   const journal = createBatchJournal(store, persistence, source, maxKeptBytes)
@@ -61,9 +65,9 @@ export async function workOff(batch: readonly Waiting[], source: string, parts: 
 }
 
 async function connected(
-  batch: readonly Waiting[],
+  batch: readonly QueuedWrite[],
   source: string,
-  { store, providers }: BatchParts,
+  { store, providers }: BatchWorkParts,
 ): Promise<{ record: SheetRecord; provider: Provider }> {
   const record = await store.sheetById(batch[0]?.order.sheet.id ?? '')
   const provider = record && providers.get(record.provider)
@@ -74,7 +78,7 @@ async function connected(
 }
 
 /** Until each order is answered. What it throws holds for all that are still open: nothing was done for them. */
-async function sendAll(batch: readonly Waiting[], parts: SendingParts): Promise<void> {
+async function sendAll(batch: readonly QueuedWrite[], parts: SendingParts): Promise<void> {
   const { record, journal } = parts
   let base: JudgedTab | null = null
   let attemptsLeft = maxAttempts
@@ -111,7 +115,7 @@ async function sendAll(batch: readonly Waiting[], parts: SendingParts): Promise<
     }
   }
 
-  async function judged(open: readonly Waiting[], on: JudgedTab): Promise<Judged[]> {
+  async function judged(open: readonly QueuedWrite[], on: JudgedTab): Promise<Judged[]> {
     const judge = createJudge(on, record.unknownFields)
     const bytesOf = createWeighing(on)
     const group: Judged[] = []
@@ -130,24 +134,24 @@ async function sendAll(batch: readonly Waiting[], parts: SendingParts): Promise<
   }
 
   /** Decided on the order itself: whoever sends it again under its key is told the same. */
-  async function refuse(waiting: Waiting, refusal: Refusal): Promise<void> {
+  async function refuse(waiting: QueuedWrite, refusal: Refusal): Promise<void> {
     await journal.finishRefused(waiting.order, refusal)
     waiting.answer(refusal)
   }
 
   /** What stands in the file's way can be cleared away by its owner, so then the key is free again. */
-  function refuseUnfit(waiting: Waiting, { reason, details }: Unfit): Promise<void> {
+  function refuseUnfit(waiting: QueuedWrite, { reason, details }: Unfit): Promise<void> {
     if (reason === 'file') return fail(waiting, new ProviderFailure(details))
     return refuse(waiting, new Refusal(reason === 'row' ? 'row_not_found' : 'invalid_body', { details }))
   }
 
   /** Decided on who asks, or when: the key is free again. */
-  async function turnAway(waiting: Waiting, refusal: Refusal): Promise<void> {
+  async function turnAway(waiting: QueuedWrite, refusal: Refusal): Promise<void> {
     await journal.drop([waiting.order])
     waiting.answer(refusal)
   }
 
-  async function fail(waiting: Waiting, failure: ProviderFailure): Promise<void> {
+  async function fail(waiting: QueuedWrite, failure: ProviderFailure): Promise<void> {
     await journal.drop([waiting.order])
     waiting.fail(failure)
   }
@@ -159,7 +163,7 @@ const reasons = {
 }
 
 /** Additions need no more than the header, where that is cheaper. */
-async function look(open: readonly Waiting[], { reading, record }: SendingParts): Promise<JudgedTab> {
+async function look(open: readonly QueuedWrite[], { reading, record }: SendingParts): Promise<JudgedTab> {
   const isHeaderEnough = open.every(({ order }) => order.wish.kind === 'add')
   const header = isHeaderEnough ? await reading.readHeader(record) : null
   if (header) return { ...header, snapshot: null }
@@ -167,6 +171,6 @@ async function look(open: readonly Waiting[], { reading, record }: SendingParts)
   return { columns: snapshot.columns, version, snapshot }
 }
 
-function failAll(batch: readonly Waiting[], error: unknown): void {
+function failAll(batch: readonly QueuedWrite[], error: unknown): void {
   for (const waiting of batch) waiting.fail(error)
 }

@@ -13,7 +13,7 @@ export const keepAnswersMs = 24 * 60 * 60 * 1_000
 const abandonedMs = 2 * writeDeadlineMs
 
 /** `claimed`: the key is this request's alone, until it is answered or given back. */
-export type Claim = { claimed: string } | { replay: WriteAnswer | Refusal } | Refusal
+export type KeyClaim = { claimed: string } | { replay: WriteAnswer | Refusal } | Refusal
 
 export interface ClaimParts {
   store: Pick<Store, 'claimOperation' | 'dropOperations' | 'keptAnswers'>
@@ -26,7 +26,7 @@ export interface ClaimParts {
  * What an idempotency key means for a request that comes with it. An account that keeps as many answers as it may gets those
  * that it has, and no further key: what was promised is kept, and nothing is promised that could not be.
  */
-export async function claimKey(parts: ClaimParts, asked: OperationToClaim): Promise<Claim> {
+export async function claimKey(parts: ClaimParts, asked: OperationToClaim): Promise<KeyClaim> {
   const { store, maxKeptBytes, observe } = parts
   const claim = await store.claimOperation(asked, keepAnswersMs)
   if ('claimed' in claim) {

@@ -1,10 +1,10 @@
 import { Refusal } from '../../errors.ts'
-import type { Place } from '../provider.ts'
+import type { TabPlace } from '../provider.ts'
 import type { RefusedAnswer, WriteAnswer } from './order.ts'
 
 /** What the journal keeps as text, so that whoever comes after a crash knows where to ask and what to tell. */
 
-export interface JournalPlace extends Place {
+export interface JournalPlace extends TabPlace {
   provider: string
 }
 

@@ -1,5 +1,5 @@
 import type { Refusal } from '../../errors.ts'
-import type { Outcome } from '../../store/operations/operations.ts'
+import type { OperationOutcome } from '../../store/operations/operations.ts'
 import type { Store } from '../../store/store.ts'
 import type { Prepared } from '../provider.ts'
 import { keepAnswersMs } from './idempotency.ts'
@@ -10,7 +10,7 @@ import type { Persistence } from './persistence.ts'
 export type JournalStore = Pick<Store, 'beginSending' | 'finishApplied' | 'finishRefused' | 'dropOperations'>
 
 /** One order and what its client is told. */
-export interface Sent {
+export interface SentOrder {
   order: WriteOrder
   answer: WriteAnswer
 }
@@ -25,12 +25,12 @@ export interface BatchJournal {
    * some: then nothing is recorded.
    */
   beginSending(
-    sent: readonly Sent[],
+    sent: readonly SentOrder[],
     place: JournalPlace,
     prepared: Pick<Prepared, 'fence' | 'isExact' | 'expectedLastRow'>,
   ): Promise<NoRoomFor | null>
   /** Tries until it is recorded: the provider has it, and no client may hear of it before the store does. */
-  finishApplied(sent: readonly Sent[]): Promise<void>
+  finishApplied(sent: readonly SentOrder[]): Promise<void>
   /** Refused for good: a key keeps the answer for its replay. */
   finishRefused(order: WriteOrder, refusal: Refusal): Promise<void>
   /**
@@ -82,7 +82,7 @@ export function createBatchJournal(
       return null
     },
     async finishApplied(sent) {
-      const outcomes: Outcome[] = sent.flatMap(({ order: { claim }, answer }) => {
+      const outcomes: OperationOutcome[] = sent.flatMap(({ order: { claim }, answer }) => {
         if (claim === null) return []
         const text = answerText(answer)
         return { id: claim, answer: recorded.get(claim) === text ? null : text }

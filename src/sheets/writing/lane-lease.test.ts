@@ -8,13 +8,13 @@ import { Closing, createPersistence } from './persistence.ts'
 
 test('a lane is given back after its share of batches, and asked for again', async () => {
   const { lease, leases } = setUp()
-  await lease.take()
+  await lease.acquireLease()
   for (let batch = 0; batch < 3; batch++) await lease.pass()
   assert.deepEqual(leases.ended, [])
   await lease.pass()
   assert.equal(leases.ended.length, 1)
   assert.equal(lease.current, null)
-  await lease.take()
+  await lease.acquireLease()
   assert.equal(leases.taken, 2)
 })
 
@@ -22,7 +22,7 @@ test('while another instance has it, it is asked for again and again', async () 
   const { lease, leases, passMs } = setUp()
   leases.isFree = false
   let isOurs = false
-  const taking = lease.take().then(() => {
+  const taking = lease.acquireLease().then(() => {
     isOurs = true
   })
   await passMs(500)
@@ -36,7 +36,7 @@ test('while another instance has it, it is asked for again and again', async () 
 
 test('it is renewed while it is held, and known to be lost when it was not', async () => {
   const { lease, leases, passMs } = setUp()
-  await lease.take()
+  await lease.acquireLease()
   await passMs(3_500)
   assert.equal(leases.renewed, 3)
   leases.isLost = true
@@ -48,7 +48,7 @@ test('it is renewed while it is held, and known to be lost when it was not', asy
 
 test('a store that is away loses no lease: nobody else can take it either', async () => {
   const { lease, leases, passMs } = setUp()
-  await lease.take()
+  await lease.acquireLease()
   leases.isAway = true
   await passMs(3_000)
   assert.ok(lease.current)
@@ -62,7 +62,7 @@ test('a store that is away loses no lease: nobody else can take it either', asyn
 test('whoever waits for it hears that the server closes', async () => {
   const { lease, leases, persistence, passMs } = setUp()
   leases.isFree = false
-  const taking = lease.take()
+  const taking = lease.acquireLease()
   await passMs(100)
   persistence.close()
   await assert.rejects(taking, Closing)
@@ -71,9 +71,9 @@ test('whoever waits for it hears that the server closes', async () => {
 test('a store that takes no writes is told at once, not waited for', async () => {
   const { lease, leases } = setUp()
   leases.isFull = true
-  await assert.rejects(lease.take(), StoreUnwritable)
+  await assert.rejects(lease.acquireLease(), StoreUnwritable)
   leases.isFull = false
-  await lease.take()
+  await lease.acquireLease()
   assert.ok(lease.current)
   await lease.end()
 })

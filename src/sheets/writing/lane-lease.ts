@@ -12,7 +12,7 @@ export interface LaneLease {
    * At once while it is ours. Throws `Closing` when the server ends before that, and `StoreUnwritable` where the store takes
    * no writes: that may last, and those who wait should hear of it.
    */
-  take(): Promise<void>
+  acquireLease(): Promise<void>
   /** After each batch: lets another instance go first when we had our share. */
   pass(): Promise<void>
   end(): Promise<void>
@@ -41,7 +41,7 @@ export function createLaneLease(source: string, { store, persistence, timers }: 
     get current() {
       return lease
     },
-    async take() {
+    async acquireLease() {
       while (lease === null) {
         const taken = await persistence.until(takeUnlessUnwritable)
         if (taken instanceof StoreUnwritable) throw taken

@@ -4,7 +4,7 @@ import { Refusal } from '../../errors.ts'
 import { OutcomeUnknown } from '../provider-failure.ts'
 import { createLane, type Entered, writeDeadlineMs } from './lane.ts'
 import type { WriteAnswer, WriteOrder } from './order.ts'
-import type { Waiting } from './waiting.ts'
+import type { QueuedWrite } from './queued-write.ts'
 
 const done: WriteAnswer = { kind: 'updated', rowNumber: 2, rowJson: '{}' }
 
@@ -100,7 +100,7 @@ function start() {
   const timers: { atMs: number; work: (() => void) | null }[] = []
   let nowMs = 0
   const freed: (string | null)[] = []
-  const batches: { batch: readonly Waiting[]; end: () => void }[] = []
+  const batches: { batch: readonly QueuedWrite[]; end: () => void }[] = []
   const lane = createLane({
     timers: {
       after(delayMs, work) {
@@ -127,7 +127,7 @@ function start() {
       nowMs += byMs
       for (const timer of timers) if (timer.atMs <= nowMs) timer.work?.()
     },
-    async work(claims: (string | null)[], then: (batch: readonly Waiting[]) => void) {
+    async work(claims: (string | null)[], then: (batch: readonly QueuedWrite[]) => void) {
       while (batches.length === 0) await turn()
       const { batch = [], end } = batches.shift() ?? {}
       assert.deepEqual(

@@ -1,7 +1,7 @@
 import { Refusal } from '../../errors.ts'
 import type { Timers } from '../../timers.ts'
 import type { WriteAnswer, WriteOrder } from './order.ts'
-import { Waiting } from './waiting.ts'
+import { QueuedWrite } from './queued-write.ts'
 
 /** An order is answered within this, whatever becomes of it (docs/reliability.md#deadlines-and-retries). */
 export const writeDeadlineMs = 25_000
@@ -30,7 +30,7 @@ export interface LaneParts {
   /** How many of those that wait go next, at least one. */
   batchLength(waiting: readonly WriteOrder[]): number
   /** Sees to it that each one is answered; never throws. */
-  work(batch: readonly Waiting[]): Promise<void>
+  work(batch: readonly QueuedWrite[]): Promise<void>
   /** For an order whose time ran out before anything was sent; never throws. */
   free(order: WriteOrder): Promise<unknown>
   /** Others may write to the same spreadsheet as well: nothing is done unless this lane has its turn among them. */
@@ -51,14 +51,14 @@ export interface LaneTurn {
 
 export function createLane({ timers, untilTurn, batchLength, work, free, turn, onIdle }: LaneParts): Lane {
   const held: (() => Promise<void>)[] = []
-  let queue: Waiting[] = []
+  let queue: QueuedWrite[] = []
   let waitingBytes = 0
   let running: Promise<void> | null = null
 
   return {
     enter(order) {
       if (queue.length >= maxWaiting || waitingBytes + order.bytes > maxWaitingBytes) return tooMany()
-      const waiting = new Waiting(order)
+      const waiting = new QueuedWrite(order)
       const cancel = timers.after(writeDeadlineMs, () => {
         leave([waiting])
         waiting.expire(() => free(order))
@@ -123,13 +123,13 @@ export function createLane({ timers, untilTurn, batchLength, work, free, turn, o
     for (const waiting of take(queue.length)) waiting.expire(() => free(waiting.order))
   }
 
-  function take(count: number): Waiting[] {
+  function take(count: number): QueuedWrite[] {
     const batch = queue.slice(0, count)
     leave(batch)
     return batch
   }
 
-  function leave(gone: readonly Waiting[]): void {
+  function leave(gone: readonly QueuedWrite[]): void {
     const isGone = new Set(gone)
     queue = queue.filter((waiting) => {
       if (isGone.has(waiting)) waitingBytes -= waiting.order.bytes

@@ -13,7 +13,7 @@ import {
   isWrittenColumnMoved,
   type MovedColumns,
 } from './column-moves.ts'
-import type { Sent } from './journal.ts'
+import type { SentOrder } from './journal.ts'
 import { createAnswers } from './judging.ts'
 import { movedWarning, type WriteAnswer } from './order.ts'
 import type { Persistence } from './persistence.ts'
@@ -54,11 +54,11 @@ const goneWarning =
  */
 export async function putRight(
   group: readonly { change: Change }[],
-  answered: readonly Sent[],
+  answered: readonly SentOrder[],
   results: readonly (ChangeResult | null)[],
   columns: MovedColumns,
   parts: PuttingRightParts,
-): Promise<readonly Sent[]> {
+): Promise<readonly SentOrder[]> {
   const misplaced = new Map<string, MisplacedRow>()
   group.forEach(({ change }, at) => {
     const result = results[at]
@@ -100,8 +100,8 @@ export async function putRight(
  */
 export function standingWhereExpected(
   group: readonly { change: Change }[],
-  found: readonly Sent[],
-  expected: readonly Sent[],
+  found: readonly SentOrder[],
+  expected: readonly SentOrder[],
   snapshot: Snapshot,
   expectedLastRow: number | null,
 ): (ChangeResult | null)[] {

@@ -1,6 +1,6 @@
 import { Refusal } from '../../errors.ts'
 import type { Observe } from '../../reporting/observe.ts'
-import type { OperationRecord, Outcome } from '../../store/operations/operations.ts'
+import type { OperationOutcome, OperationRecord } from '../../store/operations/operations.ts'
 import type { Store } from '../../store/store.ts'
 import type { Provider } from '../provider.ts'
 import { ProviderFailure } from '../provider-failure.ts'
@@ -100,7 +100,7 @@ async function settle({ source, fence, place, operations }: Unsettled, parts: Re
 async function outcomeOf(
   { id, sheetId, answer: text }: OperationRecord,
   { store, reading, persistence }: RecoveryParts,
-): Promise<Outcome> {
+): Promise<OperationOutcome> {
   const kept = text ? readAnswer(text) : null
   if (!kept || kept instanceof Refusal || kept.isExact) return { id, answer: null }
   const { snapshot } = await persistence.until(async () => {

@@ -9,16 +9,16 @@ import type { Reading } from '../reading/reading.ts'
 import { areSameColumns, type Column } from '../rows/table.ts'
 import { withFoundNumbers } from './finding-rows.ts'
 import { noRoomForAnswer } from './idempotency.ts'
-import type { BatchJournal, NoRoomFor, Sent } from './journal.ts'
+import type { BatchJournal, NoRoomFor, SentOrder } from './journal.ts'
 import type { JudgedTab } from './judged-tab.ts'
 import { createAnswers } from './judging.ts'
 import { putRight, standingWhereExpected } from './moved-columns.ts'
 import { Closing, type Persistence } from './persistence.ts'
-import type { Waiting } from './waiting.ts'
+import type { QueuedWrite } from './queued-write.ts'
 
 /** An order with the change that it comes to in the sheet as it is. */
 export interface Judged {
-  waiting: Waiting
+  waiting: QueuedWrite
   change: Change
 }
 
@@ -27,9 +27,9 @@ export type SendOutcome =
   /** Everyone is answered. */
   | { kind: 'applied' }
   /** Nothing was sent: this one cannot be written here; words for the client. */
-  | { kind: 'unfit'; waiting: Waiting; unfit: Unfit }
+  | { kind: 'unfit'; waiting: QueuedWrite; unfit: Unfit }
   /** Nothing was sent: these may not any more, their answers have no room, or their time was up meanwhile. */
-  | { kind: 'not_admitted'; refused: readonly { waiting: Waiting; refusal: Refusal }[] }
+  | { kind: 'not_admitted'; refused: readonly { waiting: QueuedWrite; refusal: Refusal }[] }
   /** Nothing was done, because the sheet is another by now; or the provider says so after an answer was lost. */
   | { kind: 'conflict' | 'void' }
   /** Nothing was done: the provider will not have one of these, and does not say which. */
@@ -119,14 +119,14 @@ async function commit(
   async function answersAfter({
     results,
     columns = base.columns,
-  }: Committed & { outcome: 'applied' }): Promise<readonly Sent[]> {
+  }: Committed & { outcome: 'applied' }): Promise<readonly SentOrder[]> {
     const answered = tryAnswersFrom(results, columns)
     if (!answered) return expected
     if (columns === base.columns) return answered
     return putRight(group, answered, results, { judged: base.columns, now: columns }, parts)
   }
 
-  function tryAnswersFrom(results: readonly ChangeResult[], columns: readonly Column[]): Sent[] | null {
+  function tryAnswersFrom(results: readonly ChangeResult[], columns: readonly Column[]): SentOrder[] | null {
     try {
       return answersFrom(results, columns)
     } catch {
@@ -134,7 +134,7 @@ async function commit(
     }
   }
 
-  function answersFrom(results: readonly ChangeResult[], columns: readonly Column[]): Sent[] {
+  function answersFrom(results: readonly ChangeResult[], columns: readonly Column[]): SentOrder[] {
     if (results.length !== group.length) throw new Error('The provider answered another number of changes')
     const toAnswer = createAnswers(columns)
     return results.map((result, at) => {
@@ -162,11 +162,11 @@ function settled({ fence }: Prepared, parts: SendingParts): Promise<'applied' | 
 /** It is done, but nobody told where: where that was a guess, a fresh look says. */
 async function afterLostAnswer(
   group: readonly Judged[],
-  sent: readonly Sent[],
+  sent: readonly SentOrder[],
   { isExact, expectedLastRow = null }: Prepared,
   { columns: judged }: JudgedTab,
   parts: SendingParts,
-): Promise<readonly Sent[]> {
+): Promise<readonly SentOrder[]> {
   const { reading, persistence, record } = parts
   if (isExact) return sent
   const { snapshot } = await persistence.until(() => reading.readForWriting(record))
@@ -210,7 +210,7 @@ function mark(group: readonly Judged[], isSending: boolean): void {
   for (const { waiting } of group) waiting.isSending = isSending
 }
 
-function waitingAt(group: readonly Judged[], at: number): Waiting {
+function waitingAt(group: readonly Judged[], at: number): QueuedWrite {
   const judged = group[at]
   if (!judged) throw new Error(`There is no order ${at}`)
   return judged.waiting

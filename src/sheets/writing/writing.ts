@@ -10,7 +10,7 @@ import { ProviderFailure } from '../provider-failure.ts'
 import type { Reading } from '../reading/reading.ts'
 import { workOff } from './batch-work.ts'
 import { batchLength } from './batching.ts'
-import { type Claim, claimKey, keepAnswersMs } from './idempotency.ts'
+import { claimKey, type KeyClaim, keepAnswersMs } from './idempotency.ts'
 import { createLane, type Entered, type Lane, type LaneTurn } from './lane.ts'
 import { createLaneLease, type LaneLease } from './lane-lease.ts'
 import type { WriteAnswer, WriteOrder } from './order.ts'
@@ -20,9 +20,9 @@ import { pickUpForgotten, settleOpen, takeOver } from './recovery.ts'
 /** Writes to sheets: one lane for each spreadsheet, in the order of asking, each write journalled before it is sent. */
 export interface Writing {
   /** Before anything else is done for a request with an idempotency key. */
-  claim(asked: AskedClaim): Promise<Claim>
+  claim(asked: AskedClaim): Promise<KeyClaim>
   /** For a claimed request that is refused before it becomes an order: its key is free again. */
-  giveBack(claim: string): Promise<void>
+  releaseKey(claim: string): Promise<void>
   /** Resolves when the provider has it and the store knows; nothing that the client does can call it back. */
   write(order: WriteOrder): Promise<WriteAnswer | Refusal>
   /** Ends what waits for a provider; what is open then, the next start settles. */
@@ -80,12 +80,12 @@ export function createWriting(parts: WritingParts): Writing {
       const { source } = await connected(sheet.id)
       return claimKey({ store, maxKeptBytes, observe }, { ...asked, sheetId: sheet.id, source })
     },
-    giveBack,
+    releaseKey,
     async write(order) {
       await recovered
       const entered = await enter(order).catch((error: unknown) => ({ error }))
       if ('answered' in entered) return entered.answered
-      if (order.claim !== null) await giveBack(order.claim)
+      if (order.claim !== null) await releaseKey(order.claim)
       if (entered instanceof Refusal) return entered
       throw entered.error
     },
@@ -130,7 +130,7 @@ export function createWriting(parts: WritingParts): Writing {
       batchLength: (orders) => batchLength(orders, isHeaderEnough),
       work: (batch) => workOff(batch, source, { ...batchParts, store: under(lease) }),
       turn: turnOf(source, lease),
-      free: async ({ claim }) => claim === null || giveBack(claim),
+      free: async ({ claim }) => claim === null || releaseKey(claim),
       onIdle: () => void lanes.delete(source),
     })
     lanes.set(source, lane)
@@ -142,7 +142,7 @@ export function createWriting(parts: WritingParts): Writing {
       async begin() {
         if (lease.current) return true
         try {
-          await lease.take()
+          await lease.acquireLease()
           await settleOpen(source, batchParts)
           return true
         } catch (error) {
@@ -182,7 +182,7 @@ export function createWriting(parts: WritingParts): Writing {
   }
 
   /** Where the store is away nobody is kept waiting for it; the key is free as soon as it is back. */
-  function giveBack(claim: string): Promise<void> {
+  function releaseKey(claim: string): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>()
     void persistence
       .until(

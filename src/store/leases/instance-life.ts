@@ -3,12 +3,12 @@ import type { Store } from '../store.ts'
 
 type LifeStore = Pick<
   Store,
-  'stayAlive' | 'leave' | 'forgetOldLeases' | 'forgetOldWindows' | 'forgetOldCells'
+  'stayAlive' | 'endInstance' | 'forgetOldLeases' | 'forgetOldWindows' | 'forgetOldRegisters'
 >
 
 /** Says to all on the same store that this instance lives, and works on what it has begun, until it leaves. */
 export interface InstanceLife {
-  leave(): Promise<void>
+  endLife(): Promise<void>
 }
 
 /**
@@ -26,14 +26,14 @@ export async function beginInstanceLife(store: LifeStore, observe: Observe): Pro
   const signs = setInterval(() => void sign(), signEveryMs).unref()
   const tidying = setInterval(() => {
     void store.forgetOldWindows().catch(() => {})
-    void store.forgetOldCells().catch(() => {})
+    void store.forgetOldRegisters().catch(() => {})
     void store.forgetOldLeases(keepLeasesMs).catch(() => {})
   }, tidyEveryMs).unref()
   return {
-    async leave() {
+    async endLife() {
       clearInterval(signs)
       clearInterval(tidying)
-      await store.leave().catch(() => {})
+      await store.endInstance().catch(() => {})
     },
   }
 

@@ -84,7 +84,7 @@ export function createLeaseQueries(database: SqlDatabase, instanceId: string): L
           .execute(),
       )
     },
-    async leave() {
+    async endInstance() {
       await database.passing((db) =>
         db
           .deleteFrom('lease')

@@ -101,7 +101,7 @@ export function leasesContract(of: StoreTest): void {
     const { sheet } = await accountWithSheet(one)
     await one.stayAlive(forMs)
     const queued = await claim(one, sheet, 'k')
-    await one.leave()
+    await one.endInstance()
     assert.deepEqual(idsOf(await two.abandonedOperations()), [queued])
   })
 

@@ -17,7 +17,7 @@ export interface LeaseStore {
   /** This instance lives, and works on the operations that it has begun; to be repeated before `forMs` are over. */
   stayAlive(forMs: number): Promise<void>
   /** This instance works on nothing any more: others need not wait until its time is over. */
-  leave(): Promise<void>
+  endInstance(): Promise<void>
   /** Ends what instances of this machine held that were killed, so that nobody waits for them. */
   endDeadNeighbours(): Promise<void>
   /** How many live. */

@@ -8,7 +8,14 @@ import type { OperationState, OperationTable, Tables } from '../sql/schema.ts'
 import type { SqlDatabase } from '../sql/sql-database.ts'
 import { charge, forgetOldUse, type JournalCharge, keptOf } from './journal-use.ts'
 import { bytesOf, chargeOf, keepAnswers, NoRoomLeft } from './keeping-answers.ts'
-import type { Batch, Claim, OperationRecord, OperationStore, OperationToSend, Outcome } from './operations.ts'
+import type {
+  Batch,
+  OperationOutcome,
+  OperationRecord,
+  OperationStore,
+  OperationToSend,
+  StoredClaim,
+} from './operations.ts'
 
 const unfinished: readonly OperationState[] = ['queued', 'sending']
 const finished: readonly OperationState[] = ['applied', 'refused']
@@ -22,7 +29,7 @@ export function createOperationQueries(database: SqlDatabase, instanceId: string
   return {
     async claimOperation(operation, keepMs) {
       for (;;) {
-        const claim = await kysely.transaction().execute(async (transaction): Promise<Claim | null> => {
+        const claim = await kysely.transaction().execute(async (transaction): Promise<StoredClaim | null> => {
           const ofKey = { account_id: operation.accountId, idempotency_key: operation.idempotencyKey }
           await transaction
             .deleteFrom('operation')
@@ -214,7 +221,7 @@ export function createOperationQueries(database: SqlDatabase, instanceId: string
   async function finish(
     transaction: Transaction<Tables>,
     state: 'applied' | 'refused',
-    outcomes: readonly Outcome[],
+    outcomes: readonly OperationOutcome[],
   ): Promise<void> {
     const charges: JournalCharge[] = []
     for (const { id, answer } of outcomes) {

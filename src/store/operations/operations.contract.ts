@@ -5,7 +5,7 @@ import type { SheetRecord } from '../sheets/sheets.ts'
 import { createSqlStore } from '../sql/sql-store.ts'
 import type { Store } from '../store.ts'
 import type { StoreTest } from '../store-test.fixture.ts'
-import { type Claim, keptRowBytes, type OperationToClaim, type OperationToSend } from './operations.ts'
+import { keptRowBytes, type OperationToClaim, type OperationToSend, type StoredClaim } from './operations.ts'
 
 const keepMs = 24 * 60 * 60_000
 
@@ -429,7 +429,7 @@ async function unfinished(store: Store) {
   return (await store.unfinishedOperations()).map(({ ageMs: _, ...rest }) => rest)
 }
 
-function existingOf(answer: Claim) {
+function existingOf(answer: StoredClaim) {
   assert.ok('existing' in answer, 'the key was free')
   return answer.existing
 }

@@ -12,7 +12,7 @@ export interface OperationStore {
    * it. An operation that finished `keepMs` ago or earlier no longer holds its key, nor does one that was queued by an
    * instance that is gone.
    */
-  claimOperation(operation: OperationToClaim, keepMs: number): Promise<Claim>
+  claimOperation(operation: OperationToClaim, keepMs: number): Promise<StoredClaim>
   /**
    * Before the first byte leaves, all or none. Operations without an id are recorded; those with one, claimed or sent
    * before under another fence, go out under this one. Returns the ids, in the order given. Throws when one is no
@@ -21,9 +21,9 @@ export interface OperationStore {
    */
   beginSending(batch: Batch): Promise<string[] | NoRoom>
   /** Applied: the answers are kept and the writes of `source` are counted (see `countWrite`), both or neither. */
-  finishApplied(source: string, outcomes: readonly Outcome[]): Promise<void>
+  finishApplied(source: string, outcomes: readonly OperationOutcome[]): Promise<void>
   /** Refused for good: the answers are kept. The first end of an operation stands, here and in `finishApplied`. */
-  finishRefused(outcomes: readonly Outcome[]): Promise<void>
+  finishRefused(outcomes: readonly OperationOutcome[]): Promise<void>
   /** Nothing was done and nothing will be: their keys are free again. Finished ones are left alone. */
   dropOperations(operationIds: readonly string[]): Promise<void>
   /**
@@ -58,7 +58,7 @@ export interface OperationToClaim {
 }
 
 /** `claimed` is the id of the new operation. */
-export type Claim = { claimed: string } | { existing: OperationRecord }
+export type StoredClaim = { claimed: string } | { existing: OperationRecord }
 
 export interface Batch {
   source: string
@@ -85,7 +85,7 @@ export interface OperationToSend {
   answer: string
 }
 
-export interface Outcome {
+export interface OperationOutcome {
   id: string
   /** null = the one that was recorded when it was sent. */
   answer: string | null

@@ -37,10 +37,10 @@ export interface SqlDatabase {
 
 export interface LookUpClock {
   column: RawBuilder<number | null>
-  read(column: number | null): Moment
+  read(column: number | null): StoreMoment
 }
 
-export interface Moment {
+export interface StoreMoment {
   /** By the store's clock. */
   nowMs: number
   /** Of the server's machine where there is one: days and months begin at the same moment for all instances. */

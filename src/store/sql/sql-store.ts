@@ -1,6 +1,5 @@
 import type { Clock } from '../../clock.ts'
 import { createAccountQueries } from '../accounts/account-queries.ts'
-import { createCellQueries } from '../cells/cell-queries.ts'
 import { createAccessTokenQueries } from '../credentials/access-token-queries.ts'
 import { createCredentialQueries } from '../credentials/credential-queries.ts'
 import { createKeyQueries } from '../keys/key-queries.ts'
@@ -8,6 +7,7 @@ import { newInstanceId } from '../leases/instance-id.ts'
 import { createLeaseQueries } from '../leases/lease-queries.ts'
 import { createOperationQueries } from '../operations/operation-queries.ts'
 import { createOwnerQueries } from '../owners/owner-queries.ts'
+import { createRegisterQueries } from '../registers/register-queries.ts'
 import { createSessionQueries } from '../sessions/session-queries.ts'
 import { createSheetQueries } from '../sheets/sheet-queries.ts'
 import type { Store } from '../store.ts'
@@ -34,7 +34,7 @@ export function createSqlStore(database: SqlDatabase, clock: Clock): Store {
     ...createAccessTokenQueries(database),
     ...createLeaseQueries(database, instanceId),
     ...createWindowQueries(database),
-    ...createCellQueries(database),
+    ...createRegisterQueries(database),
     async ping() {
       await database.kysely.selectFrom('migration').select('number').limit(1).execute()
       await database.checkWritable()

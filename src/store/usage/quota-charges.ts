@@ -6,10 +6,10 @@ export interface QuotaChargeStore {
    */
   chargeAhead(accountId: string, cycleStartMs: number, limit: number, wanted: number): Promise<Charge>
   /** Takes back what was charged and not used. */
-  giveBack(accountId: string, cycleStartMs: number, unused: number): Promise<void>
+  refundCharge(accountId: string, cycleStartMs: number, unused: number): Promise<void>
   /** The same for what readers without a key take, which nobody's keys pay for. */
   chargePublicAhead(accountId: string, cycleStartMs: number, limit: number, wanted: number): Promise<Charge>
-  givePublicBack(accountId: string, cycleStartMs: number, unused: number): Promise<void>
+  refundPublicCharge(accountId: string, cycleStartMs: number, unused: number): Promise<void>
 }
 
 export interface Charge {

@@ -1,18 +1,18 @@
 import type { SqlDatabase } from '../sql/sql-database.ts'
 import type { Store } from '../store.ts'
 
-type UsageQueries = Pick<Store, 'chargeAhead' | 'giveBack' | 'chargePublicAhead' | 'givePublicBack'>
+type UsageQueries = Pick<Store, 'chargeAhead' | 'refundCharge' | 'chargePublicAhead' | 'refundPublicCharge'>
 
 export function createUsageQueries(database: SqlDatabase): UsageQueries {
   const ofKeys = monthIn(database, 'usage')
   const ofPublic = monthIn(database, 'public_usage')
-  return { ...ofKeys, chargePublicAhead: ofPublic.chargeAhead, givePublicBack: ofPublic.giveBack }
+  return { ...ofKeys, chargePublicAhead: ofPublic.chargeAhead, refundPublicCharge: ofPublic.refundCharge }
 }
 
 function monthIn(
   { kysely }: SqlDatabase,
   name: 'usage' | 'public_usage',
-): Pick<Store, 'chargeAhead' | 'giveBack'> {
+): Pick<Store, 'chargeAhead' | 'refundCharge'> {
   // The two tables are alike, which a union of names would not say.
   const table = name as 'usage'
   return {
@@ -43,7 +43,7 @@ function monthIn(
         if (numUpdatedRows === 1n) return { granted, charged: charged + granted }
       }
     },
-    async giveBack(accountId, cycleStartMs, unused) {
+    async refundCharge(accountId, cycleStartMs, unused) {
       await kysely
         .updateTable(table)
         .set((of) => ({ charged: of('charged', '-', unused) }))

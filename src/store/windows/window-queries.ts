@@ -7,7 +7,7 @@ interface Line {
   waiting: { resolve(answer: StoredWindow | null): void; reject(error: unknown): void }[]
 }
 
-interface Wanted {
+interface WantedWindow {
   name: string
   limit: number
   windowMs: number
@@ -83,7 +83,7 @@ export function createWindowQueries(database: SqlDatabase): WindowStore {
     },
   }
 
-  function takeInLine(wanted: Wanted): Promise<StoredWindow | null> {
+  function takeInLine(wanted: WantedWindow): Promise<StoredWindow | null> {
     const { name, limit, windowMs, opensBeforeMs } = wanted
     const { promise, resolve, reject } = Promise.withResolvers<StoredWindow | null>()
     const lineName = `${limit} ${windowMs} ${opensBeforeMs} ${name}`
@@ -98,7 +98,7 @@ export function createWindowQueries(database: SqlDatabase): WindowStore {
   }
 
   /** A busy account is one row, and its requests would wait for each other there one by one. */
-  async function work(lineName: string, line: Line, wanted: Wanted): Promise<void> {
+  async function work(lineName: string, line: Line, wanted: WantedWindow): Promise<void> {
     // Those of the same turn go together.
     await Promise.resolve()
     while (line.waiting.length > 0) {
@@ -115,7 +115,7 @@ export function createWindowQueries(database: SqlDatabase): WindowStore {
   }
 
   /** What each of so many requests is told, in their order. */
-  async function take({ name, limit, windowMs, opensBeforeMs }: Wanted, requests: number) {
+  async function take({ name, limit, windowMs, opensBeforeMs }: WantedWindow, requests: number) {
     const nowMs = database.nowMs()
     const most = Math.min(requests, limit)
     // One moment for the whole statement: what would be inserted ends one window after now.

@@ -3,7 +3,7 @@ import { createFallingOverWindows } from '../../../src/shared-state/rate-windows
 import { createLossRecord } from '../../../src/shared-state/rate-windows/loss-record.ts'
 import type { RateWindow } from '../../../src/shared-state/rate-windows/rate-windows.ts'
 import { createRandom, createVirtualTime } from '../../writing/simulation/virtual-time.ts'
-import { createMemoryCells } from '../memory-cells.ts'
+import { createMemoryRegisters } from '../memory-registers.ts'
 import { createMemoryFleetingWindows, createMemoryStandInWindows } from './memory-windows.ts'
 
 export interface HistoryWish {
@@ -70,7 +70,7 @@ export async function play(seed: number, { hasLosses, isBusy, minutes }: History
   let redisStandsStillUntilMs = 0
   const storeClock = clockOfItsOwn()
   const stored = createMemoryStandInWindows(storeClock)
-  const storedCells = createMemoryCells(storeClock)
+  const storedRegisters = createMemoryRegisters(storeClock)
   let storeIsSlowUntilMs = 0
   const countedAtMs = new WeakMap<RateWindow, number>()
   const machines = Array.from({ length: 2 + anyOf(2) }, (): Machine => {
@@ -117,25 +117,26 @@ export async function play(seed: number, { hasLosses, isBusy, minutes }: History
       },
       after,
     })
-    const cells = {
-      look: (name: string) => toStore(() => storedCells.look(name)),
-      swap: (...given: Parameters<typeof storedCells.swap>) => toStore(() => storedCells.swap(...given)),
+    const registers = {
+      readRegister: (name: string) => toStore(() => storedRegisters.readRegister(name)),
+      swapRegister: (...given: Parameters<typeof storedRegisters.swapRegister>) =>
+        toStore(() => storedRegisters.swapRegister(...given)),
     }
     const life = () => machine.life
     const windows = createFallingOverWindows({
       first: {
         life,
-        take: (...given) => toRedis(() => noted(redis.take(...given))),
-        look: (...given) => toRedis(() => redis.look(...given)),
+        takeFromWindow: (...given) => toRedis(() => noted(redis.takeFromWindow(...given))),
+        readWindow: (...given) => toRedis(() => redis.readWindow(...given)),
       },
       second: {
-        take: (...given) => toStore(() => noted(stored.take(...given))),
+        takeFromWindow: (...given) => toStore(() => noted(stored.takeFromWindow(...given))),
         takeFromOpen: (...given) => toStore(() => noted(stored.takeFromOpen(...given))),
-        look: (...given) => toStore(() => stored.look(...given)),
+        readWindow: (...given) => toStore(() => stored.readWindow(...given)),
         countOfLast: (...given) => toStore(() => stored.countOfLast(...given)),
       },
-      cells,
-      losses: createLossRecord({ cells, clock, life }),
+      registers,
+      losses: createLossRecord({ registers, clock, life }),
       fallOver,
     })
     return { windows, fallOver }
@@ -200,7 +201,7 @@ export async function play(seed: number, { hasLosses, isBusy, minutes }: History
     if (!instance || !machine || time.nowMs() < machine.hasNoRequestsUntilMs) return null
     const askedMs = time.nowMs()
     const answers = await Promise.all(
-      Array.from({ length: requests }, () => instance.windows.take('a', limit, windowMs)),
+      Array.from({ length: requests }, () => instance.windows.takeFromWindow('a', limit, windowMs)),
     )
     for (const answer of answers) {
       const atMs = countedAtMs.get(answer)

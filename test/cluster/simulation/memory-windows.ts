@@ -27,7 +27,7 @@ export function createMemoryFleetingWindows(clock: Pick<Clock, 'nowMs'>): Memory
 
   return {
     life: () => (isUp ? `life ${lives}` : null),
-    async take(name, limit, windowMs, { underMs, may }) {
+    async takeFromWindow(name, limit, windowMs, { underMs, may }) {
       const nowMs = clock.nowMs()
       const known = windows.get(name)
       let open = openOf(known, nowMs, underMs)
@@ -48,7 +48,7 @@ export function createMemoryFleetingWindows(clock: Pick<Clock, 'nowMs'>): Memory
       }
       return windowOf(open, limit, isAdmitted, nowMs)
     },
-    async look(name, limit, windowMs, underMs) {
+    async readWindow(name, limit, windowMs, underMs) {
       const nowMs = clock.nowMs()
       const open = openOf(windows.get(name), nowMs, underMs) ?? { count: 0, endsAtMs: nowMs + windowMs }
       return windowOf(open, limit, open.count < limit, nowMs)
@@ -86,7 +86,7 @@ export function createMemoryStandInWindows(clock: Pick<Clock, 'nowMs'>): StandIn
   }
 
   return {
-    async take(name, limit, windowMs, opensBeforeMs) {
+    async takeFromWindow(name, limit, windowMs, opensBeforeMs) {
       const nowMs = clock.nowMs()
       if (nowMs >= opensBeforeMs) return null
       const open = openOne(name, nowMs) ?? { count: 0, endsAtMs: nowMs + windowMs }
@@ -98,7 +98,7 @@ export function createMemoryStandInWindows(clock: Pick<Clock, 'nowMs'>): StandIn
       const open = openOne(name, nowMs)
       return open && counted(open, limit, nowMs)
     },
-    async look(name, limit, windowMs) {
+    async readWindow(name, limit, windowMs) {
       const nowMs = clock.nowMs()
       const open = openOne(name, nowMs) ?? { count: 0, endsAtMs: nowMs + windowMs }
       return windowOf(open, limit, open.count < limit, nowMs)

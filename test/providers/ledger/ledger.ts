@@ -14,7 +14,7 @@ import {
 import { createRetryCredit } from '../../../src/providers/remote/retry-credit.ts'
 import { createTransport, transportLimits } from '../../../src/providers/remote/transport.ts'
 import type { Connection } from '../../../src/sheets/connection.ts'
-import type { Committed, Place, Provider } from '../../../src/sheets/provider.ts'
+import type { Committed, Provider, TabPlace } from '../../../src/sheets/provider.ts'
 import { ProviderFailure } from '../../../src/sheets/provider-failure.ts'
 import type { ProviderKind } from '../../../src/sheets/provider-kind.ts'
 import type { Cell } from '../../../src/sheets/rows/grid.ts'
@@ -89,7 +89,7 @@ export function createLedger({ store, sealing, clock, observe, share }: LedgerPa
   })
   const read = async (path: string, credentialId: string | null) =>
     fieldsOf(parsedJson(await calls.callRead(at(path, credentialId))))
-  const sheetAt = ({ location }: Pick<Place, 'location'>) =>
+  const sheetAt = ({ location }: Pick<TabPlace, 'location'>) =>
     `/sheets/${(JSON.parse(location) as { spreadsheetId: string }).spreadsheetId}`
 
   const provider: Provider = {

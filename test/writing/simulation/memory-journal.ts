@@ -1,6 +1,10 @@
 import { StoreFailure } from '../../../src/errors.ts'
 import type { LeaseStore } from '../../../src/store/leases/leases.ts'
-import type { OperationRecord, OperationStore, Outcome } from '../../../src/store/operations/operations.ts'
+import type {
+  OperationOutcome,
+  OperationRecord,
+  OperationStore,
+} from '../../../src/store/operations/operations.ts'
 import type { SheetRecord } from '../../../src/store/sheets/sheets.ts'
 import { createMemoryLeases } from './memory-leases.ts'
 import type { VirtualTime } from './virtual-time.ts'
@@ -51,7 +55,7 @@ export function createMemoryJournal(
     return result
   }
 
-  function finish(state: 'applied' | 'refused', outcomes: readonly Outcome[]): void {
+  function finish(state: 'applied' | 'refused', outcomes: readonly OperationOutcome[]): void {
     for (const { id, answer } of outcomes) {
       const operation = operations.get(id)
       if (operation?.idempotencyKey === null) operations.delete(id)

@@ -47,12 +47,12 @@ function makeChanges(records: CsvRecordList, dialect: CsvDialect, changes: reado
   return { text: editor.toText(), results }
 }
 
-interface Editor {
+interface CsvEditor {
   make(change: Change): ChangeResult | Omit<Unfit, 'changeAt'>
   toText(): string
 }
 
-function createEditor(records: CsvRecordList, { delimiter }: CsvDialect): Editor {
+function createEditor(records: CsvRecordList, { delimiter }: CsvDialect): CsvEditor {
   let last = records.lastWithData
   let { columns } = records
   const rowAt = (rowNumber: number): Cell[] => readRecord(records.raw(rowNumber), delimiter)

@@ -1,27 +1,27 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createMemoryCells } from '../../../../test/cluster/memory-cells.ts'
+import { createMemoryRegisters } from '../../../../test/cluster/memory-registers.ts'
 import { createMemoryCredentials, sealing } from '../../../../test/google/memory-credentials.ts'
 import { createVirtualTime, type VirtualTime } from '../../../../test/google/virtual-time.ts'
 import type { Observation } from '../../../reporting/observe.ts'
-import { createCellValue } from '../../../shared-state/cells/cell-value.ts'
-import type { ShareValue } from '../../../shared-state/cells/shared-value.ts'
+import { createRegisterValue } from '../../../shared-state/registers/register-value.ts'
+import type { ShareValue } from '../../../shared-state/registers/shared-value.ts'
 import { CredentialExpired, OutcomeUnknown, ProviderFailure } from '../../../sheets/provider-failure.ts'
 import { createAccessTokens } from '../../remote/access-tokens.ts'
 import { createBreaker } from '../../remote/breaker.ts'
 import { callLimits } from '../../remote/remote-calls.ts'
 import { createRetryCredit } from '../../remote/retry-credit.ts'
 import type { SharedTokens } from '../../remote/shared-tokens.ts'
-import { type Answer, ExchangeLost, type ExchangeWish } from '../../remote/transport.ts'
+import { ExchangeLost, type ExchangeWish, type HttpAnswer } from '../../remote/transport.ts'
 import { createGoogleBudget, googleRations } from './google-budget.ts'
 import { createGoogleCalls, type GoogleCall } from './google-call.ts'
 
-type Script = (wish: ExchangeWish, number: number) => Answer | ExchangeLost | Promise<Answer>
+type Script = (wish: ExchangeWish, number: number) => HttpAnswer | ExchangeLost | Promise<HttpAnswer>
 
 const json = { 'content-type': 'application/json; charset=UTF-8' }
-const good: Answer = { status: 200, headers: json, body: own('{"good":true}') }
-const html: Answer = { status: 200, headers: { 'content-type': 'text/html' }, body: own('<html>') }
-const half: Answer = { status: 200, headers: json, body: own('{"good":') }
+const good: HttpAnswer = { status: 200, headers: json, body: own('{"good":true}') }
+const html: HttpAnswer = { status: 200, headers: { 'content-type': 'text/html' }, body: own('<html>') }
+const half: HttpAnswer = { status: 200, headers: json, body: own('{"good":') }
 const reset = new ExchangeLost('no_answer', 'reset')
 const refused = new ExchangeLost('not_sent', 'connection refused')
 
@@ -31,7 +31,7 @@ function own(text: string): Buffer<ArrayBuffer> {
   return body
 }
 
-function failure(code: number, status = '', reason = ''): Answer {
+function failure(code: number, status = '', reason = ''): HttpAnswer {
   const details = [{ '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason, metadata: {} }]
   return {
     status: code,
@@ -262,7 +262,7 @@ test('a token that another instance left and Google has ended since says nothing
 })
 
 test('a 401 that is not Google’s, and a scope that only Drive wants, expire nothing', async () => {
-  const proxy: Answer = { status: 401, headers: { 'content-type': 'text/html' }, body: own('<html>') }
+  const proxy: HttpAnswer = { status: 401, headers: { 'content-type': 'text/html' }, body: own('<html>') }
   const scope = failure(403, 'PERMISSION_DENIED', 'ACCESS_TOKEN_SCOPE_INSUFFICIENT')
   for (const [answer, service] of [
     [proxy, 'sheets'],
@@ -320,9 +320,9 @@ for (const count of [1, 2]) {
   test(`while Google refuses, it is asked once for each closure, with many who wait at ${count} of ours`, async (t) => {
     const time = createVirtualTime()
     const { clock, timers } = time
-    const cells = createMemoryCells(clock)
+    const registers = createMemoryRegisters(clock)
     const share: ShareValue = (name, form) =>
-      createCellValue({ name, form, cells, clock, after: timers.after })
+      createRegisterValue({ name, form, registers, clock, after: timers.after })
     const arrivedAtMs: number[] = []
     const startMs = clock.elapsedMs()
     const script: Script = () => {

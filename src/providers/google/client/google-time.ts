@@ -1,5 +1,5 @@
 import type { Clock } from '../../../clock.ts'
-import { createFarClock } from '../../../shared-state/cells/far-clock.ts'
+import { createFarClock } from '../../../shared-state/registers/far-clock.ts'
 
 /**
  * Google's own clock, from the `Date` of its answers: one for all servers that write to a spreadsheet, also for those that

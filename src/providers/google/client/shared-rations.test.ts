@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { createQuotas, googleLimits } from '../../../../emulator/rations/quotas.ts'
-import { createMemoryCells, type MemoryCells } from '../../../../test/cluster/memory-cells.ts'
+import { createMemoryRegisters, type MemoryRegisters } from '../../../../test/cluster/memory-registers.ts'
 import { createVirtualTime, type VirtualTime } from '../../../../test/google/virtual-time.ts'
-import { createCellValue } from '../../../shared-state/cells/cell-value.ts'
-import { createFallingOverCells } from '../../../shared-state/cells/falling-over-cells.ts'
 import type { FallOver } from '../../../shared-state/fall-over.ts'
+import { createFallingOverRegisters } from '../../../shared-state/registers/falling-over-registers.ts'
+import { createRegisterValue } from '../../../shared-state/registers/register-value.ts'
 import { ProviderFailure } from '../../../sheets/provider-failure.ts'
 import { createDeadline } from '../../remote/deadline.ts'
 import type { Budget, BudgetPlace } from '../../remote/rations/budget.ts'
@@ -271,11 +271,11 @@ test('a server knows how scarce places are though others took them, and says so 
   await assert.rejects(take(two, { allowedMs: 100 }), ProviderFailure)
 })
 
-function loseNextAnswer(cells: MemoryCells): void {
-  const { swap } = cells
-  cells.swap = async (...given) => {
-    cells.swap = swap
-    await swap(...given)
+function loseNextAnswer(registers: MemoryRegisters): void {
+  const { swapRegister } = registers
+  registers.swapRegister = async (...given) => {
+    registers.swapRegister = swapRegister
+    await swapRegister(...given)
     throw new Error('lost')
   }
 }
@@ -289,8 +289,8 @@ interface TakeWish {
 function setUp(t: TestContext, count: number) {
   const time = createVirtualTime()
   const places = {
-    redis: createMemoryCells(time.clock),
-    store: createMemoryCells(time.clock, 40_000),
+    redis: createMemoryRegisters(time.clock),
+    store: createMemoryRegisters(time.clock, 40_000),
     /** Whether each server can reach Redis, or has to look elsewhere. */
     asked: Array.from({ length: count }, (): 'redis' | 'store' => 'redis'),
   }
@@ -301,14 +301,19 @@ function setUp(t: TestContext, count: number) {
       askFirst: (work) => work(),
       close() {},
     }
-    const cells = createFallingOverCells({ first: places.redis, second: places.store, fallOver, clock })
+    const registers = createFallingOverRegisters({
+      first: places.redis,
+      second: places.store,
+      fallOver,
+      clock,
+    })
     return createGoogleBudget({
       clock,
       timers,
       observe: () => {},
       random: () => 1,
       limits: googleRations,
-      share: (name, form) => createCellValue({ name, form, cells, clock, after: timers.after }),
+      share: (name, form) => createRegisterValue({ name, form, registers, clock, after: timers.after }),
     })
   })
   t.after(() => {

@@ -3,7 +3,7 @@ import { ProviderFailure } from '../../../sheets/provider-failure.ts'
 import type { Timers } from '../../../timers.ts'
 import { createDeadline } from '../../remote/deadline.ts'
 import { fieldsOf, parsedJson, textOf } from '../../remote/json-fields.ts'
-import { type Answer, ExchangeLost, type Transport } from '../../remote/transport.ts'
+import { ExchangeLost, type HttpAnswer, type Transport } from '../../remote/transport.ts'
 import type { GoogleEndpoints } from '../client/google-endpoints.ts'
 import { plainText, readGoogleError } from '../client/google-errors.ts'
 import { consentWishes, type GoogleScope, scopeUrl } from './google-consent.ts'
@@ -172,15 +172,15 @@ export function createGoogleOAuth({
     return subject !== null && email !== null ? { subject, email } : null
   }
 
-  function ask(url: string, accessToken: string): Promise<Answer> {
+  function ask(url: string, accessToken: string): Promise<HttpAnswer> {
     return exchange({ method: 'GET', url, headers: { Authorization: `Bearer ${accessToken}` } })
   }
 
-  function post(url: string, form: URLSearchParams): Promise<Answer> {
+  function post(url: string, form: URLSearchParams): Promise<HttpAnswer> {
     return exchange({ method: 'POST', url, headers: formType, body: form.toString() })
   }
 
-  async function exchange(wish: Omit<Parameters<Transport['exchange']>[0], 'signal'>): Promise<Answer> {
+  async function exchange(wish: Omit<Parameters<Transport['exchange']>[0], 'signal'>): Promise<HttpAnswer> {
     const deadline = createDeadline(clock, timers, allowedMs)
     try {
       return await transport.exchange({ ...wish, signal: deadline.signal })

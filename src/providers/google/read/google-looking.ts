@@ -1,4 +1,4 @@
-import type { Place } from '../../../sheets/provider.ts'
+import type { TabPlace } from '../../../sheets/provider.ts'
 import { fieldsOf, listOf, parsedJson } from '../../remote/json-fields.ts'
 import type { GoogleCalls } from '../client/google-call.ts'
 import type { GoogleEndpoints } from '../client/google-endpoints.ts'
@@ -11,12 +11,12 @@ import { readTabView, type TabView, tabViewFields } from './tab-view.ts'
 /** The small reads around a write. */
 export interface GoogleLooking {
   /** These rows, cell by cell; 'outside' when one of the ranges begins beyond the last row of the grid. */
-  look(place: Place, ranges: readonly RowRange[]): Promise<TabView | 'outside'>
+  readTabRanges(place: TabPlace, ranges: readonly RowRange[]): Promise<TabView | 'outside'>
   /** The number of the last row with a value in it; 0 when there is none. */
-  countRows(place: Place): Promise<number>
-  findMarker(place: Place, marker: Marker): Promise<'done' | 'void' | 'foreign' | 'absent'>
+  countRows(place: TabPlace): Promise<number>
+  findMarker(place: TabPlace, marker: Marker): Promise<'done' | 'void' | 'foreign' | 'absent'>
   /** All that Rowport ever left in the spreadsheet and nobody has deleted. */
-  allMarkers(place: Place): Promise<FoundMarker[]>
+  allMarkers(place: TabPlace): Promise<FoundMarker[]>
 }
 
 /** Both included. */
@@ -27,7 +27,7 @@ export interface RowRange {
 
 export function createGoogleLooking(calls: GoogleCalls, endpoints: GoogleEndpoints): GoogleLooking {
   return {
-    async look(place, ranges) {
+    async readTabRanges(place, ranges) {
       const { tabId } = parseGoogleLocation(place.location)
       const dataFilters = joined(ranges).map(({ from, to }) => ({
         // By the tab's id: its title may change at any time.
@@ -56,7 +56,7 @@ export function createGoogleLooking(calls: GoogleCalls, endpoints: GoogleEndpoin
         },
         onBody() {
           count = createRowCount()
-          return count.look
+          return count.countPiece
         },
       })
       return count.rows()
@@ -75,7 +75,7 @@ export function createGoogleLooking(calls: GoogleCalls, endpoints: GoogleEndpoin
 
   /** A search that finds nothing says so; asking for one by its id would answer like a spreadsheet that is gone. */
   async function search(
-    place: Place,
+    place: TabPlace,
     developerMetadataLookup: object,
     isUrgent: boolean,
   ): Promise<unknown[]> {
@@ -86,13 +86,13 @@ export function createGoogleLooking(calls: GoogleCalls, endpoints: GoogleEndpoin
     )
   }
 
-  async function ask(place: Place, method: string, body: object, isUrgent = true): Promise<unknown> {
+  async function ask(place: TabPlace, method: string, body: object, isUrgent = true): Promise<unknown> {
     const answer = parsedJson(await calls.callRead({ ...callOf(place, method), body, isUrgent }))
     if (answer === undefined) throw unreadable()
     return answer
   }
 
-  function callOf({ location, credentialId }: Place, method: string) {
+  function callOf({ location, credentialId }: TabPlace, method: string) {
     const { spreadsheetId } = parseGoogleLocation(location)
     const url = `${endpoints.sheets}/${encodeURIComponent(spreadsheetId)}${method}&prettyPrint=false`
     return { credentialId, service: 'sheets', method: 'POST', url, isUrgent: true } as const

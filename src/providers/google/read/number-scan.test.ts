@@ -24,7 +24,7 @@ test('a number is found if and only if a cell is one, however the bytes are cut'
         }
         const bytes = Buffer.from(JSON.stringify(answer, null, isPretty ? 2 : undefined))
         const scan = createNumberScan()
-        for (let at = 0; at < bytes.length; at += size) scan.look(bytes.subarray(at, at + size))
+        for (let at = 0; at < bytes.length; at += size) scan.scanPiece(bytes.subarray(at, at + size))
         assert.equal(
           scan.hasNumber(),
           values.flat().some((value) => typeof value === 'number'),

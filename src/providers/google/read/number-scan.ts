@@ -1,6 +1,6 @@
 /** Looks for a number among the cells of a values answer, piece by piece, without parsing it. */
 export interface NumberScan {
-  look(piece: Uint8Array): void
+  scanPiece(piece: Uint8Array): void
   hasNumber(): boolean
 }
 
@@ -21,7 +21,7 @@ export function createNumberScan(): NumberScan {
   let before = 0
 
   return {
-    look(piece) {
+    scanPiece(piece) {
       if (isFound) return
       for (let at = 0; at < piece.length; at++) {
         const byte = piece[at] ?? 0

@@ -5,7 +5,7 @@ import { createRowCount } from './row-count.ts'
 function counted(answer: unknown, pieceBytes: number): number {
   const bytes = Buffer.from(JSON.stringify(answer))
   const count = createRowCount()
-  for (let at = 0; at < bytes.length; at += pieceBytes) count.look(bytes.subarray(at, at + pieceBytes))
+  for (let at = 0; at < bytes.length; at += pieceBytes) count.countPiece(bytes.subarray(at, at + pieceBytes))
   return count.rows()
 }
 

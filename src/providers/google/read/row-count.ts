@@ -1,6 +1,6 @@
 /** Counts the rows in a values answer, piece by piece, without parsing it. */
 export interface RowCount {
-  look(piece: Uint8Array): void
+  countPiece(piece: Uint8Array): void
   rows(): number
 }
 
@@ -18,7 +18,7 @@ export function createRowCount(): RowCount {
   let isEscaped = false
 
   return {
-    look(piece) {
+    countPiece(piece) {
       for (let at = 0; at < piece.length; at++) {
         const byte = piece[at]
         if (isInText) {

@@ -1,4 +1,4 @@
-import type { Place } from '../../../sheets/provider.ts'
+import type { TabPlace } from '../../../sheets/provider.ts'
 import { ProviderFailure } from '../../../sheets/provider-failure.ts'
 import type { GoogleLooking } from './google-looking.ts'
 import { lastFilledIn, type TabHead, type TabMemory } from './tab-memory.ts'
@@ -6,9 +6,9 @@ import { lastFilledIn, type TabHead, type TabMemory } from './tab-memory.ts'
 /** Header, size and end of a tab. */
 export interface TabHeads {
   /** As Google has it now; what is remembered only tells where to look. */
-  lookAtHead(place: Place): Promise<TabHead>
+  lookAtHead(place: TabPlace): Promise<TabHead>
   /** From memory while that is young enough. */
-  headOf(place: Place, maxAgeMs: number): Promise<TabHead>
+  headOf(place: TabPlace, maxAgeMs: number): Promise<TabHead>
 }
 
 /** People add a few rows at the end now and then; so far we look beyond the end that we know. */
@@ -23,7 +23,7 @@ export function createTabHeads(looking: GoogleLooking, memory: TabMemory): TabHe
     },
   }
 
-  async function lookAtHead(place: Place): Promise<TabHead> {
+  async function lookAtHead(place: TabPlace): Promise<TabHead> {
     const known = memory.get(place)
     const seen = known && (await lookAt(place, known.lastRow))
     if (seen?.lastRow) return memory.keep(place, seen.view, seen.lastRow)
@@ -33,10 +33,10 @@ export function createTabHeads(looking: GoogleLooking, memory: TabMemory): TabHe
     return memory.keep(place, found.view, found.lastRow ?? counted)
   }
 
-  async function lookAt(place: Place, lastRow: number) {
+  async function lookAt(place: TabPlace, lastRow: number) {
     const from = Math.max(1, lastRow)
     const range = { from, to: from + rowsAhead }
-    const view = await looking.look(place, [{ from: 1, to: 1 }, range])
+    const view = await looking.readTabRanges(place, [{ from: 1, to: 1 }, range])
     return view === 'outside' ? null : { view, lastRow: lastFilledIn(view, range) }
   }
 }

@@ -1,5 +1,5 @@
 import type { Clock } from '../../../clock.ts'
-import type { Place } from '../../../sheets/provider.ts'
+import type { TabPlace } from '../../../sheets/provider.ts'
 import type { Cell } from '../../../sheets/rows/grid.ts'
 import type { RowRange } from './google-looking.ts'
 import type { SeenCell, TabView } from './tab-view.ts'
@@ -19,12 +19,12 @@ export interface TabHead {
 }
 
 export interface TabMemory {
-  get(place: Place): TabHead | null
+  get(place: TabPlace): TabHead | null
   ageMs(head: TabHead): number
-  keep(place: Place, view: TabView, lastRow: number): TabHead
+  keep(place: TabPlace, view: TabView, lastRow: number): TabHead
   /** So many rows have gone from above the end. */
-  moveUp(place: Place, rows: number): void
-  forget(place: Place): void
+  moveUp(place: TabPlace, rows: number): void
+  forget(place: TabPlace): void
 }
 
 const maxRemembered = 1_000
@@ -63,7 +63,7 @@ export function createTabMemory(clock: Clock): TabMemory {
   }
 }
 
-function keyOf({ location, credentialId }: Place): string {
+function keyOf({ location, credentialId }: TabPlace): string {
   return `${credentialId} ${location}`
 }
 

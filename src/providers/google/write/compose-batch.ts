@@ -7,7 +7,7 @@ import { batchRequests } from './google-batch.ts'
 import { createMarkerRequest, deleteMarkerRequest, type Marker } from './marker.ts'
 import type { RowTurns } from './row-turns.ts'
 
-export interface BatchParts {
+export interface GoogleBatchParts {
   tabId: number
   changes: readonly Change[]
   turns: RowTurns
@@ -43,7 +43,7 @@ const rowsAfter = 50
 const maxCellsShown = 50_000
 
 /** The whole batch, and which rows its answer is to show: those of the same moment at which it was applied. */
-export function composeBatch(parts: BatchParts): ComposedBatch {
+export function composeBatch(parts: GoogleBatchParts): ComposedBatch {
   const { tabId, changes, turns, head, view, marker, oldMarkers } = parts
   const known = view ?? head
   if (!known) throw new Error('A batch needs a look at the tab')

@@ -1,6 +1,6 @@
 import type { Observe } from '../../../reporting/observe.ts'
 import type { Change, ChangeResult } from '../../../sheets/change.ts'
-import type { Committed, Place } from '../../../sheets/provider.ts'
+import type { Committed, TabPlace } from '../../../sheets/provider.ts'
 import { OutcomeUnknown } from '../../../sheets/provider-failure.ts'
 import { areSameColumns, type Column } from '../../../sheets/rows/table.ts'
 import { fieldsOf } from '../../remote/json-fields.ts'
@@ -33,8 +33,8 @@ export interface CommitParts {
 }
 
 /** One batch on its way. */
-export interface Attempt {
-  place: Place
+export interface BatchAttempt {
+  place: TabPlace
   changes: readonly Change[]
   turns: RowTurns
   /** Those that the changes were judged on; null where nobody says. */
@@ -43,7 +43,7 @@ export interface Attempt {
 }
 
 /** What the batch was made from, and what it was. */
-interface Sent extends ComposedBatch {
+interface SentBatch extends ComposedBatch {
   /** As it was seen last. */
   header: readonly SeenCell[]
   view: TabView | null
@@ -61,11 +61,11 @@ const answerFields = `spreadsheetId,replies(createDeveloperMetadata(developerMet
 class Outdated extends Error {}
 
 /** Sends a batch, exactly once, and reads from its own answer what has become of the rows. */
-export async function commitBatch(attempt: Attempt, parts: CommitParts): Promise<Committed> {
+export async function commitBatch(attempt: BatchAttempt, parts: CommitParts): Promise<Committed> {
   const { place, marker } = attempt
   const { calls, endpoints, memory, cleaning } = parts
   const { spreadsheetId } = parseGoogleLocation(place.location)
-  let sent: Sent | null = null
+  let sent: SentBatch | null = null
   try {
     const answer = await calls.callWrite({
       credentialId: place.credentialId,
@@ -93,13 +93,14 @@ export async function commitBatch(attempt: Attempt, parts: CommitParts): Promise
 }
 
 /** Looks once more, as late as can be, and holds what it sees against what the changes were judged on. */
-async function compose(attempt: Attempt, parts: CommitParts): Promise<Sent> {
+async function compose(attempt: BatchAttempt, parts: CommitParts): Promise<SentBatch> {
   const { place, changes, turns, columns, marker } = attempt
   const { spreadsheetId, tabId } = parseGoogleLocation(place.location)
   const isAdding = changes.some(({ kind }) => kind === 'add')
   const head = isAdding ? await parts.heads.headOf(place, trustHeadMs) : null
   const touched = touchedBefore(changes, turns)
-  const view = touched.length > 0 ? await parts.looking.look(place, [{ from: 1, to: 1 }, ...touched]) : null
+  const view =
+    touched.length > 0 ? await parts.looking.readTabRanges(place, [{ from: 1, to: 1 }, ...touched]) : null
   if (view === 'outside' || (view && !isAsJudged(changes, turns, view))) throw new Outdated()
   const header = view?.row(1) ?? head?.header ?? []
   if (columns && !areColumnsAsJudged(changes, columns, columnsOfHeader(header))) throw new Outdated()
@@ -121,9 +122,9 @@ function isAsJudged(changes: readonly Change[], turns: RowTurns, view: TabView):
 }
 
 async function applied(
-  attempt: Attempt,
+  attempt: BatchAttempt,
   answer: unknown,
-  sent: Sent | null,
+  sent: SentBatch | null,
   parts: CommitParts,
 ): Promise<Committed> {
   const { place, changes, turns, columns, marker } = attempt
@@ -155,8 +156,8 @@ function withHeader(view: TabView, after: TabView): TabView {
 }
 
 function tellRaces(
-  { changes, turns }: Attempt,
-  { header, view }: Sent,
+  { changes, turns }: BatchAttempt,
+  { header, view }: SentBatch,
   after: TabView,
   results: readonly ChangeResult[],
   { observe }: CommitParts,
@@ -181,9 +182,9 @@ function tellRaces(
  * itself is looked up.
  */
 async function refused(
-  { place, marker }: Attempt,
+  { place, marker }: BatchAttempt,
   refusal: RefusedByGoogle,
-  sent: Sent | null,
+  sent: SentBatch | null,
   { looking, cleaning }: CommitParts,
 ): Promise<Committed> {
   // It was a look before sending that was refused.

@@ -1,4 +1,4 @@
-import type { Place } from '../../../sheets/provider.ts'
+import type { TabPlace } from '../../../sheets/provider.ts'
 import { OutcomeUnknown, ProviderFailure } from '../../../sheets/provider-failure.ts'
 import { fieldsOf, listOf } from '../../remote/json-fields.ts'
 import type { GoogleCalls } from '../client/google-call.ts'
@@ -19,7 +19,7 @@ export interface SettlingParts {
  * If not, it is there already, and its text tells who left it: the batch, or one of us who settled before.
  */
 export async function settleMarker(
-  place: Place,
+  place: TabPlace,
   marker: Marker,
   { calls, endpoints, looking }: SettlingParts,
 ): Promise<'applied' | 'void'> {

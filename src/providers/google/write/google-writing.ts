@@ -1,7 +1,7 @@
 import type { Clock } from '../../../clock.ts'
 import type { Observe } from '../../../reporting/observe.ts'
 import type { Change, Unfit } from '../../../sheets/change.ts'
-import type { Place, Provider } from '../../../sheets/provider.ts'
+import type { Provider, TabPlace } from '../../../sheets/provider.ts'
 import type { Cell } from '../../../sheets/rows/grid.ts'
 import { pause, type Timers } from '../../../timers.ts'
 import type { AccessTokens } from '../../remote/access-tokens.ts'
@@ -114,7 +114,7 @@ export function createGoogleWriting(googleParts: GoogleWritingParts): GoogleWrit
 
   /** As the changes were judged on them; who does not tell is looked up. */
   async function rowsBefore(
-    place: Place,
+    place: TabPlace,
     changes: readonly Change[],
     turns: RowTurns,
   ): Promise<{ row(rowNumber: number): readonly Cell[] } | Unfit> {
@@ -131,7 +131,7 @@ export function createGoogleWriting(googleParts: GoogleWritingParts): GoogleWrit
       else unknown.set(row, changeAt)
     })
     if (unknown.size > 0) {
-      const view = await looking.look(
+      const view = await looking.readTabRanges(
         place,
         [...unknown.keys()].map((row) => ({ from: row, to: row })),
       )
@@ -143,7 +143,7 @@ export function createGoogleWriting(googleParts: GoogleWritingParts): GoogleWrit
   }
 
   /** Those that other processes left behind; nobody waits for it. */
-  function findOldMarkers(place: Place): void {
+  function findOldMarkers(place: TabPlace): void {
     const { spreadsheetId } = parseGoogleLocation(place.location)
     if (!cleaning.mustSearch(spreadsheetId)) return
     looking.allMarkers(place).then(

@@ -1,4 +1,4 @@
-import type { Place } from '../../../sheets/provider.ts'
+import type { TabPlace } from '../../../sheets/provider.ts'
 import type { GoogleLooking } from '../read/google-looking.ts'
 import type { TabView } from '../read/tab-view.ts'
 import { onlyPlaceOf, placeByEnd, placeOfLastAdded } from './added-rows.ts'
@@ -18,7 +18,7 @@ export interface Standing {
  * certain, because people have been quick and rows that look like ours stand beside them.
  */
 export async function standingAt(
-  place: Place,
+  place: TabPlace,
   { rows, first, window, isOnlyEnd }: AddedRows,
   after: TabView,
   looking: GoogleLooking,
@@ -27,7 +27,7 @@ export async function standingAt(
   if (shown !== null) return { first: shown, view: after }
   const lastRow = await looking.countRows(place)
   const range = { from: Math.max(1, lastRow - rows.length + 1 - lookBack), to: lastRow + 1 }
-  const view = await looking.look(place, [{ from: 1, to: 1 }, range])
+  const view = await looking.readTabRanges(place, [{ from: 1, to: 1 }, range])
   if (view === 'outside') throw notUnderstood()
   const found = onlyPlaceOf(view, rows, range)
   return found === null ? null : { first: found, view }

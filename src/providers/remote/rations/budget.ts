@@ -1,6 +1,6 @@
 import type { Clock } from '../../../clock.ts'
-import { createOwnValue } from '../../../shared-state/cells/own-value.ts'
-import type { ShareValue } from '../../../shared-state/cells/shared-value.ts'
+import { createOwnValue } from '../../../shared-state/registers/own-value.ts'
+import type { ShareValue } from '../../../shared-state/registers/shared-value.ts'
 import { ProviderFailure } from '../../../sheets/provider-failure.ts'
 import type { Timers } from '../../../timers.ts'
 import type { Deadline } from '../deadline.ts'

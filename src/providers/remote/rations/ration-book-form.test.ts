@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { settledWithinMs } from '../../../shared-state/cells/cell-value.ts'
+import { settledWithinMs } from '../../../shared-state/registers/register-value.ts'
 import { endPlace, type RationBook, rationOf, takePlace } from './ration-book.ts'
 import { rationBookForm } from './ration-book-form.ts'
 import { runningMs } from './ration-window.ts'

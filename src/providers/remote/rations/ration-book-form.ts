@@ -1,5 +1,5 @@
-import { settledWithinMs } from '../../../shared-state/cells/cell-value.ts'
-import type { ValueForm } from '../../../shared-state/cells/shared-value.ts'
+import { settledWithinMs } from '../../../shared-state/registers/register-value.ts'
+import type { ValueForm } from '../../../shared-state/registers/shared-value.ts'
 import { addEnded, forgetPlace, isIdle, type RationBook, rationOf } from './ration-book.ts'
 import { emptyRation, type Ration, type RationPlace } from './ration-window.ts'
 

@@ -1,10 +1,10 @@
 import { randomBase62 } from '../../../secrets/random-base62.ts'
-import type { SharedValue } from '../../../shared-state/cells/shared-value.ts'
+import type { SharedValue } from '../../../shared-state/registers/shared-value.ts'
 import { ProviderFailure } from '../../../sheets/provider-failure.ts'
 import type { Cancel, Timers } from '../../../timers.ts'
 import type { Deadline } from '../deadline.ts'
 import { endPlace, type RationBook, tidy } from './ration-book.ts'
-import { noteWaiting, type Served, serve, type Waiting } from './ration-turn.ts'
+import { noteWaiting, type RationWaiter, type Served, serve } from './ration-turn.ts'
 import { emptyRation, type Ration, type RationWindow } from './ration-window.ts'
 
 /** Those of this server who wait for one kind of ration, and the book in which all servers write what they take. */
@@ -33,7 +33,7 @@ export interface RationQueueParts {
   projectWindow(ration: Ration): RationWindow
 }
 
-interface Waiter extends Waiting {
+interface Waiter extends RationWaiter {
   give(placeId: string): void
   refuse(error: unknown): void
 }

@@ -10,7 +10,7 @@ interface InTurn {
   sinceMs: number | null
 }
 
-export interface Waiting extends InTurn {
+export interface RationWaiter extends InTurn {
   /**
    * Of the place that was meant for it, since the first time; null until then. The same in every try to write that
    * down: one that seemed to fail may have been kept.
@@ -35,7 +35,7 @@ const believedMs = 2_500
 const renewBeforeMs = 1_250
 
 /** Gives out what may be given out now, to whoever is next: urgent ones first, and then as they came. */
-export function serve<W extends Waiting>(
+export function serve<W extends RationWaiter>(
   book: RationBook,
   waiters: readonly W[],
   nowMs: number,
@@ -65,7 +65,7 @@ interface Next<W> extends InTurn {
   waiter: W | null
 }
 
-function inOrder<W extends Waiting>(book: RationBook, waiters: readonly W[], server: string): Next<W>[] {
+function inOrder<W extends RationWaiter>(book: RationBook, waiters: readonly W[], server: string): Next<W>[] {
   const ours = waiters.map(({ subject, isUrgent, sinceMs }, at) => ({
     subject,
     isUrgent,
@@ -85,7 +85,7 @@ function sinceOf({ sinceMs }: InTurn): number {
 /** Tells the other servers who of ours is next for each owner's ration. False when they know already. */
 export function noteWaiting(
   book: RationBook,
-  waiters: readonly Waiting[],
+  waiters: readonly RationWaiter[],
   nowMs: number,
   { server }: Pick<TurnParts, 'server'>,
 ): boolean {

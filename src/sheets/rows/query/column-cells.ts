@@ -1,12 +1,12 @@
 import type { IndexedSnapshot } from '../snapshot.ts'
 import { type IndexedColumn, indexedColumn, seen } from './column-index.ts'
-import { type CellReader, cellReader } from './row-cells.ts'
+import { cellReader, type RowCellReader } from './row-cells.ts'
 import { compareTexts, folded } from './text-order.ts'
 
 /** The cells that codes stand for. What looks at many of them is done in steps: each may stand behind megabytes of its row. */
 export class ColumnCells {
   readonly column: IndexedColumn
-  readonly #reader: CellReader
+  readonly #reader: RowCellReader
   readonly #index: number
 
   constructor(snapshot: IndexedSnapshot, index: number) {

@@ -3,7 +3,7 @@ import { keyPrefixes } from '../row-json.ts'
 import { rowBytes, type Snapshot } from '../snapshot.ts'
 
 /** Finds and reads single cells in the JSON text of the rows. */
-export interface CellReader {
+export interface RowCellReader {
   /** All rows, as in the snapshot. */
   list: Buffer
   cell(position: number, column: number): Cell
@@ -44,9 +44,9 @@ const rememberedFromBytes = 16 * 1024
 const rememberedPart = 1 / 16
 
 /** Kept as long as the snapshot: measuring 16,384 headers for each query would be noticed. */
-const readers = new WeakMap<Snapshot, CellReader>()
+const readers = new WeakMap<Snapshot, RowCellReader>()
 
-export function cellReader(snapshot: Snapshot): CellReader {
+export function cellReader(snapshot: Snapshot): RowCellReader {
   const known = readers.get(snapshot)
   if (known) return known
   const reader = createCellReader(snapshot)
@@ -63,7 +63,7 @@ export function cellsAt(snapshot: Snapshot, position: number): Cell[] {
   return cellReader(snapshot).row(position)
 }
 
-function createCellReader(snapshot: Snapshot): CellReader {
+function createCellReader(snapshot: Snapshot): RowCellReader {
   const { columns, listJson, rowStarts, rowNumbers } = snapshot
   const list = Buffer.from(listJson.buffer, listJson.byteOffset, listJson.byteLength)
   const prefixBytes = Uint32Array.from(keyPrefixes(columns), (prefix) => Buffer.byteLength(prefix))

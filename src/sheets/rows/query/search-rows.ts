@@ -1,5 +1,5 @@
 import { rowBytes, type Snapshot } from '../snapshot.ts'
-import { type CellReader, cellReader, longTextBytes } from './row-cells.ts'
+import { cellReader, longTextBytes, type RowCellReader } from './row-cells.ts'
 import { createTextNeedle, type TextNeedle } from './text-needle.ts'
 import { folded } from './text-order.ts'
 
@@ -78,7 +78,7 @@ function createRowGlance(snapshot: Snapshot, foldedText: string): (position: num
   }
 }
 
-function isInShortRow(reader: CellReader, position: number, needle: TextNeedle): boolean {
+function isInShortRow(reader: RowCellReader, position: number, needle: TextNeedle): boolean {
   const spans = reader.spans(position)
   for (let at = 0; at < spans.length; at += 2) {
     const cell = reader.decode(spans[at] ?? 0, spans[at + 1] ?? 0)
@@ -87,7 +87,7 @@ function isInShortRow(reader: CellReader, position: number, needle: TextNeedle):
   return false
 }
 
-function* isInLongRow(reader: CellReader, position: number, needle: TextNeedle): Generator<void, boolean> {
+function* isInLongRow(reader: RowCellReader, position: number, needle: TextNeedle): Generator<void, boolean> {
   // Another search may look at another row meanwhile.
   const spans = reader.spans(position).slice()
   for (let column = 0; column * 2 < spans.length; column++) {
@@ -98,7 +98,7 @@ function* isInLongRow(reader: CellReader, position: number, needle: TextNeedle):
 }
 
 function* isInSpan(
-  reader: CellReader,
+  reader: RowCellReader,
   spans: Uint32Array,
   column: number,
   needle: TextNeedle,

@@ -9,7 +9,7 @@ export interface TextOrder {
 }
 
 /** Texts from `from` to `to` of the order are alike in their first `depth` units. */
-interface Group {
+interface AlikeTexts {
   from: number
   to: number
   depth: number
@@ -39,7 +39,7 @@ export function sortTexts(texts: FoldedTexts): TextOrder {
   const keys = new Float64Array(count)
   const former = new Uint32Array(count)
   // Not recursion: texts that differ only after thousands of units would need as many frames.
-  const open: Group[] = [{ from: 0, to: count, depth: 0 }]
+  const open: AlikeTexts[] = [{ from: 0, to: count, depth: 0 }]
   for (let group = open.pop(); group; group = open.pop()) {
     if (group.to - group.from <= smallGroup) sortSmall(texts, order, isNew, group)
     else sortLarge(texts, order, isNew, group, keys, former, open)
@@ -51,10 +51,10 @@ function sortLarge(
   texts: FoldedTexts,
   order: Uint32Array,
   isNew: Uint8Array,
-  { from, to, depth }: Group,
+  { from, to, depth }: AlikeTexts,
   keys: Float64Array,
   former: Uint32Array,
-  open: Group[],
+  open: AlikeTexts[],
 ): void {
   const start = commonLength(texts, order, from, to, depth)
   const { lowest, base } = unitRange(texts, order, from, to, start)
@@ -149,7 +149,7 @@ function sortSmall(
   texts: FoldedTexts,
   order: Uint32Array,
   isNew: Uint8Array,
-  { from, to, depth }: Group,
+  { from, to, depth }: AlikeTexts,
 ): void {
   for (let at = from + 1; at < to; at++) {
     const text = order[at] ?? 0

@@ -1,13 +1,13 @@
 import type pg from 'pg'
 import type { ColumnValues } from '../sql-database.ts'
 
-interface Waiting {
+interface PendingLookUp {
   values: readonly string[]
   answer(row: ColumnValues | null): void
   reject(error: unknown): void
 }
 
-type Query = (asked: pg.QueryArrayConfig) => Promise<pg.QueryArrayResult>
+type LookUpQuery = (asked: pg.QueryArrayConfig) => Promise<pg.QueryArrayResult>
 
 /** Each is another statement to plan when it is first met, and longer ones gain nothing. */
 const maxTogether = 64
@@ -17,13 +17,13 @@ const maxTogether = 64
  * for each set of parameters, and each sees everything committed before it was asked for, because the statement begins
  * after all of them were. The driver's work for a statement is most of what a look-up costs here.
  */
-export function createBatchedLookUp(name: string, text: string, query: Query) {
+export function createBatchedLookUp(name: string, text: string, query: LookUpQuery) {
   const parameters = Math.max(0, ...[...text.matchAll(/\$(\d+)/g)].map(([, number]) => Number(number)))
   const together = {
     name: `${name}_together`,
     text: togetherText(text, parameters),
   }
-  let waiting: Waiting[] = []
+  let waiting: PendingLookUp[] = []
 
   return (values: readonly string[]): Promise<ColumnValues | null> =>
     new Promise((answer, reject) => {
@@ -37,7 +37,7 @@ export function createBatchedLookUp(name: string, text: string, query: Query) {
     for (let at = 0; at < all.length; at += maxTogether) void ask(all.slice(at, at + maxTogether))
   }
 
-  async function ask(batch: readonly Waiting[]): Promise<void> {
+  async function ask(batch: readonly PendingLookUp[]): Promise<void> {
     const [first] = batch
     if (!first) return
     try {

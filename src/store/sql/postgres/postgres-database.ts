@@ -117,7 +117,7 @@ function failingAsStore(pool: pg.Pool, noteRefusal: (error: unknown) => void): P
     options: pool.options,
     async connect() {
       const client = await pool.connect().catch(asStoreFailure)
-      const told: Pick<PostgresPoolClient, 'release'> & { query: Query } = {
+      const told: Pick<PostgresPoolClient, 'release'> & { query: PostgresQuery } = {
         query: (text, values) => client.query(text, [...values]).catch(failing),
         release: () => client.release(),
       }
@@ -127,7 +127,7 @@ function failingAsStore(pool: pg.Pool, noteRefusal: (error: unknown) => void): P
   }
 }
 
-type Query = (text: string, values: readonly unknown[]) => Promise<pg.QueryResult>
+type PostgresQuery = (text: string, values: readonly unknown[]) => Promise<pg.QueryResult>
 
 /** What is taken, or belongs to nothing any more, is an answer; anything else is a store that does not work. */
 function asStoreFailure(error: unknown): never {

@@ -2,14 +2,14 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { StoreFailure } from '../../../errors.ts'
 import type { ColumnValues } from '../sql-database.ts'
 
-interface Waiting {
-  read: Read
+interface PendingRead {
+  read: CompiledRead
   parameters: readonly string[]
   answer(row: ColumnValues | null): void
   reject(error: unknown): void
 }
 
-interface Read {
+interface CompiledRead {
   statement: StatementSync
   /** What it gave under the database's present version. */
   known: Map<string, ColumnValues | null>
@@ -35,13 +35,13 @@ export function createBatchedReads(connection: DatabaseSync): PrepareRead {
   const begin = connection.prepare('begin')
   const commit = connection.prepare('commit')
   const dataVersion = connection.prepare('pragma data_version', { returnArrays: true })
-  const reads: Read[] = []
+  const reads: CompiledRead[] = []
   let version: unknown
-  let waiting: Waiting[] = []
+  let waiting: PendingRead[] = []
 
   return (sql, toResult) => {
     const statement = connection.prepare(sql, { returnArrays: true })
-    const read: Read = { statement, known: new Map() }
+    const read: CompiledRead = { statement, known: new Map() }
     reads.push(read)
     return (parameters) =>
       new Promise((resolve, reject) => {
@@ -74,7 +74,7 @@ export function createBatchedReads(connection: DatabaseSync): PrepareRead {
     for (const { known } of reads) known.clear()
   }
 
-  function rowFor({ statement, known }: Read, parameters: readonly string[]): ColumnValues | null {
+  function rowFor({ statement, known }: CompiledRead, parameters: readonly string[]): ColumnValues | null {
     const name = JSON.stringify(parameters)
     const before = known.get(name)
     if (before !== undefined) return before

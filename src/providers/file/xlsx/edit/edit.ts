@@ -14,12 +14,12 @@ import type { Workbook } from '../read/workbook.ts'
 import { createWorksheetHandler } from '../read/worksheet.ts'
 import { refuseCellsInTheWay, refuseCutFormulas } from './parts/cells-in-the-way.ts'
 import { changeDimension } from './parts/dimension.ts'
+import { type EditPlan, planChanges } from './parts/edit-plan.ts'
 import { followChanges } from './parts/follow.ts'
 import { reaches } from './parts/formula-shift.ts'
 import { createLook } from './parts/look.ts'
 import { Obstacle } from './parts/obstacle.ts'
 import { encodeXml, refuseOtherEncodings } from './parts/part-output.ts'
-import { type Plan, planChanges } from './parts/plan.ts'
 import { shiftSections } from './parts/sections.ts'
 import { sheetPieces } from './parts/sheet-rewrite.ts'
 import { type SheetScan, scanSheet } from './parts/sheet-scan.ts'
@@ -142,7 +142,7 @@ function refuseProtection({ root }: SheetScan): void {
 }
 
 /** Where rows go that it knows, or the cell that has the text is written over, the others could no longer share it. */
-function unsharedFormulas({ sharedFormulas }: SheetScan, { shift, writes }: Plan): Set<string> {
+function unsharedFormulas({ sharedFormulas }: SheetScan, { shift, writes }: EditPlan): Set<string> {
   const unshared = [...sharedFormulas].filter(([, { row, column, lastRow, text }]) => {
     const isCut = lastRow >= shift.firstRow || reaches(text, shift.firstRow - (lastRow - row))
     return isCut || writes.get(row)?.cells.has(column - 1)
@@ -155,7 +155,7 @@ async function changeWorkbook(
   archive: ZipArchive,
   workbook: Workbook,
   scan: SheetScan,
-  plan: Plan,
+  plan: EditPlan,
   tab: string,
 ): Promise<(XmlPart | { gone: string })[]> {
   const { path, relationships } = workbook

@@ -6,7 +6,7 @@ import type { NumberFormat } from './number-format.ts'
 import { decodeXstring } from './string-item.ts'
 
 /** Makes a cell of what is written in it. `type` and `style` are its attributes `t` and `s`. */
-export interface CellReader {
+export interface XlsxCellReader {
   /** `raw` is the text of its `<v>`. */
   value(raw: string, type: string | undefined, style: string | undefined): Cell
   /** Of its `<is>`. */
@@ -23,7 +23,7 @@ export interface WorkbookValues {
 const DECIMAL = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/
 
 /** Cells as typed JSON values (docs/contract.md#values). */
-export function createTypedReader(workbook: WorkbookValues): CellReader {
+export function createTypedReader(workbook: WorkbookValues): XlsxCellReader {
   return {
     value: (raw, type, style) => readCellValue(raw, type, style, workbook),
     inlineText: (text) => text,
@@ -34,7 +34,7 @@ export function createTypedReader(workbook: WorkbookValues): CellReader {
 export function createDisplayReader(
   { sharedStrings, uses1904 }: Pick<WorkbookValues, 'sharedStrings' | 'uses1904'>,
   formats: readonly DisplayFormat[],
-): CellReader {
+): XlsxCellReader {
   const formatOf = (style: string | undefined): DisplayFormat => formats[Number(style ?? 0)] ?? generalFormat
   // No number is shown here, only what needs no format is read: texts, errors and dates that have none.
   const workbook = { sharedStrings, cellFormats: [], uses1904 }

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { formatIsoCell, formatSerial } from './date.ts'
-import type { CellKind } from './number-format.ts'
+import type { NumberFormatKind } from './number-format.ts'
 
-const cases: [name: string, serial: number, kind: CellKind, expected: string | number][] = [
+const cases: [name: string, serial: number, kind: NumberFormatKind, expected: string | number][] = [
   ['the first day', 1, 'date', '1900-01-01'],
   ['the last day before the leap day that never was', 59, 'date', '1900-02-28'],
   ['the leap day that never was', 60, 'date', 60],
@@ -65,7 +65,7 @@ test('every day from March 1900 on is what the calendar says', () => {
   )
 })
 
-const isoCases: [text: string, kind: CellKind, expected: string][] = [
+const isoCases: [text: string, kind: NumberFormatKind, expected: string][] = [
   ['2026-11-15', 'number', '2026-11-15'],
   ['2026-11-15', 'date-time', '2026-11-15T00:00:00'],
   ['2026-11-15T09:30:00', 'number', '2026-11-15T09:30:00'],

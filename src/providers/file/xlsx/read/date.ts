@@ -1,4 +1,4 @@
-import type { CellKind } from './number-format.ts'
+import type { NumberFormatKind } from './number-format.ts'
 
 const SECONDS_PER_DAY = 86_400
 const MS_PER_DAY = 86_400_000
@@ -11,7 +11,7 @@ const UNIX_EPOCH_SERIAL = 25_569
 const PHANTOM_LEAP_DAY = 60
 
 /** The cell as docs/contract.md#values wants it, or the number itself where no such date or time exists. */
-export function formatSerial(serial: number, kind: CellKind, uses1904: boolean): string | number {
+export function formatSerial(serial: number, kind: NumberFormatKind, uses1904: boolean): string | number {
   if (kind === 'number' || serial < 0) return serial
   const totalSeconds = Math.round(serial * SECONDS_PER_DAY)
   const day = Math.floor(totalSeconds / SECONDS_PER_DAY)
@@ -63,7 +63,7 @@ function parseIsoCell(text: string): IsoCell | undefined {
 }
 
 /** As docs/contract.md#values wants it. What is no date and no time stays text. */
-export function formatIsoCell(text: string, kind: CellKind): string {
+export function formatIsoCell(text: string, kind: NumberFormatKind): string {
   const cell = parseIsoCell(text)
   if (cell === undefined) return text
   const { hasDate, hasTime, totalSeconds } = cell

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { builtInFormat, type CellKind, parseNumberFormat } from './number-format.ts'
+import { builtInFormat, type NumberFormatKind, parseNumberFormat } from './number-format.ts'
 
-const kinds: Record<CellKind, string[]> = {
+const kinds: Record<NumberFormatKind, string[]> = {
   number: [
     'General',
     'GENERAL',
@@ -118,7 +118,7 @@ test('a format with conditions is chosen by the number', () => {
 })
 
 test('formats that have only an id', () => {
-  const expected: [ids: number[], kind: CellKind][] = [
+  const expected: [ids: number[], kind: NumberFormatKind][] = [
     [[0, 1, 4, 9, 13, 23, 26, 37, 44, 48, 49, 59, 70, 82, 163, Number.NaN], 'number'],
     [[14, 15, 16, 17, 27, 28, 29, 30, 31, 36, 50, 51, 54, 57, 58, 71, 81], 'date'],
     [[18, 19, 20, 21, 32, 33, 45, 47, 75, 76, 78, 80], 'time'],

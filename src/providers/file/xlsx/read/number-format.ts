@@ -1,8 +1,8 @@
 /** What the number in a cell stands for, as its format shows it. */
-export type CellKind = 'number' | 'date' | 'date-time' | 'time' | 'duration' | 'date-or-time'
+export type NumberFormatKind = 'number' | 'date' | 'date-time' | 'time' | 'duration' | 'date-or-time'
 
 /** A format can choose by value (`[<1]h:mm;yyyy-mm-dd`), so the kind is known once the number is. */
-export type NumberFormat = (value: number) => CellKind
+export type NumberFormat = (value: number) => NumberFormatKind
 
 const number: NumberFormat = () => 'number'
 const date: NumberFormat = () => 'date'
@@ -86,7 +86,7 @@ function condition(section: string): ((value: number) => boolean) | undefined {
   }
 }
 
-function kindOfSection(section: string): CellKind {
+function kindOfSection(section: string): NumberFormatKind {
   const elapsed = /\[(?:h+|m+|s+)\]/i.test(section)
   const code = section
     .replace(/\[s+\]/gi, 's')

@@ -6,7 +6,7 @@ import type { XmlHandler } from '../container/xml.ts'
 import type { XmlAttributes } from '../container/xml-attributes.ts'
 import type { ZipArchive } from '../container/zip.ts'
 import { parseCellReference, parseRowNumber } from './cell-reference.ts'
-import type { CellReader } from './cell-value.ts'
+import type { XlsxCellReader } from './cell-value.ts'
 import { createGridBuilder, type GridBuilder } from './grid-builder.ts'
 import { createStringItem } from './string-item.ts'
 
@@ -17,14 +17,18 @@ const ROW_DEPTH = 3
 const CELL_DEPTH = 4
 const CONTENT_DEPTH = 5
 
-export async function readWorksheet(archive: ZipArchive, path: string, reader: CellReader): Promise<Grid> {
+export async function readWorksheet(
+  archive: ZipArchive,
+  path: string,
+  reader: XlsxCellReader,
+): Promise<Grid> {
   const grid = createGridBuilder()
   await readXmlPart(archive, path, MAX_INFLATED_BYTES, createWorksheetHandler(grid, reader))
   return grid.finish()
 }
 
 /** What takes a worksheet's XML apart; the values go to `grid` as they come. */
-export function createWorksheetHandler(grid: Pick<GridBuilder, 'set'>, reader: CellReader): XmlHandler {
+export function createWorksheetHandler(grid: Pick<GridBuilder, 'set'>, reader: XlsxCellReader): XmlHandler {
   const inlineString = createStringItem()
   let inSheetData = false
   let inRow = false

@@ -4,9 +4,9 @@ import { readPartText, type XmlPart } from '../../container/part.ts'
 import type { Relationship } from '../../container/relationships.ts'
 import type { ZipArchive } from '../../container/zip.ts'
 import { parseCellReference } from '../../read/cell-reference.ts'
+import type { EditPlan } from './edit-plan.ts'
 import { type FormulaShift, shiftFormula } from './formula-shift.ts'
 import { Obstacle } from './obstacle.ts'
-import type { Plan } from './plan.ts'
 import { type CellRange, contains, parseRange, shiftRange, writeRange } from './range.ts'
 import type { RowShift } from './row-shift.ts'
 import { XmlEdits } from './xml-edits.ts'
@@ -68,7 +68,7 @@ export async function pivotTableRanges(
   return ranges
 }
 
-export function refuseChangesInPivotTables(ranges: readonly CellRange[], { writes, shift }: Plan): void {
+export function refuseChangesInPivotTables(ranges: readonly CellRange[], { writes, shift }: EditPlan): void {
   for (const range of ranges) {
     if (range.lastRow >= shift.firstRow) throw shift.obstacle('there is a pivot table at or below it')
     for (const [row, { cells }] of writes) {

@@ -1,11 +1,11 @@
 import { writeCellReference } from '../../read/cell-reference.ts'
+import type { EditPlan } from './edit-plan.ts'
 import { Obstacle } from './obstacle.ts'
-import type { Plan } from './plan.ts'
 import { type CellRange, contains, isOneCell, parseRange } from './range.ts'
 import type { SheetScan } from './sheet-scan.ts'
 
 /** Refuses to write where a spreadsheet program would not let its user, or where nobody would see the value. */
-export function refuseCellsInTheWay(scan: SheetScan, { writes }: Plan): void {
+export function refuseCellsInTheWay(scan: SheetScan, { writes }: EditPlan): void {
   const merges = (scan.root.child('mergeCells')?.children ?? [])
     .map((merge) => parseRange(merge.attribute('ref') ?? ''))
     .filter((range) => range !== undefined)
@@ -39,7 +39,7 @@ export function refuseCellsInTheWay(scan: SheetScan, { writes }: Plan): void {
 }
 
 /** Refuses to delete a row out of what one formula fills. */
-export function refuseCutFormulas(scan: SheetScan, { shift }: Plan): void {
+export function refuseCutFormulas(scan: SheetScan, { shift }: EditPlan): void {
   if (shift.isEmpty) return
   if (scan.hasDataTables) throw shift.obstacle('the tab has a data table (What-If Analysis)')
   for (const { firstRow, lastRow } of scan.filledByOneFormula) {

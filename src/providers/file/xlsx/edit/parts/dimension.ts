@@ -1,10 +1,10 @@
-import type { Plan } from './plan.ts'
+import type { EditPlan } from './edit-plan.ts'
 import { parseRange, shiftRange, writeRange } from './range.ts'
 import type { SheetScan } from './sheet-scan.ts'
 import type { XmlEdits } from './xml-edits.ts'
 
 /** Keeps `dimension`, by which some readers reserve their room, around all cells. */
-export function changeDimension({ root }: SheetScan, { shift, writes }: Plan, edits: XmlEdits): void {
+export function changeDimension({ root }: SheetScan, { shift, writes }: EditPlan, edits: XmlEdits): void {
   const element = root.child('dimension')
   const range = parseRange(element?.attribute('ref') ?? '')
   if (!element || !range) return

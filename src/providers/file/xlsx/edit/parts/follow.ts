@@ -12,9 +12,9 @@ import {
   shiftDrawing,
   shiftPivotSource,
 } from './attachments.ts'
+import type { EditPlan } from './edit-plan.ts'
 import { replaceReferences } from './formula.ts'
 import type { FormulaShift } from './formula-shift.ts'
-import type { Plan } from './plan.ts'
 import { RowShift } from './row-shift.ts'
 import { shiftForeignSections } from './sections.ts'
 import { sheetPieces } from './sheet-rewrite.ts'
@@ -30,7 +30,7 @@ export async function followChanges(
   archive: ZipArchive,
   workbook: Workbook,
   tab: WorkbookTab,
-  plan: Plan,
+  plan: EditPlan,
 ): Promise<XmlPart[]> {
   const formulaShift = { tab: tab.name, shift: plan.shift }
   const attachments = await readRelationships(archive, tab.path)

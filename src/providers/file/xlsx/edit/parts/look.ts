@@ -1,5 +1,5 @@
 import type { Cell } from '../../../../../sheets/rows/grid.ts'
-import type { RowWrite } from './plan.ts'
+import type { RowWrite } from './edit-plan.ts'
 import { stylesOfRow } from './row-xml.ts'
 import type { SheetRewrite } from './sheet-rewrite.ts'
 import type { SheetScan } from './sheet-scan.ts'

@@ -1,7 +1,7 @@
 import type { Cell } from '../../../../../sheets/rows/grid.ts'
 import { writeCellReference } from '../../read/cell-reference.ts'
+import type { RowWrite } from './edit-plan.ts'
 import { type FormulaPlace, type FormulaShift, moveFormula, reaches, shiftFormula } from './formula-shift.ts'
-import type { RowWrite } from './plan.ts'
 import { parseRange, shiftRange, writeRange } from './range.ts'
 import { formulasIn, moveRow } from './row-move.ts'
 import type { RowShift } from './row-shift.ts'

@@ -1,9 +1,9 @@
 import { MAX_FOLLOWED_PART_BYTES } from '../../container/limits.ts'
 import { readPartText, type XmlPart } from '../../container/part.ts'
 import type { ZipArchive } from '../../container/zip.ts'
+import type { EditPlan } from './edit-plan.ts'
 import { type FormulaShift, shiftFormula } from './formula-shift.ts'
 import { Obstacle } from './obstacle.ts'
-import type { Plan } from './plan.ts'
 import { type CellRange, contains, parseRange, shiftRange, writeRange } from './range.ts'
 import type { RowShift } from './row-shift.ts'
 import { XmlEdits } from './xml-edits.ts'
@@ -35,7 +35,7 @@ export async function openTable(archive: ZipArchive, path: string): Promise<Tabl
 }
 
 /** The table after the changes to its tab; undefined when it stays as it is. */
-export function changeTable(table: Table, plan: Plan, formulaShift: FormulaShift): XmlPart | undefined {
+export function changeTable(table: Table, plan: EditPlan, formulaShift: FormulaShift): XmlPart | undefined {
   const { part, root, range } = table
   const { shift } = plan
   refuseUpdates(table, plan)
@@ -84,7 +84,7 @@ function shiftTableFormulas(
 }
 
 /** Header and totals stand in the table's own part as well, and Excel repairs a workbook where the two differ. */
-function refuseUpdates(table: Table, { writes }: Plan): void {
+function refuseUpdates(table: Table, { writes }: EditPlan): void {
   for (const [row, { cells }] of writes) {
     if (!isHeaderOrTotals(table, row)) continue
     for (const [column, { changeAt }] of cells) {
@@ -114,7 +114,7 @@ function isHeaderOrTotals({ range, headerRows, totalsRows }: Table, row: number)
 }
 
 /** As in Excel, rows added right below a table (or in its empty rows) belong to it, unless it ends with totals. */
-function lastRowAfterAdditions({ totalsRows }: Table, left: CellRange, { writes, shift }: Plan): number {
+function lastRowAfterAdditions({ totalsRows }: Table, left: CellRange, { writes, shift }: EditPlan): number {
   let { lastRow } = left
   if (totalsRows > 0) return lastRow
   for (const row of [...writes.keys()].sort((one, other) => one - other)) {

@@ -8,7 +8,7 @@ const WEEKDAYS = 'Sunday Monday Tuesday Wednesday Thursday Friday Saturday'.spli
 const SECONDS_PER_DAY = 86_400
 const BUDDHIST_YEARS = 543
 
-interface Moment {
+interface ShownMoment {
   year: number
   month: number
   day: number
@@ -53,7 +53,7 @@ export function displayDate(
     .join('')
 }
 
-function momentOf(serial: number, decimalPlaces: number, uses1904: boolean): Moment | undefined {
+function momentOf(serial: number, decimalPlaces: number, uses1904: boolean): ShownMoment | undefined {
   const perSecond = 10 ** decimalPlaces
   const total = Math.round(serial * SECONDS_PER_DAY * perSecond)
   const totalSeconds = Math.floor(total / perSecond)
@@ -82,7 +82,7 @@ function meansMinutes(tokens: readonly FormatToken[], at: number): boolean {
   return (before?.text.startsWith('h') ?? false) || (after?.text.startsWith('s') ?? false)
 }
 
-function displayUnit(moment: Moment, unit: string, hasHalves: boolean): string {
+function displayUnit(moment: ShownMoment, unit: string, hasHalves: boolean): string {
   const { length } = unit
   const hour = Math.floor(moment.second / 3600)
   switch (unit[0]) {
@@ -115,12 +115,12 @@ function displayUnit(moment: Moment, unit: string, hasHalves: boolean): string {
   }
 }
 
-function displayElapsed({ totalSeconds }: Moment, unit: string): string {
+function displayElapsed({ totalSeconds }: ShownMoment, unit: string): string {
   const seconds = { h: 3600, m: 60, s: 1 }[unit[0] ?? 's'] ?? 1
   return padded(Math.floor(totalSeconds / seconds), unit.length)
 }
 
-function displayHalf({ second }: Moment, code: string): string {
+function displayHalf({ second }: ShownMoment, code: string): string {
   // Excel keeps the case of `a/p` only.
   const [morning = '', afternoon = ''] = (code.length === 3 ? code : code.toUpperCase()).split('/')
   return second < SECONDS_PER_DAY / 2 ? morning : afternoon

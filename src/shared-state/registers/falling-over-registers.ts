@@ -1,11 +1,11 @@
 import type { Clock } from '../../clock.ts'
 import { randomBase62 } from '../../secrets/random-base62.ts'
 import type { FallOver } from '../fall-over.ts'
-import type { SharedCells } from './shared-cells.ts'
+import type { SharedRegisters } from './shared-registers.ts'
 
 export interface FallingOverCellsParts {
-  first: SharedCells
-  second: SharedCells
+  first: SharedRegisters
+  second: SharedRegisters
   fallOver: FallOver
   clock: Clock
 }
@@ -16,24 +16,24 @@ const toldForMs = 2_000
 const awayName = 'the first place is away'
 
 /**
- * Cells that are kept elsewhere while the first place is away. Nothing moves with them: to whoever uses one it looks as
+ * Registers that are kept elsewhere while the first place is away. Nothing moves with them: to whoever uses one it looks as
  * if it had been lost, and it is for them to bring back what they know.
  *
  * All go together: it may be away for one instance alone, and two who count in two places would count nothing. So whoever
  * cannot reach it says so at the second place, and the others look there now and then.
  */
-export function createFallingOverCells(parts: FallingOverCellsParts): SharedCells {
+export function createFallingOverRegisters(parts: FallingOverCellsParts): SharedRegisters {
   const { first, second, fallOver, clock } = parts
   let isAnyOver = false
   let askedAtMs = Number.NEGATIVE_INFINITY
 
   return {
-    look: (name) => asked((cells) => cells.look(name)),
-    swap: (name, knownVersion, next, keepMs) =>
-      asked((cells) => cells.swap(name, knownVersion, next, keepMs)),
+    readRegister: (name) => asked((registers) => registers.readRegister(name)),
+    swapRegister: (name, knownVersion, next, keepMs) =>
+      asked((registers) => registers.swapRegister(name, knownVersion, next, keepMs)),
   }
 
-  async function asked<T>(ask: (cells: SharedCells) => Promise<T>): Promise<T> {
+  async function asked<T>(ask: (registers: SharedRegisters) => Promise<T>): Promise<T> {
     if (!fallOver.isOver()) heed()
     const answer = fallOver.isOver() || isAnyOver ? null : await fallOver.askFirst(() => ask(first))
     if (answer !== null) return answer
@@ -44,7 +44,7 @@ export function createFallingOverCells(parts: FallingOverCellsParts): SharedCell
   /** Nobody waits for it: what it says holds from the next question on. */
   function heed(): void {
     if (!isDue()) return
-    second.look(awayName).then(
+    second.readRegister(awayName).then(
       ({ version }) => {
         isAnyOver = version !== null
       },
@@ -56,8 +56,8 @@ export function createFallingOverCells(parts: FallingOverCellsParts): SharedCell
     const isKnown = isAnyOver
     isAnyOver = true
     if (!isDue() && isKnown) return
-    const { version } = await second.look(awayName)
-    await second.swap(awayName, version, { version: randomBase62(12), text: '' }, toldForMs)
+    const { version } = await second.readRegister(awayName)
+    await second.swapRegister(awayName, version, { version: randomBase62(12), text: '' }, toldForMs)
   }
 
   function isDue(): boolean {

@@ -3,7 +3,7 @@ import { OutcomeUnknown } from '../provider-failure.ts'
 import type { WriteAnswer, WriteOrder } from './order.ts'
 
 /** An order on its way, from its arrival to its answer. The first answer is the one that counts. */
-export class Waiting {
+export class QueuedWrite {
   readonly order: WriteOrder
   readonly answered: Promise<WriteAnswer | Refusal>
   /** Set before the journal hears of it: from then on nobody can say by the clock alone that nothing was done. */

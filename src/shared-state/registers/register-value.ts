@@ -1,13 +1,13 @@
 import type { Clock } from '../../clock.ts'
 import { randomBase62 } from '../../secrets/random-base62.ts'
 import { createFarClock } from './far-clock.ts'
-import type { Cell, SharedCells } from './shared-cells.ts'
+import type { Register, SharedRegisters } from './shared-registers.ts'
 import type { SharedValue, ValueForm } from './shared-value.ts'
 
-export interface CellValueParts<T> {
+export interface RegisterValueParts<T> {
   name: string
   form: ValueForm<T>
-  cells: SharedCells
+  registers: SharedRegisters
   clock: Clock
   /** Calls `work` after so long, unless what it returns is called before. For tests; else by the system's timers. */
   after?(delayMs: number, work: () => void): () => void
@@ -28,7 +28,7 @@ const freshMs = 20
 const maxAttempts = 100
 
 /** What this instance saw last. A value's versions count up; one that was begun anew has another line. */
-interface Seen {
+interface SeenRegister {
   line: string
   count: number
   version: string | null
@@ -45,14 +45,14 @@ interface Unsure {
   textBefore: string
 }
 
-/** A value in a cell: whoever changes it tries with what it knows, and again with what it is told. */
-export function createCellValue<T>(parts: CellValueParts<T>): SharedValue<T> {
-  const { form, cells, clock, after = unheldTimer, random = Math.random } = parts
+/** A value in a register: whoever changes it tries with what it knows, and again with what it is told. */
+export function createRegisterValue<T>(parts: RegisterValueParts<T>): SharedValue<T> {
+  const { form, registers, clock, after = unheldTimer, random = Math.random } = parts
   // While instances are upgraded one by one, those of another form have another value.
   const name = `${parts.name} v${form.version}`
   const far = createFarClock(clock)
   const writer = randomBase62(6)
-  let seen: Seen | null = null
+  let seen: SeenRegister | null = null
   let unsure: Unsure | null = null
   /** Of what was seen last; decoding is most of what a change costs. */
   let decoded: { text: string; value: T } | null = null
@@ -98,14 +98,14 @@ export function createCellValue<T>(parts: CellValueParts<T>): SharedValue<T> {
     throw new Error(`The value ${name} changes faster than this instance can follow`)
   }
 
-  async function isTaken(known: Seen, text: string): Promise<boolean> {
+  async function isTaken(known: SeenRegister, text: string): Promise<boolean> {
     const line = known.line || randomBase62(6)
     const count = known.count + 1
     const version = `${line} ${count} ${writer}`
     const askedAtMs = clock.elapsedMs()
     const tried = { version, versionBefore: known.version, textBefore: known.text }
-    const answer = await cells
-      .swap(name, known.version, { version, text }, keepMs)
+    const answer = await registers
+      .swapRegister(name, known.version, { version, text }, keepMs)
       .catch((error: unknown) => {
         unsure = tried
         throw error
@@ -122,26 +122,26 @@ export function createCellValue<T>(parts: CellValueParts<T>): SharedValue<T> {
     return true
   }
 
-  async function look(): Promise<Seen> {
+  async function look(): Promise<SeenRegister> {
     const askedAtMs = clock.elapsedMs()
-    return take(await cells.look(name), askedAtMs)
+    return take(await registers.readRegister(name), askedAtMs)
   }
 
-  function take(cell: Cell, askedAtMs: number): Seen {
+  function take(register: Register, askedAtMs: number): SeenRegister {
     const beforeMs = far.nowMs()
-    far.hear(cell.nowMs, askedAtMs)
+    far.hear(register.nowMs, askedAtMs)
     const nowMs = far.nowMs()
     const atMs = clock.elapsedMs()
-    if (seen && cell.version === seen.version) {
+    if (seen && register.version === seen.version) {
       seen.atMs = atMs
       return seen
     }
     const known = knownValue()
-    const there = readable(cell)
-    const [line = '', count = '0'] = (there && cell.version?.split(' ')) ?? []
-    const found = { line, count: Number(count), version: cell.version, atMs }
+    const there = readable(register)
+    const [line = '', count = '0'] = (there && register.version?.split(' ')) ?? []
+    const found = { line, count: Number(count), version: register.version, atMs }
     const isNext = seen !== null && !seen.isMerged && line === seen.line && found.count > seen.count
-    if (seen && cell.version === unsure?.version && seen.version === unsure.versionBefore) {
+    if (seen && register.version === unsure?.version && seen.version === unsure.versionBefore) {
       seen = { ...seen, ...found }
     } else if (!seen || isNext || form.isIdle(known, beforeMs)) {
       seen = { ...found, text: there?.text ?? form.encode(form.empty()), isMerged: false }
@@ -157,7 +157,7 @@ export function createCellValue<T>(parts: CellValueParts<T>): SharedValue<T> {
   }
 
   /** Null where there is nothing, or nothing that can be read: that is as good as lost. */
-  function readable({ version, text }: Cell): { text: string; value: T } | null {
+  function readable({ version, text }: Register): { text: string; value: T } | null {
     if (version === null) return null
     // The change in it was told as failed, and whoever made it may repeat it: it must not count twice.
     const counted = version === unsure?.version ? unsure.textBefore : text

@@ -1,4 +1,4 @@
-import type { Cell, SharedCells } from '../cells/shared-cells.ts'
+import type { Register, SharedRegisters } from '../registers/shared-registers.ts'
 import type { RedisConnection } from './redis.ts'
 
 const find = `
@@ -18,14 +18,14 @@ end
 `
 
 /** By Redis's clock: instances need not agree on the time. */
-export function createRedisCells(redis: Pick<RedisConnection, 'script'>): SharedCells {
+export function createRedisRegisters(redis: Pick<RedisConnection, 'script'>): SharedRegisters {
   const runLook = redis.script(find + tell)
   const runSwap = redis.script(find + put + tell)
   return {
-    async look(name) {
+    async readRegister(name) {
       return cellOf(await runLook([keyOf(name)], []))
     },
-    async swap(name, knownVersion, { version, text }, keepMs) {
+    async swapRegister(name, knownVersion, { version, text }, keepMs) {
       const answer = await runSwap([keyOf(name)], [knownVersion ?? '', version, text, keepMs])
       const isTaken = (answer as Buffer[]).length === 1
       return isTaken ? { isTaken, nowMs: cellOf(answer).nowMs } : { isTaken, ...cellOf(answer) }
@@ -33,11 +33,11 @@ export function createRedisCells(redis: Pick<RedisConnection, 'script'>): Shared
   }
 }
 
-function cellOf(answer: unknown): Cell {
+function cellOf(answer: unknown): Register {
   const [nowMs, version = '', text = ''] = (answer as Buffer[]).map((each) => each.toString())
   return { nowMs: Number(nowMs), version: version || null, text }
 }
 
 function keyOf(name: string): string {
-  return `rowport:cell:${name}`
+  return `rowport:register:${name}`
 }

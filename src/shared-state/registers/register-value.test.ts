@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { createMemoryCells, type MemoryCells } from '../../../test/cluster/memory-cells.ts'
+import { createMemoryRegisters, type MemoryRegisters } from '../../../test/cluster/memory-registers.ts'
 import { createVirtualTime } from '../../../test/google/virtual-time.ts'
-import { createCellValue, lookEveryMs, settledWithinMs } from './cell-value.ts'
-import type { SharedCells } from './shared-cells.ts'
+import { createRegisterValue, lookEveryMs, settledWithinMs } from './register-value.ts'
+import type { SharedRegisters } from './shared-registers.ts'
 import { type Names, namesForm } from './shared-value.contract.ts'
 import type { SharedValue, ValueForm } from './shared-value.ts'
 
@@ -23,56 +23,56 @@ const logForm: ValueForm<Log> = {
 }
 
 test('a change costs one question when nobody came between, and two when somebody did', async (t) => {
-  const { cells, instances } = setUp(t, 2)
+  const { registers, instances } = setUp(t, 2)
   const [one, two] = instances
   assert.ok(one && two)
   await write(one, 'first')
-  cells.asked = 0
+  registers.asked = 0
   for (const name of ['a', 'b', 'c']) await write(one, name)
-  assert.equal(cells.asked, 3)
+  assert.equal(registers.asked, 3)
   await write(two, 'd')
-  cells.asked = 0
+  registers.asked = 0
   await write(one, 'e')
-  assert.equal(cells.asked, 2)
+  assert.equal(registers.asked, 2)
 })
 
 for (const [how, lose] of [
-  ['is lost', (cells: MemoryCells) => cells.loseAll()],
-  ['is set back to a former day', (cells: MemoryCells) => cells.setBack()],
+  ['is lost', (registers: MemoryRegisters) => registers.loseAll()],
+  ['is set back to a former day', (registers: MemoryRegisters) => registers.setBack()],
 ] as const) {
   test(`what ${how} is brought back by all who know of it, though none of them changes anything`, async (t) => {
-    const { cells, instances, time } = setUp(t, 3)
+    const { registers, instances, time } = setUp(t, 3)
     const [one, two, three] = instances
     assert.ok(one && two && three)
     await write(one, 'first')
-    cells.copy()
+    registers.copy()
     await write(two, 'second')
     await write(three, 'third')
     await write(one, 'fourth')
-    lose(cells)
+    lose(registers)
     await time.pass(settledWithinMs)
-    const newcomer = createCellValue({ name: 'a', form: namesForm, cells, clock: time.clock })
+    const newcomer = createRegisterValue({ name: 'a', form: namesForm, registers, clock: time.clock })
     await newcomer.change(() => null)
     assert.deepEqual(newcomer.known().value.toSorted(), ['first', 'fourth', 'second', 'third'])
-    cells.asked = 0
+    registers.asked = 0
     await time.pass(10 * lookEveryMs)
-    assert.equal(cells.asked, 30, 'then all is quiet again: each looks now and then, and writes nothing')
+    assert.equal(registers.asked, 30, 'then all is quiet again: each looks now and then, and writes nothing')
     newcomer.close()
   })
 }
 
 test('what moves to a place with another clock keeps its age', async (t) => {
   const time = createVirtualTime()
-  const places = [createMemoryCells(time.clock), createMemoryCells(time.clock, -5_000_000)]
+  const places = [createMemoryRegisters(time.clock), createMemoryRegisters(time.clock, -5_000_000)]
   let at = 0
-  const cells: SharedCells = {
-    look: async (name) => (places[at] as MemoryCells).look(name),
-    swap: async (...given) => (places[at] as MemoryCells).swap(...given),
+  const registers: SharedRegisters = {
+    readRegister: async (name) => (places[at] as MemoryRegisters).readRegister(name),
+    swapRegister: async (...given) => (places[at] as MemoryRegisters).swapRegister(...given),
   }
-  const value = createCellValue({
+  const value = createRegisterValue({
     name: 'a',
     form: logForm,
-    cells,
+    registers,
     clock: time.clock,
     after: time.timers.after,
   })
@@ -88,41 +88,41 @@ test('what moves to a place with another clock keeps its age', async (t) => {
 })
 
 test('one that nobody needs any more is not looked after', async (t) => {
-  const { cells, instances, time } = setUp(t, 1)
+  const { registers, instances, time } = setUp(t, 1)
   const [one] = instances
   assert.ok(one)
   await write(one, 'first')
   await one.change((names) => names.splice(0))
-  cells.asked = 0
+  registers.asked = 0
   await time.pass(60_000)
-  assert.equal(cells.asked, 0)
+  assert.equal(registers.asked, 0)
 })
 
 test('a change that could not be written is told, and the next one can be', async (t) => {
-  const { cells, instances } = setUp(t, 1)
+  const { registers, instances } = setUp(t, 1)
   const [one] = instances
   assert.ok(one)
-  const { swap } = cells
-  cells.swap = async () => {
+  const { swapRegister } = registers
+  registers.swapRegister = async () => {
     throw new Error('away')
   }
   await assert.rejects(write(one, 'lost'), /away/)
-  cells.swap = swap
+  registers.swapRegister = swapRegister
   await write(one, 'kept')
   assert.deepEqual(one.known().value, ['kept'])
 })
 
 test('a change that was kept though its answer was lost does not count twice when it is repeated', async (t) => {
-  const { cells, instances, time } = setUp(t, 2)
+  const { registers, instances, time } = setUp(t, 2)
   const [one, two] = instances
   assert.ok(one && two)
   await write(one, 'first')
-  loseNextAnswer(cells)
+  loseNextAnswer(registers)
   await assert.rejects(write(one, 'second'), /lost/)
   await write(one, 'second')
   assert.deepEqual(one.known().value, ['first', 'second'])
 
-  loseNextAnswer(cells)
+  loseNextAnswer(registers)
   await assert.rejects(write(one, 'third'), /lost/)
   await time.pass(2 * lookEveryMs)
   await write(one, 'third')
@@ -131,15 +131,15 @@ test('a change that was kept though its answer was lost does not count twice whe
 })
 
 test('a change that arrives twice, because it was sent again on its way, counts once', async (t) => {
-  const { cells, instances } = setUp(t, 1)
+  const { registers, instances } = setUp(t, 1)
   const [one] = instances
   assert.ok(one)
   await write(one, 'first')
-  const { swap } = cells
-  cells.swap = async (...given) => {
-    cells.swap = swap
-    await swap(...given)
-    return swap(...given)
+  const { swapRegister } = registers
+  registers.swapRegister = async (...given) => {
+    registers.swapRegister = swapRegister
+    await swapRegister(...given)
+    return swapRegister(...given)
   }
   await write(one, 'second')
   assert.deepEqual(one.known().value, ['first', 'second'])
@@ -150,15 +150,20 @@ for (const [whose, versionOf] of [
   ['of another line', () => 'other 1 other'],
 ] as const) {
   test(`text ${whose} that cannot be read counts as lost: it is replaced by what the instances know`, async (t) => {
-    const { cells, instances, time } = setUp(t, 2)
+    const { registers, instances, time } = setUp(t, 2)
     const [one, two] = instances
     assert.ok(one && two)
     await write(one, 'first')
     await write(two, 'second')
-    const { version } = await cells.look(cellName)
-    await cells.swap(cellName, version, { version: versionOf(String(version)), text: '<no JSON>' }, 60_000)
+    const { version } = await registers.readRegister(cellName)
+    await registers.swapRegister(
+      cellName,
+      version,
+      { version: versionOf(String(version)), text: '<no JSON>' },
+      60_000,
+    )
     await time.pass(settledWithinMs)
-    const { text } = await cells.look(cellName)
+    const { text } = await registers.readRegister(cellName)
     assert.deepEqual(JSON.parse(text).toSorted(), ['first', 'second'], 'though nobody changes anything')
     await write(one, 'third')
     await write(two, 'fourth')
@@ -167,22 +172,22 @@ for (const [whose, versionOf] of [
 }
 
 test('who meets text that cannot be read at first begins anew', async (t) => {
-  const { cells, instances } = setUp(t, 1)
+  const { registers, instances } = setUp(t, 1)
   const [one] = instances
   assert.ok(one)
-  await cells.swap(cellName, null, { version: 'other 1 other', text: '<no JSON>' }, 60_000)
+  await registers.swapRegister(cellName, null, { version: 'other 1 other', text: '<no JSON>' }, 60_000)
   await write(one, 'first')
   assert.deepEqual(one.known().value, ['first'])
-  assert.equal((await cells.look(cellName)).text, '["first"]')
+  assert.equal((await registers.readRegister(cellName)).text, '["first"]')
 })
 
 test('instances of another form have a value of their own, and neither reads what the other wrote', async (t) => {
-  const { cells, instances, time } = setUp(t, 1)
+  const { registers, instances, time } = setUp(t, 1)
   const [old] = instances
   assert.ok(old)
   const form = { ...namesForm, version: 2, decode: (text: string) => JSON.parse(text.slice(2)) as Names }
   const encode = (names: Names) => `2 ${JSON.stringify(names)}`
-  const upgraded = createCellValue({ name: 'a', form: { ...form, encode }, cells, clock: time.clock })
+  const upgraded = createRegisterValue({ name: 'a', form: { ...form, encode }, registers, clock: time.clock })
   t.after(() => upgraded.close())
   await write(old, 'old')
   await write(upgraded, 'new')
@@ -195,20 +200,20 @@ test('instances of another form have a value of their own, and neither reads wha
 
 test('those who come at once do not all come back at once', async () => {
   const time = createVirtualTime()
-  const cells = createMemoryCells(time.clock)
-  const { swap } = cells
+  const registers = createMemoryRegisters(time.clock)
+  const { swapRegister } = registers
   // Somebody is always quicker.
-  cells.swap = async (name, knownVersion, next, keepMs) => {
-    const { version } = await cells.look(name)
-    await swap(name, version, { version: `line ${++others} other`, text: '["x"]' }, keepMs)
-    return swap(name, knownVersion, next, keepMs)
+  registers.swapRegister = async (name, knownVersion, next, keepMs) => {
+    const { version } = await registers.readRegister(name)
+    await swapRegister(name, version, { version: `line ${++others} other`, text: '["x"]' }, keepMs)
+    return swapRegister(name, knownVersion, next, keepMs)
   }
   let others = 0
   const pauses: number[] = []
-  const value = createCellValue({
+  const value = createRegisterValue({
     name: 'a',
     form: namesForm,
-    cells,
+    registers,
     clock: time.clock,
     random: () => 0.5,
     after(delayMs, work) {
@@ -225,25 +230,31 @@ test('those who come at once do not all come back at once', async () => {
 /** As `setUp` names it, with the version of its form. */
 const cellName = 'a v1'
 
-function loseNextAnswer(cells: MemoryCells): void {
-  const { swap } = cells
-  cells.swap = async (...given) => {
-    cells.swap = swap
-    await swap(...given)
+function loseNextAnswer(registers: MemoryRegisters): void {
+  const { swapRegister } = registers
+  registers.swapRegister = async (...given) => {
+    registers.swapRegister = swapRegister
+    await swapRegister(...given)
     throw new Error('lost')
   }
 }
 
 function setUp(t: TestContext, count: number) {
   const time = createVirtualTime()
-  const cells = createMemoryCells(time.clock)
+  const registers = createMemoryRegisters(time.clock)
   const instances = Array.from({ length: count }, () =>
-    createCellValue({ name: 'a', form: namesForm, cells, clock: time.clock, after: time.timers.after }),
+    createRegisterValue({
+      name: 'a',
+      form: namesForm,
+      registers,
+      clock: time.clock,
+      after: time.timers.after,
+    }),
   )
   t.after(() => {
     for (const instance of instances) instance.close()
   })
-  return { time, cells, instances }
+  return { time, registers, instances }
 }
 
 async function write(value: SharedValue<Names>, name: string): Promise<void> {

@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
-import { createMemoryCells } from '../../../test/cluster/memory-cells.ts'
+import { createMemoryRegisters } from '../../../test/cluster/memory-registers.ts'
 import { createMovableClock } from '../../clock.ts'
-import { createFallingOverCells } from './falling-over-cells.ts'
+import { createFallingOverRegisters } from './falling-over-registers.ts'
 
 test('whoever cannot reach the first place says so, and the others go along; they come back together', async () => {
   const clock = createMovableClock(0)
-  const first = createMemoryCells(clock)
-  const second = createMemoryCells(clock)
+  const first = createMemoryRegisters(clock)
+  const second = createMemoryRegisters(clock)
   const isAwayFor = [false, false]
   const instances = isAwayFor.map((_, at) =>
-    createFallingOverCells({
+    createFallingOverRegisters({
       first,
       second,
       fallOver: { isOver: () => isAwayFor[at] === true, askFirst: (work) => work(), close() {} },
@@ -22,7 +22,7 @@ test('whoever cannot reach the first place says so, and the others go along; the
     const asked = []
     for (const instance of instances) {
       const before = first.asked
-      await instance.look('a')
+      await instance.readRegister('a')
       await turn()
       asked.push(first.asked > before ? 'first' : 'second')
     }
@@ -49,17 +49,17 @@ test('whoever cannot reach the first place says so, and the others go along; the
 
 test('while the second place is away the first one serves all the same', async () => {
   const clock = createMovableClock(0)
-  const first = createMemoryCells(clock)
+  const first = createMemoryRegisters(clock)
   const away = async () => {
     throw new Error('away')
   }
-  const cells = createFallingOverCells({
+  const registers = createFallingOverRegisters({
     first,
-    second: { look: away, swap: away },
+    second: { readRegister: away, swapRegister: away },
     fallOver: { isOver: () => false, askFirst: (work) => work(), close() {} },
     clock,
   })
-  await cells.swap('a', null, { version: '1', text: 'one' }, 1_000)
+  await registers.swapRegister('a', null, { version: '1', text: 'one' }, 1_000)
   await turn()
-  assert.equal((await cells.look('a')).text, 'one')
+  assert.equal((await registers.readRegister('a')).text, 'one')
 })

@@ -1,11 +1,11 @@
 import { sql } from 'kysely'
 import type { SqlDatabase } from '../sql/sql-database.ts'
-import type { CellStore, StoredCell } from './cells.ts'
+import type { RegisterStore, StoredRegister } from './registers.ts'
 
-export function createCellQueries(database: SqlDatabase): CellStore {
+export function createRegisterQueries(database: SqlDatabase): RegisterStore {
   return {
-    lookAtCell,
-    async swapCell(name, knownVersion, { version, text }, keepMs) {
+    readRegister,
+    async swapRegister(name, knownVersion, { version, text }, keepMs) {
       const nowMs = database.nowMs()
       const endsAtMs = sql<number>`${nowMs} + ${sql.lit(keepMs)}`
       const taken = await database.passing((db) =>
@@ -30,16 +30,18 @@ export function createCellQueries(database: SqlDatabase): CellStore {
               .returning(nowMs.as('now_ms'))
               .executeTakeFirst(),
       )
-      return taken ? { isTaken: true, nowMs: taken.now_ms } : { isTaken: false, ...(await lookAtCell(name)) }
+      return taken
+        ? { isTaken: true, nowMs: taken.now_ms }
+        : { isTaken: false, ...(await readRegister(name)) }
     },
-    async forgetOldCells() {
+    async forgetOldRegisters() {
       await database.passing((db) =>
         db.deleteFrom('shared_cell').where('ends_at_ms', '<=', database.nowMs()).execute(),
       )
     },
   }
 
-  async function lookAtCell(name: string): Promise<StoredCell> {
+  async function readRegister(name: string): Promise<StoredRegister> {
     const { version, text, now_ms } = await database.kysely
       .selectFrom(database.kysely.selectNoFrom(database.nowMs().as('now_ms')).as('moment'))
       .leftJoin('shared_cell', (join) =>

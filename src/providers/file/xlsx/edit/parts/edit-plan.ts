@@ -17,7 +17,7 @@ export interface RowWrite {
 }
 
 /** All changes of a list at once, in the row numbers of the sheet as it was. */
-export interface Plan {
+export interface EditPlan {
   shift: RowShift
   writes: Map<number, RowWrite>
   results: ChangeResult[]
@@ -31,7 +31,7 @@ export function planChanges(
   { rows }: Grid,
   changes: readonly Change[],
   uncalculatedRows: readonly number[],
-): Plan | Unfit {
+): EditPlan | Unfit {
   const deleted = new Map<number, DeletedRow>()
   /** The keys of `deleted`, from the top. */
   const gone: number[] = []

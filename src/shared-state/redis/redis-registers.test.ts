@@ -1,10 +1,10 @@
 import { after, before } from 'node:test'
 import { findRedis, startRedis } from '../../../test/servers/redis.ts'
 import { systemClock } from '../../clock.ts'
-import { createCellValue } from '../cells/cell-value.ts'
-import { namesForm, sharedValueContract } from '../cells/shared-value.contract.ts'
+import { createRegisterValue } from '../registers/register-value.ts'
+import { namesForm, sharedValueContract } from '../registers/shared-value.contract.ts'
 import { connectRedis } from './redis.ts'
-import { createRedisCells } from './redis-cells.ts'
+import { createRedisRegisters } from './redis-registers.ts'
 
 const skip = findRedis() ? false : 'Redis is not on this machine'
 let server: Awaited<ReturnType<typeof startRedis>> | null = null
@@ -23,11 +23,11 @@ sharedValueContract(
       names.map(async (name) => {
         const redis = connectRedis(server?.url ?? '', () => {})
         await redis.settled
-        const cells = createRedisCells(redis)
-        const value = createCellValue({
+        const registers = createRedisRegisters(redis)
+        const value = createRegisterValue({
           name: `${prefix} ${name}`,
           form: namesForm,
-          cells,
+          registers,
           clock: systemClock,
         })
         t.after(async () => {

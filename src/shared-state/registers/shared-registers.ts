@@ -1,20 +1,20 @@
 /** Texts that instances replace one after the other: only whoever knows the latest version may put the next one. */
-export interface SharedCells {
-  look(name: string): Promise<Cell>
+export interface SharedRegisters {
+  readRegister(name: string): Promise<Register>
   /**
    * Puts `next`, if `knownVersion` is still there (null: nothing), and keeps it for `keepMs`. Else it tells what is
    * there instead. One atomic step.
    */
-  swap(name: string, knownVersion: string | null, next: NextCell, keepMs: number): Promise<Swap>
+  swapRegister(name: string, knownVersion: string | null, next: NextRegister, keepMs: number): Promise<Swap>
 }
 
-export interface NextCell {
+export interface NextRegister {
   /** Never the same twice. */
   version: string
   text: string
 }
 
-export interface Cell {
+export interface Register {
   /** Null where there is none. */
   version: string | null
   text: string
@@ -22,4 +22,4 @@ export interface Cell {
   nowMs: number
 }
 
-export type Swap = { isTaken: true; nowMs: number } | ({ isTaken: false } & Cell)
+export type Swap = { isTaken: true; nowMs: number } | ({ isTaken: false } & Register)
