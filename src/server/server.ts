@@ -97,7 +97,7 @@ function share(server: Server, parts: ServerParts, idleSocketMs: number): UnderW
   const route = createRouter(parts)
   const connections = createConnections(parts)
   // Turns of their own: who only wants to be heard does not wait behind the work that was asked for.
-  const arrivals = createArrivals(createLoopTurns(parts.clock), wire.isParted)
+  const arrivals = createArrivals(createLoopTurns(parts.clock), parts.clock, wire.isParted)
   let proxied = 0
 
   server.on('connection', (socket: Socket) => {
@@ -110,7 +110,7 @@ function share(server: Server, parts: ServerParts, idleSocketMs: number): UnderW
     }
     const address = socketAddress(socket)
     // Behind a proxy, each connection may be another client's.
-    arrivals.takeInTurns(
+    arrivals.begin(
       socket,
       isTrusted(address, trustedProxies) ? `proxied ${++proxied}` : clientNetwork(address),
     )
@@ -132,7 +132,9 @@ function share(server: Server, parts: ServerParts, idleSocketMs: number): UnderW
   return underWay
 
   function answer(request: IncomingMessage, response: ServerResponse): void {
-    if (!wire.begin(request, response)) return
+    const isBegun = wire.begin(request, response)
+    if (wire.isHasty(request)) arrivals.noteHaste(request.socket)
+    if (!isBegun) return
     const refusal = problemWithHead(request)
     if (refusal) {
       observe({ event: 'request_unreadable', code: refusal.code, reason: 'head' })

@@ -57,6 +57,8 @@ export interface Wire {
   begin(request: IncomingMessage, response: ServerResponse): boolean
   /** For a connection that is one too many. */
   turnAway(socket: Socket, refusal: Refusal): void
+  /** Whether it came before the answer to the one before it, or with a body in chunks. */
+  isHasty(request: IncomingMessage): boolean
   /** Whether nothing that still comes on a connection is read as a request. */
   isParted(socket: Socket): boolean
   /** Closes a connection after its last answer. */
@@ -103,6 +105,9 @@ export function createWire(observe: Observe, drain: Drain): Wire {
       socket.resetAndDestroy()
       return false
     },
+
+    isHasty: ({ socket, headers }) =>
+      (latest.get(socket)?.unawaited ?? 0) > 0 || headers['transfer-encoding'] !== undefined,
 
     isParted: (socket) => socket.destroyed || parting.has(socket),
 
