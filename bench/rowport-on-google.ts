@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { openWorkshop } from '../src/assemble/assemble.ts'
+import { openWorkshop } from '../src/assemble/open-workshop.ts'
 import { systemClock } from '../src/clock.ts'
 import { parseConfig } from '../src/config.ts'
 import { locateGoogleTab } from '../src/providers/google/google-location.ts'

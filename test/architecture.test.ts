@@ -170,7 +170,7 @@ test('only config.ts and the process read the environment, and nobody logs past 
 /** Whatever lasts goes by `elapsedMs` or by the store's clock (docs/decisions/016); these are told, or mean a calendar. */
 const asksForTimeOfDay: Record<string, string> = {
   'src/clock.ts': 'the clock itself',
-  'src/assemble/assemble.ts': 'when a migration was applied, for the record',
+  'src/assemble/databases.ts': 'when a migration was applied, for the record',
   'src/admission/key-use.ts': 'when a key was last used, for people',
   'src/admission/quota.ts': 'which months can be forgotten',
   'src/assemble/inspection.ts': 'how far another machine’s is ahead',

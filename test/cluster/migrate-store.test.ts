@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import pg from 'pg'
-import { openWorkshop } from '../../src/assemble/assemble.ts'
+import { openWorkshop } from '../../src/assemble/open-workshop.ts'
 import { systemClock } from '../../src/clock.ts'
 import { parseConfig } from '../../src/config.ts'
 import { done } from '../harness.ts'

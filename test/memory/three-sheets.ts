@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { openWorkshop } from '../../src/assemble/assemble.ts'
+import { openWorkshop } from '../../src/assemble/open-workshop.ts'
 import { systemClock } from '../../src/clock.ts'
 import { parseConfig } from '../../src/config.ts'
 import { locateFile } from '../../src/providers/file/file-location.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { openWorkshop } from '../../src/assemble/assemble.ts'
+import { openWorkshop } from '../../src/assemble/open-workshop.ts'
 import { systemClock } from '../../src/clock.ts'
 import { parseConfig } from '../../src/config.ts'
 import { createSample, findSampleFile } from '../../src/first-start/sample.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { writeFile } from 'node:fs/promises'
 import { type TestContext, test } from 'node:test'
-import { openWorkshop } from '../../src/assemble/assemble.ts'
+import { openWorkshop } from '../../src/assemble/open-workshop.ts'
 import { ProviderFailure } from '../../src/sheets/provider-failure.ts'
 import { createVisitor, signedIn, type Visitor } from '../connect/visitor.ts'
 import { bearer, configOf, done, type Rowport, startRowport } from '../harness.ts'

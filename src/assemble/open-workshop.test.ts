@@ -6,7 +6,8 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { systemClock } from '../clock.ts'
 import { type Config, parseConfig } from '../config.ts'
-import { openWorkshop, type ServingInstance, startServer } from './assemble.ts'
+import { openWorkshop } from './open-workshop.ts'
+import { type ServingInstance, startServer } from './start-server.ts'
 
 test('what an operator changes has no use for Redis, and does not connect to it; a server does', async (t) => {
   const redis = await startSilentRedis(t)

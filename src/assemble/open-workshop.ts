@@ -1,0 +1,143 @@
+import { join } from 'node:path'
+import { defaultPlans, type Plans } from '../admission/plans.ts'
+import type { Clock } from '../clock.ts'
+import type { Config } from '../config.ts'
+import { StoreFailure } from '../errors.ts'
+import { createAccounts } from '../management/accounts/accounts.ts'
+import { createBySlug } from '../management/accounts/by-slug.ts'
+import { createConnections } from '../management/connections/connections.ts'
+import { createOwnerConnection } from '../management/connections/owner-connection.ts'
+import { createKeys } from '../management/keys/keys.ts'
+import { createSignIn } from '../management/people/sign-in.ts'
+import { Problem } from '../management/problem.ts'
+import { createConnecting } from '../management/sheets/connecting.ts'
+import { createSheets } from '../management/sheets/sheets.ts'
+import { createUploadRoom } from '../management/uploads/upload-room.ts'
+import { createUploads } from '../management/uploads/uploads.ts'
+import { postgresProblem } from '../plain-words.ts'
+import { createSharedTokens } from '../providers/remote/shared-tokens.ts'
+import { createMetrics, type Metrics } from '../reporting/metrics.ts'
+import { type Observe, observeAll } from '../reporting/observe.ts'
+import { secretOf } from '../secrets/kept-secret.ts'
+import { closeToOthers } from '../secrets/private-data.ts'
+import { createSealing, type Sealing } from '../secrets/sealing.ts'
+import type { Provider } from '../sheets/provider.ts'
+import { createProviderKinds } from '../sheets/provider-kind.ts'
+import { createDecoding } from '../sheets/reading/decoding.ts'
+import { type CopiedTable, type CopyRefusal, copyStore } from '../store/sql/copy-store.ts'
+import type { SqlDatabase } from '../store/sql/sql-database.ts'
+import { createSqlStore } from '../store/sql/sql-store.ts'
+import { openDatabase } from './databases.ts'
+import { createHomes, type Home, type HomeParts } from './homes.ts'
+import { createSharedState } from './shared-state.ts'
+import type { Workshop } from './workshop.ts'
+
+/** `createMore`: builds providers beside those of the table. */
+export async function openWorkshop(
+  config: Config,
+  clock: Clock,
+  log: Observe,
+  createMore: (parts: HomeParts) => readonly Home[] = () => [],
+): Promise<Workshop> {
+  const metrics = createMetrics()
+  const observe = observeAll([log, metrics.observe])
+  if (config.store.kind === 'sqlite') {
+    const left = await closeToOthers(config.dataFolder)
+    if (left.length > 0) observe({ event: 'data_open_to_others', entries: left.length })
+  }
+  const database = await openDatabase(config.store, clock, observe)
+  try {
+    const sealing = createSealing(await secretOf(config), config.formerSecrets, config.nextSecret)
+    return buildWorkshop({ config, clock, observe, metrics, database, sealing, createMore })
+  } catch (error) {
+    await database.close()
+    throw error
+  }
+}
+
+interface BareWorkshop {
+  config: Config
+  clock: Clock
+  observe: Observe
+  metrics: Metrics
+  database: SqlDatabase
+  sealing: Sealing
+  createMore(parts: HomeParts): readonly Home[]
+}
+
+function buildWorkshop(bare: BareWorkshop): Workshop {
+  const { config, clock, observe, metrics, database, sealing } = bare
+  const store = createSqlStore(database, clock)
+  const plans: Plans = new Map([...defaultPlans, ...Object.entries(config.plans)])
+  const accounts = createAccounts(store, plans)
+  const { shares } = config
+  const signIn = createSignIn(store, accounts, clock, shares.sessions)
+  const sharedTokens = createSharedTokens({ store, sealing })
+  const shared = createSharedState(config, store, clock, observe)
+  const uploadFolder = join(config.dataFolder, 'files')
+  // Files lie on one machine: where several serve, the others would not find them.
+  const isEmbedded = config.store.kind === 'sqlite'
+  const room = isEmbedded ? createUploadRoom(uploadFolder, config.shares, observe) : null
+  const homeParts = { config, store, sealing, clock, observe, sharedTokens, share: shared.share, room }
+  const homes = [...Object.values(createHomes(homeParts)), ...bare.createMore(homeParts)]
+  const providers: ReadonlyMap<string, Provider> = new Map(
+    homes.map(({ kind, provider }) => [kind.id, provider]),
+  )
+  const kinds = createProviderKinds(homes.map(({ kind }) => kind))
+  const sheets = createSheets({ store, kinds, shares, observe })
+  const keys = createKeys(store, sheets)
+  const decoding = createDecoding({ observe, clock, shares })
+  const connecting = createConnecting({ sheets, providers, kinds, decoding })
+  const ofOwner = { sheets, keys, connecting }
+  const baseUrl = () => workshop.baseUrl
+  const connections = createConnections(
+    homes.flatMap(({ connection }) =>
+      connection ? [createOwnerConnection({ store, sealing, connection, baseUrl })] : [],
+    ),
+  )
+  const workshop: Workshop = {
+    observe,
+    metrics,
+    store,
+    plans,
+    accounts,
+    ...createBySlug(accounts, ofOwner),
+    ofOwner,
+    signIn,
+    uploads: room && createUploads({ folder: uploadFolder, room, decoding, store, connecting, observe }),
+    kinds,
+    connections,
+    sealing,
+    shared,
+    baseUrl: config.baseUrl,
+    providers,
+    decoding,
+    async copyStoreTo(url) {
+      if (config.store.kind !== 'sqlite') return new Problem('The store is on PostgreSQL already.')
+      try {
+        const target = await openDatabase({ kind: 'postgres', url }, clock, observe)
+        const outcome = await copyStore(database, target, clock).finally(() => target.close())
+        return inWords(outcome)
+      } catch (error) {
+        if (!(error instanceof StoreFailure)) throw error
+        return new Problem(postgresProblem(url, error))
+      }
+    },
+    async close() {
+      for (const home of homes) await home.close()
+      await decoding.close()
+      await shared.close()
+      await store.close()
+    },
+  }
+  return workshop
+}
+
+function inWords(outcome: CopiedTable[] | CopyRefusal): CopiedTable[] | Problem {
+  if (Array.isArray(outcome)) return outcome
+  if ('inUse' in outcome) return new Problem('A server is running on this store; stop it first.')
+  if ('notEmpty' in outcome) {
+    return new Problem(`The PostgreSQL database is not empty (${outcome.notEmpty}); name an empty one.`)
+  }
+  return new Problem(`What arrived in ${outcome.differs} is not what was sent; nothing was kept.`)
+}

@@ -1,0 +1,161 @@
+import { createAdmission } from '../admission/admit.ts'
+import { createIpGuard } from '../admission/ip-guard.ts'
+import { createKeyUse } from '../admission/key-use.ts'
+import { createQuota } from '../admission/quota.ts'
+import { createApi } from '../api/door.ts'
+import type { Clock } from '../clock.ts'
+import type { Config } from '../config.ts'
+import { StoreUnwritable } from '../errors.ts'
+import { trustProxies } from '../http/client-address.ts'
+import { createCompression } from '../http/compression.ts'
+import { createUnreadAnswers } from '../http/unread-answers.ts'
+import { startResealing } from '../management/connections/resealing.ts'
+import { observeAll } from '../reporting/observe.ts'
+import type { StoreProblem } from '../server/router.ts'
+import { listen, type RunningServer, type TimeLimits } from '../server/server.ts'
+import type { Drain } from '../server/wire.ts'
+import { createMemoryRateWindows } from '../shared-state/rate-windows/memory-rate-windows.ts'
+import { createRedisSharedSnapshots } from '../shared-state/redis/redis-shared-snapshots.ts'
+import { createLoopTurns } from '../shares/loop-turns.ts'
+import { createReading } from '../sheets/reading/reading.ts'
+import { createSnapshotSharing } from '../sheets/reading/snapshot-sharing.ts'
+import { createQuerying } from '../sheets/rows/query/querying.ts'
+import { createWriting } from '../sheets/writing/writing.ts'
+import { beginInstanceLife } from '../store/leases/instance-life.ts'
+import { createUsage } from '../usage/usage.ts'
+import { assembleDashboard } from './dashboard-assembly.ts'
+import { redisAt } from './shared-state.ts'
+import type { Workshop } from './workshop.ts'
+
+const mebibyte = 1024 * 1024
+
+/** Networks that are counted in memory: about ten megabytes at most, however many addresses somebody has. */
+const mostStrangers = 50_000
+
+export interface ServingInstance extends RunningServer {
+  /** Says in /readyz that the end is near, and goes on as before: whoever shares requests out looks elsewhere. */
+  announceEnd(): void
+}
+
+export async function startServer(
+  config: Config,
+  workshop: Workshop,
+  clock: Clock,
+  timeLimits: Partial<TimeLimits> = {},
+): Promise<ServingInstance> {
+  const { store, plans, providers, decoding } = workshop
+  await store.endDeadNeighbours()
+  const life = await beginInstanceLife(store, workshop.observe)
+  const { metrics } = workshop
+  const turns = createLoopTurns(clock)
+  const usage = createUsage({ store, clock, turns })
+  const observe = observeAll([workshop.observe, usage.observe])
+  const { windows } = workshop.shared
+  // Rows by the megabyte have a connection of their own: nobody's count waits behind them.
+  const redisForRows = config.redisUrl === null ? null : redisAt(config.redisUrl, () => {})
+  const maxHeldBytes = config.maxSnapshotBytes
+  const { shares } = config
+  const sharing = redisForRows && createSnapshotSharing(createRedisSharedSnapshots(redisForRows))
+  const reading = createReading({ store, providers, decoding, clock, observe, maxHeldBytes, shares, sharing })
+  const maxKeptBytes = shares.journal_mb * mebibyte
+  const writing = createWriting({ store, providers, reading, clock, observe, maxKeptBytes })
+  const quota = createQuota(store, clock)
+  const keyUse = createKeyUse({ store, clock, turns })
+  const publicQuota = createQuota(
+    { chargeAhead: store.chargePublicAhead, refundCharge: store.refundPublicCharge },
+    clock,
+  )
+  const isAlone = config.redisUrl === null && config.store.kind === 'sqlite'
+  const publicReaders = {
+    windows: isAlone ? createMemoryRateWindows(clock, mostStrangers) : windows,
+    requestsPerMinute: config.shares.public_requests_per_minute,
+    quota: publicQuota,
+  }
+  const admission = createAdmission({ store, plans, windows, quota, keyUse, publicReaders, observe })
+  // Strangers are counted by each instance for itself: to count them must not cost a question to anyone else.
+  const ipGuard = createIpGuard(createMemoryRateWindows(clock, mostStrangers), config.refusalsPerMinute)
+  const trustedProxies = trustProxies(config.trustedProxies)
+  const drain: Drain = { isDraining: false }
+  const isDraining = () => drain.isDraining
+  const querying = createQuerying({ shares, turns, clock, observe })
+  const compression = createCompression({ shares, clock, observe })
+  const apiParts = { admission, reading, writing, querying, compression, turns, clock, observe }
+  const unread = createUnreadAnswers(
+    {
+      maxBytes: (maxHeldBytes * shares.unread_percent) / 100,
+      maxTotalBytes: (maxHeldBytes * shares.unread_total_percent) / 100,
+    },
+    observe,
+  )
+  const api = createApi({ ...apiParts, ipGuard, trustedProxies, unread, isDraining })
+  const storeProblem = () =>
+    store.ping().then(
+      () => null,
+      (error: unknown): StoreProblem =>
+        error instanceof StoreUnwritable
+          ? { status: 'store cannot be written to', reason: error.reason }
+          : { status: 'store unreachable' },
+    )
+  const { dashboard, close: closeDashboard } = assembleDashboard({
+    config,
+    workshop,
+    windows,
+    usage,
+    api: apiParts,
+    unread,
+    trustedProxies,
+  })
+  let resealing: { stop(): void } | null = null
+  const closeParts = () =>
+    closeInOrder([
+      () => writing.close(),
+      () => quota.close(),
+      () => publicQuota.close(),
+      () => keyUse.close(),
+      () => usage.close(),
+      closeDashboard,
+      () => resealing?.stop(),
+      () => life.endLife(),
+      () => redisForRows?.close(),
+    ])
+  const open = async () => {
+    if (config.formerSecrets.length > 0) resealing = await startResealing(store, workshop.sealing)
+    await Promise.all([workshop.shared.settled(), redisForRows?.settled()])
+    const { shares } = config
+    return listen(
+      { api, dashboard, metrics, observe, storeProblem, drain, shares, trustedProxies, clock },
+      config,
+      timeLimits,
+    )
+  }
+  const server = await open().catch(async (error: unknown) => {
+    await closeParts()
+    throw error
+  })
+  // With PORT=0 the system chooses.
+  workshop.baseUrl = config.baseUrl.replace(/:0$/, `:${server.port}`)
+  return {
+    port: server.port,
+    announceEnd() {
+      drain.isDraining = true
+    },
+    async close(drainMs) {
+      const ended = await server.close(drainMs)
+      await closeParts()
+      return ended
+    },
+  }
+}
+
+/** Also what comes after one that fails: a connection that is left open would keep the process from ending. */
+async function closeInOrder(closings: readonly (() => unknown)[]): Promise<void> {
+  const failures: unknown[] = []
+  for (const close of closings) {
+    try {
+      await close()
+    } catch (error) {
+      failures.push(error)
+    }
+  }
+  if (failures.length > 0) throw failures[0]
+}
