@@ -160,6 +160,18 @@ test('no page that connects, chooses or shows sheets names a provider', () => {
   assert.deepEqual(named, [])
 })
 
+test('no folder has more than twenty files side by side, but for their tests', () => {
+  const files = globSync('{src,emulator,web/src}/**/*.{ts,tsx}').filter(
+    (file) => !/\.(?:test|contract|fixture)\.ts$/.test(file),
+  )
+  const folders = Map.groupBy(files, (file) => dirname(file))
+  const large = [...folders].filter(([, inside]) => inside.length > 20)
+  assert.deepEqual(
+    large.map(([folder, inside]) => `${folder}: ${inside.length}`),
+    [],
+  )
+})
+
 test('only config.ts and the process read the environment, and nobody logs past the log', () => {
   const reads = sources().filter((file) => /process\.env/.test(readFileSync(file, 'utf8')))
   assert.deepEqual(reads.sort(), ['src/cli.ts', 'src/main.ts'])

@@ -1,4 +1,4 @@
-import { CellDisplay } from '../sheets/cell-display.ts'
+import { CellDisplay } from '../sheets/cells/cell-display.ts'
 import type { Spreadsheet } from '../sheets/model.ts'
 
 /** files.export as CSV and TSV: the first sheet as displayed, rows of equal length. */

@@ -1,6 +1,6 @@
 import type { GoogleAnswer, GoogleCall } from '../google-api.ts'
 import { draftOf, isObject } from '../sheets/model.ts'
-import { newSpreadsheet } from '../sheets/new-spreadsheet.ts'
+import { newSpreadsheet } from '../sheets/spreadsheet/new-spreadsheet.ts'
 import { DriveError } from './drive-error.ts'
 import { exportText } from './export-csv.ts'
 import { fileJson } from './file-json.ts'

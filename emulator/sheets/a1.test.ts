@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { columnIndex, columnLetters, quoteTitle, writeA1 } from './a1.ts'
-import { newSpreadsheet } from './new-spreadsheet.ts'
 import { resolveA1 } from './resolve-range.ts'
+import { newSpreadsheet } from './spreadsheet/new-spreadsheet.ts'
 
 const echoes: [asked: string, echoed: string][] = [
   ['Sheet1', 'Sheet1!A1:Z1000'],

@@ -11,7 +11,7 @@ import type { RequestHandler } from './requests/request.ts'
 import { sheetRequests } from './requests/sheet-requests.ts'
 import { touchedBy } from './requests/touched-cells.ts'
 import { resolveA1 } from './resolve-range.ts'
-import { spreadsheetJson } from './spreadsheet-json.ts'
+import { spreadsheetJson } from './spreadsheet/spreadsheet-json.ts'
 
 const HANDLERS: Record<string, RequestHandler> = {
   ...sheetRequests,

@@ -1,4 +1,4 @@
-import { adjustFormulas } from './formula-references.ts'
+import { adjustFormulas } from './formula/formula-references.ts'
 import { invalidArgument } from './google-error.ts'
 import {
   type Area,

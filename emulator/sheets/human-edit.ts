@@ -1,11 +1,11 @@
 import type { Cell, HumanEdit, Protection } from '../google-api.ts'
-import { CellDisplay } from './cell-display.ts'
+import { CellDisplay } from './cells/cell-display.ts'
 import { insertLines, moveLines, removeLines } from './dimensions.ts'
 import type { Sheet, Spreadsheet } from './model.ts'
 import { gridRangeOfCells } from './protection.ts'
 import { listOf } from './requests/attachment-requests.ts'
 import { sortedRows } from './sort-rows.ts'
-import { writeAt } from './write-values.ts'
+import { writeAt } from './values/write-values.ts'
 
 /** What a person does in the browser while a program is between two calls. */
 export function applyHumanEdit(draft: Spreadsheet, edit: HumanEdit): void {

@@ -4,12 +4,12 @@ import { answerMask, shapedBySheets } from './answer-fields.ts'
 import { GoogleError, invalidArgument, sheetsErrorAnswer } from './google-error.ts'
 import { methodOf } from './methods.ts'
 import { draftOf, type Spreadsheet } from './model.ts'
-import { openFile, type SpreadsheetFile } from './open-file.ts'
 import { answerOnce } from './repeated-answers.ts'
 import type { SheetsCall, SheetsMethod } from './sheets-method.ts'
-import { spreadsheetMethods } from './spreadsheet-methods.ts'
+import { openFile, type SpreadsheetFile } from './spreadsheet/open-file.ts'
+import { spreadsheetMethods } from './spreadsheet/spreadsheet-methods.ts'
 import { refuseInvalid } from './strict-validation.ts'
-import { valuesMethods } from './values-methods.ts'
+import { valuesMethods } from './values/values-methods.ts'
 
 const METHODS: Record<string, SheetsMethod> = { ...spreadsheetMethods, ...valuesMethods }
 

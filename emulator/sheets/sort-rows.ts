@@ -1,5 +1,5 @@
-import type { CellDisplay } from './cell-display.ts'
-import { movedByRows } from './formula-references.ts'
+import type { CellDisplay } from './cells/cell-display.ts'
+import { movedByRows } from './formula/formula-references.ts'
 import { type Area, cellAt, type EffectiveValue, type Sheet, type SheetCell } from './model.ts'
 
 /** The rows of an area in order: numbers, then text, then booleans, empty cells always last. */

@@ -1,5 +1,5 @@
 import { cellName, quoteTitle } from './a1.ts'
-import { CellDisplay } from './cell-display.ts'
+import { CellDisplay } from './cells/cell-display.ts'
 import { invalidArgument } from './google-error.ts'
 import {
   type EffectiveValue,

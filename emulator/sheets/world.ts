@@ -1,15 +1,15 @@
 import { driveApi } from '../drive/drive-api.ts'
 import { accessOf, FileStore, openingBy, SPREADSHEET_MIME } from '../drive/file-store.ts'
 import type { GoogleAnswer, GoogleCall, GoogleWorld } from '../google-api.ts'
-import { dumpOf } from './dump.ts'
 import { GoogleError, sheetsErrorAnswer } from './google-error.ts'
 import { addProtection, applyHumanEdit } from './human-edit.ts'
 import { isSheetsWrite } from './methods.ts'
 import { draftOf, newSheet } from './model.ts'
-import { newSpreadsheet } from './new-spreadsheet.ts'
-import { hasSpreadsheet, type SpreadsheetFile } from './open-file.ts'
 import { sheetsApi } from './sheets-api.ts'
-import { writeAt } from './write-values.ts'
+import { dumpOf } from './spreadsheet/dump.ts'
+import { newSpreadsheet } from './spreadsheet/new-spreadsheet.ts'
+import { hasSpreadsheet, type SpreadsheetFile } from './spreadsheet/open-file.ts'
+import { writeAt } from './values/write-values.ts'
 
 /** Rows and columns a seeded tab has at least: the grid of a new sheet. */
 const GRID = { rows: 1000, columns: 26 }

@@ -1,4 +1,4 @@
-import { merge, readFields } from '../cell-fields.ts'
+import { merge, readFields } from '../cells/cell-fields.ts'
 import { invalidArgument } from '../google-error.ts'
 import { isJsonObject, isObject, type JsonObject, type Sheet, type Spreadsheet } from '../model.ts'
 import { mayEdit, protectedCell, protectedRangeJson } from '../protection.ts'

@@ -1,4 +1,4 @@
-import { CellDisplay } from '../cell-display.ts'
+import { CellDisplay } from '../cells/cell-display.ts'
 
 import { invalidArgument } from '../google-error.ts'
 import { type Area, cellAt, putCell, type Sheet, type SheetCell } from '../model.ts'

@@ -1,5 +1,5 @@
-import { cellWithFields, readFields } from '../cell-fields.ts'
-import { refuseTooManyCells } from '../cell-limit.ts'
+import { cellWithFields, readFields } from '../cells/cell-fields.ts'
+import { refuseTooManyCells } from '../cells/cell-limit.ts'
 import type { Mask } from '../fields-mask.ts'
 import { invalidArgument } from '../google-error.ts'
 import { type Area, cellAt, isObject, type JsonObject, putCell, type Sheet } from '../model.ts'

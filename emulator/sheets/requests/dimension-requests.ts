@@ -1,5 +1,5 @@
-import { merge, readFields } from '../cell-fields.ts'
-import { refuseTooManyCells } from '../cell-limit.ts'
+import { merge, readFields } from '../cells/cell-fields.ts'
+import { refuseTooManyCells } from '../cells/cell-limit.ts'
 import { insertLines, moveLines, removeLines } from '../dimensions.ts'
 import { invalidArgument } from '../google-error.ts'
 import type { Dimension, JsonObject, Sheet, Spreadsheet } from '../model.ts'

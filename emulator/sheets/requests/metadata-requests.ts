@@ -1,8 +1,13 @@
-import { readFields } from '../cell-fields.ts'
-import { metadataOfFilter } from '../data-filter.ts'
-import { metadataJson, readMetadataId, readPlace, refuseTooMuchMetadata } from '../developer-metadata.ts'
+import { readFields } from '../cells/cell-fields.ts'
 import { invalidArgument } from '../google-error.ts'
 import type { DeveloperMetadata } from '../model.ts'
+import {
+  metadataJson,
+  readMetadataId,
+  readPlace,
+  refuseTooMuchMetadata,
+} from '../spreadsheet/developer-metadata.ts'
+import { metadataOfFilter } from '../values/data-filter.ts'
 import { objectIn, type RequestHandler } from './request.ts'
 
 const VISIBILITIES = ['DOCUMENT', 'PROJECT']

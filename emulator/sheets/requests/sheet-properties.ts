@@ -1,4 +1,4 @@
-import { withBothColors } from '../colors.ts'
+import { withBothColors } from '../cells/colors.ts'
 import { type Mask, maskFor } from '../fields-mask.ts'
 import { invalidArgument } from '../google-error.ts'
 import { isObject, type Json, type JsonObject, type Sheet, type Spreadsheet } from '../model.ts'

@@ -1,10 +1,10 @@
-import { readFields } from '../cell-fields.ts'
-import { refuseTooManyCells } from '../cell-limit.ts'
+import { readFields } from '../cells/cell-fields.ts'
+import { refuseTooManyCells } from '../cells/cell-limit.ts'
 import { maskPaths } from '../fields-mask.ts'
 import { invalidArgument } from '../google-error.ts'
 import { copyOfSheet, type JsonObject, newSheet, type Sheet, type Spreadsheet } from '../model.ts'
 import { indexOr } from '../resolve-range.ts'
-import { sheetProperties } from '../spreadsheet-json.ts'
+import { sheetProperties } from '../spreadsheet/spreadsheet-json.ts'
 import { objectIn, type RequestContext, type RequestHandler } from './request.ts'
 import { applySheetProperties, refuseTitle } from './sheet-properties.ts'
 

@@ -1,6 +1,6 @@
 import { isObject, type Sheet, type Spreadsheet } from '../model.ts'
 import { indexOr, type Place, placeOfGridRange, sheetById } from '../resolve-range.ts'
-import { wholeSheet } from '../spreadsheet-json.ts'
+import { wholeSheet } from '../spreadsheet/spreadsheet-json.ts'
 import { firstRowAfterData } from './cell-requests.ts'
 import { readLines } from './dimension-requests.ts'
 import { objectIn } from './request.ts'

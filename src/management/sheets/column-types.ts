@@ -1,4 +1,4 @@
-import { type CellKind, columnKindsOf } from '../../sheets/rows/query/column-summary.ts'
+import { type CellKind, columnKindsOf } from '../../sheets/rows/query/columns/column-summary.ts'
 import type { IndexedSnapshot } from '../../sheets/rows/snapshot.ts'
 
 const typeOf: Record<CellKind, string> = {

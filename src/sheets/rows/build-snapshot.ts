@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { ProviderFailure } from '../provider-failure.ts'
 import type { Grid } from './grid.ts'
-import { indexColumns } from './query/index-columns.ts'
+import { indexColumns } from './query/columns/index-columns.ts'
 import { createRowWriter, writeList } from './row-json.ts'
 import { describeRows } from './schema/row-description.ts'
 import {

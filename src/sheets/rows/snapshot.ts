@@ -1,4 +1,4 @@
-import type { ColumnIndexes } from './query/column-index.ts'
+import type { ColumnIndexes } from './query/columns/column-index.ts'
 import type { RowDescription } from './schema/row-description.ts'
 import type { Column } from './table.ts'
 

@@ -1,6 +1,6 @@
 import type { IndexedSnapshot } from '../snapshot.ts'
-import { type Bounds, ColumnCells } from './column-cells.ts'
-import { type IndexedColumn, seen } from './column-index.ts'
+import { type Bounds, ColumnCells } from './columns/column-cells.ts'
+import { type IndexedColumn, seen } from './columns/column-index.ts'
 import type { FilterOperator } from './operators.ts'
 import type { Filter } from './query.ts'
 import { createCellSearch, createEndTest, type Verdict } from './search-rows.ts'

@@ -1,5 +1,5 @@
 import type { IndexedSnapshot } from '../snapshot.ts'
-import { type IndexedColumn, indexedColumn } from './column-index.ts'
+import { type IndexedColumn, indexedColumn } from './columns/column-index.ts'
 import type { SortKey } from './query.ts'
 
 /** More codes than fit are sorted by their lower bits first, then by the higher. */

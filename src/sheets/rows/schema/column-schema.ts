@@ -1,4 +1,4 @@
-import type { CellKind, ColumnSummary } from '../query/column-summary.ts'
+import type { CellKind, ColumnSummary } from '../query/columns/column-summary.ts'
 import type { OrderedJson } from './ordered-json.ts'
 
 /** JSON Schema of the cells that a column holds now. */

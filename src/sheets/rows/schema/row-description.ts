@@ -1,6 +1,6 @@
 import type { Cell } from '../grid.ts'
-import type { ColumnIndexes } from '../query/column-index.ts'
-import { summariesOf } from '../query/column-summary.ts'
+import type { ColumnIndexes } from '../query/columns/column-index.ts'
+import { summariesOf } from '../query/columns/column-summary.ts'
 import type { Column } from '../table.ts'
 import { columnSchema, formattedSchema } from './column-schema.ts'
 import { orderedJsonText } from './ordered-json.ts'

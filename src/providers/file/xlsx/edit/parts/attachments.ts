@@ -4,13 +4,13 @@ import { readPartText, type XmlPart } from '../../container/part.ts'
 import type { Relationship } from '../../container/relationships.ts'
 import type { ZipArchive } from '../../container/zip.ts'
 import { parseCellReference } from '../../read/cell-reference.ts'
+import { type FormulaShift, shiftFormula } from '../formulas/formula-shift.ts'
+import { type CellRange, contains, parseRange, shiftRange, writeRange } from '../formulas/range.ts'
+import type { RowShift } from '../formulas/row-shift.ts'
+import { XmlEdits } from '../xml/xml-edits.ts'
+import { readXmlTree, type XmlElement } from '../xml/xml-tree.ts'
 import type { EditPlan } from './edit-plan.ts'
-import { type FormulaShift, shiftFormula } from './formula-shift.ts'
 import { Obstacle } from './obstacle.ts'
-import { type CellRange, contains, parseRange, shiftRange, writeRange } from './range.ts'
-import type { RowShift } from './row-shift.ts'
-import { XmlEdits } from './xml-edits.ts'
-import { readXmlTree, type XmlElement } from './xml-tree.ts'
 
 /** Parts beside a worksheet that know no row of it, or whose rows are seen to. By the type of their relationship. */
 const FOLLOWED_OR_WITHOUT_ROWS = new Set([

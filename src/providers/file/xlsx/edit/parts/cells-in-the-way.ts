@@ -1,7 +1,7 @@
 import { writeCellReference } from '../../read/cell-reference.ts'
+import { type CellRange, contains, isOneCell, parseRange } from '../formulas/range.ts'
 import type { EditPlan } from './edit-plan.ts'
 import { Obstacle } from './obstacle.ts'
-import { type CellRange, contains, isOneCell, parseRange } from './range.ts'
 import type { SheetScan } from './sheet-scan.ts'
 
 /** Refuses to write where a spreadsheet program would not let its user, or where nobody would see the value. */

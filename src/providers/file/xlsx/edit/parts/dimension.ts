@@ -1,7 +1,7 @@
+import { parseRange, shiftRange, writeRange } from '../formulas/range.ts'
+import type { XmlEdits } from '../xml/xml-edits.ts'
 import type { EditPlan } from './edit-plan.ts'
-import { parseRange, shiftRange, writeRange } from './range.ts'
 import type { SheetScan } from './sheet-scan.ts'
-import type { XmlEdits } from './xml-edits.ts'
 
 /** Keeps `dimension`, by which some readers reserve their room, around all cells. */
 export function changeDimension({ root }: SheetScan, { shift, writes }: EditPlan, edits: XmlEdits): void {

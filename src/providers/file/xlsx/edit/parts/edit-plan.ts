@@ -1,8 +1,8 @@
 import type { Change, ChangeResult, Unfit } from '../../../../../sheets/change.ts'
 import type { Cell, Grid } from '../../../../../sheets/rows/grid.ts'
 import { MAX_ROWS } from '../../container/limits.ts'
-import { whyUnfitForXlsx } from './cell-xml.ts'
-import { type DeletedRow, RowShift } from './row-shift.ts'
+import { type DeletedRow, RowShift } from '../formulas/row-shift.ts'
+import { whyUnfitForXlsx } from '../xml/cell-xml.ts'
 
 /** What is written to one row of the sheet as it was. */
 export interface RowWrite {

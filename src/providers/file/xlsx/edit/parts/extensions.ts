@@ -1,8 +1,8 @@
-import { type FormulaShift, shiftFormula } from './formula-shift.ts'
-import { shiftRangeList } from './range.ts'
+import { type FormulaShift, shiftFormula } from '../formulas/formula-shift.ts'
+import { shiftRangeList } from '../formulas/range.ts'
+import type { XmlEdits } from '../xml/xml-edits.ts'
+import type { XmlElement } from '../xml/xml-tree.ts'
 import { recount, shiftRuleFormulas, topOf } from './rules.ts'
-import type { XmlEdits } from './xml-edits.ts'
-import type { XmlElement } from './xml-tree.ts'
 
 /** Of the extensions Excel adds to a worksheet: those that hold ranges and formulas the same way, or none. */
 const KNOWN_EXTENSIONS = new Set([

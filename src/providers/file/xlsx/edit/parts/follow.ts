@@ -3,6 +3,10 @@ import { readPartText, type XmlPart } from '../../container/part.ts'
 import { type Relationship, readRelationships } from '../../container/relationships.ts'
 import type { ZipArchive } from '../../container/zip.ts'
 import type { Workbook, WorkbookTab } from '../../read/workbook.ts'
+import { replaceReferences } from '../formulas/formula.ts'
+import type { FormulaShift } from '../formulas/formula-shift.ts'
+import { RowShift } from '../formulas/row-shift.ts'
+import { XmlEdits } from '../xml/xml-edits.ts'
 import {
   pivotTableRanges,
   refuseChangesInPivotTables,
@@ -13,14 +17,10 @@ import {
   shiftPivotSource,
 } from './attachments.ts'
 import type { EditPlan } from './edit-plan.ts'
-import { replaceReferences } from './formula.ts'
-import type { FormulaShift } from './formula-shift.ts'
-import { RowShift } from './row-shift.ts'
 import { shiftForeignSections } from './sections.ts'
 import { sheetPieces } from './sheet-rewrite.ts'
 import { scanSheet } from './sheet-scan.ts'
 import { changeForeignTable, changeTable, openTable } from './tables.ts'
-import { XmlEdits } from './xml-edits.ts'
 
 /** Sheets that are none of cells, with rows and formulas in forms of their own. */
 const OTHER_SHEETS = new Set(['dialogsheet', 'xlMacrosheet', 'xlIntlMacrosheet'])

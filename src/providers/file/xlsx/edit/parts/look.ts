@@ -1,6 +1,6 @@
 import type { Cell } from '../../../../../sheets/rows/grid.ts'
+import { stylesOfRow } from '../xml/row-xml.ts'
 import type { RowWrite } from './edit-plan.ts'
-import { stylesOfRow } from './row-xml.ts'
 import type { SheetRewrite } from './sheet-rewrite.ts'
 import type { SheetScan } from './sheet-scan.ts'
 import type { Styles } from './styles.ts'

@@ -1,6 +1,6 @@
 import { decodeXmlEntities } from '../../container/xml-entities.ts'
+import { escapeText } from '../xml/xml-edits.ts'
 import type { ScannedRow } from './sheet-scan.ts'
-import { escapeText } from './xml-edits.ts'
 
 const ROW = /^(<[^\s>]+\s(?:[^>]*?\s)?r=")(\d+)"/
 const CELL_OR_FORMULA =

@@ -1,7 +1,7 @@
-import { type FormulaPlace, type FormulaShift, shiftRangeFormula } from './formula-shift.ts'
-import { parseRange, shiftRangeList } from './range.ts'
-import type { XmlEdits } from './xml-edits.ts'
-import type { XmlElement } from './xml-tree.ts'
+import { type FormulaPlace, type FormulaShift, shiftRangeFormula } from '../formulas/formula-shift.ts'
+import { parseRange, shiftRangeList } from '../formulas/range.ts'
+import type { XmlEdits } from '../xml/xml-edits.ts'
+import type { XmlElement } from '../xml/xml-tree.ts'
 
 /** An element that has its ranges in `sqref` and formulas inside that count from the first of them. */
 export function shiftRanged(

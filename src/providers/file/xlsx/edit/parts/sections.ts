@@ -1,10 +1,10 @@
+import { type FormulaShift, shiftFormula } from '../formulas/formula-shift.ts'
+import { isOneCell, parseRange, shiftRange, shiftRangeList, writeRange } from '../formulas/range.ts'
+import type { RowShift } from '../formulas/row-shift.ts'
+import type { XmlEdits } from '../xml/xml-edits.ts'
+import type { XmlElement } from '../xml/xml-tree.ts'
 import { shiftExtension } from './extensions.ts'
-import { type FormulaShift, shiftFormula } from './formula-shift.ts'
-import { isOneCell, parseRange, shiftRange, shiftRangeList, writeRange } from './range.ts'
-import type { RowShift } from './row-shift.ts'
 import { recount, shiftRanged } from './rules.ts'
-import type { XmlEdits } from './xml-edits.ts'
-import type { XmlElement } from './xml-tree.ts'
 
 /** Parts of a worksheet that know no row, or whose rows are seen to elsewhere. */
 const WITHOUT_ROWS = new Set(

@@ -1,14 +1,20 @@
 import type { Cell } from '../../../../../sheets/rows/grid.ts'
 import { writeCellReference } from '../../read/cell-reference.ts'
+import {
+  type FormulaPlace,
+  type FormulaShift,
+  moveFormula,
+  reaches,
+  shiftFormula,
+} from '../formulas/formula-shift.ts'
+import { parseRange, shiftRange, writeRange } from '../formulas/range.ts'
+import type { RowShift } from '../formulas/row-shift.ts'
+import { newRow, type RowRewrite, rewriteRow } from '../xml/row-xml.ts'
+import { escapeText, type XmlEdits } from '../xml/xml-edits.ts'
+import type { XmlElement } from '../xml/xml-tree.ts'
 import type { RowWrite } from './edit-plan.ts'
-import { type FormulaPlace, type FormulaShift, moveFormula, reaches, shiftFormula } from './formula-shift.ts'
-import { parseRange, shiftRange, writeRange } from './range.ts'
 import { formulasIn, moveRow } from './row-move.ts'
-import type { RowShift } from './row-shift.ts'
-import { newRow, type RowRewrite, rewriteRow } from './row-xml.ts'
 import type { ScannedRow, SheetScan } from './sheet-scan.ts'
-import { escapeText, type XmlEdits } from './xml-edits.ts'
-import type { XmlElement } from './xml-tree.ts'
 
 /** What a worksheet part is to become. */
 export interface SheetRewrite {

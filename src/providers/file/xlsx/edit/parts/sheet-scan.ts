@@ -3,8 +3,8 @@ import { MAX_COLUMNS } from '../../container/limits.ts'
 import { createXmlScanner, type XmlHandler } from '../../container/xml.ts'
 import type { XmlAttributes } from '../../container/xml-attributes.ts'
 import { parseCellReference, parseRowNumber } from '../../read/cell-reference.ts'
-import { type CellRange, parseRange } from './range.ts'
-import { createXmlTreeBuilder, scanText, type XmlElement } from './xml-tree.ts'
+import { type CellRange, parseRange } from '../formulas/range.ts'
+import { createXmlTreeBuilder, scanText, type XmlElement } from '../xml/xml-tree.ts'
 
 /** A row element and where it stands. Rows are counted from 1. */
 export interface ScannedRow {

@@ -3,8 +3,8 @@ import { MAX_CELL_FORMATS, MAX_STYLES_PART_BYTES } from '../../container/limits.
 import { readPartText, type XmlPart } from '../../container/part.ts'
 import type { ZipArchive } from '../../container/zip.ts'
 import type { NumberFormat } from '../../read/number-format.ts'
-import { XmlEdits } from './xml-edits.ts'
-import { readXmlTree, type XmlElement } from './xml-tree.ts'
+import { XmlEdits } from '../xml/xml-edits.ts'
+import { readXmlTree, type XmlElement } from '../xml/xml-tree.ts'
 
 /** The number format General. */
 const GENERAL = '0'

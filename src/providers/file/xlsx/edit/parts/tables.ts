@@ -1,13 +1,13 @@
 import { MAX_FOLLOWED_PART_BYTES } from '../../container/limits.ts'
 import { readPartText, type XmlPart } from '../../container/part.ts'
 import type { ZipArchive } from '../../container/zip.ts'
+import { type FormulaShift, shiftFormula } from '../formulas/formula-shift.ts'
+import { type CellRange, contains, parseRange, shiftRange, writeRange } from '../formulas/range.ts'
+import type { RowShift } from '../formulas/row-shift.ts'
+import { XmlEdits } from '../xml/xml-edits.ts'
+import { readXmlTree, type XmlElement } from '../xml/xml-tree.ts'
 import type { EditPlan } from './edit-plan.ts'
-import { type FormulaShift, shiftFormula } from './formula-shift.ts'
 import { Obstacle } from './obstacle.ts'
-import { type CellRange, contains, parseRange, shiftRange, writeRange } from './range.ts'
-import type { RowShift } from './row-shift.ts'
-import { XmlEdits } from './xml-edits.ts'
-import { readXmlTree, type XmlElement } from './xml-tree.ts'
 
 /** A table (Insert > Table) of a tab: a range with a header row that the part has to agree with. */
 export interface Table {

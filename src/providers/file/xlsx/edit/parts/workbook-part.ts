@@ -1,7 +1,7 @@
 import type { XmlPart } from '../../container/part.ts'
-import { type FormulaShift, shiftFormula } from './formula-shift.ts'
-import { XmlEdits } from './xml-edits.ts'
-import { readXmlTree, type XmlElement } from './xml-tree.ts'
+import { type FormulaShift, shiftFormula } from '../formulas/formula-shift.ts'
+import { XmlEdits } from '../xml/xml-edits.ts'
+import { readXmlTree, type XmlElement } from '../xml/xml-tree.ts'
 
 /** Elements of a workbook part that stand before `calcPr` (ECMA-376-1, 18.2.27), the last ones of them. */
 const BEFORE_CALCULATION = new Set(['sheets', 'functionGroups', 'externalReferences', 'definedNames'])

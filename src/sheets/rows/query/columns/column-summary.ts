@@ -1,0 +1,74 @@
+import type { Cell } from '../../grid.ts'
+import type { Column } from '../../table.ts'
+import {
+  type ColumnIndexes,
+  type IndexedColumn,
+  type IndexedRows,
+  indexedColumn,
+  seen,
+} from './column-index.ts'
+
+/** What kinds of cells a column holds. */
+export interface ColumnKinds {
+  /** `integer` where every number is whole, else `number`. Durations of a day and more are `string`. */
+  kinds: CellKind[]
+  hasEmptyCells: boolean
+}
+
+/** The same with examples, for a description of the sheet. */
+export interface ColumnSummary extends ColumnKinds {
+  /** The first three different ones, from the top. */
+  examples: Exclude<Cell, null>[]
+}
+
+export type CellKind = 'number' | 'integer' | 'boolean' | 'string' | 'date' | 'date-time' | 'time'
+
+const maxExamples = 3
+
+/** Of each column; at once, however many rows there are. */
+export function columnKindsOf(snapshot: IndexedRows & { columns: readonly Column[] }): ColumnKinds[] {
+  return snapshot.columns.map((_, at) => kindsOf(indexedColumn(snapshot, at)))
+}
+
+/** Of each column, beside the rows that it was indexed with: for examples, all of them may have to be looked at. */
+export function summariesOf(
+  columns: readonly Column[],
+  rows: readonly (readonly Cell[])[],
+  indexes: ColumnIndexes,
+): ColumnSummary[] {
+  return columns.map(({ index }, at) => {
+    const column = indexedColumn({ indexes, rowNumbers: rows }, at)
+    return { ...kindsOf(column), examples: examplesIn(column, rows, index) }
+  })
+}
+
+function kindsOf({ kinds }: IndexedColumn): ColumnKinds {
+  return { kinds: kindsIn(kinds), hasEmptyCells: (kinds & seen.empty) !== 0 }
+}
+
+function kindsIn(bits: number): CellKind[] {
+  const kinds: CellKind[] = []
+  if (bits & seen.fraction) kinds.push('number')
+  else if (bits & seen.integer) kinds.push('integer')
+  if (bits & (seen.false | seen.true)) kinds.push('boolean')
+  if (bits & (seen.plainText | seen.duration)) kinds.push('string')
+  if (bits & seen.date) kinds.push('date')
+  if (bits & seen.dateTime) kinds.push('date-time')
+  if (bits & seen.time) kinds.push('time')
+  return kinds
+}
+
+function examplesIn(
+  { codes, emptyCode }: IndexedColumn,
+  rows: readonly (readonly Cell[])[],
+  index: number,
+): Exclude<Cell, null>[] {
+  const found = new Map<number, Exclude<Cell, null>>()
+  const wanted = Math.min(maxExamples, emptyCode)
+  for (let position = 0; found.size < wanted; position++) {
+    const code = codes[position] ?? emptyCode
+    if (code === emptyCode || found.has(code)) continue
+    found.set(code, rows[position]?.[index] as Exclude<Cell, null>)
+  }
+  return [...found.values()]
+}
