@@ -1,5 +1,5 @@
 import { Chunks, chunkBytes } from '../../sheets/rows/query/chunks.ts'
-import { pause } from '../../sheets/rows/query/list-chunks.ts'
+import { pauseChunk } from '../../sheets/rows/query/list-chunks.ts'
 import { cellReader, longTextBytes } from '../../sheets/rows/query/row-cells.ts'
 import { rowBytes, type Snapshot } from '../../sheets/rows/snapshot.ts'
 import { rowNumberKey } from '../../sheets/rows/table.ts'
@@ -54,7 +54,7 @@ export function* csvChunks(snapshot: Snapshot, rows: RowChoice, shape: CsvShape)
     }
     endLine(isBlank)
     if (chunks.hasFull) yield* chunks.takeFull()
-    else if (reader.isTimeToPause()) yield pause
+    else if (reader.isTimeToPause()) yield pauseChunk
   }
   yield* chunks.takeAll()
 
@@ -67,7 +67,7 @@ export function* csvChunks(snapshot: Snapshot, rows: RowChoice, shape: CsvShape)
       before = ''
       chunks.bytes(text, 0, text.length)
       yield* chunks.takeFull()
-      if (reader.isTimeToPause()) yield pause
+      if (reader.isTimeToPause()) yield pauseChunk
     }
     chunks.byte(quote)
   }

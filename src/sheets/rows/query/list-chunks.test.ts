@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { buildSnapshot } from '../build-snapshot.ts'
 import type { Cell } from '../grid.ts'
 import { rowJson } from '../snapshot.ts'
-import { type ListShape, listChunks } from './list-chunks.ts'
+import { type ListShape, listChunks, pauseChunk } from './list-chunks.ts'
 import { cellAt, cellsAt } from './row-cells.ts'
 
 const seed = 20_261_118
@@ -58,7 +58,8 @@ test('pieces are never larger than 64 KiB, however long the list or one of its r
   for (const positions of ['all', backwards] as const) {
     for (const fields of [null, [1, 0]]) {
       for (const wrap of ['array', 'lines'] as const) {
-        const chunks = [...listChunks(snapshot, positions, { fields, rowNumbers: false, wrap })]
+        const made = [...listChunks(snapshot, positions, { fields, rowNumbers: false, wrap })]
+        const chunks = made.filter((chunk) => chunk !== pauseChunk)
         assert.ok(chunks.length > 5)
         for (const { byteLength } of chunks) assert.ok(byteLength > 0 && byteLength <= 64 * 1024)
         const text = textOf(chunks)

@@ -21,7 +21,7 @@ const openBrace = 0x7b
 const closeBrace = 0x7d
 
 /** Nothing is to be sent yet, but much was looked at: whoever makes the body gives others a turn. */
-export const pause = new Uint8Array(0)
+export const pauseChunk = new Uint8Array(0)
 
 /**
  * The JSON text of a list, in pieces of at most 64 KiB that nobody else will change. Nothing is encoded anew: rows, or
@@ -49,7 +49,7 @@ export function* listChunks(
     copyRow(positions === 'all' ? at : (positions[at] ?? 0))
     if (wrap === 'lines') chunks.byte(newline)
     if (chunks.hasFull) yield* chunks.takeFull()
-    else if (reader.isTimeToPause()) yield pause
+    else if (reader.isTimeToPause()) yield pauseChunk
   }
   if (wrap === 'array') chunks.byte(closeBracket)
   yield* chunks.takeAll()
