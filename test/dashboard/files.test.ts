@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { writeXlsx } from 'hucre/xlsx'
 import type { FileChoice } from '../../src/dashboard/contract.ts'
 import { ownPage, signedIn, type Visitor } from '../connect/visitor.ts'
@@ -261,6 +262,8 @@ test('an upload or a replacement whose session ends meanwhile is refused, and no
     assert.equal((await answered).status, 401, path)
   }
   const folder = join(rowport.folder, 'files', id)
+  // The answer does not wait for the draft to be removed.
+  for (let tries = 0; tries < 100 && readdirSync(folder).length > 1; tries++) await sleep(20)
   assert.deepEqual(readdirSync(folder), ['kept.csv'])
   assert.equal(readFileSync(join(folder, 'kept.csv'), 'utf8'), 'a\nbefore\n')
 })

@@ -45,6 +45,7 @@ test('the dearest queries of three accounts stay within a bound of memory', {
       assert.equal(body.toString(), `[{"a":${rows - 1}}]`)
     }
   }
+  clearInterval(watch)
   t.diagnostic(`resident at most ${mostMb.toFixed(0)} MB`)
   assert.ok(mostMb > 0 && mostMb < mostResidentMb, `${mostMb.toFixed(0)} MB`)
 
