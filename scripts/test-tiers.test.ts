@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import { test } from 'node:test'
-import { inOrder, isQuick } from './test-tiers.ts'
+import { inOrder, isMeasuring, isQuick } from './test-tiers.ts'
 
 const root = join(import.meta.dirname, '..')
 const files = globSync('{src,test,scripts,bench,emulator}/**/*.test.ts', {
@@ -19,6 +19,12 @@ test('a quick test starts no server, process or browser that has to be installed
     ),
     [],
   )
+})
+
+test('what measures how long somebody waits is no quick test, and is found', () => {
+  const measuring = files.filter(isMeasuring)
+  assert.ok(measuring.some((file) => file.startsWith('test/attacks/')))
+  assert.deepEqual(measuring.filter(isQuick), [])
 })
 
 test('the order leaves no file out', () => {

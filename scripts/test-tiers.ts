@@ -37,11 +37,18 @@ const systemTests = [
   'src/shared-state/redis/',
 ]
 
+/** Of the system tests, those that hold somebody's waiting time against a bound. Each runs alone, after all others. */
+const measuringTests = ['test/attacks/', 'test/process/strangers', 'test/neighbours/', 'test/shares/']
+
 /** Of the others, what takes longest. */
 const longQuickTests = ['test/spec/order-of-checks', 'test/spec/malformed', 'test/spec/', 'test/']
 
 export function isQuick(file: string): boolean {
   return !systemTests.some((beginning) => file.startsWith(beginning))
+}
+
+export function isMeasuring(file: string): boolean {
+  return measuringTests.some((beginning) => file.startsWith(beginning))
 }
 
 export function inOrder(files: readonly string[]): string[] {

@@ -7,7 +7,7 @@ import { join, relative } from 'node:path'
 import { run } from 'node:test'
 import { installMissing, testServers } from '../test/servers/install-missing.ts'
 import report from './test-reporter.ts'
-import { inOrder, isQuick } from './test-tiers.ts'
+import { inOrder, isMeasuring, isQuick } from './test-tiers.ts'
 
 const perTestLimitMs = 60_000
 // A test file that leaves something open never ends; when the runner is stopped, it names the file.
@@ -59,20 +59,29 @@ async function runInOrder(): Promise<void> {
   process.once('SIGINT', () => stop('by hand', 130))
   process.once('SIGTERM', () => stop('by SIGTERM', 143))
   process.once('SIGHUP', () => stop('by SIGHUP', 143))
-  const events = run({
-    files: files.map((file) => join(root, file)),
-    cwd: root,
-    concurrency,
-    timeout: perTestLimitMs,
-    signal: stopping.signal,
-  })
-  // The runner reports a file as it reports a test.
-  events.on('test:dequeue', ({ name, file }) => name === file && underWay.add(name))
-  events.on('test:complete', ({ name, file }) => name === file && underWay.delete(name))
-  events.on('test:summary', ({ success, file }) => {
-    if (file === undefined && !success) process.exitCode ||= 1
-  })
-  for await (const text of report(events)) process.stdout.write(text)
+  const runFiles = async (some: readonly string[], atOnce: number) => {
+    if (some.length === 0 || stopping.signal.aborted) return
+    const events = run({
+      files: some.map((file) => join(root, file)),
+      cwd: root,
+      concurrency: atOnce,
+      timeout: perTestLimitMs,
+      signal: stopping.signal,
+    })
+    // The runner reports a file as it reports a test.
+    events.on('test:dequeue', ({ name, file }) => name === file && underWay.add(name))
+    events.on('test:complete', ({ name, file }) => name === file && underWay.delete(name))
+    events.on('test:summary', ({ success, file }) => {
+      if (file === undefined && !success) process.exitCode ||= 1
+    })
+    for await (const text of report(events)) process.stdout.write(text)
+  }
+  const together = files.filter((file) => !isMeasuring(file))
+  const alone = files.filter(isMeasuring)
+  await runFiles(together, concurrency)
+  if (together.length > 0 && alone.length > 0)
+    process.stdout.write(`rowport: ${alone.length} test files that measure follow, one at a time\n`)
+  await runFiles(alone, 1)
   clearTimeout(runLimit)
 }
 

@@ -4,12 +4,12 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { takeLock } from './lock.mjs'
 
-/** The scripts whose program serves the dashboard, or looks at it. */
-const needingWeb = new Set(['start', 'dev', 'test', 'check'])
+/** The scripts whose program never shows the dashboard. All others build it, so that none can be forgotten. */
+const withoutWeb = new Set(['rowport', 'emulator', 'docs', 'bench', ''])
 
 /** Builds the dashboard when what is there was made of other sources; silent when there is nothing to do. */
 export async function buildWeb(root, script) {
-  if (!needingWeb.has(script) || !existsSync(join(root, 'web', 'vite.config.ts'))) return
+  if (withoutWeb.has(script) || !existsSync(join(root, 'web', 'vite.config.ts'))) return
   if (!whyBuild(root)) return
   if (!existsSync(viteIn(root))) {
     // An image without development packages brings its own; the API works without.
