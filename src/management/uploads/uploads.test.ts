@@ -21,8 +21,9 @@ import { defaultShares } from '../../shares/shares.ts'
 import { ProviderFailure } from '../../sheets/provider-failure.ts'
 import type { Decoding } from '../../sheets/reading/decoding.ts'
 import { Problem } from '../problem.ts'
+import type { UploadedFile } from './upload-inspection.ts'
 import { createUploadRoom } from './upload-room.ts'
-import { createUploads, type UploadedFile } from './uploads.ts'
+import { createUploads } from './uploads.ts'
 
 const mebibyte = 1024 * 1024
 const noDecoding: Decoding = {
