@@ -1,3 +1,5 @@
+import type { AccountFacts } from '../store/admission/admission-facts.ts'
+
 /**
  * The plans and what each contains (docs/contract.md#plans). null = unlimited, unless the account sets its own number.
  */
@@ -18,3 +20,15 @@ export const defaultPlans: Plans = new Map([
   ['business', { requestsPerMinute: 1_000, requestsPerMonth: 2_500_000, writeApi: true }],
   ['enterprise', { requestsPerMinute: null, requestsPerMonth: null, writeApi: true }],
 ])
+
+/** An account's own numbers come before those of its plan. */
+export function limitsOf(
+  account: Pick<AccountFacts, 'plan' | 'requestsPerMinute' | 'requestsPerMonth'>,
+  plans: Plans,
+): Pick<Plan, 'requestsPerMinute' | 'requestsPerMonth'> {
+  const plan = plans.get(account.plan) ?? planUnknown
+  return {
+    requestsPerMinute: account.requestsPerMinute ?? plan.requestsPerMinute,
+    requestsPerMonth: account.requestsPerMonth ?? plan.requestsPerMonth,
+  }
+}

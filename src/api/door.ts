@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { rateLimited } from '../admission/admit.ts'
+import { rateLimited } from '../admission/admitted.ts'
 import type { IpGuard } from '../admission/ip-guard.ts'
 import type { Clock } from '../clock.ts'
 import { Refusal, StoreFailure, TooManyAtOnce } from '../errors.ts'

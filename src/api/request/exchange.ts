@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import type { Admitted, Caller, Limits } from '../../admission/admit.ts'
+import type { Admitted, Caller, Limits } from '../../admission/admitted.ts'
 import type { Refusal } from '../../errors.ts'
 
 /** One request on its way, and what admission said of it: whoever sends the answer tells the limits and settles. */

@@ -1,4 +1,4 @@
-import type { Limits } from '../../admission/admit.ts'
+import type { Limits } from '../../admission/admitted.ts'
 
 /** Times in Unix seconds, rounded up, so that none is too early (docs/contract.md#rate-limit). */
 export function limitHeaders({ rate, quota }: Limits): string[] {
