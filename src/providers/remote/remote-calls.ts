@@ -1,64 +1,23 @@
-import type { Clock } from '../../clock.ts'
 import { OutcomeUnknown, ProviderFailure } from '../../sheets/provider-failure.ts'
 import { pause, type Timers } from '../../timers.ts'
-import type { Access, AccessTokens } from './access-tokens.ts'
-import type { Breaker } from './breaker.ts'
+import type { AccessTokens } from './access-tokens.ts'
 import { createDeadline, type Deadline } from './deadline.ts'
 import { parsedJson } from './json-fields.ts'
-import type { Budget } from './rations/budget.ts'
+import type { RationKind } from './rations/budget.ts'
+import { createRemoteExchange, type RemoteCall, type RemoteExchangeParts } from './remote-exchange.ts'
+import { isGood, unreadable } from './remote-protocol.ts'
 import type { RetryCredit } from './retry-credit.ts'
-import { ExchangeLost, type HttpAnswer, type Transport } from './transport.ts'
+import { ExchangeLost, type HttpAnswer } from './transport.ts'
 
 /** Calls of a provider's APIs in an owner's name. `Service`: which of its APIs, where it has several. */
 export interface RemoteCalls<Service extends string> {
   /** The body of a good answer, still bytes; tried again while that may help. */
   callRead(call: RemoteCall<Service>): Promise<Buffer<ArrayBuffer>>
   /**
-   * Sent once. Throws `OutcomeUnknown` when it may have been done and nobody can say so; any other throw means that
+   * Parses the answer to a call that is sent once. Throws `OutcomeUnknown` when it may have been done and nobody can say so; any other throw means that
    * the provider did nothing.
    */
   callWrite(call: RemoteCall<Service>): Promise<unknown>
-}
-
-export interface RemoteCall<Service extends string> {
-  credentialId: string | null
-  method: 'GET' | 'POST'
-  url: string
-  /** Sent as JSON. */
-  body?: unknown
-  /**
-   * Makes the body when the ration has a place for it and nothing is left to wait for: for a write that looks at
-   * the sheet first, and for a read that needs room for what will come. When it throws, nothing was sent.
-   */
-  compose?(): Promise<unknown>
-  service: Service
-  /** Before others that wait for the same ration. */
-  isUrgent?: boolean
-  /** Where several calls serve one wait, they share its end. */
-  deadline?: Deadline
-  /** Called when an answer begins to come, also for each further try; what it returns is told the body by pieces. */
-  onBody?(): (piece: Uint8Array) => void
-}
-
-/** How one provider says what any of them may say. */
-export interface RemoteProtocol<Service extends string> {
-  /** What people call the provider. */
-  name: string
-  /** Whether calls of this service count against the budget. */
-  isRationed(service: Service): boolean
-  /** The provider itself spoke, and to its end: half an answer and the page of a proxy are worth another try. */
-  isWhole(answer: HttpAnswer): boolean
-  /** The access token is not taken, though its time is not over. */
-  isUnauthenticated(answer: HttpAnswer): boolean
-  /** Why the owner's access has ended, for the log; null when it has not, or not for that which this service is for. */
-  endOfAccess(answer: HttpAnswer, service: Service): string | null
-  /** Whose ration the provider says is used up; null when it is something else. */
-  usedUpRation(answer: HttpAnswer): 'user' | 'project' | null
-  /** Of an answer that is not good: it is certain that nothing was done. */
-  isRefusal(answer: HttpAnswer): boolean
-  /** An answer that is not what was asked for, in words for the owner. */
-  failureOf(answer: HttpAnswer): ProviderFailure
-  tooLarge(cause: unknown): ProviderFailure
 }
 
 export interface CallLimits {
@@ -69,7 +28,7 @@ export interface CallLimits {
   maxBackoffMs: number
 }
 
-/** Of one that was known, one that was found, one that was made. */
+/** Three access tokens may be refused: one that was known, one that was found, one that was made. */
 const mostRefusals = 2
 
 export const callLimits: CallLimits = {
@@ -80,39 +39,20 @@ export const callLimits: CallLimits = {
   maxBackoffMs: 8_000,
 }
 
-type Kind = 'read' | 'write'
-
-/** One exchange that has ended. */
-export interface EndedCall<Service extends string> {
-  service: Service
-  kind: Kind
-  /** null when no answer came. */
-  status: number | null
-  durationMs: number
-}
-
-export interface RemoteCallsParts<Service extends string> {
-  protocol: RemoteProtocol<Service>
-  transport: Transport
+export interface RemoteCallsParts<Service extends string> extends RemoteExchangeParts<Service> {
   tokens: AccessTokens
-  budget: Budget
-  breaker: Breaker
   retryCredit: RetryCredit
-  clock: Clock
   timers: Timers
   random: () => number
   limits: CallLimits
-  /** Called for the report. */
-  onCalled(call: EndedCall<Service>): void
-  /** Called with every answer that the provider itself gave; `askedAtMs`: when the question left, by our own clock. */
-  onAnswered?(answer: HttpAnswer, askedAtMs: number): void
 }
 
 export function createRemoteCalls<Service extends string>(
   parts: RemoteCallsParts<Service>,
 ): RemoteCalls<Service> {
-  const { protocol, transport, tokens, budget, breaker, retryCredit, clock, timers, limits } = parts
+  const { protocol, tokens, retryCredit, clock, timers, limits } = parts
   const { name } = protocol
+  const exchange = createRemoteExchange(parts)
 
   return {
     async callRead(call) {
@@ -183,10 +123,14 @@ export function createRemoteCalls<Service extends string>(
    * An access token may have been ended early, and so may the next, where another instance got that before; but one that
    * was made after a refusal and is refused as well is no accident.
    */
-  async function authorised(kind: Kind, call: RemoteCall<Service>, deadline: Deadline): Promise<HttpAnswer> {
+  async function authorised(
+    kind: RationKind,
+    call: RemoteCall<Service>,
+    deadline: Deadline,
+  ): Promise<HttpAnswer> {
     for (let refusals = 0; ; refusals++) {
       const access = await tokens.accessToken(call.credentialId, deadline)
-      const answer = await rationed(kind, call, access, deadline)
+      const answer = await exchange(kind, call, access, deadline)
       if (isGood(answer.status)) return answer
       const ended = protocol.endOfAccess(answer, call.service)
       if (ended !== null) throw await tokens.expire(access, ended)
@@ -198,102 +142,6 @@ export function createRemoteCalls<Service extends string>(
     }
   }
 
-  async function rationed(
-    kind: Kind,
-    call: RemoteCall<Service>,
-    access: Access,
-    deadline: Deadline,
-  ): Promise<HttpAnswer> {
-    const { subject, credentialId } = access
-    let pass = breaker.enter(credentialId)
-    const place = protocol.isRationed(call.service)
-      ? await budget
-          .take({ subject, kind, isUrgent: call.isUrgent ?? kind === 'write', deadline })
-          .catch((error: unknown) => {
-            pass.recordOutcome('untold')
-            throw error
-          })
-      : null
-    let { body } = call
-    if (call.compose) {
-      // Whoever composes asks the provider as well, and must not find the breaker held by us.
-      pass.recordOutcome('untold')
-      try {
-        body = await call.compose()
-        pass = breaker.enter(credentialId)
-      } catch (error) {
-        place?.giveBack('not_sent')
-        throw error
-      }
-    }
-    try {
-      const answer = await sent(kind, { ...call, body }, access, deadline)
-      // First: when a call on trial gives its place back, the next one may be let through.
-      const isRation = noteRation(kind, call, subject, answer)
-      place?.giveBack('answered')
-      pass.recordOutcome(isRation ? 'untold' : isAnswered(answer) ? 'well' : 'failed')
-      return answer
-    } catch (error) {
-      const lost = error instanceof ExchangeLost ? error.lost : 'no_answer'
-      place?.giveBack(lost === 'not_sent' ? 'not_sent' : 'no_answer')
-      pass.recordOutcome(lost === 'too_large' ? 'well' : 'failed')
-      throw error
-    }
-  }
-
-  function noteRation(
-    kind: Kind,
-    { service }: RemoteCall<Service>,
-    subject: string,
-    answer: HttpAnswer,
-  ): boolean {
-    const isCounted = protocol.isRationed(service)
-    if (isGood(answer.status)) {
-      if (isCounted) budget.noteAcceptance({ subject, kind })
-      return false
-    }
-    const per = protocol.usedUpRation(answer)
-    const retryAfterMs = Number(answer.headers['retry-after'] ?? 0) * 1_000 || 0
-    if (per && isCounted) budget.noteRefusal({ subject, kind, per, retryAfterMs })
-    return per !== null
-  }
-
-  async function sent(
-    kind: Kind,
-    call: RemoteCall<Service>,
-    access: Access,
-    { signal }: Deadline,
-  ): Promise<HttpAnswer> {
-    const { method, url, body, onBody, service } = call
-    const begunMs = clock.elapsedMs()
-    let status: number | null = null
-    try {
-      const onPiece = onBody?.()
-      const answer = await transport.exchange({
-        method,
-        url,
-        headers: {
-          Authorization: `Bearer ${access.token}`,
-          ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
-        },
-        signal,
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-        ...(onPiece ? { onPiece } : {}),
-      })
-      status = answer.status
-      // Not from whoever else may answer in the provider's place.
-      if (isAnswered(answer)) parts.onAnswered?.(answer, begunMs)
-      return answer
-    } finally {
-      parts.onCalled({ service, kind, status, durationMs: clock.elapsedMs() - begunMs })
-    }
-  }
-
-  /** The provider itself spoke, whatever it said. */
-  function isAnswered(answer: HttpAnswer): boolean {
-    return answer.status < 500 && protocol.isWhole(answer)
-  }
-
   function unreachable(cause: ExchangeLost): ProviderFailure {
     const message =
       cause.lost === 'not_sent' ? `${name} cannot be reached at the moment` : `${name} did not answer in time`
@@ -303,24 +151,4 @@ export function createRemoteCalls<Service extends string>(
   function unknownOutcome(cause: unknown): OutcomeUnknown {
     return new OutcomeUnknown(`${name} did not say whether it was done`, { isPassing: true, cause })
   }
-}
-
-function isGood(status: number): boolean {
-  return status >= 200 && status < 300
-}
-
-export function unreadable(name: string): ProviderFailure {
-  return new ProviderFailure(`${name}'s answer could not be read`, { isPassing: true, retryAfterSeconds: 5 })
-}
-
-const spaces = [0x20, 0x0a, 0x0d, 0x09]
-const openBrace = 0x7b
-const closeBrace = 0x7d
-
-/** A look at both ends of what should be an object, which costs nothing: for `isWhole` of those who speak JSON. */
-export function isWholeJson({ headers, body }: HttpAnswer): boolean {
-  if (!/^application\/json\b/i.test(headers['content-type'] ?? '')) return false
-  const first = body.findIndex((byte) => !spaces.includes(byte))
-  const last = body.findLastIndex((byte) => !spaces.includes(byte))
-  return body[first] === openBrace && body[last] === closeBrace
 }

@@ -4,13 +4,9 @@ import { createAccessTokens } from '../../../src/providers/remote/access-tokens.
 import { createBreaker } from '../../../src/providers/remote/breaker.ts'
 import { fieldsOf, listOf, parsedJson, textOf } from '../../../src/providers/remote/json-fields.ts'
 import { createBudget } from '../../../src/providers/remote/rations/budget.ts'
-import {
-  callLimits,
-  createRemoteCalls,
-  isWholeJson,
-  type RemoteCall,
-  type RemoteProtocol,
-} from '../../../src/providers/remote/remote-calls.ts'
+import { callLimits, createRemoteCalls } from '../../../src/providers/remote/remote-calls.ts'
+import type { RemoteCall } from '../../../src/providers/remote/remote-exchange.ts'
+import { isWholeJson, type RemoteProtocol } from '../../../src/providers/remote/remote-protocol.ts'
 import { createRetryCredit } from '../../../src/providers/remote/retry-credit.ts'
 import { createTransport, transportLimits } from '../../../src/providers/remote/transport.ts'
 import type { Connection } from '../../../src/sheets/connection.ts'

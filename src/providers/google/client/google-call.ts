@@ -1,12 +1,7 @@
 import type { Observe } from '../../../reporting/observe.ts'
-import {
-  createRemoteCalls,
-  isWholeJson,
-  type RemoteCall,
-  type RemoteCalls,
-  type RemoteCallsParts,
-  type RemoteProtocol,
-} from '../../remote/remote-calls.ts'
+import { createRemoteCalls, type RemoteCalls, type RemoteCallsParts } from '../../remote/remote-calls.ts'
+import type { RemoteCall } from '../../remote/remote-exchange.ts'
+import { isWholeJson, type RemoteProtocol } from '../../remote/remote-protocol.ts'
 import type { GoogleScope } from '../oauth/google-consent.ts'
 import {
   failureOf,

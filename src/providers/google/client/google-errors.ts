@@ -1,6 +1,6 @@
 import { type FailureFacts, ProviderFailure } from '../../../sheets/provider-failure.ts'
 import { fieldsOf, listOf, parsedJson, textOf } from '../../remote/json-fields.ts'
-import { unreadable as remoteUnreadable } from '../../remote/remote-calls.ts'
+import { unreadable as remoteUnreadable } from '../../remote/remote-protocol.ts'
 import type { GoogleScope } from '../oauth/google-consent.ts'
 
 /** What an error body of Sheets or Drive says (docs/google.md#error-bodies). */
