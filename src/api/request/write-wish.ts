@@ -1,8 +1,8 @@
 import { Refusal } from '../../errors.ts'
 import type { Wish } from '../../sheets/writing/order.ts'
 import type { Soon } from '../../soon.ts'
+import { parseIfMatch } from '../response/etag.ts'
 import { parseRows, readBody } from './body.ts'
-import { parseIfMatch } from './if-match.ts'
 import { type Parameters, parseRowNumber } from './query.ts'
 import type { RowsRequest } from './rows-request.ts'
 
@@ -11,7 +11,7 @@ export type WriteKind = Wish['kind']
 
 export interface AskedWish {
   wish: Wish
-  /** Of the body. */
+  /** How long the body is. */
   bytes: number
 }
 

@@ -1,5 +1,6 @@
 import { createHash, hash } from 'node:crypto'
 import type { Coding } from '../../http/content-coding.ts'
+import type { Precondition } from '../../sheets/writing/order.ts'
 import type { Soon } from '../../soon.ts'
 import type { Format } from '../request/format.ts'
 
@@ -15,7 +16,7 @@ export function rowEtag(rowNumber: number, json: string): string {
   return etagOf(hash('sha256', `${rowNumber} ${json}`, 'base64url').slice(0, 22))
 }
 
-/** The same of a row that comes in pieces of its JSON text. */
+/** `rowEtag` of a row that comes in pieces of its JSON text. */
 export async function longRowEtag(
   rowNumber: number,
   pieces: Iterable<Uint8Array>,
@@ -44,6 +45,13 @@ const variant = /^("[\w-]{22})(?:-(?:csv|ndjson))?(?:-(?:zstd|br|gzip))?"$/
 export function plainEtag(etag: string): string {
   const plain = variant.exec(etag)?.[1]
   return plain === undefined ? etag : `${plain}"`
+}
+
+/** RFC 9110, 13.1.1: a list of ETags, compared strongly (so a weak one never matches), or `*` for any row. */
+export function parseIfMatch(header: string | undefined): Precondition | null {
+  if (header === undefined) return null
+  const tags = new Set(header.split(',').map((tag) => plainEtag(tag.trim())))
+  return (rowNumber, rowJson) => tags.has('*') || tags.has(rowEtag(rowNumber, rowJson))
 }
 
 /** RFC 9110, 13.1.2: a list of ETags, compared weakly, or `*`. */

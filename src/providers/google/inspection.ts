@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { createNumberScan } from './read/number-scan.ts'
+import { createNumberScan } from './read/values-scan.ts'
 
 /** What must be known of a body before anyone parses it, found out a piece at a time while it comes. */
 export interface BodyInspection {

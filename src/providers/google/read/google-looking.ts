@@ -5,8 +5,8 @@ import type { GoogleEndpoints } from '../client/google-endpoints.ts'
 import { RefusedByGoogle, unreadable } from '../client/google-errors.ts'
 import { parseGoogleLocation } from '../google-location.ts'
 import { type FoundMarker, type Marker, markerKey, readFoundMarker, readMarkerAs } from '../write/marker.ts'
-import { createRowCount } from './row-count.ts'
 import { readTabView, type TabView, tabViewFields } from './tab-view.ts'
+import { createRowCount } from './values-scan.ts'
 
 /** The small reads around a write. */
 export interface GoogleLooking {

@@ -1,7 +1,38 @@
+import type { TabPlace } from '../../../sheets/provider.ts'
 import type { Cell } from '../../../sheets/rows/grid.ts'
-import type { RowRange } from '../read/google-looking.ts'
+import type { GoogleLooking, RowRange } from '../read/google-looking.ts'
 import { isFilledRow } from '../read/tab-memory.ts'
 import type { SeenCell, TabView } from '../read/tab-view.ts'
+import type { AddedRows } from './compose-batch.ts'
+import { notUnderstood } from './google-settling.ts'
+
+/** How many rows others may have added below ours, and ours are still found. */
+const lookBack = 200
+
+export interface Standing {
+  first: number
+  view: TabView
+}
+
+/**
+ * Where the added rows are: in the answer, as a rule, else one fresh look finds them. null when that cannot be told for
+ * certain, because people have been quick and rows that look like ours stand beside them.
+ */
+export async function standingAt(
+  place: TabPlace,
+  { rows, first, window, isOnlyEnd }: AddedRows,
+  after: TabView,
+  looking: GoogleLooking,
+): Promise<Standing | null> {
+  const shown = (isOnlyEnd ? placeByEnd : placeOfLastAdded)(after, rows, first, window)
+  if (shown !== null) return { first: shown, view: after }
+  const lastRow = await looking.countRows(place)
+  const range = { from: Math.max(1, lastRow - rows.length + 1 - lookBack), to: lastRow + 1 }
+  const view = await looking.readTabRanges(place, [{ from: 1, to: 1 }, range])
+  if (view === 'outside') throw notUnderstood()
+  const found = onlyPlaceOf(view, rows, range)
+  return found === null ? null : { first: found, view }
+}
 
 /**
  * Where rows that were added stand, in a view of the very moment at which they were: they are the last with data,
@@ -9,7 +40,7 @@ import type { SeenCell, TabView } from '../read/tab-view.ts'
  * not good enough: it must be one that had no data at the last look before (`expected` or below). null when they are not
  * in sight, because people added or deleted rows in that instant.
  */
-export function placeOfLastAdded(
+function placeOfLastAdded(
   view: TabView,
   rows: readonly (readonly Cell[])[],
   expected: number,
@@ -22,8 +53,8 @@ export function placeOfLastAdded(
   return last - rows.length + 1 === expected ? expected : null
 }
 
-/** The same where only the end was shown, because the rows are too many. */
-export function placeByEnd(
+/** `placeOfLastAdded` where only the end was shown, because the rows are too many. */
+function placeByEnd(
   view: TabView,
   rows: readonly (readonly Cell[])[],
   expected: number,
@@ -44,10 +75,10 @@ function lastFilledRow(view: TabView, { from, to: shownTo }: RowRange): number |
 }
 
 /**
- * The same in a later view, by what the rows hold. null when they are not there, and also when they are there more
+ * Where the rows stand in a later view, by what they hold. null when they are not there, and also when they are there more
  * than once: which of them are ours cannot be told then.
  */
-export function onlyPlaceOf(
+function onlyPlaceOf(
   view: TabView,
   rows: readonly (readonly Cell[])[],
   { from, to }: RowRange,

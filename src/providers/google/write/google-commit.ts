@@ -12,6 +12,7 @@ import type { GoogleLooking } from '../read/google-looking.ts'
 import type { TabHeads } from '../read/tab-heads.ts'
 import type { TabMemory } from '../read/tab-memory.ts'
 import { readTabView, type SeenCell, type TabView, tabViewFields, valuesOf } from '../read/tab-view.ts'
+import { standingAt } from './added-rows.ts'
 import { foretold, seenAfter } from './change-results.ts'
 import { type ComposedBatch, composeBatch, touchedBefore } from './compose-batch.ts'
 import { acknowledges, notUnderstood } from './google-settling.ts'
@@ -20,7 +21,6 @@ import type { Marker } from './marker.ts'
 import type { MarkerCleaning } from './marker-cleaning.ts'
 import { findRaces, isStillAsRead } from './race-check.ts'
 import type { RowTurns } from './row-turns.ts'
-import { standingAt } from './standing-rows.ts'
 
 export interface CommitParts {
   calls: GoogleCalls

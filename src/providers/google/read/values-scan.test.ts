@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { createNumberScan } from './number-scan.ts'
+import { createNumberScan, createRowCount } from './values-scan.ts'
 
 const cell = fc.oneof(
   { weight: 6, arbitrary: fc.string({ unit: 'grapheme' }) },
@@ -34,3 +34,22 @@ test('a number is found if and only if a cell is one, however the bytes are cut'
     { seed: 5, numRuns: 1_000 },
   )
 })
+
+test('rows are counted, whatever their cells hold and wherever the answer is cut', () => {
+  const values = [['a', 'b'], [], ['[', ']]]', '"[\\'], [1, true], ['😀', '\\"[']]
+  for (const pieceBytes of [1, 2, 7, 1_000]) {
+    assert.equal(counted({ valueRanges: [{ valueRange: { values } }] }, pieceBytes), values.length)
+  }
+})
+
+test('an empty tab has no rows', () => {
+  assert.equal(counted({ valueRanges: [{ valueRange: { range: 'Items!A1:Z1000' } }] }, 5), 0)
+  assert.equal(counted({}, 5), 0)
+})
+
+function counted(answer: unknown, pieceBytes: number): number {
+  const bytes = Buffer.from(JSON.stringify(answer))
+  const count = createRowCount()
+  for (let at = 0; at < bytes.length; at += pieceBytes) count.countPiece(bytes.subarray(at, at + pieceBytes))
+  return count.rows()
+}

@@ -1,0 +1,85 @@
+/*
+ * What can be told of a values answer piece by piece, while it comes, without parsing it. Both loops know texts from what stands
+ * around them; they are not one, because they look at every byte of answers of many megabytes.
+ */
+
+/** Looks for a number among the cells. */
+export interface NumberScan {
+  scanPiece(piece: Uint8Array): void
+  hasNumber(): boolean
+}
+
+/** Counts the rows. */
+export interface RowCount {
+  countPiece(piece: Uint8Array): void
+  rows(): number
+}
+
+const quote = 0x22
+const backslash = 0x5c
+const openBracket = 0x5b
+const closeBracket = 0x5d
+const comma = 0x2c
+const minus = 0x2d
+const zero = 0x30
+const nine = 0x39
+const space = 0x20
+/** `"valueRanges":[{…"values":[[…],[…]]}]`: rows are the lists in the list in the list. */
+const depthOfRows = 3
+
+/** A cell stands behind `[` or `,`; the numbers around the cells (`"sheetId":0`) behind a colon. */
+export function createNumberScan(): NumberScan {
+  let isFound = false
+  let isInText = false
+  let isEscaped = false
+  let before = 0
+
+  return {
+    scanPiece(piece) {
+      if (isFound) return
+      for (let at = 0; at < piece.length; at++) {
+        const byte = piece[at] ?? 0
+        if (isInText) {
+          if (isEscaped) isEscaped = false
+          else if (byte === backslash) isEscaped = true
+          else if (byte === quote) isInText = false
+        } else if (byte > space) {
+          const isNumber = byte === minus || (byte >= zero && byte <= nine)
+          if (isNumber && (before === openBracket || before === comma)) {
+            isFound = true
+            return
+          }
+          isInText = byte === quote
+          before = byte
+        }
+      }
+    },
+    hasNumber: () => isFound,
+  }
+}
+
+export function createRowCount(): RowCount {
+  let rows = 0
+  let depth = 0
+  let isInText = false
+  let isEscaped = false
+
+  return {
+    countPiece(piece) {
+      for (let at = 0; at < piece.length; at++) {
+        const byte = piece[at]
+        if (isInText) {
+          if (isEscaped) isEscaped = false
+          else if (byte === backslash) isEscaped = true
+          else if (byte === quote) isInText = false
+        } else if (byte === quote) isInText = true
+        else if (byte === closeBracket) depth--
+        else if (byte === openBracket) {
+          depth++
+          if (depth === depthOfRows) rows++
+        }
+      }
+    },
+    rows: () => rows,
+  }
+}
