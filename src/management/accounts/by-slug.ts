@@ -1,6 +1,6 @@
-import type { FreshKey, KeyRecord, Keys, KeyToCreate } from '../keys/keys.ts'
+import type { Keys } from '../keys/keys.ts'
 import { Problem } from '../problem.ts'
-import type { SheetRecord, Sheets, SheetToConnect } from '../sheets/sheets.ts'
+import type { Sheets } from '../sheets/sheets.ts'
 import type { AccountRecord, Accounts } from './accounts.ts'
 
 /**
@@ -8,28 +8,24 @@ import type { AccountRecord, Accounts } from './accounts.ts'
  * anything else: whatever the verb does afterwards is for that account, also when the slug has become another's.
  */
 export interface BySlug {
-  sheets: SheetsBySlug
-  keys: KeysBySlug
+  sheets: { [Verb in 'find' | 'list' | 'setPaused' | 'change']: VerbBySlug<Sheets[Verb]> } & {
+    connect: WishBySlug<Sheets['connect']>
+  }
+  keys: Omit<Keys, 'create' | 'list'> & {
+    create: WishBySlug<Keys['create']>
+    list: VerbBySlug<Keys['list']>
+  }
 }
 
-export interface SheetsBySlug {
-  connect(sheet: Slugged<SheetToConnect>): Promise<SheetRecord | Problem>
-  find(accountSlug: string, sheetSlug: string): Promise<SheetRecord | Problem>
-  list(accountSlug: string): Promise<SheetRecord[] | Problem>
-  setPaused(accountSlug: string, sheetSlug: string, paused: boolean): Promise<SheetRecord | Problem>
-  change(
-    accountSlug: string,
-    sheetSlug: string,
-    change: Parameters<Sheets['change']>[2],
-  ): Promise<SheetRecord | Problem>
-}
+/** `(account, …)` becomes `(accountSlug, …)`. */
+type VerbBySlug<Verb> = Verb extends (account: AccountRecord, ...rest: infer Rest) => Promise<infer Answer>
+  ? (accountSlug: string, ...rest: Rest) => Promise<Answer | Problem>
+  : never
 
-export interface KeysBySlug extends Omit<Keys, 'create' | 'list'> {
-  create(key: Slugged<KeyToCreate>): Promise<FreshKey | Problem>
-  list(accountSlug: string): Promise<KeyRecord[] | Problem>
-}
-
-export type Slugged<Wish> = Omit<Wish, 'account'> & { accountSlug: string }
+/** `({ account, … })` becomes `({ accountSlug, … })`. */
+type WishBySlug<Verb> = Verb extends (wish: infer Wish) => Promise<infer Answer>
+  ? (wish: Omit<Wish, 'account'> & { accountSlug: string }) => Promise<Answer | Problem>
+  : never
 
 export function createBySlug(
   accounts: Pick<Accounts, 'find'>,
@@ -37,25 +33,30 @@ export function createBySlug(
 ): BySlug {
   return {
     sheets: {
-      connect: ({ accountSlug, ...rest }) =>
-        of(accountSlug, (account) => sheets.connect({ account, ...rest })),
-      find: (slug, sheetSlug) => of(slug, (account) => sheets.find(account, sheetSlug)),
-      list: (slug) => of(slug, (account) => sheets.list(account)),
-      setPaused: (slug, sheetSlug, paused) =>
-        of(slug, (account) => sheets.setPaused(account, sheetSlug, paused)),
-      change: (slug, sheetSlug, change) => of(slug, (account) => sheets.change(account, sheetSlug, change)),
+      connect: ({ accountSlug, ...wish }) =>
+        of(accountSlug, (account) => sheets.connect({ account, ...wish })),
+      find: bySlug(sheets.find),
+      list: bySlug(sheets.list),
+      setPaused: bySlug(sheets.setPaused),
+      change: bySlug(sheets.change),
     },
     keys: {
       ...keys,
-      create: ({ accountSlug, ...rest }) => of(accountSlug, (account) => keys.create({ account, ...rest })),
-      list: (slug) => of(slug, (account) => keys.list(account)),
+      create: ({ accountSlug, ...wish }) => of(accountSlug, (account) => keys.create({ account, ...wish })),
+      list: bySlug(keys.list),
     },
   }
 
-  async function of<T>(
+  function bySlug<Rest extends unknown[], Answer>(
+    verb: (account: AccountRecord, ...rest: Rest) => Promise<Answer>,
+  ) {
+    return (slug: string, ...rest: Rest) => of(slug, (account) => verb(account, ...rest))
+  }
+
+  async function of<Answer>(
     slug: string,
-    act: (account: AccountRecord) => Promise<T | Problem>,
-  ): Promise<T | Problem> {
+    act: (account: AccountRecord) => Promise<Answer>,
+  ): Promise<Answer | Problem> {
     const account = await accounts.find(slug)
     return account instanceof Problem ? account : act(account)
   }

@@ -3,9 +3,58 @@ import type { CredentialState, KeyMode, KeyScope, SheetAccepts, SheetAccess, Tab
 import type { ColumnValues, LookUpClock } from '../sql/sql-database.ts'
 import type { Facts } from './admission-facts.ts'
 
+/** A row comes as the list of its columns, the cheapest form of it, so their order is that of this table. */
+const columns = {
+  accountId: 'account.id as account_id',
+  plan: 'account.plan',
+  requestsPerMinute: 'account.requests_per_minute',
+  requestsPerMonth: 'account.requests_per_month',
+  createdAtMs: 'account.created_at_ms',
+  sheetId: 'sheet.id as sheet_id',
+  paused: 'sheet.paused',
+  access: 'sheet.access',
+  accepts: 'sheet.accepts',
+  cacheSeconds: 'sheet.cache_seconds',
+  staleIfErrorSeconds: 'sheet.stale_if_error_seconds',
+  writeSeq: 'sheet.write_seq',
+  credentialState: 'credential.state',
+  keyId: 'api_key.id as key_id',
+  mode: 'api_key.mode',
+  scope: 'api_key.scope',
+  keyExpiresAtMs: 'api_key.expires_at_ms',
+} as const
+
+/** null: there is no account, no sheet or no such key; what is theirs is read only where they are. */
+interface LookedUp {
+  accountId: string | null
+  plan: string
+  requestsPerMinute: number | null
+  requestsPerMonth: number | null
+  createdAtMs: number
+  sheetId: string | null
+  paused: number
+  access: SheetAccess
+  accepts: SheetAccepts
+  cacheSeconds: number
+  staleIfErrorSeconds: number
+  writeSeq: number
+  /** null for a sheet without one: a credential that a sheet names is never removed. */
+  credentialState: CredentialState | null
+  keyId: string | null
+  mode: KeyMode
+  scope: KeyScope
+  keyExpiresAtMs: number | null
+}
+
+const names = Object.keys(columns)
+const places = Object.fromEntries(names.map((name, at) => [name, at])) as Record<keyof LookedUp, number>
+/** The time by the store's clock comes last. */
+const nowAt = names.length
+
 /**
- * Account, sheet, the state of its credential, and key in one statement, for both address forms. The key is joined only where it is active,
- * belongs to that account and opens that sheet, so the caller cannot confuse tenants: a foreign key is no key.
+ * Account, sheet, the state of its credential, and key in one statement, for both address forms. The key is joined only
+ * where it is active, belongs to that account and opens that sheet, so the caller cannot confuse tenants: a foreign key is
+ * no key.
  */
 export function compileLookUps(
   kysely: Kysely<Tables>,
@@ -37,78 +86,50 @@ export function compileLookUps(
             ]),
           ),
       )
-      .select([
-        'account.id as account_id',
-        'account.plan',
-        'account.requests_per_minute',
-        'account.requests_per_month',
-        'account.created_at_ms',
-        'sheet.id as sheet_id',
-        'sheet.paused',
-        'sheet.access',
-        'sheet.accepts',
-        'sheet.cache_seconds',
-        'sheet.stale_if_error_seconds',
-        'sheet.write_seq',
-        'credential.state',
-        'api_key.id as key_id',
-        'api_key.mode',
-        'api_key.scope',
-        'api_key.expires_at_ms',
-      ])
+      .select(Object.values(columns))
       .select(clock.column.as('now_ms'))
       .compile()
   }
 }
 
-/** The columns above, in their order. */
 export function toFacts(row: ColumnValues | null, clock: LookUpClock): Facts {
   if (!row) return { account: null, sheet: null, key: null }
-  const [accountId, plan, requestsPerMinute, requestsPerMonth, createdAtMs] = row as AllColumns
-  const [, , , , , sheetId, paused, access, accepts, cacheSeconds, staleIfErrorSeconds, writeSeq] =
-    row as AllColumns
-  const [, , , , , , , , , , , , credentialState, keyId, mode, scope, expiresAtMs, told] = row as AllColumns
-  const { nowMs, timeOfDayMs: lookedUpAtMs } = clock.read(told)
+  const accountId = column('accountId')
+  const sheetId = column('sheetId')
+  const credentialState = column('credentialState')
+  const keyId = column('keyId')
+  const expiresAtMs = column('keyExpiresAtMs')
+  const { nowMs, timeOfDayMs: lookedUpAtMs } = clock.read(row[nowAt] as number | null)
   const isKey = keyId !== null && (expiresAtMs === null || expiresAtMs > nowMs)
   return {
     account:
       accountId === null
         ? null
-        : { id: accountId, plan, requestsPerMinute, requestsPerMonth, createdAtMs, lookedUpAtMs },
+        : {
+            id: accountId,
+            plan: column('plan'),
+            requestsPerMinute: column('requestsPerMinute'),
+            requestsPerMonth: column('requestsPerMonth'),
+            createdAtMs: column('createdAtMs'),
+            lookedUpAtMs,
+          },
     sheet:
       sheetId === null
         ? null
         : {
             id: sheetId,
-            paused: paused === 1,
-            access,
-            accepts,
-            cacheSeconds,
-            staleIfErrorSeconds,
-            writeSeq,
+            paused: column('paused') === 1,
+            access: column('access'),
+            accepts: column('accepts'),
+            cacheSeconds: column('cacheSeconds'),
+            staleIfErrorSeconds: column('staleIfErrorSeconds'),
+            writeSeq: column('writeSeq'),
             needsReconnect: credentialState !== null && credentialState !== 'valid',
           },
-    key: isKey ? { id: keyId, mode, scope } : null,
+    key: isKey ? { id: keyId, mode: column('mode'), scope: column('scope') } : null,
+  }
+
+  function column<Name extends keyof LookedUp>(name: Name): LookedUp[Name] {
+    return row?.[places[name]] as LookedUp[Name]
   }
 }
-
-type AccountColumns = [
-  id: string | null,
-  plan: string,
-  requestsPerMinute: number | null,
-  requestsPerMonth: number | null,
-  createdAtMs: number,
-]
-type SheetColumns = [
-  id: string | null,
-  paused: number,
-  access: SheetAccess,
-  accepts: SheetAccepts,
-  cacheSeconds: number,
-  staleIfErrorSeconds: number,
-  writeSeq: number,
-  /** null for a sheet without one: a credential that a sheet names is never removed. */
-  credentialState: CredentialState | null,
-]
-type KeyColumns = [id: string | null, mode: KeyMode, scope: KeyScope, expiresAtMs: number | null]
-type AllColumns = [...AccountColumns, ...SheetColumns, ...KeyColumns, nowMs: number | null]

@@ -1,10 +1,10 @@
-import { type Kysely, sql } from 'kysely'
+import { type Insertable, type Kysely, sql } from 'kysely'
 import type { Tables } from '../sql/schema.ts'
 import type { UsageBatch } from './usage-figures.ts'
 
 /** Rows in one statement: far below what either dialect takes in parameters. */
 const rowsTogether = 100
-/** Of each sheet. */
+/** How many requests are kept of each sheet. */
 export const keptRequests = 100
 
 /**
@@ -34,17 +34,7 @@ export async function addUsageOn(on: Kysely<Tables>, batch: UsageBatch): Promise
       rows_from: count.rowsFrom,
       requests: count.requests,
     }))
-  for (const rows of inOrder(counts)) {
-    await on
-      .insertInto('usage_day')
-      .values(rows)
-      .onConflict((conflict) =>
-        conflict
-          .columns(['account_id', 'day', 'sheet_id', 'key_id', 'outcome', 'rows_from'])
-          .doUpdateSet({ requests: sql<number>`usage_day.requests + excluded.requests` }),
-      )
-      .execute()
-  }
+  await addCounts(on, 'usage_day', 'requests', counts)
 
   const latencies = batch.latencies
     .filter(({ accountId }) => accounts.has(accountId))
@@ -56,32 +46,12 @@ export async function addUsageOn(on: Kysely<Tables>, batch: UsageBatch): Promise
       bucket: count.bucket,
       requests: count.requests,
     }))
-  for (const rows of inOrder(latencies)) {
-    await on
-      .insertInto('latency_day')
-      .values(rows)
-      .onConflict((conflict) =>
-        conflict
-          .columns(['account_id', 'day', 'sheet_id', 'key_id', 'bucket'])
-          .doUpdateSet({ requests: sql<number>`latency_day.requests + excluded.requests` }),
-      )
-      .execute()
-  }
+  await addCounts(on, 'latency_day', 'requests', latencies)
 
   const calls = batch.providerCalls
     .filter(({ sheetId }) => sheets.has(sheetId))
     .map((count) => ({ sheet_id: count.sheetId, day: count.day, calls: count.calls }))
-  for (const rows of inOrder(calls)) {
-    await on
-      .insertInto('provider_day')
-      .values(rows)
-      .onConflict((conflict) =>
-        conflict
-          .columns(['sheet_id', 'day'])
-          .doUpdateSet({ calls: sql<number>`provider_day.calls + excluded.calls` }),
-      )
-      .execute()
-  }
+  await addCounts(on, 'provider_day', 'calls', calls)
 
   await addActivity(
     on,
@@ -91,6 +61,26 @@ export async function addUsageOn(on: Kysely<Tables>, batch: UsageBatch): Promise
     on,
     batch.recent.filter(({ sheetId }) => sheets.has(sheetId)),
   )
+}
+
+/** Adds to what is there: every column but the counted one says what is counted. */
+async function addCounts<Table extends 'usage_day' | 'latency_day' | 'provider_day'>(
+  on: Kysely<Tables>,
+  table: Table,
+  counted: keyof Tables[Table] & string,
+  counts: readonly Insertable<Tables[Table]>[],
+): Promise<void> {
+  // Which columns there are depends on the table: checked above, where the counts come in.
+  const tables = on as unknown as Kysely<Record<string, Record<string, unknown>>>
+  const sum = sql`${sql.ref(`${table}.${counted}`)} + ${sql.ref(`excluded.${counted}`)}`
+  for (const rows of inOrder(counts)) {
+    const keys = Object.keys(rows[0] ?? {}).filter((column) => column !== counted)
+    await tables
+      .insertInto<string>(table)
+      .values(rows)
+      .onConflict((conflict) => conflict.columns(keys).doUpdateSet({ [counted]: sum }))
+      .execute()
+  }
 }
 
 /** Another process may have seen later things already: each column keeps the newest, or the first. */
