@@ -32,7 +32,7 @@ export const inTheFolder: Record<string, string> = {
 }
 
 /** By SQLite's primary result code, https://sqlite.org/rescode.html */
-export const inTheDatabase: Record<number, string> = {
+const inTheDatabase: Record<number, string> = {
   5: 'another process keeps it locked',
   8: 'writing there is not allowed',
   11: 'rowport.db is damaged',

@@ -216,6 +216,33 @@ test('nobody asks for the time of day but those who tell it, or mean a calendar'
   )
 })
 
+/** Types are left out: those of which an exported function speaks may be named by whoever calls it. */
+test('no function and no value is exported that nobody takes', () => {
+  const taken = new Set<string>()
+  for (const file of globSync('{src,test,web/src,scripts,bench,emulator}/**/*.{ts,tsx}')) {
+    const text = readFileSync(file, 'utf8')
+    for (const [, names = '', path = ''] of text.matchAll(/(?:im|ex)port \{([^}]*)\} from '(\.[^']+)'/g)) {
+      const from = normalize(join(dirname(file), path))
+      for (const name of names.matchAll(/(?<!\bas )\b\w+/g)) taken.add(`${from} ${name}`)
+    }
+    // Worker threads, and what is loaded only where it is needed, are named by their file.
+    for (const [, path = ''] of text.matchAll(/(?:import|new URL)\('(\.[^']+)'/g))
+      taken.add(normalize(join(dirname(file), path)))
+  }
+  const exported = globSync('src/**/*.ts').flatMap((file) =>
+    taken.has(file)
+      ? []
+      : [...readFileSync(file, 'utf8').matchAll(exportedValue)].map(([, name]) => `${file} ${name}`),
+  )
+  assert.ok(exported.length > 500, 'there are some to look at')
+  assert.deepEqual(
+    exported.filter((name) => !taken.has(name)),
+    [],
+  )
+})
+
+const exportedValue = /^export (?:async )?(?:function\*?|const|let|class) (\w+)/gm
+
 test('no utils, helpers or common, and no file that only passes on', () => {
   assert.deepEqual(
     sources().filter((file) => /(?:^|\/)(?:utils?|helpers?|common|misc|index)(?:\.ts|\/)/.test(file)),

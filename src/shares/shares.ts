@@ -8,7 +8,7 @@ interface Share {
   most: number
 }
 
-export const shareTable = {
+const shareTable = {
   /** Files and spreadsheets that are being read for one account, and those that wait for it. */
   decoding_at_once: { byDefault: 1, least: 1, most: 64 },
   decoding_waiting: { byDefault: 32, least: 0, most: 10_000 },

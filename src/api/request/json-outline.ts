@@ -11,7 +11,7 @@ export interface Outline {
   rows: string[]
 }
 
-export const maxRows = 1_000
+const maxRows = 1_000
 /** Of one row: as many as a sheet has columns, and the row's number. */
 const maxFields = maxColumns + 1
 

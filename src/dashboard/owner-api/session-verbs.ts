@@ -131,6 +131,6 @@ const endedAtOnce = new Problem('Others signed in at the same time, and ended th
   kind: 'unknown_person',
 })
 
-export function visitorOf({ request, sessionId }: VerbCall, { addressOf }: DashboardParts): Visitor {
+function visitorOf({ request, sessionId }: VerbCall, { addressOf }: DashboardParts): Visitor {
   return { address: addressOf(request), formerSessionId: sessionId }
 }

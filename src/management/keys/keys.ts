@@ -42,7 +42,7 @@ export interface FreshKey {
 
 const maxNameCharacters = 100
 const consoleKeyLifeMs = 60 * 60_000
-export const consoleKeyName = 'Console'
+const consoleKeyName = 'Console'
 
 export function createKeys(store: Store, sheets: Pick<Sheets, 'find'>): Keys {
   return {

@@ -31,7 +31,7 @@ export interface Arrival {
 }
 
 const mebibyte = 1024 * 1024
-export const maxUploadBytes = 50 * mebibyte
+const maxUploadBytes = 50 * mebibyte
 const maxUploadsAtATime = 4
 
 /** Of one account, from the first to the last of those that run side by side. */

@@ -30,7 +30,7 @@ export function takenBytes(length: number): number {
   return Math.max(1, Math.ceil(length / blockBytes)) * blockBytes
 }
 
-export function isDraft(name: string): boolean {
+function isDraft(name: string): boolean {
   return /^\.[0-9A-Za-z]{12}\.part(?:\.|$)/.test(name)
 }
 

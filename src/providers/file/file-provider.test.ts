@@ -20,7 +20,7 @@ import { providerContract } from '../../sheets/provider.contract.ts'
 import { ProviderFailure } from '../../sheets/provider-failure.ts'
 import { createDecoding } from '../../sheets/reading/decoding.ts'
 import type { Cell } from '../../sheets/rows/grid.ts'
-import { appendCsvRows } from './csv/csv.ts'
+import { appendCsvRows } from './csv/csv.fixture.ts'
 import { locateFile } from './file-location.ts'
 import { createFileProvider } from './file-provider.ts'
 

@@ -43,7 +43,7 @@ export interface LossRecordParts {
 }
 
 /** Whoever counts in Redis has looked no longer ago than this, so nobody does so later than this after a loss was told. */
-export const believedForMs = 1_000
+const believedForMs = 1_000
 const lookEveryMs = 500
 const cellName = 'losses of Redis'
 /** For good: without it a restart that nobody saw would pass unnoticed. */

@@ -69,6 +69,6 @@ function windowOf(answered: number[], limit: number): RateWindow {
   return { isAdmitted: isAdmitted === 1, remaining: Math.max(0, limit - count), resetAtMs, nowMs }
 }
 
-export function keyOf(name: string): string {
+function keyOf(name: string): string {
   return `rowport:window:${name}`
 }

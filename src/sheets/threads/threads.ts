@@ -40,7 +40,7 @@ const maxPartMs = 30_000
  * what will be garbage soon: V8 would let it grow to 64 MB in every thread, and keep it. With 12 MB large sheets are
  * decoded as fast, with 6 they are not (docs/decisions/017).
  */
-export const threadLimits = { maxOldGenerationSizeMb: 2_048, maxYoungGenerationSizeMb: 12 }
+const threadLimits = { maxOldGenerationSizeMb: 2_048, maxYoungGenerationSizeMb: 12 }
 
 interface Asked<Job> {
   job: Job

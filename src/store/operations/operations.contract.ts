@@ -442,7 +442,7 @@ function begin(store: Store, sheet: SheetRecord, fence: string, ids: (string | n
 }
 
 /** Where there is no bound on what is kept. */
-export async function begunAll(begun: ReturnType<Store['beginSending']>): Promise<string[]> {
+async function begunAll(begun: ReturnType<Store['beginSending']>): Promise<string[]> {
   const ids = await begun
   assert.ok(Array.isArray(ids), 'there is no room')
   return ids

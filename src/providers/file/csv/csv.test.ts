@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Cell } from '../../../sheets/rows/grid.ts'
-import { appendCsvRows, decodeCsv } from './csv.ts'
+import { appendCsvRows } from './csv.fixture.ts'
+import { decodeCsv } from './csv.ts'
 
 const utf8 = (text: string) => new TextEncoder().encode(text)
 const rowsOf = (text: string) => decodeCsv(utf8(text)).rows

@@ -1,9 +1,7 @@
-import { ProviderFailure } from '../../../sheets/provider-failure.ts'
 import type { Cell, Grid } from '../../../sheets/rows/grid.ts'
 import { createHeaderCheck } from '../../../sheets/rows/table.ts'
 import { readCell, readCellText } from './cell.ts'
 import { detectDelimiter } from './dialect.ts'
-import { editCsv } from './edit.ts'
 import { CsvScanner } from './scanner.ts'
 import { readCsvText } from './text.ts'
 
@@ -37,15 +35,4 @@ export function decodeCsv(bytes: Uint8Array, options: CsvOptions = {}): Grid {
   }
   rows.length = lastRowWithData
   return { rows }
-}
-
-/**
- * The same file with rows (cells by column position) after its last row with data. Cells must be representable
- * (`isRepresentableInCsv`) and have a column: anything else is a programming error.
- */
-export function appendCsvRows(bytes: Uint8Array, rows: readonly (readonly Cell[])[]): Uint8Array {
-  if (rows.length === 0) return bytes
-  const edited = editCsv(bytes, [{ kind: 'add', rows }])
-  if ('bytes' in edited) return edited.bytes
-  throw edited.reason === 'value' ? new Error(edited.details) : new ProviderFailure(edited.details)
 }

@@ -24,7 +24,7 @@ export function detectDialect({ text, hasBom }: CsvText): CsvDialect {
 }
 
 /** True for no text as well: every line it has is ended. */
-export function endsWithNewline(text: string): boolean {
+function endsWithNewline(text: string): boolean {
   return text === '' || text.endsWith('\n') || text.endsWith('\r')
 }
 

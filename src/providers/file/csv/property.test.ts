@@ -5,7 +5,8 @@ import { anyCodePoint } from '../../../../test/any-code-point.ts'
 import { ProviderFailure } from '../../../sheets/provider-failure.ts'
 import type { Cell } from '../../../sheets/rows/grid.ts'
 import { isRepresentableInCsv } from './cell.ts'
-import { appendCsvRows, decodeCsv } from './csv.ts'
+import { appendCsvRows } from './csv.fixture.ts'
+import { decodeCsv } from './csv.ts'
 
 const seed = 4180
 

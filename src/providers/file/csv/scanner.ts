@@ -6,7 +6,7 @@ const CARRIAGE_RETURN = 0x0d
 const HIGHEST_BOUNDARY = 0x3b
 
 /** What ended a field: the character code of its delimiter or line end, or `END_OF_TEXT`. */
-export const END_OF_TEXT = -1
+const END_OF_TEXT = -1
 
 /** Where one field lies in the text; offsets are UTF-16 units. */
 export interface CsvFieldSpan {

@@ -116,6 +116,6 @@ function widthOf(changes: readonly Change[]): number {
   return width
 }
 
-export function trimmed(row: readonly Cell[]): readonly Cell[] {
+function trimmed(row: readonly Cell[]): readonly Cell[] {
   return row.slice(0, row.findLastIndex((cell) => cell !== null) + 1)
 }

@@ -42,7 +42,7 @@ export const runningMs = 120_000
  * So long a call on trial keeps the others waiting. Its server may have been killed and the provider may be frozen; nobody can
  * tell that from a slow answer, and it is no reason for all of them to be silent: then the next one tries.
  */
-export const trialMs = 2_000
+const trialMs = 2_000
 
 export function emptyRation(): Ration {
   return { running: [], ended: [], lastGivenMs: 0, closedUntilMs: 0, isOnTrial: false, refusals: 0 }

@@ -102,7 +102,7 @@ function shiftHyperlink(link: XmlElement, edits: XmlEdits, shift: RowShift, top:
 }
 
 /** The attribute `ref` of an element and of all inside. */
-export function shiftReferences(element: XmlElement, edits: XmlEdits, shift: RowShift, words: string): void {
+function shiftReferences(element: XmlElement, edits: XmlEdits, shift: RowShift, words: string): void {
   for (const inner of [element, ...element.descendants()]) {
     const range = parseRange(inner.attribute('ref') ?? '')
     if (range === undefined) continue
