@@ -8,8 +8,6 @@ import { createMemoryRateWindows } from '../shared-state/rate-windows/memory-rat
 import type { RateWindows } from '../shared-state/rate-windows/rate-windows.ts'
 import { createLazyRedis, type LazyRedis } from '../shared-state/redis/lazy-redis.ts'
 import { createRedisRateWindows } from '../shared-state/redis/redis-rate-windows.ts'
-import { createRedisRegisters } from '../shared-state/redis/redis-registers.ts'
-import { createFallingOverRegisters } from '../shared-state/registers/falling-over-registers.ts'
 import { createRegisterValue } from '../shared-state/registers/register-value.ts'
 import type { SharedRegisters } from '../shared-state/registers/shared-registers.ts'
 import type { ShareValue } from '../shared-state/registers/shared-value.ts'
@@ -17,8 +15,9 @@ import type { Store } from '../store/store.ts'
 import type { SharedState } from './workshop.ts'
 
 /**
- * Of this process alone on the embedded default; else in Redis, and in the store where there is none or it is away.
- * Redis is connected when it is first needed.
+ * What instances share. On the embedded default this process keeps it for itself. Else values are in the store, which loses
+ * nothing (docs/decisions/015), and rate windows in Redis, or in the store where there is none or it is away. Redis is connected
+ * when it is first needed.
  */
 export function createSharedState(
   { redisUrl, store: { kind } }: Config,
@@ -28,13 +27,11 @@ export function createSharedState(
 ): SharedState {
   const windows: RateWindows = { takeFromWindow: store.takeWindow, readWindow: store.lookWindow }
   const registers: SharedRegisters = { readRegister: store.readRegister, swapRegister: store.swapRegister }
-  const shareIn =
-    (place: SharedRegisters): ShareValue =>
-    (name, form) =>
-      createRegisterValue({ name, form, registers: place, clock, random: Math.random })
+  const share: ShareValue = (name, form) =>
+    createRegisterValue({ name, form, registers, clock, random: Math.random })
   if (redisUrl === null) {
     const alone = { windows: createMemoryRateWindows(clock), share: null }
-    const onStore = { windows, share: shareIn(registers) }
+    const onStore = { windows, share }
     return { ...(kind === 'sqlite' ? alone : onStore), async settled() {}, async close() {} }
   }
   // How long it is waited for here is decided by who falls over.
@@ -54,9 +51,7 @@ export function createSharedState(
       losses: createLossRecord({ registers, clock, life }),
       fallOver,
     }),
-    share: shareIn(
-      createFallingOverRegisters({ first: createRedisRegisters(redis), second: registers, fallOver, clock }),
-    ),
+    share,
     settled,
     async close() {
       fallOver.close()

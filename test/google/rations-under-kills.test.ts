@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { patienceMs, times } from '../soak.ts'
-import { type PlayedRations, playRations, type RationsWish } from './rations-under-kills.ts'
+import { longestAbsenceMs, type PlayedRations, playRations, type RationsWish } from './rations-under-kills.ts'
 
 const histories = times(4, 400)
 /** A closure of four seconds, and then the 2.5 s for which one that was killed is believed to be next. */
 const promisedMs = 4_000 + 2_500
 /** The call that was refused has to come back before anything is closed. */
 const answeredMs = 500
-/** After a loss of the book, until all have noticed it and brought what they know. */
-const broughtBackMs = 2_000
+/** The store is away, and then who was told so asks again. */
+const absenceMs = longestAbsenceMs + 1_000
 
 /** Places are plenty: whoever waits does so because of a refusal, or of somebody's death. */
 const calm = { ...rations(300, 900), clients: 1, pauseMs: 1_500, minutes: 3 }
@@ -21,8 +21,8 @@ for (const refused of ['user', 'project'] as const) {
   test(`servers are killed in mid-call and Google refuses ${whose}: whoever is left goes on within seconds`, {
     timeout: patienceMs,
   }, async (t) => {
-    const played = await playAll({ ...calm, refused }, ({ longestSilenceMs, losses }) => {
-      const allowedMs = promisedMs + answeredMs + (losses > 0 ? broughtBackMs : 0)
+    const played = await playAll({ ...calm, refused }, ({ longestSilenceMs, absences }) => {
+      const allowedMs = promisedMs + answeredMs + (absences > 0 ? absenceMs : 0)
       return longestSilenceMs <= allowedMs ? null : `${Math.round(longestSilenceMs)} ms without a call`
     })
     t.diagnostic(figures(played))
@@ -57,7 +57,7 @@ async function playAll(
 
 function figures(played: readonly PlayedRations[]): string {
   const longestMs = Math.max(...played.map(({ longestSilenceMs }) => longestSilenceMs))
-  const counted = (['calls', 'refusals', 'kills', 'killsInTrial', 'frozen', 'losses'] as const).map(
+  const counted = (['calls', 'refusals', 'kills', 'killsInTrial', 'frozen', 'absences'] as const).map(
     (name) => `${sum(played, name)} ${name}`,
   )
   return `${played.length} histories, ${counted.join(', ')}; longest silence ${Math.round(longestMs)} ms`
@@ -65,7 +65,7 @@ function figures(played: readonly PlayedRations[]): string {
 
 function sum(
   played: readonly PlayedRations[],
-  name: 'calls' | 'refusals' | 'kills' | 'killsInTrial' | 'frozen' | 'losses',
+  name: 'calls' | 'refusals' | 'kills' | 'killsInTrial' | 'frozen' | 'absences',
 ) {
   return played.reduce((total, one) => total + one[name], 0)
 }

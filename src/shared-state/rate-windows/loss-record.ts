@@ -45,7 +45,7 @@ export interface LossRecordParts {
 /** Whoever counts in Redis has looked no longer ago than this, so nobody does so later than this after a loss was told. */
 const believedForMs = 1_000
 const lookEveryMs = 500
-const cellName = 'losses of Redis'
+const registerName = 'losses of Redis'
 /** For good: without it a restart that nobody saw would pass unnoticed. */
 const keepMs = 10 * 365 * 24 * 3_600_000
 const longAgoMs = 3_600_000
@@ -95,7 +95,7 @@ export function createLossRecord({ registers, clock, life }: LossRecordParts): L
   async function look(): Promise<Losses> {
     for (;;) {
       const atMs = clock.elapsedMs()
-      const { version, text, nowMs } = await registers.readRegister(cellName)
+      const { version, text, nowMs } = await registers.readRegister(registerName)
       if (version === null) {
         const past = nowMs - longAgoMs
         await put(null, { life: life() ?? '', sinceMs: past, toldAtMs: past, isUntimed: false })
@@ -125,7 +125,7 @@ export function createLossRecord({ registers, clock, life }: LossRecordParts): L
    */
   async function tell(knownLife: string | null): Promise<void> {
     for (;;) {
-      const { version, text } = await registers.readRegister(cellName)
+      const { version, text } = await registers.readRegister(registerName)
       if (version === null) {
         await look()
         continue
@@ -153,7 +153,7 @@ export function createLossRecord({ registers, clock, life }: LossRecordParts): L
   ): Promise<{ version: string; nowMs: number } | null> {
     const version = randomBase62(12)
     const answer = await registers.swapRegister(
-      cellName,
+      registerName,
       knownVersion,
       { version, text: JSON.stringify(written) },
       keepMs,

@@ -11,9 +11,6 @@ export const namesForm: ValueForm<Names> = {
   encode: (names) => JSON.stringify(names),
   decode: (text) => JSON.parse(text) as Names,
   isIdle: (names) => names.length === 0,
-  merge(into, known) {
-    into.push(...known.filter((name) => !into.includes(name)))
-  },
 }
 
 /** The value of that name as several instances have it; of one process alone, the same one each time. */

@@ -13,6 +13,7 @@ import { up as sharedCells } from './migrations/014-shared-cells.ts'
 import { up as identity } from './migrations/015-identity.ts'
 import { up as journalUse } from './migrations/016-journal-use.ts'
 import { up as publicUsage } from './migrations/017-public-usage.ts'
+import { up as lastingRegisters } from './migrations/018-lasting-registers.ts'
 import type { SqlDatabase } from './sql-database.ts'
 
 interface Migration {
@@ -36,6 +37,7 @@ const migrations: readonly Migration[] = [
   { number: 15, name: 'identity', up: identity },
   { number: 16, name: 'journal-use', up: journalUse },
   { number: 17, name: 'public-usage', up: publicUsage },
+  { number: 18, name: 'lasting-registers', up: lastingRegisters },
 ]
 
 export const newestMigration = migrations.at(-1)?.number ?? 0

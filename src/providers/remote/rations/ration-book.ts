@@ -6,8 +6,6 @@ export interface RationBook {
   project: Ration
   owners: Map<string, Ration>
   waiting: WaitingNote[]
-  /** It was lost: until then all servers bring what they know of it, and nobody takes a place. */
-  settledAtMs: number
 }
 
 /** The first in turn at one server for one owner's ration, so that others do not push in. */
@@ -16,7 +14,7 @@ export interface WaitingNote {
   subject: string
   isUrgent: boolean
   sinceMs: number
-  /** Of one that was killed it is not believed for long. */
+  /** Until then the note is believed: not for long, as its server may have been killed. */
   untilMs: number
 }
 
@@ -28,7 +26,7 @@ export function rationOf(book: RationBook, subject: string): Ration {
   return ration
 }
 
-/** Once for each id, however often it is said: an answer may be lost, and then the change is made again. */
+/** Counts once for each id, however often it is said: an answer may be lost, and then the change is made again. */
 export function takePlace(book: RationBook, subject: string, id: string, nowMs: number): void {
   for (const ration of [rationOf(book, subject), book.project]) {
     forgetPlace(ration, id)
@@ -37,7 +35,7 @@ export function takePlace(book: RationBook, subject: string, id: string, nowMs: 
   }
 }
 
-/** The same; also of a place that was lost meanwhile: its call has been made. `heldMs`: how long it still counts. */
+/** Counts once for each id, too, also where the place is not known: its call has been made. `heldMs`: how long it still counts. */
 export function endPlace(
   book: RationBook,
   subject: string,
@@ -52,12 +50,12 @@ export function endPlace(
   }
 }
 
-export function addEnded({ ended }: Ration, place: RationPlace): void {
+function addEnded({ ended }: Ration, place: RationPlace): void {
   const before = ended.findLastIndex(({ freeAtMs }) => freeAtMs <= place.freeAtMs)
   ended.splice(before + 1, 0, place)
 }
 
-export function forgetPlace(ration: Ration, id: string): void {
+function forgetPlace(ration: Ration, id: string): void {
   ration.running = ration.running.filter((place) => place.id !== id)
   if (ration.ended.some((place) => place.id === id)) {
     ration.ended = ration.ended.filter((place) => place.id !== id)
