@@ -1,6 +1,6 @@
 /**
- * What the dashboard's pages and the owner's API say to each other: types and nothing else, for `web/` imports this file.
- * `OwnerVerbs` at its end has every path with what it takes and answers. Times are Unix milliseconds.
+ * What the dashboard's pages and the owner's API say to each other: types and nothing else, for `web/` imports this file and
+ * `owner-verbs.ts`, which has every path with what it takes and answers. Times are Unix milliseconds.
  *
  * A refusal is `{ error: { code, message, field? } }` with status 400 (the input), 401 (not signed in), 403 (another
  * site asked, or see RecentSignInRequired), 404, 409 (taken), 429 (too often, `Retry-After`), 502 (the provider) or 503 (the store).
@@ -327,71 +327,3 @@ export interface DescribedParameter {
   example?: unknown
   schema?: { enum?: unknown[] }
 }
-
-/**
- * Every verb below `/dashboard/api`, `{name}` for one segment of its path: the server's routes are these and no others, and
- * the app can ask for nothing else. `input` goes as JSON, `upload` is a file as its bytes. What ends something answers null.
- */
-export interface OwnerVerbs {
-  'GET /server': { answer: ServerView }
-  'GET /session': { answer: SessionView }
-  'POST /sign-up': { input: SignUpInput; answer: SessionView }
-  'POST /sign-in': { input: SignInInput; answer: SessionView }
-  'POST /sign-in-link': { input: { token: string }; answer: SessionView }
-  'POST /sign-out': { answer: null }
-  'POST /sign-out-everywhere': { answer: null }
-  'POST /confirm': { input: ConfirmInput; answer: SessionView }
-  'POST /password': { input: PasswordInput; answer: null }
-
-  'GET /start': { answer: StartView }
-  'GET /sheets': { answer: SheetSummary[] }
-  'GET /sheets/{slug}': { answer: SheetView }
-  'PATCH /sheets/{slug}': { input: SheetChange; answer: SheetView }
-  'DELETE /sheets/{slug}': { answer: null }
-  /** With the public API's own parameters. */
-  'GET /sheets/{slug}/rows': { query: URLSearchParams; answer: RowsView }
-  'GET /sheets/{slug}/requests': { answer: RecentRequest[] }
-  'POST /sheets/{slug}/console-key': { answer: ConsoleKey }
-
-  'GET /slug-check': { query: { slug: string }; answer: { problem: string | null } }
-  'POST /preview': { input: SheetSource; answer: PreviewView }
-  'POST /sheets': { input: ConnectInput; answer: SheetView }
-
-  'GET /files': { answer: FileChoice[] }
-  'POST /files': { upload: true; query: { name: string }; answer: FileChoice }
-  /** The bytes of another file, which takes its place; `name` in the query is what that one is called. */
-  'POST /files/{name}/replace': { upload: true; query: { name: string }; answer: FileChoice }
-  /** Its bytes, for the browser to keep. */
-  'GET /files/{name}/content': { answer: never }
-  /** 409 while a sheet is connected to it. */
-  'DELETE /files/{name}': { answer: null }
-
-  /*
-   * Of every source with a connection, `{provider}` being its id (GET /google, POST /google/connect …). `{consentProvider}` is one
-   * that is connected by consent, `{keyProvider}` one by a key.
-   */
-  'GET /{provider}': { answer: ConnectionView }
-  'POST /{consentProvider}/connect': { input: ConsentInput; answer: { url: string } }
-  'POST /{keyProvider}/connect': { input: { key: string }; answer: { email: string } }
-  'POST /{provider}/disconnect': { answer: DisconnectedView }
-  'GET /{provider}/spreadsheets': { query: { search: string }; answer: SpreadsheetChoice[] }
-  /** By the id of a spreadsheet, or by its whole address. */
-  'GET /{provider}/spreadsheets/{pasted}/tabs': { answer: TabsView }
-
-  'GET /keys': { answer: KeyView[] }
-  'POST /keys': { input: KeyInput; answer: NewKeyView }
-  'POST /keys/{id}/revoke': { answer: null }
-  'POST /keys/{id}/regenerate': { answer: NewKeyView }
-
-  'PATCH /account': { input: { slug: string }; answer: SessionView }
-  'POST /account/delete': { input: { confirmSlug: string }; answer: null }
-  /** A JSON file, for the browser to keep. */
-  'GET /export': { answer: never }
-  'GET /usage': { query: { days: string; sheet: string; key: string }; answer: UsageView }
-  'GET /shares': { answer: ShareView[] }
-  'GET /errors': { answer: ErrorDoc[] }
-  /** As the public one, with the owner's addresses filled in. */
-  'GET /openapi.json': { query: { sheet: string }; answer: ApiDescription }
-}
-
-export type OwnerVerb = keyof OwnerVerbs

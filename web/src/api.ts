@@ -1,4 +1,5 @@
-import type { ApiRefusal, OwnerVerb, OwnerVerbs, RecentSignInRequired } from '../../src/dashboard/contract.ts'
+import type { ApiRefusal, RecentSignInRequired } from '../../src/dashboard/contract.ts'
+import type { OwnerVerb, OwnerVerbs } from '../../src/dashboard/owner-verbs.ts'
 import { basePath } from './base-path.ts'
 import { isCutOff, noteAnswer, noteFailure } from './reachability.ts'
 

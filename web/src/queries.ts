@@ -1,5 +1,6 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
-import type { OwnerVerbs, SheetSource } from '../../src/dashboard/contract.ts'
+import type { SheetSource } from '../../src/dashboard/contract.ts'
+import type { OwnerVerbs } from '../../src/dashboard/owner-verbs.ts'
 import { get, Refused, send } from './api.ts'
 
 /*

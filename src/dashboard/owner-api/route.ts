@@ -4,8 +4,8 @@ import type { z } from 'zod'
 import type { Refusal } from '../../errors.ts'
 import type { Session } from '../../management/people/sign-in.ts'
 import type { Problem } from '../../management/problem.ts'
-import type { OwnerVerb, OwnerVerbs } from '../contract.ts'
 import type { DashboardParts, MadeJson } from '../dashboard-parts.ts'
+import type { OwnerVerb, OwnerVerbs } from '../owner-verbs.ts'
 import type { Site } from '../site.ts'
 
 /** The owner's verbs (`contract.ts`): what each takes, and who may call it. */

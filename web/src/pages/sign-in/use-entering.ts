@@ -1,6 +1,7 @@
 import { type UseMutationResult, useMutation, useQueryClient } from '@tanstack/react-query'
 import { useRouter } from '@tanstack/react-router'
-import type { OwnerVerbs, SessionView } from '../../../../src/dashboard/contract.ts'
+import type { SessionView } from '../../../../src/dashboard/contract.ts'
+import type { OwnerVerbs } from '../../../../src/dashboard/owner-verbs.ts'
 import { send } from '../../api.ts'
 import { basePath } from '../../base-path.ts'
 import { sessionQuery } from '../../queries.ts'
