@@ -5,7 +5,7 @@ import { seededRandom } from './seeded-random.ts'
 export interface BeforeCall {
   /** Once, before the n-th next one. */
   schedule(nth: number, match: CallMatch, run: () => void): void
-  /** Again and again, before a share of them: the same ones for the same seed. */
+  /** Runs it again and again, before a share of the calls: the same ones for the same seed. */
   repeat(often: { rate: number; seed: number }, match: CallMatch, run: () => void): void
   clear(): void
   /** To be told of every call of Sheets and Drive, just before it is applied. Answers what went wrong. */

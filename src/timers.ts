@@ -14,7 +14,7 @@ export const systemTimers: Timers = {
   },
 }
 
-/** None of these does. */
+/** Timers that do not keep a process alive. */
 export const idleTimers: Timers = {
   after(delayMs, work) {
     const timer = setTimeout(work, delayMs).unref()

@@ -14,7 +14,7 @@ export interface CallMatch {
   /** Google's name of the method. */
   name?: string | undefined
   method?: string | undefined
-  /** Against the path as sent and decoded, with and without `METHOD ` before it. */
+  /** Matched against the path as sent and decoded, with and without `METHOD ` before it. */
   path?: RegExp | undefined
   kind?: CallFacts['kind'] | undefined
   service?: CallFacts['service'] | undefined

@@ -51,7 +51,7 @@ interface ConsentPage {
   /** As they came: the form sends them back, so that the page needs no memory. */
   parameters: URLSearchParams
   accounts: OfferedAccount[]
-  /** Of the person's own making, when the page comes again after a search. */
+  /** What the person had chosen, when the page comes again after a search. */
   chosen?: string
 }
 

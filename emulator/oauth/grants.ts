@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 
 const accessTokenSeconds = 3600
 const codeSeconds = 600
-/** Of one account for one client; the oldest dies silently (docs/google.md#tokens). */
+/** Upper bound for one account and one client; the oldest dies silently (docs/google.md#tokens). */
 const mostRefreshTokens = 100
 
 export interface AuthCode {

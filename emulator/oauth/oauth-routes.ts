@@ -7,7 +7,7 @@ import { revokeToken, tokenInfo, userInfo } from './token-questions.ts'
 
 export interface OAuthRequest {
   method: string
-  /** Of the query and of a form in the body. */
+  /** Parameters of the query and of a form in the body. */
   parameters: URLSearchParams
   authorization: string
 }

@@ -18,7 +18,7 @@ export interface Admission {
    * are counted by where they come from.
    */
   admit(call: AdmissionCall, clientAddress: string): Promise<Admitted<Pass>>
-  /** The same question once more, for a write that had to wait for its turn; counts nothing. */
+  /** Asks once more, for a write that had to wait for its turn; counts nothing. */
   stillAdmits(call: AdmissionCall): Promise<Refusal | null>
   /** For what belongs to the account and not to one sheet: the key says which account. */
   admitToAccount(keyHash: string | null): Promise<Admitted<AccountPass>>

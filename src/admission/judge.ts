@@ -13,7 +13,7 @@ export type { SheetAddress }
 /** What a caller wants, as far as admission cares. */
 export interface AdmissionCall {
   address: SheetAddress
-  /** Of the key as sent, null when none was. A key that was sent is always judged, also where none is needed. */
+  /** The hash of the key as sent, null when none was. A key that was sent is always judged, also where none is needed. */
   keyHash: string | null
   intent: 'read' | 'write'
 }

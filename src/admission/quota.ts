@@ -41,7 +41,7 @@ interface QuotaBlock {
   cycle: BillingCycle
   /** Charged in the store for this cycle, by everyone, when last heard of. */
   charged: number
-  /** Of these, what this process holds and has not used. */
+  /** How many of these this process holds and has not used. */
   unused: number
   /** The limit that they were charged under. */
   limit: number

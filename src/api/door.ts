@@ -29,7 +29,7 @@ export interface DoorParts extends ApiParts {
   unread: UnreadAnswers
   clock: Clock
   observe: Observe
-  /** Once true, every answer asks its client to close the connection. */
+  /** Whether the server is about to stop: then every answer asks its client to close the connection. */
   isDraining(): boolean
 }
 

@@ -111,7 +111,7 @@ function bounded(query: string): string {
   return parameters.toString()
 }
 
-/** Of Form B, and content with anything: no coding, no condition. */
+/** A reader of Form B who is content with anything: no coding, no condition. */
 function plainReader({ id }: SheetRecord): ListReader {
   const address = { form: 'b', sheetId: id } as const
   return { address, isHead: false, accept: undefined, acceptEncoding: undefined, ifNoneMatch: undefined }

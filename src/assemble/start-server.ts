@@ -147,7 +147,7 @@ export async function startServer(
   }
 }
 
-/** Also what comes after one that fails: a connection that is left open would keep the process from ending. */
+/** Closes also what comes after one that fails: a connection that is left open would keep the process from ending. */
 async function closeInOrder(closings: readonly (() => unknown)[]): Promise<void> {
   const failures: unknown[] = []
   for (const close of closings) {

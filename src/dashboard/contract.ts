@@ -104,7 +104,7 @@ export interface StartView {
   sheets: number
   keys: number
   firstRequestAtMs: number | null
-  /** Of the sheet to try first. */
+  /** The path of the sheet to try first. */
   tryPath: string | null
 }
 

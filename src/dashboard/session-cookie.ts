@@ -15,7 +15,7 @@ function attributes({ isSecure }: Site): string {
 }
 
 const sessionName = 'rowport'
-/** Of a browser that went to Google to sign in. */
+/** The cookie of a browser that went to Google to sign in. */
 const googleName = 'rowport-google'
 const googleSeconds = 600
 

@@ -29,7 +29,7 @@ export interface OpenEntry {
   mode: number
 }
 
-/** Of what is there and ours. Files that were connected elsewhere are their owners' to open or close. */
+/** Lists what is ours and can be read by others. Files that were connected elsewhere are their owners' to open or close. */
 export async function openToOthers(dataFolder: string): Promise<OpenEntry[]> {
   // Windows has no such modes, and tells the same one of every file.
   if (process.platform === 'win32') return []

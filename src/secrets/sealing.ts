@@ -2,17 +2,17 @@ import { createCipheriv, createDecipheriv, createHash, createHmac, hkdfSync, ran
 
 /** Keeps what must be read again, such as a provider's tokens, unreadable and unchangeable in the store. */
 export interface Sealing {
-  /** Of the key that seals; kept beside what it sealed, so that the key can be replaced. */
+  /** Names the key that seals; it is kept beside what was sealed, so that the key can be replaced. */
   keyId: string
   /** `identity` says where it will be kept. It is not secret, but under another identity it does not open. */
   seal(text: string, identity: string): string
   /** null: a key that is not known here, a changed byte, or moved from another row. */
   open(sealed: string, keyId: string, identity: string): string | null
-  /** The same for the same text wherever the secret is known, and not to be foretold anywhere else. */
+  /** A digest that is the same for the same text wherever the secret is known, and not to be foretold anywhere else. */
   digest(text: string): Buffer
   /** Whether what this key sealed can be opened here. */
   knows(keyId: string): boolean
-  /** Of a key whose day is over: what it sealed is to be sealed anew. */
+  /** Whether it is a key whose day is over: what it sealed is to be sealed anew. */
   isFormer(keyId: string): boolean
 }
 

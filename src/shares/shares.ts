@@ -24,11 +24,11 @@ const shareTable = {
   queries_waiting: { byDefault: 64, least: 0, most: 10_000 },
   /** What the queries of all accounts that are being worked on may take in memory. */
   queries_mb: { byDefault: 256, least: 1, most: 1_000_000 },
-  /** Of ROWPORT_SNAPSHOT_MB: whoever holds more is the first to lose rows from memory. */
+  /** Percentage of ROWPORT_SNAPSHOT_MB: whoever holds more is the first to lose rows from memory. */
   snapshot_percent: { byDefault: 25, least: 1, most: 100 },
-  /** Of the same: what slow readers of one account may keep in memory, beside the newest of their answers. */
+  /** Percentage of the same that slow readers of one account may keep in memory, beside the newest of their answers. */
   unread_percent: { byDefault: 50, least: 1, most: 1_000 },
-  /** Of the same, and of all accounts together. */
+  /** Percentage of the same that slow readers of all accounts may keep together. */
   unread_total_percent: { byDefault: 100, least: 1, most: 1_000 },
   /** Answers that are kept for Idempotency-Keys, for 24 hours. */
   journal_mb: { byDefault: 256, least: 1, most: 1_000_000 },

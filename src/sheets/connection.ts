@@ -19,9 +19,9 @@ export interface Connection {
 export interface ConnectionWords {
   /** What the operator must do before anybody can connect: after "is not set up on this server; whoever runs it must …". */
   setUp: string
-  /** The same for a sheet's owner, in sentences. */
+  /** What a sheet's owner is told where it is not set up, in sentences. */
   setUpDetails: string
-  /** The same for owners who look at the settings. */
+  /** What owners are told who look at the settings. */
   notSetUp: string
   /** For who pasted something else. */
   notALink: string
@@ -59,7 +59,7 @@ export interface TokenSource {
 /** The owner consents on a page of the provider, which sends them back with a code (OAuth 2, PKCE). */
 export interface ConsentEntrance {
   by: 'consent'
-  /** Of that page. */
+  /** Where that page is. */
   origin: string
   consentUrl(attempt: { state: string; codeChallenge: string; redirectUri: string }): string
   exchangeCode(attempt: {

@@ -44,7 +44,7 @@ const sourceAt: Readonly<Record<string, number>> = Object.fromEntries(
 )
 const dayMs = 24 * 60 * 60_000
 const keptRequests = 100
-/** Of all kinds together: some milliseconds of SQLite's, on the thread that answers everybody. */
+/** Rows of all kinds in one batch: some milliseconds of SQLite's, on the thread that answers everybody. */
 const rowsOfBatch = 256
 
 export function createTally(nextId: (atMs: number) => string): Tally {

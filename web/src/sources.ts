@@ -6,7 +6,7 @@ export type ConnectableSource = SourceView & { connection: NonNullable<SourceVie
 
 export interface Sources {
   offered: SourceView[]
-  /** Also those that this server does not offer. */
+  /** All that can be connected, also those that this server does not offer. */
   connectable: ConnectableSource[]
   /** Their names, joined for a sentence. */
   connectableNames(joint: 'and' | 'or'): string

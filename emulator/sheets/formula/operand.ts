@@ -11,7 +11,7 @@ export class FormulaError extends Error {
   }
 }
 
-/** Of an error in a cell, which is the error of every formula that looks at it. */
+/** Raises an error in a cell, which is the error of every formula that looks at it. */
 export function raise(value: Operand): void {
   if (value && 'errorValue' in value) throw new FormulaError(value.errorValue.type, value.errorValue.message)
 }

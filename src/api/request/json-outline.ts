@@ -12,7 +12,7 @@ export interface Outline {
 }
 
 const maxRows = 1_000
-/** Of one row: as many as a sheet has columns, and the row's number. */
+/** Upper bound on the fields of one row: as many as a sheet has columns, and the row's number. */
 const maxFields = maxColumns + 1
 
 /** null: the text is no JSON. */

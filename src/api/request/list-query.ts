@@ -189,7 +189,7 @@ function meant(name: string | null): string {
   return name === null ? '' : ` Did you mean "${shortened(name)}"?`
 }
 
-/** So many names help; a thousand would not. */
+/** How many names help a reader; a thousand would not. */
 const maxListed = 50
 
 function listed(names: readonly string[]): string {

@@ -5,7 +5,7 @@ import type { Parameters } from './query.ts'
 
 const bearer = /^Bearer +(\S.*)$/i
 
-/** Of the last request on a connection: most repeat it, and to hash it again is a fifteenth of all that a read costs. */
+/** The key of the last request on a connection: most repeat it, and to hash it again is a fifteenth of all that a read costs. */
 const lastOn = new WeakMap<Socket, { authorization: string; hash: string }>()
 
 /** The hash of the key that came with a request, null when none did. The key itself goes no further than this. */

@@ -12,7 +12,7 @@ export interface ListShape {
   /** null: all columns, in the order of the sheet. */
   fields: readonly number[] | null
   rowNumbers: boolean
-  /** Of CSV only. */
+  /** For CSV only. */
   escapeFormulas: boolean
 }
 

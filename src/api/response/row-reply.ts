@@ -70,7 +70,7 @@ export async function rowReply(
   return { status: 200, base: readHeaders[format], headers: told, body, rowsFrom: source }
 }
 
-/** The same of a row that may have megabytes: its text goes through in pieces, as a long list does. */
+/** The reply with a row that may have megabytes: its text goes through in pieces, as a long list does. */
 async function longRowReply(
   { exchange, address }: RowsRequest,
   { accountId, rowNumber, wish, fields }: RowAsked,

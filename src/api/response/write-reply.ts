@@ -55,7 +55,7 @@ function rowReply(
   return { status: 200, base: writeHeaders, headers: [...etag, ...warningHeader(warning)], body }
 }
 
-/** The same member in both forms: at the top in one, in `meta` in the other. */
+/** The member that warns, at the top in one form and in `meta` in the other. */
 function warningMember(warning: string | undefined): string {
   return warning === undefined ? '' : `,"warnings":${JSON.stringify([warning])}`
 }

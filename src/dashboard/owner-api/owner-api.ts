@@ -133,7 +133,7 @@ export function createOwnerApi(parts: DashboardParts): OwnerApi {
   }
 }
 
-/** Of a browser nothing but its end is heard when it leaves: none closes its half of a connection and reads on. */
+/** Aborts when the browser leaves, of which nothing but its end is heard: none closes its half of a connection and reads on. */
 function leavingOf(request: IncomingMessage, response: ServerResponse): AbortSignal {
   const leaving = new AbortController()
   const { socket } = request

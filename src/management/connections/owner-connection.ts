@@ -26,7 +26,7 @@ export interface OwnerConnection {
   start(session: Session, returnTo?: ReturnPage): Promise<string | Problem>
   /** What the owner's browser brought back from there. */
   finish(session: Session, answer: ConsentAnswer): Promise<Connected | Problem>
-  /** The same, and the page from which they went. */
+  /** Ends the way through the provider's consent; tells also the page from which they went. */
   comeBack(session: Session, answer: ConsentAnswer): Promise<CameBack>
   /** Without a way to the provider and back: the owner has a key. */
   connectByKey(session: Session, key: string): Promise<Connected | Problem>

@@ -15,7 +15,7 @@ export interface Keys {
   list(account: NamedAccount): Promise<KeyRecord[]>
   /** The key, if it is this account's: to everybody else it does not exist. */
   ofAccount(accountId: string, keyId: string): Promise<KeyRecord | Problem>
-  /** Of all keys that there ever were, the console's too. */
+  /** Names of all keys that there ever were, the console's too, by their ids. */
   namesOf(accountId: string): Promise<Map<string, string>>
   /** For the dashboard's console: a key for one sheet, good for an hour, or as long as the session; the one before it ends. A test key, unless the sheet refuses them. */
   forConsole(sheet: SheetRecord, sessionHash: string): Promise<{ value: string; lifeMs: number }>

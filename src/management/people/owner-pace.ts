@@ -26,7 +26,7 @@ export type PacedCaller = { accountId: string; sessionHash: string } | { address
 export interface OwnerPaceParts {
   /** Shared by all instances. */
   windows: RateWindows
-  /** Of this instance alone. */
+  /** Windows that this instance keeps for itself. */
   visitors: RateWindows
   /** Known to this deployment alone. */
   digest: (text: string) => Buffer

@@ -13,7 +13,7 @@ const saltBytes = 16
 const tagBytes = 32
 /** Each takes 19 MiB and a core for some 50 ms: a flood of sign-ins must not take the server with it. */
 const maxAtOnce = 2
-/** Of one network or account: who waits comes after one of each other. */
+/** How many one network or account has checked at once: who waits comes after one of each other. */
 const maxAtOnceOfOne = 1
 const patienceMs = 10_000
 /** In bytes: a longer one is refused before it is hashed. */

@@ -9,7 +9,7 @@ import { Problem } from '../problem.ts'
 export interface Throttle {
   /** Counts one try; a problem when it has to wait, and then nothing is counted. */
   attempt(tries: readonly Tries[]): Promise<Problem | null>
-  /** The same without counting. */
+  /** The problem that a try would meet now, without counting one. */
   problemNow(tries: readonly Tries[]): Promise<Problem | null>
   /** Counts one that has been made, where there is room for it. */
   count(tries: readonly Tries[]): Promise<void>
@@ -56,7 +56,7 @@ export const knownAddressesPerNetwork: readonly ThrottleStep[] = [
   { tries: 10, windowMs: 24 * hourMs },
 ]
 
-/** Of each kind and step. Strangers name as many networks and e-mail addresses as they like; the windows stay this many. */
+/** Windows for each kind and step. Strangers name as many networks and e-mail addresses as they like; the windows stay this many. */
 const buckets = 8_192
 
 /**

@@ -11,7 +11,7 @@ const typeOf: Record<CellKind, string> = {
   time: 'string',
 }
 
-/** Of each column, the TypeScript type of the cells that it holds now. */
+/** For each column the TypeScript type of the cells that it holds now. */
 export function columnTypesOf(snapshot: IndexedSnapshot): string[] {
   return columnKindsOf(snapshot).map(({ kinds, hasEmptyCells }) => {
     if (kinds.length === 0) return 'string | number | boolean | null'

@@ -18,9 +18,9 @@ export interface Connecting {
 export interface Preview {
   /** The names that rows will have, in order. */
   columns: string[]
-  /** Of each, the TypeScript type of its cells. */
+  /** For each column the TypeScript type of its cells. */
   columnTypes: string[]
-  /** Of the first rows, as the API will send them. */
+  /** The first rows, as the API will send them. */
   firstRowsJson: string[]
   rowCount: number
 }
@@ -31,7 +31,7 @@ export interface ConnectedSheet {
 }
 
 const shownRows = 5
-/** Of longer rows fewer are shown, of one that is longer still none. */
+/** Upper bound on the rows that are shown: of longer rows there are fewer, of one that is longer still none. */
 const shownBytes = 1024 * 1024
 
 export interface ConnectingParts {

@@ -34,7 +34,7 @@ const mebibyte = 1024 * 1024
 const maxUploadBytes = 50 * mebibyte
 const maxUploadsAtATime = 4
 
-/** Of one account, from the first to the last of those that run side by side. */
+/** The uploads of one account that run side by side, from the first to the last. */
 interface Together {
   running: number
   uploads: number

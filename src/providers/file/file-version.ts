@@ -47,7 +47,7 @@ export async function isOfVersion(version: string, stamp: string, bytes: Uint8Ar
   return itsHash === undefined || itsHash === (await hashOf(bytes))
 }
 
-/** Of the hashes of its pieces. Not `hash`: the file may be large, and this one runs beside the main thread. */
+/** A hash of the hashes of its pieces. Not `hash`: the file may be large, and this one runs beside the main thread. */
 async function hashOf(bytes: Uint8Array): Promise<string> {
   const hashes: Buffer[] = []
   for (let at = 0; at < bytes.byteLength; at += maxPieceBytes) {

@@ -19,7 +19,7 @@ export interface Settling {
   noteRead(path: string, whole: WholeFile): void
   /** Waits until the file can be taken for whole, and returns the stamp of that; throws when it takes too long. */
   untilReadable(path: string, timers: Timers): Promise<string>
-  /** The same for a file that is to be replaced, which asks for more. `isFirst`: nobody has waited for it yet. */
+  /** Waits for a file that is to be replaced, which asks for more. `isFirst`: nobody has waited for it yet. */
   untilWritable(path: string, timers: Timers, isFirst?: boolean): Promise<string>
 }
 
@@ -29,13 +29,13 @@ export interface PutFile {
   whole: WholeFile
 }
 
-/** Between two pieces of a program that simply writes there is less. */
+/** A pause that is longer than those between two pieces of a program that simply writes. */
 const calmMs = 250
-/** Before a file that somebody else wrote is written to. */
+/** How long a file that somebody else wrote must have been left alone before it is written to. */
 const quietMs = 1_000
-/** The same where it looks like a half. */
+/** How long a file must have been left alone that looks like a half. */
 const suspectQuietMs = 1_500
-/** While another program has it open for writing. Some keep a file open without ever writing to it again. */
+/** How long while another program has it open for writing. Some keep a file open without ever writing to it again. */
 const openQuietMs = 10_000
 /** One that has just opened a file may be about to write. */
 const openIdleMs = 3_000

@@ -9,7 +9,7 @@ import { type OAuthProblem, problemOfConsent } from './oauth/oauth-problem.ts'
 export interface GoogleAccess {
   oauth: GoogleOAuth
   files: GoogleFiles
-  /** Of the page on which owners consent. */
+  /** Where the page is on which owners consent. */
   consentOrigin: string
 }
 

@@ -37,7 +37,7 @@ export interface Google {
   oauth: GoogleOAuth
   files: GoogleFiles
   calls: GoogleCalls
-  /** Of the page on which owners consent. */
+  /** Where the page is on which owners consent. */
   consentOrigin: string
   close(): Promise<void>
 }

@@ -51,7 +51,7 @@ export function tokenIdentity({ accountId, credentialId, version }: CredentialId
 
 const refreshAheadMs = 5 * 60_000
 const waitForRefreshMs = 30_000
-/** So long one failure answers all who ask. */
+/** How long one failure answers all who ask. */
 const failureMemoryMs = 2_000
 const maxRemembered = 10_000
 

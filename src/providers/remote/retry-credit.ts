@@ -8,7 +8,7 @@ export interface RetryCredit {
 }
 
 const perCall = 0.1
-/** So many are free in a minute, for owners who call seldom. */
+/** Retries that are free in a minute, for owners who call seldom. */
 const freePerMinute = 6
 const maxCredit = 6
 const maxRemembered = 10_000

@@ -26,7 +26,7 @@ export interface Opening {
 
 export interface NotOpen {
   isOpen: false
-  /** Of the window that ended less than a window's time ago; 0 where there was none. */
+  /** What the window held that ended less than a window's time ago; 0 where there was none. */
   countBefore: number
   endedAtMs: number
 }
@@ -43,6 +43,6 @@ export interface StandInWindows {
   /** Null where no window is open. */
   takeFromOpen(name: string, limit: number): Promise<RateWindow | null>
   readWindow(name: string, limit: number, windowMs: number): Promise<RateWindow>
-  /** Of the window that ended less than `withinMs` ago; 0 where there was none. */
+  /** What the window held that ended less than `withinMs` ago; 0 where there was none. */
   countOfLast(name: string, withinMs: number): Promise<number>
 }

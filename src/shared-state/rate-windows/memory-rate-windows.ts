@@ -5,11 +5,11 @@ interface OpenWindow {
   count: number
   /** By the clock that never steps. */
   endsAtMs: number
-  /** The same as a time of day, for clients. */
+  /** The end as a time of day, for clients. */
   toldEndMs: number
 }
 
-/** So many windows may lie around after their end before they are cleared away. */
+/** How many windows may lie around after their end before they are cleared away. */
 const sweepAtWindows = 10_000
 /** The two clocks are not read at the same instant; beyond this, the time of day was set anew. */
 const setAnewMs = 500

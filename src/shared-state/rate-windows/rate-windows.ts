@@ -7,7 +7,7 @@ import type { Soon } from '../../soon.ts'
 export interface RateWindows {
   /** Counts one request against `limit`, unless the window is full. One atomic step. */
   takeFromWindow(name: string, limit: number, windowMs: number): Soon<RateWindow>
-  /** The same answer without counting. */
+  /** What `takeFromWindow` would answer, without counting. */
   readWindow(name: string, limit: number, windowMs: number): Soon<RateWindow>
 }
 

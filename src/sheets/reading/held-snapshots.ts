@@ -46,7 +46,7 @@ export interface HeldSnapshots {
   newBodies(): KeptBodies
 }
 
-/** Of one snapshot: a stranger with many queries must not drive out what everyone asks for. */
+/** Bodies that are kept of one snapshot: a stranger with many queries must not drive out what everyone asks for. */
 const maxBodies = 100
 
 export interface HeldSnapshotsParts {

@@ -13,7 +13,7 @@ export interface SnapshotSharing {
 }
 
 export interface WantedSnapshot {
-  /** Of the sheet and the way to read its cells. */
+  /** Names the sheet and the way to read its cells. */
   name: string
   writeSeq: number
   location: string

@@ -15,7 +15,7 @@ export interface SharedRead {
 /** Part of the name under which it is shared: another one whenever `Snapshot` becomes another. */
 export const snapshotForm = 2
 
-/** So much is not worth its way; every instance then reads for itself. */
+/** Longer snapshots are not worth their way; every instance then reads for itself. */
 const maxRawBytes = 64 * 1024 * 1024
 const maxPackedBytes = 8 * 1024 * 1024
 

@@ -15,7 +15,7 @@ export interface Column {
  * thread that answers everybody (docs/decisions/019).
  */
 export const maxColumns = 2_000
-/** Of all names together. Each row repeats them, and so does each description, several times. */
+/** Upper bound on all names together. Each row repeats them, and so does each description, several times. */
 export const maxHeaderBytes = 256 * 1024
 /** Where the last name may stand: no spreadsheet is wider (Google's last column is ZZZ, Excel's XFD). */
 const maxColumnPosition = 18_278
@@ -76,7 +76,7 @@ export function columnsOf(grid: Grid): Column[] {
   return columns
 }
 
-/** The same of a sheet that is to be served; throws where there are more than can be. */
+/** The columns of a sheet that is to be served; throws where there are more than can be. */
 export function servedColumnsOf(grid: Grid): Column[] {
   grid.rows[0]?.forEach(createHeaderCheck())
   return columnsOf(grid)

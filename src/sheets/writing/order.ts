@@ -9,7 +9,7 @@ export interface WriteOrder {
   wish: Wish
   /** The operation that its idempotency key was claimed for; null without a key. */
   claim: string | null
-  /** Of the body, for the limits on what may wait. */
+  /** Length of the body, for the limits on what may wait. */
   bytes: number
   /** Asked again right before anything is sent: a key may have been revoked while the order waited. */
   stillAdmitted(): Promise<Refusal | null>
@@ -44,7 +44,7 @@ export type WriteAnswer = WhatWasDone & {
   warning?: string
 }
 
-/** Of a place without conditional writes. */
+/** What is said of a place without conditional writes. */
 export const movedWarning =
   'The columns of the spreadsheet were changed while this was written. Compare the row as it stands now with what was sent.'
 

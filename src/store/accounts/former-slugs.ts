@@ -5,7 +5,7 @@ import { inMs, SlugReserved, type SqlDatabase } from '../sql/sql-database.ts'
 const dayMs = 24 * 60 * 60_000
 /** Long enough that whatever still asks at a former address has been noticed, or is forgotten. */
 export const slugReservedMs = 90 * dayMs
-/** Of one account: whoever renames again and again would keep addresses from others. */
+/** Upper bound for one account: whoever renames again and again would keep addresses from others. */
 export const maxFormerSlugs = 5
 
 /**

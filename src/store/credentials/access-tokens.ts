@@ -9,7 +9,7 @@ export interface AccessTokenStore {
 }
 
 export interface StoredAccessToken extends SealedToken {
-  /** Of the credential that it was made from. */
+  /** Version of the credential that it was made from. */
   version: number
   expiresInMs: number
 }

@@ -19,7 +19,7 @@ type KeyQueries = Pick<
   | 'putConsoleKey'
 >
 
-/** Of one account: for people who look up what became of a key. */
+/** Revoked keys that are kept of one account, for people who look up what became of a key. */
 const maxRevokedKeys = 200
 
 export function createKeyQueries(database: SqlDatabase, clock: Clock): KeyQueries {

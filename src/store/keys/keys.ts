@@ -2,7 +2,7 @@ import type { ApiKeyTable, KeyMode, KeyScope } from '../sql/schema.ts'
 
 /** The store's part for API keys, which it knows by their hashes. */
 export interface KeyStore {
-  /** Of the account's revoked keys only the last ones are remembered. */
+  /** Makes a key; of the account's revoked ones only the last are remembered. */
   createKey(key: NewKey): Promise<KeyRecord>
   findKey(keyId: string): Promise<KeyRecord | null>
   keysOf(accountId: string): Promise<KeyRecord[]>

@@ -31,7 +31,7 @@ export interface OperationStore {
    * dead process left.
    */
   unfinishedOperations(): Promise<OperationRecord[]>
-  /** Of these, what instances left that are gone. */
+  /** Those unfinished operations that instances left which are gone. */
   abandonedOperations(): Promise<OperationRecord[]>
   /** What instances that are gone had queued, they will never send: those keys are free again. */
   freeAbandonedKeys(): Promise<void>

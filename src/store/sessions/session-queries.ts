@@ -6,7 +6,7 @@ import type { SessionStore } from './sessions.ts'
 
 /** A dashboard asks often; a write for each request would be a write for nothing. */
 const touchEveryMs = 60_000
-/** Of one account: more than anybody has tabs open on the way to a provider. */
+/** Upper bound for one account: more than anybody has tabs open on the way to a provider. */
 const maxConnectAttempts = 20
 
 export function createSessionQueries(database: SqlDatabase): SessionStore {

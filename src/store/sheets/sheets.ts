@@ -32,7 +32,7 @@ export interface NewSheet {
   provider: string
   source: string
   location: string
-  /** Of the same account; null where the provider needs none. */
+  /** A credential of the same account; null where the provider needs none. */
   credentialId: string | null
   access: SheetAccess
 }

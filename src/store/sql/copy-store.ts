@@ -103,7 +103,7 @@ function inOrder(): Exclude<TableName, PassingTable>[] {
 
 interface Digest {
   rows: number
-  /** The same in whatever order rows come: the two engines sort text differently. */
+  /** A digest that does not depend on the order of rows: the two engines sort text differently. */
   digest: bigint
 }
 

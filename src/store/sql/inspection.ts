@@ -6,7 +6,7 @@ export interface StoreInspection {
   sheets: InspectedSheet[]
   /** Which keys sealed its credentials. */
   sealedBy: string[]
-  /** Of the server, now; null where there is none. */
+  /** The server's time, now; null where there is no server. */
   serverMs: number | null
 }
 

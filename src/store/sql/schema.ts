@@ -10,7 +10,7 @@ export interface Tables {
   sheet: SheetTable
   api_key: ApiKeyTable
   usage: UsageTable
-  /** Of readers without a key. */
+  /** Requests of readers without a key. */
   public_usage: UsageTable
   credential: CredentialTable
   session: SessionTable
@@ -20,7 +20,7 @@ export interface Tables {
   journal_use: JournalUseTable
   lease: LeaseTable
   rate_window: RateWindowTable
-  shared_cell: SharedCellTable
+  shared_cell: RegisterTable
   access_token: AccessTokenTable
   owner: OwnerTable
   usage_day: UsageDayTable
@@ -275,14 +275,14 @@ export interface LeaseTable {
 export interface RateWindowTable {
   name: string
   count: number
-  /** Of these, by the last statement. */
+  /** How many of these the last statement counted. */
   granted: number
   /** By the store's clock. */
   ends_at_ms: number
 }
 
-/** A text that instances replace one after the other; what it holds is theirs to know. */
-export interface SharedCellTable {
+/** A register: a text that instances replace one after the other; what it holds is theirs to know. */
+export interface RegisterTable {
   name: string
   version: string
   text: string
@@ -293,7 +293,7 @@ export interface SharedCellTable {
 /** What a provider gave for a credential lately, so that one refresh serves every instance. */
 export interface AccessTokenTable {
   credential_id: string
-  /** Of the credential. */
+  /** Version of the credential. */
   version: number
   sealed_token: string
   key_id: string

@@ -22,7 +22,7 @@ export interface SqlDatabase {
    * not step when the machine's time is set. For whatever lasts, and expires at the same moment for everyone.
    */
   nowMs(): RawBuilder<number>
-  /** The same for look-ups, which are prepared and whose rows may be kept: told in a column, or known without asking. */
+  /** The clock for look-ups, which are prepared and whose rows may be kept: told in a column, or known without asking. */
   lookUpClock: LookUpClock
   /** For what need not survive a power cut, such as leases: where it pays, `work` is not flushed to disk. */
   passing<T>(work: (db: Kysely<Tables>) => Promise<T>): Promise<T>
@@ -43,7 +43,7 @@ export interface LookUpClock {
 export interface StoreMoment {
   /** By the store's clock. */
   nowMs: number
-  /** Of the server's machine where there is one: days and months begin at the same moment for all instances. */
+  /** The time of day of the server's machine where there is one: days and months begin at the same moment for all instances. */
   timeOfDayMs: number
 }
 

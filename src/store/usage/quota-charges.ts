@@ -7,7 +7,7 @@ export interface QuotaChargeStore {
   chargeAhead(accountId: string, cycleStartMs: number, limit: number, wanted: number): Promise<Charge>
   /** Takes back what was charged and not used. */
   refundCharge(accountId: string, cycleStartMs: number, unused: number): Promise<void>
-  /** The same for what readers without a key take, which nobody's keys pay for. */
+  /** Charges ahead what readers without a key take, which nobody's keys pay for. */
   chargePublicAhead(accountId: string, cycleStartMs: number, limit: number, wanted: number): Promise<Charge>
   refundPublicCharge(accountId: string, cycleStartMs: number, unused: number): Promise<void>
 }

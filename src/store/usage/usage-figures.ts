@@ -38,7 +38,7 @@ export interface UsageBatch {
   recent: RecentRequestRecord[]
 }
 
-/** Of one day. `sheetId` and `keyId` are '' where there was none, `rowsFrom` where no rows were read. */
+/** Requests of one day. `sheetId` and `keyId` are '' where there was none, `rowsFrom` where no rows were read. */
 export interface UsageCount {
   accountId: string
   /** `2026-11-15`, UTC. */

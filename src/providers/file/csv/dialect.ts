@@ -77,7 +77,7 @@ function likeliest(
   })
 }
 
-/** Of each record that is not a blank line. A quote that never closes ends the count. */
+/** Counts the delimiters of each record that is not a blank line. A quote that never closes ends the count. */
 function* delimiterCounts(text: string): Generator<DelimiterCounts, undefined> {
   const scanner = new CsvScanner(text, DELIMITERS.join(''), 'stop')
   let counts = noDelimiters()

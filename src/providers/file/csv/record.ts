@@ -14,7 +14,7 @@ export function writeRecord(row: readonly Cell[], columns: number, delimiter: Cs
   return joined(fields, delimiter)
 }
 
-/** The same record with another value in some fields; every other field keeps its text. */
+/** The record with another value in some fields; every other field keeps its text. */
 export function updateRecord(
   raw: string,
   changes: readonly { columnIndex: number; value: Cell }[],

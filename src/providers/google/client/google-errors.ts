@@ -8,7 +8,7 @@ export interface GoogleError {
   /** Empty where there is none, as in Drive's older form. */
   status: string
   message: string
-  /** Of ErrorInfo, or of Drive's `errors`. */
+  /** The reason that ErrorInfo gives, or Drive's `errors`. */
   reason: string
   /** Which ration, where one is exceeded. */
   quotaLimit: string

@@ -59,7 +59,7 @@ function createJudging(): { judge: OnDifference; comparison(): Comparison } {
   }
 }
 
-/** Also where one has more rows or cells than the other: Google leaves out what is empty at the end. */
+/** Finds differences also where one has more rows or cells than the other: Google leaves out what is empty at the end. */
 function parseDifferences(serialBody: Uint8Array, shownBody: Uint8Array, onDifference: OnDifference): void {
   const serials = cellsIn(serialBody)
   const texts = cellsIn(shownBody)

@@ -19,7 +19,7 @@ export interface GoogleLooking {
   allMarkers(place: TabPlace): Promise<FoundMarker[]>
 }
 
-/** Both included. */
+/** Rows from the first to the last, both included. */
 export interface RowRange {
   from: number
   to: number
@@ -99,7 +99,7 @@ export function createGoogleLooking(calls: GoogleCalls, endpoints: GoogleEndpoin
   }
 }
 
-/** Ascending, and one where they touch. */
+/** The ranges in ascending order, made one where they touch. */
 export function joined(ranges: readonly RowRange[]): RowRange[] {
   const all: RowRange[] = []
   for (const { from, to } of ranges.toSorted((one, other) => one.from - other.from)) {

@@ -22,7 +22,7 @@ export interface TabMemory {
   get(place: TabPlace): TabHead | null
   ageMs(head: TabHead): number
   keep(place: TabPlace, view: TabView, lastRow: number): TabHead
-  /** So many rows have gone from above the end. */
+  /** Notes that `rows` rows have gone from above the end. */
   moveUp(place: TabPlace, rows: number): void
   forget(place: TabPlace): void
 }

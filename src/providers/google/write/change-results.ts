@@ -7,7 +7,7 @@ export function foretold(
   changes: readonly Change[],
   turns: RowTurns,
   rowBefore: (rowNumber: number) => readonly Cell[],
-  /** Of the first added row, after all changes; null when nobody knows. */
+  /** Number of the first added row, after all changes; null when nobody knows. */
   firstAdded: number | null,
 ): ChangeResult[] {
   const now = new Map<number, Cell[]>()
@@ -34,7 +34,7 @@ export function foretold(
   })
 }
 
-/** The same, where the rows have been seen since: formulas have been recomputed, and a person may have been there. */
+/** The results where the rows have been seen since: formulas have been recomputed, and a person may have been there. */
 export function seenAfter(
   told: readonly ChangeResult[],
   changes: readonly Change[],

@@ -74,7 +74,7 @@ export function composeBatch(parts: GoogleBatchParts): ComposedBatch {
   }
 }
 
-/** Of the grid afterwards: a range that begins beyond it would be refused, and the batch with it. */
+/** The last row of the grid afterwards: a range that begins beyond it would be refused, and the batch with it. */
 function lastRowOf(
   rowCount: number,
   turns: RowTurns,

@@ -31,7 +31,7 @@ export interface GoogleWritingParts {
   tokens: Pick<AccessTokens, 'subjectOf'>
   budget: Pick<Budget, 'opensInMs'>
   time: Pick<GoogleTime, 'nowMs'>
-  /** Of all servers that share one journal. */
+  /** Names the journal, for all servers that share it. */
   journalTag: string
   clock: Clock
   timers: Timers

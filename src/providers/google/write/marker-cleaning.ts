@@ -26,7 +26,7 @@ export interface MarkerCleaning {
 export interface CleaningParts {
   clock: Clock
   time: Pick<GoogleTime, 'nowMs'>
-  /** Of the servers to which this one belongs. */
+  /** Names the journal of the servers to which this one belongs. */
   journalTag: string
 }
 

@@ -9,14 +9,14 @@ import { fieldsOf, textOf } from '../../remote/json-fields.ts'
 export interface Marker {
   /** Unique in the spreadsheet; ours to choose. */
   id: number
-  /** Also says whose it is and when it was made, so that whoever finds an old one can clear it away. */
+  /** The marker's text says also whose it is and when it was made, so that whoever finds an old one can clear it away. */
   text: string
 }
 
 /** One that a search found. */
 export interface FoundMarker {
   id: number
-  /** Of the journal in which its batch is written down; null where the text does not tell. */
+  /** Names the journal in which its batch is written down; null where the text does not tell. */
   journalTag: string | null
   /** By Google's clock; null where the text does not tell, or tells it by the clock of some machine. */
   madeAtMs: number | null
@@ -27,7 +27,7 @@ export interface FoundMarker {
 export const markerKey = 'rowport'
 /** Not secret: whoever sees it knows that Rowport wrote here, and when. Short, because Google counts characters. */
 const textShape = /^([0-9a-z]{4})\.([0-9a-z]{5}|-)\.[0-9A-Za-z]{4}(!?)$/
-/** Of former versions: the seconds are by the clock of the machine that wrote it, which may have been wrong by days. */
+/** Markers of former versions: their seconds are by the clock of the machine that wrote them, which may have been wrong by days. */
 const formerShape = /^[0-9a-z]{1,8}-[0-9A-Za-z]{10}(!?)$/
 const unknownTime = '-'
 const stepMs = 60_000

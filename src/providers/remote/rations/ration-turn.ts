@@ -12,8 +12,8 @@ interface InTurn {
 
 export interface RationWaiter extends InTurn {
   /**
-   * Of the place that was meant for it, since the first time; null until then. The same in every try to write that
-   * down: one that seemed to fail may have been kept.
+   * The id of the place that is meant for it, from the first try to write that down; null before. It stays the same in every
+   * further try, because one that seemed to fail may have been kept.
    */
   placeId: string | null
 }

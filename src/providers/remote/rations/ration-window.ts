@@ -9,7 +9,7 @@ export interface RationPlace {
 export interface Ration {
   /** Places of calls that have not ended yet. */
   running: RationPlace[]
-  /** Of those that have, by when they come free. */
+  /** Places of calls that have ended, in the order in which they come free. */
   ended: RationPlace[]
   lastGivenMs: number
   closedUntilMs: number
@@ -39,7 +39,7 @@ export const windowMs = 60_000
 /** No call lasts so long, with all that is done for it before it is sent, and a minute and its stragglers after it. */
 export const runningMs = 120_000
 /**
- * So long a call on trial keeps the others waiting. Its server may have been killed and the provider may be frozen; nobody can
+ * How long a call on trial keeps the others waiting. Its server may have been killed and the provider may be frozen; nobody can
  * tell that from a slow answer, and it is no reason for all of them to be silent: then the next one tries.
  */
 const trialMs = 2_000
@@ -48,7 +48,7 @@ export function emptyRation(): Ration {
   return { running: [], ended: [], lastGivenMs: 0, closedUntilMs: 0, isOnTrial: false, refusals: 0 }
 }
 
-/** `atOnceShare`: so much of it is given out as fast as it is asked for, the rest evenly. */
+/** `atOnceShare`: how much of it is given out as fast as it is asked for; the rest follows evenly. */
 export function windowOf(ration: Ration, limit: number, atOnceShare = 0.5): RationWindow {
   const { running, ended, lastGivenMs, closedUntilMs } = ration
 

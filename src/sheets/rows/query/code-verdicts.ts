@@ -21,7 +21,7 @@ export const passes = 0
 export const undecided = 1
 export const fails = 2
 
-/** So many are gone through in a step. */
+/** How many codes are gone through in a step. */
 const codesPerStep = 65_536
 /** Longer than any text that is a time. */
 const timeUnits = 24

@@ -35,7 +35,7 @@ export function runQuery(snapshot: IndexedSnapshot, query: Query): QueryResult {
 /** A slice should let others have their turn soon. */
 const usualSliceMs = 4
 
-/** The same steps, as many together as take `sliceMs`: a search through 1,000,000 rows must hold up nobody else. */
+/** The steps of a query, as many together as take `sliceMs`: a search through 1,000,000 rows must hold up nobody else. */
 export function* runQueryInSlices(
   snapshot: IndexedSnapshot,
   query: Query,

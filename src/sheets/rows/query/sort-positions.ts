@@ -6,7 +6,7 @@ import type { SortKey } from './query.ts'
 const digitBits = 16
 const digitMask = 2 ** digitBits - 1
 const rowsPerStep = 32_768
-/** So few are sorted in a moment. */
+/** Up to this many rows are sorted in a moment. */
 const fewRows = 8_192
 
 /**

@@ -15,9 +15,9 @@ interface AlikeTexts {
   depth: number
 }
 
-/** So few are sorted by comparing them. */
+/** Up to this many texts are sorted by comparing them. */
 const smallGroup = 12
-/** So many units behind the common beginning decide how they are packed. */
+/** How many units behind the common beginning decide how texts are packed. */
 const windowUnits = 8
 /** How far a common beginning is followed in one round: without an end to it, texts made for that take forever. */
 const maxCommonUnits = 64

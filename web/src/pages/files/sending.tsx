@@ -1,6 +1,6 @@
 import { ProgressBar } from '../../ui/progress-bar.tsx'
 
-/** Once all is sent, the server still looks into the file. */
+/** How far an upload is; once all is sent, the server still looks into the file. */
 export function Sending({ name, share }: { name: string; share: number }) {
   return (
     <div role="status" className="mt-4">

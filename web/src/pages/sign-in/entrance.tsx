@@ -40,7 +40,7 @@ export function EntranceForm({
   next: string
   submit: string
   isBusy: boolean
-  /** Of no field in particular. */
+  /** An error of no field in particular. */
   error?: string | null | undefined
   onSubmit(): void
   children: ReactNode

@@ -27,7 +27,7 @@ export const MAX_ZIP_ENTRIES = 65_535
 /** One tag, comment or run of text. */
 export const MAX_XML_TOKEN_CHARS = 1024 * 1024
 
-/** Of one element; worksheets written by Excel stay under 30. */
+/** Upper bound on the attributes of one element; worksheets written by Excel stay under 30. */
 export const MAX_XML_ATTRIBUTES = 256
 
 /** Text of one cell, in however many pieces. Excel's own limit is 32,767. */

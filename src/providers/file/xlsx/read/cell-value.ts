@@ -9,7 +9,7 @@ import { decodeXstring } from './string-item.ts'
 export interface XlsxCellReader {
   /** `raw` is the text of its `<v>`. */
   value(raw: string, type: string | undefined, style: string | undefined): Cell
-  /** Of its `<is>`. */
+  /** The value of a cell that has its text in itself, in `<is>`. */
   inlineText(text: string, style: string | undefined): Cell
 }
 

@@ -31,7 +31,7 @@ export function createGridBuilder(): GridBuilder {
   }
 }
 
-/** The same bounds for a grid that grew after it was built. */
+/** Holds a grid that grew after it was built to the bounds of building. */
 export function refuseLargeGrid({ rows }: Grid): void {
   let slots = 0
   let textChars = 0

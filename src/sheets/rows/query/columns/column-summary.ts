@@ -15,7 +15,7 @@ export interface ColumnKinds {
   hasEmptyCells: boolean
 }
 
-/** The same with examples, for a description of the sheet. */
+/** The kinds of a column with examples, for a description of the sheet. */
 export interface ColumnSummary extends ColumnKinds {
   /** The first three different ones, from the top. */
   examples: Exclude<Cell, null>[]
@@ -25,12 +25,12 @@ export type CellKind = 'number' | 'integer' | 'boolean' | 'string' | 'date' | 'd
 
 const maxExamples = 3
 
-/** Of each column; at once, however many rows there are. */
+/** The kinds of each column; at once, however many rows there are. */
 export function columnKindsOf(snapshot: IndexedRows & { columns: readonly Column[] }): ColumnKinds[] {
   return snapshot.columns.map((_, at) => kindsOf(indexedColumn(snapshot, at)))
 }
 
-/** Of each column, beside the rows that it was indexed with: for examples, all of them may have to be looked at. */
+/** Summaries of all columns, beside the rows that they were indexed with: for examples, all of them may have to be looked at. */
 export function summariesOf(
   columns: readonly Column[],
   rows: readonly (readonly Cell[])[],

@@ -4,7 +4,7 @@ import type { XmlEdits } from '../xml/xml-edits.ts'
 import type { XmlElement } from '../xml/xml-tree.ts'
 import { recount, shiftRuleFormulas, topOf } from './rules.ts'
 
-/** Of the extensions Excel adds to a worksheet: those that hold ranges and formulas the same way, or none. */
+/** Those extensions that Excel adds to a worksheet which hold ranges and formulas the same way, or none. */
 const KNOWN_EXTENSIONS = new Set([
   'conditionalFormattings',
   'dataValidations',

@@ -22,7 +22,7 @@ export interface SheetRewrite {
   scan: SheetScan
   /** To all that is not a row. */
   edits: XmlEdits
-  /** Of its own rows. */
+  /** How the tab's own rows move. */
   shift: RowShift
   writes: ReadonlyMap<number, RowWrite>
   look: Pick<RowRewrite, 'fittingStyle'> & { styleOf(write: RowWrite, column: number): string | undefined }

@@ -22,7 +22,7 @@ export interface ScannedRow {
 }
 
 export interface SharedFormula {
-  /** Of the cell that has the text, from 1. */
+  /** The row of the cell that has the text, from 1. */
   row: number
   column: number
   /** The last row that shares it. */

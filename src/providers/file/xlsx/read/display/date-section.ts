@@ -13,7 +13,7 @@ interface ShownMoment {
   month: number
   day: number
   weekday: number
-  /** Of the day. */
+  /** Seconds since the day began. */
   second: number
   /** Since day 0. */
   totalSeconds: number
