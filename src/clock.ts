@@ -13,7 +13,7 @@ export interface Clock {
   elapsedFrom?: string
 }
 
-/** From the start of the machine to that of this process: added to what Node counts, all processes count alike. */
+/** Time from the start of the machine to that of this process: added to what Node counts, it makes all processes count alike. */
 const startedAfterMs = Number(process.hrtime.bigint()) / 1e6 - performance.now()
 
 export const systemClock: Clock = {

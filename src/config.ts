@@ -116,7 +116,7 @@ function isNetwork(entry: string): boolean {
 
 export const minSecretLength = 16
 
-/** As it can be listed among the former ones when its day is over: there a comma parts, and spaces are cut. */
+/** Whether it can be listed among the former ones when its day is over: there a comma parts, and spaces are cut. */
 function isListableSecret(secret: string): boolean {
   return secret.length >= minSecretLength && secret.trim() === secret && !secret.includes(',')
 }

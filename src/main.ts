@@ -91,7 +91,7 @@ function shortPath(path: string): string {
   return fromHere.startsWith('..') ? path : `./${fromHere}`
 }
 
-/** As it must be typed in another terminal to work on this server's data. */
+/** The command as it must be typed in another terminal to work on this server's data. */
 function rowportCommand(dataFolder: string): string {
   // The image brings the command itself, with its settings, and none of the scripts.
   if (!existsSync(join(import.meta.dirname, '../scripts'))) return 'rowport'

@@ -31,7 +31,7 @@ export const inTheFolder: Record<string, string> = {
   ENOSPC: 'the disk is full',
 }
 
-/** By SQLite's primary result code, https://sqlite.org/rescode.html */
+/** What can be wrong with the database, by SQLite's primary result code, https://sqlite.org/rescode.html */
 const inTheDatabase: Record<number, string> = {
   5: 'another process keeps it locked',
   8: 'writing there is not allowed',
@@ -41,7 +41,7 @@ const inTheDatabase: Record<number, string> = {
   26: 'rowport.db is not a database',
 }
 
-/** Without the user and the password. */
+/** Says what is wrong without the user and the password that the address has. */
 export function postgresProblem(url: string, { cause }: StoreFailure): string {
   const { host, pathname } = new URL(url)
   // A host of several addresses fails without words of its own.

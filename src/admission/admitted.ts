@@ -20,7 +20,7 @@ export interface Admitted<P> {
   release(): void
 }
 
-/** For those who count requests. */
+/** Who asked, for those who count requests. */
 export interface Caller {
   account: { id: string }
   /** null where the account as a whole was asked for. */

@@ -26,7 +26,7 @@ export interface Pass {
   key: KeyFacts | null
 }
 
-/** Where a caller is a stranger still, and what it is refused counts against its address. */
+/** Refusals of callers who are strangers still: they count against the caller's address. */
 const beforeAuthentication: ReadonlySet<ErrorCode> = new Set([
   'account_not_found',
   'sheet_not_found',

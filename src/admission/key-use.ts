@@ -5,7 +5,7 @@ import type { Store } from '../store/store.ts'
 const flushMs = 15_000
 /** Some milliseconds of SQLite's, on the thread that answers everybody. */
 const writtenTogether = 256
-/** In the turns there. */
+/** Whom the turns of the main thread are for, where it is no account. */
 const noAccount = ''
 
 /** Remembers when keys were last used: in memory at once, in the store every few seconds, never during a request. */

@@ -151,7 +151,7 @@ export function describeApi({ request }: Exchange, parts: ApiParts): Soon<Reply>
   })
 }
 
-/** Where turns are counted by account; no account is called so. */
+/** Stands for all, where turns are counted by account; no account is called so. */
 const everyone = ''
 
 let keptApiText: { text: Uint8Array; etag: string } | null = null

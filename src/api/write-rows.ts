@@ -56,7 +56,7 @@ async function claimIdempotencyKey(
   return writing.claim({ accountId: account.id, sheet, idempotencyKey, fingerprint })
 }
 
-/** As a fingerprint needs it: also what is no row number is something that was asked. */
+/** The row as a fingerprint needs it: also what is no row number is something that was asked. */
 function rowIn({ rowText }: RowsRequest, parameters: Parameters): string | number | undefined {
   const number = parseRowNumber(rowText, parameters)
   if (!(number instanceof Refusal)) return number

@@ -28,7 +28,7 @@ export interface SessionView {
   server: ServerView
 }
 
-/** For the pages before signing in. */
+/** What this server offers, for the pages before signing in. */
 export interface ServerView {
   baseUrl: string
   version: string

@@ -40,7 +40,7 @@ export async function examine(env: NodeJS.ProcessEnv): Promise<Finding[]> {
   ]
 }
 
-/** With PostgreSQL nothing of it lies there. */
+/** Whether something of the server lies in the data folder; with PostgreSQL nothing does. */
 function needsDataFolder({ store: { kind } }: { store: { kind: string } }): boolean {
   return kind === 'sqlite'
 }

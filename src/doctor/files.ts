@@ -7,7 +7,7 @@ import type { InspectedSheet } from '../store/sql/inspection.ts'
 import { type Finding, fine, wrong } from './finding.ts'
 import { inUnits } from './units.ts'
 
-/** Each that something is wrong with, and how many there are. */
+/** Names each file that something is wrong with, and says how many there are. */
 export async function examineFiles(sheets: readonly InspectedSheet[]): Promise<Finding[]> {
   const files = sheets.filter(({ provider }) => provider === 'file')
   if (files.length === 0) return [fine('Files', 'None is connected.')]

@@ -1,7 +1,7 @@
 import type { Config } from '../config.ts'
 import { type Finding, fine, wrong } from './finding.ts'
 
-/** Only what can be told without asking Google. */
+/** Looks at what can be told without asking Google. */
 export function examineGoogle({ google, baseUrl }: Config): Finding {
   if (!google) return fine('Google', 'Not set up; sheets are connected from files.')
   const { clientId, endpoint, scope } = google

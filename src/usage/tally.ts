@@ -177,7 +177,7 @@ function* rowsOfCell(
   }
 }
 
-/** In `outcomes`. */
+/** The place of a request's outcome in `outcomes`. */
 function outcomeAt({ status, code }: AnsweredRequest): number {
   if (status < 300) return 0
   if (status < 400) return 1

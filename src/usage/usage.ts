@@ -15,13 +15,13 @@ export interface Usage {
 }
 
 const flushMs = 10_000
-/** As with metrics: in a row, counting costs a fifth of what it costs between requests. */
+/** How many requests are counted together, as with metrics: in a row, each costs a fifth of what it costs between requests. */
 const countedTogether = 256
 const keptDays = 400
-/** While the store is away; older ones are lost. */
+/** Batches that are kept while the store is away; older ones are lost. */
 const maxUnsaved = 360
 const dayMs = 24 * 60 * 60_000
-/** In the turns on the thread that answers everybody. */
+/** Whom the turns of the main thread are for, where it is no account. */
 const noAccount = ''
 
 export interface UsageParts {

@@ -135,7 +135,7 @@ export function filterParameters(keys: readonly string[]): OrderedJson[] {
   )
 }
 
-/** Where the columns are not known, any name may be one. */
+/** The filter by a column that is not known: any name may be one. */
 export const anyFilter = {
   name: 'filters',
   in: 'query',

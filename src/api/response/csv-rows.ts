@@ -166,7 +166,7 @@ function isLikeFormula(text: string): boolean {
   return formulaStart.test(text) && !plainNumber.test(text)
 }
 
-/** By the first byte of its JSON: a tab and a line end are escaped there, and a wide letter is not ASCII. */
+/** Tells by the first byte of a cell's JSON: a tab and a line end are escaped there, and a wide letter is not ASCII. */
 function mayBeginFormula(byte: number): boolean {
   return byte === 0x3d || byte === 0x2b || byte === 0x2d || byte === 0x40
 }

@@ -47,7 +47,7 @@ export function* listBody(
 const listStart = Buffer.from('[')
 const listEnd = Buffer.from(']')
 
-/** Without a copy, where rows are sent as they lie side by side in the sheet's own text; null where they are not. */
+/** The list without a copy, where rows are sent as they lie side by side in the sheet's own text; null where they are not. */
 export function listInPlace(
   snapshot: Snapshot,
   rows: RowChoice,

@@ -28,7 +28,7 @@ const connectInput = z.strictObject({
 
 type Source = z.infer<typeof sourceInput>
 
-/** From a spreadsheet or a file to a sheet. */
+/** The verbs that make a sheet of a spreadsheet or a file. */
 export const connectVerbs = {
   'GET /slug-check': {
     async owner({ session, query }, { sheets }) {

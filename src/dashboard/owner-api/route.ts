@@ -46,12 +46,12 @@ interface RouteBase {
   takesAccessAway?: true | ((body: unknown) => boolean)
 }
 
-/** For everybody. */
+/** A verb for everybody. */
 interface OpenRoute<Input, Result> extends RouteBase {
   open: (call: VerbCall, parts: DashboardParts, body: Input) => Promise<VerbOutcome<Result>>
 }
 
-/** For those who are signed in. */
+/** A verb for those who are signed in. */
 interface OwnerRoute<Input, Result> extends RouteBase {
   /** It ends something for good, so a session that was left open must not do for it. */
   needsRecentSignIn?: true

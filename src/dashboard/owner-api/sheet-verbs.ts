@@ -207,7 +207,7 @@ function isPausing(body: unknown): boolean {
   return change.paused === true && Object.keys(change).length === 1
 }
 
-/** Without what was left out: `undefined` would be a change of its own. */
+/** The change without what was left out: `undefined` would be a change of its own. */
 function given(change: z.infer<typeof changeInput>): SheetChange {
   return Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined))
 }

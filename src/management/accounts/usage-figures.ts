@@ -49,7 +49,7 @@ export interface Sum {
 const dayMs = 24 * 60 * 60_000
 /** A flood over many sheets and keys leaves hundreds of thousands: SQLite is asked for some milliseconds' worth at a time. */
 const rowsOfPage = 1_000
-/** From memory, without asking the provider. */
+/** Answers from memory, for which the provider was not asked. */
 const fromMemory: ReadonlySet<string> = new Set(['hit', 'rationed', 'outlasted'])
 
 export interface UsageFiguresParts {

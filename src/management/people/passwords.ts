@@ -16,7 +16,7 @@ const maxAtOnce = 2
 /** How many one network or account has checked at once: who waits comes after one of each other. */
 const maxAtOnceOfOne = 1
 const patienceMs = 10_000
-/** In bytes: a longer one is refused before it is hashed. */
+/** Upper bound on a password: a longer one is refused before it is hashed. */
 export const maxPasswordBytes = 1_024
 export const minPasswordCharacters = 10
 

@@ -31,16 +31,16 @@ const secondMs = 1_000
 const minuteMs = 60 * secondMs
 const hourMs = 60 * minuteMs
 
-/** At one owner's password from one network, or from one session: some 1,500 tries a day. */
+/** Tries at one owner's password from one network, or from one session: some 1,500 a day. */
 export const perGuesser: readonly ThrottleStep[] = [
   { tries: 6, windowMs: 30 * secondMs },
   { tries: 20, windowMs: 10 * minuteMs },
   { tries: 60, windowMs: hourMs },
 ]
-/** From all networks together: beyond it each of them gets fewer, but none is kept out for what the others do. */
+/** Tries from all networks together: beyond it each of them gets fewer, but none is kept out for what the others do. */
 export const siege: readonly ThrottleStep[] = [{ tries: 60, windowMs: hourMs }]
 export const perGuesserInSiege: readonly ThrottleStep[] = [{ tries: 3, windowMs: 10 * minuteMs }]
-/** For one network, behind which a whole office may sit. */
+/** Tries of one network, behind which a whole office may sit. */
 export const perNetwork: readonly ThrottleStep[] = [
   { tries: 20, windowMs: 30 * secondMs },
   { tries: 100, windowMs: 10 * minuteMs },

@@ -22,7 +22,7 @@ const sentences: Record<string, string> = {
   ETIMEDOUT: 'the network drive is away',
 }
 
-/** Where writing fails for another reason than reading would. */
+/** Sentences for writing, where it fails for another reason than reading would. */
 const sentencesOnWriting: Record<string, string> = {
   EACCES: 'Rowport is not allowed to write to the file or its folder; check their permissions',
   EPERM: 'Rowport is not allowed to write to the file or its folder; check their permissions',

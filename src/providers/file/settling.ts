@@ -41,7 +41,7 @@ const openQuietMs = 10_000
 const openIdleMs = 3_000
 
 const readPatienceMs = 3_000
-/** For those who wait in the lane, who have 25 seconds; and for one who has waited there and finds it changed again. */
+/** How long those wait who stand in the lane, and have 25 seconds; also one who has waited there and finds it changed again. */
 const turnPatienceMs = 12_000
 const writePatienceMs = 9_000
 /** Nobody is kept for ever from reading a file that somebody never stops writing to. */
@@ -214,7 +214,7 @@ async function isFoundWritable(path: string, watch: Watched, seen: SeenFile): Pr
   return quietFor(seen) >= openQuietMs && hadWriterForMs >= openIdleMs
 }
 
-/** After a long wait: what only grows holds all that was shown before, and a half is shown in the end. */
+/** What is taken after a long wait: a file that only grows holds all that was shown before, and a half is shown in the end. */
 function isNoWorseThanBefore(watch: Watched, { signs }: SeenFile): boolean {
   const unsureForMs = performance.now() - (watch.unsureSinceMs ?? 0)
   if (!watch.wasSuspect && signs.isAppended) {

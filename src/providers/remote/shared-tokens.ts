@@ -27,7 +27,7 @@ export interface SharedTokensParts {
 const leaseMs = 30_000
 const askEveryMs = 50
 const wantMs = 1_000
-/** Then the other instance is taken for dead or stuck, and a second refresh does no harm. */
+/** After so many questions the other instance is taken for dead or stuck, and a second refresh does no harm. */
 const maxQuestions = 100
 /** One that is over so soon is not worth taking. */
 const leastLeftMs = 30_000

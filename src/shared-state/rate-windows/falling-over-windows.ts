@@ -14,7 +14,7 @@ export interface FallingOverParts {
   fallOver: FallOver
 }
 
-/** While the first place is out of reach that is said again, so that the others stay away from it, too. */
+/** How often it is said again that the first place is out of reach, so that the others stay away from it, too. */
 const tellAgainMs = 5_000
 /** Two who see different lives of it need not tell each other with every request. */
 const tellOtherLifeMs = 1_000

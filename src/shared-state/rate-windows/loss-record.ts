@@ -46,7 +46,7 @@ export interface LossRecordParts {
 const believedForMs = 1_000
 const lookEveryMs = 500
 const registerName = 'losses of Redis'
-/** For good: without it a restart that nobody saw would pass unnoticed. */
+/** The record is kept for good: without it a restart that nobody saw would pass unnoticed. */
 const keepMs = 10 * 365 * 24 * 3_600_000
 const longAgoMs = 3_600_000
 /** The store speaks in whole milliseconds, which may be rounded up. */
@@ -164,7 +164,7 @@ export function createLossRecord({ registers, clock, life }: LossRecordParts): L
 
 /** The only windows that are counted in Redis. */
 export const fleetingWindowMs = 60_000
-/** From then on nobody counts in Redis, with time to spare for clocks that run a little slower. */
+/** How long after a loss was told nobody counts in Redis any more, with time to spare for clocks that run a little slower. */
 export const heardByAllMs = believedForMs + 500
 
 /** Until then a window of Redis that was lost may hold requests of the last minute, and nobody knows how many. */

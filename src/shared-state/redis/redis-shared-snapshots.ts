@@ -28,7 +28,7 @@ return 1
 `
 const turnLength = 16
 
-/** By Redis's clock: instances need not agree on the time. */
+/** Snapshots in Redis, by its clock: instances need not agree on the time. */
 export function createRedisSharedSnapshots(redis: Pick<RedisConnection, 'script'>): SharedSnapshots {
   const runAsk = redis.script(ask)
   const runPut = redis.script(put)
@@ -51,7 +51,7 @@ export function createRedisSharedSnapshots(redis: Pick<RedisConnection, 'script'
   }
 }
 
-/** In braces: a Redis of several machines keeps both on one. */
+/** The name is in braces, so that a Redis of several machines keeps both on one. */
 function copyKey(name: string): string {
   return `rowport:snapshot:{${name}}`
 }

@@ -16,7 +16,7 @@ export interface RegisterValueParts<T> {
 
 /** An instance that changes nothing itself still guesses from what it knows: that is no older than this. */
 export const lookEveryMs = 1_000
-/** Long after the last change, when nothing in it matters any more. */
+/** A value is kept for so long after its last change: nothing in it matters any more by then. */
 const keepMs = 10 * 60_000
 /** "Nothing to do" is believed of what was seen so lately. */
 const freshMs = 20

@@ -13,7 +13,7 @@ import type { SnapshotSharing, WantedSnapshot } from './snapshot-sharing.ts'
 
 type Values = FetchWish['values']
 
-/** From the provider, or from another instance that has just been there, into memory. */
+/** Brings snapshots into memory, from the provider or from another instance that has just been there. */
 export interface Fetching {
   fetch(sheetId: string, values: Values, wish: FlightWish): Promise<HeldSnapshot>
   /** Waits for the indexes of what was fetched. Why it had to be dropped without them, or null. */

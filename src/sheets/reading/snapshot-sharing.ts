@@ -76,7 +76,7 @@ export function createSnapshotSharing(shared: SharedSnapshots): SnapshotSharing 
   }
 }
 
-/** Under the write that it contains: one that was read before cannot even be found. */
+/** Names a snapshot by the write that it contains: one that was read before cannot even be found. */
 function nameOf({ name, writeSeq }: WantedSnapshot): string {
   return `${snapshotForm} ${name} ${writeSeq}`
 }

@@ -77,7 +77,7 @@ async function connected(
   return { record, provider }
 }
 
-/** Until each order is answered. What it throws holds for all that are still open: nothing was done for them. */
+/** Sends until each order is answered. What it throws holds for all that are still open: nothing was done for them. */
 async function sendAll(batch: readonly QueuedWrite[], parts: SendingParts): Promise<void> {
   const { record, journal } = parts
   let base: JudgedTab | null = null

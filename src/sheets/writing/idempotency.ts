@@ -47,7 +47,7 @@ export async function claimKey(parts: ClaimParts, asked: OperationToClaim): Prom
   return { replay: kept instanceof Refusal ? kept : kept.answer }
 }
 
-/** For a write with a key, of which nothing was done. */
+/** The refusal of a write with a key, of which nothing was done. */
 export function noRoomForAnswer(accountId: string, roomInMs: number, observe: Observe): Refusal {
   observe({ event: 'share_used_up', share: 'journal_mb', accountId })
   const retryAfterSeconds = Math.max(1, Math.ceil(roomInMs / 1_000))

@@ -163,10 +163,10 @@ function isHeld(of: ExpressionBuilder<Tables, 'lease'>, nowMs: RawBuilder<number
   ])
 }
 
-/** More than any lease or sign of life is taken for. */
+/** A time that is further ahead than any lease or sign of life is taken for. */
 const farAheadMs = 15_000
 
-/** In the statement's own text: beside an expression, PostgreSQL cannot tell the type of a parameter. */
+/** The duration in the statement's own text: beside an expression, PostgreSQL cannot tell the type of a parameter. */
 function wholeMs(durationMs: number): RawBuilder<number> {
   return sql.lit(Math.round(durationMs))
 }

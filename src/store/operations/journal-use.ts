@@ -19,7 +19,7 @@ const hourMs = 60 * 60 * 1_000
 /** No hour is this one: its row is there to be locked, and counts nothing. */
 const lockHourMs = 0
 
-/** In one order for all, so that two that charge the same accounts never wait for each other in a ring. */
+/** Charges accounts in one order for all, so that two that charge the same ones never wait for each other in a ring. */
 export async function charge(on: Kysely<Tables>, charges: readonly JournalCharge[]): Promise<void> {
   const sums = new Map<string, JournalCharge>()
   for (const { accountId, askedAtMs, bytes } of charges) {

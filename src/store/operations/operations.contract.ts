@@ -441,7 +441,7 @@ function begin(store: Store, sheet: SheetRecord, fence: string, ids: (string | n
   return begunAll(store.beginSending({ source: sheet.source, fence, place: '{"tab":7}', operations }))
 }
 
-/** Where there is no bound on what is kept. */
+/** What was begun, where there is no bound on what is kept. */
 async function begunAll(begun: ReturnType<Store['beginSending']>): Promise<string[]> {
   const ids = await begun
   assert.ok(Array.isArray(ids), 'there is no room')

@@ -163,7 +163,7 @@ async function replacePassword(
   return row?.account_id ?? null
 }
 
-/** In an order in which nothing refers to what is gone already. */
+/** Deletes in an order in which nothing refers to what is gone already. */
 async function deleteAccountOn(transaction: Kysely<Tables>, accountId: string): Promise<void> {
   const sheets = await transaction
     .selectFrom('sheet')

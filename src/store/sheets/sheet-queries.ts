@@ -161,7 +161,7 @@ async function countOfHeldAccount(transaction: Kysely<Tables>, accountId: string
   return Number(count)
 }
 
-/** With all that is only about them. */
+/** Deletes sheets with all that is only about them. */
 export async function deleteSheetsOn(
   on: Pick<Kysely<Tables>, 'deleteFrom'>,
   sheetIds: readonly string[],

@@ -22,7 +22,10 @@ interface Migration {
   up(db: Kysely<unknown>): Promise<void>
 }
 
-/** In order, each run once; numbers may be left out and filled later. A landed migration is never edited: what it got wrong, the next one mends. */
+/**
+ * All migrations in order, each run once; numbers may be left out and filled later. A landed one is never edited: what it got
+ * wrong, the next one mends.
+ */
 const migrations: readonly Migration[] = [
   { number: 1, name: 'accounts-sheets-keys', up: accountsSheetsKeys },
   { number: 2, name: 'usage', up: usage },

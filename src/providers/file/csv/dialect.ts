@@ -13,7 +13,7 @@ export interface CsvDialect {
 
 const DELIMITERS: readonly CsvDelimiter[] = [',', ';', '\t']
 
-/** When all else is equal: tabs and semicolons stray into a comma file less often than the reverse. */
+/** Who wins when all else is equal: tabs and semicolons stray into a comma file less often than the reverse. */
 const LIKELIEST_FIRST: readonly CsvDelimiter[] = ['\t', ';', ',']
 
 const SAMPLE_RECORDS = 1000

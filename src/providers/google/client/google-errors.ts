@@ -138,7 +138,7 @@ function forbidden(error: GoogleError, scope: GoogleScope, cause: Error): Provid
   })
 }
 
-/** Only a page of Google's own console: the text comes from outside. */
+/** The address, if it is a page of Google's own console: the text comes from outside. */
 function consolePage(url: string): string {
   return /^https:\/\/console\.(?:developers|cloud)\.google\.com\/[\w./?=&-]{1,200}$/.test(url)
     ? `: ${url}`

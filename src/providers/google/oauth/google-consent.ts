@@ -19,7 +19,7 @@ export const consentWishes: Record<GoogleScope, Record<string, string>> = {
   spreadsheets: { scope: `openid email ${scopeUrl('spreadsheets')}`, include_granted_scopes: 'true' },
 }
 
-/** As many as are listed at once; all the others are found by their names. */
+/** Upper bound on what was chosen on the way: as many as are listed at once; all the others are found by their names. */
 const mostPickedIds = 100
 
 /** `picked_file_ids` as the browser brings them back: anybody may have written them, so they open nothing. */

@@ -36,7 +36,7 @@ export interface AddedRows {
 
 /** How far around a deleted row the answer shows what is there now. */
 export const around = 5
-/** Beside an updated row one is enough, and none where so many rows speak for each other. */
+/** With more updated rows than this, their neighbours are not looked at: so many rows speak for each other. */
 const maxWithNeighbours = 20
 const rowsBefore = 10
 const rowsAfter = 50

@@ -85,7 +85,7 @@ function wouldBeDate(cell: Cell, seen: SeenCell | undefined): boolean {
   return typeof cell === 'number' && seen?.isDateFormat === true
 }
 
-/** Under a mask that names it, what is left out is cleared. */
+/** A cell in Google's words. Under a mask that names it, what is left out is cleared. */
 function cellData(cell: Cell): object {
   if (typeof cell === 'string') return { userEnteredValue: { stringValue: cell } }
   if (typeof cell === 'number') return { userEnteredValue: { numberValue: cell } }

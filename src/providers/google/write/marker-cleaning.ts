@@ -33,7 +33,7 @@ export interface CleaningParts {
 const minuteMs = 60_000
 /** Long enough for what left late (`leaveWithinMs`), was under way for 25 s and then lay three minutes at Google. */
 const keepOwnMs = 10 * minuteMs
-/** A little longer: while the process that left them lives, it deletes them itself. */
+/** A little longer than ours: while the process that left them lives, it deletes them itself. */
 const keepFoundMs = 12 * minuteMs
 /**
  * A batch that was done, of servers with another journal. They may be down, and ask what became of it when they are back;

@@ -60,7 +60,7 @@ function deletedInstead(row: number, turns: RowTurns, before: TabView, after: Ta
   return gone === undefined ? null : valuesOf(before.row(gone))
 }
 
-/** Of rows that are alike, one less must be left where they were. */
+/** Whether a row that was to go is still there: of rows that are alike, one less must be left where they were. */
 function isStillThere(row: number, turns: RowTurns, before: TabView, after: TabView): boolean {
   const cells = before.row(row)
   // Several deletions may lie in each other's way; then only what lies beside them tells.
@@ -69,7 +69,10 @@ function isStillThere(row: number, turns: RowTurns, before: TabView, after: TabV
   return timesNear(row, cells, after) >= timesNear(row, cells, before) + (isLastLike ? 1 : 0)
 }
 
-/** Without the last of those around: that is where, after a deletion, a row from below has come up. */
+/**
+ * How often a row stands near its place, without the last of those around: that is where, after a deletion, a row from
+ * below has come up.
+ */
 function timesNear(row: number, cells: readonly SeenCell[], view: TabView): number {
   let times = 0
   for (let one = Math.max(1, row - around); one < row + around; one++) {

@@ -203,7 +203,10 @@ function hasTimesLike({ kinds }: IndexedColumn, key: TimeKey): boolean {
   return (kinds & (key.startsWith('d') ? pointsInTime : timesOfDay)) !== 0
 }
 
-/** As long as all texts are of one such shape. (A duration of 100 hours is, as text, less than one of 20.) */
+/**
+ * Whether the order of texts is that of times: as long as all are of one such shape. (A duration of 100 hours is, as text,
+ * less than one of 20.)
+ */
 function isSortedByTime({ kinds }: IndexedColumn): boolean {
   const texts = kinds & allTexts
   return (texts & ~pointsInTime) === 0 || texts === seen.time

@@ -23,7 +23,7 @@ export interface QueryResult {
 /** A step should be done in a millisecond or two: so many looks at a code, or as much text as the reader of cells allows. */
 const rowsPerStep = 65_536
 
-/** In one go: for tests, and where nobody waits. */
+/** Runs a query in one go: for tests, and where nobody waits. */
 export function runQuery(snapshot: IndexedSnapshot, query: Query): QueryResult {
   const steps = runQuerySteps(snapshot, query)
   for (;;) {
@@ -77,7 +77,7 @@ function readingLast(one: Filter, other: Filter): number {
   return Number(isDecidedByReading(one)) - Number(isDecidedByReading(other))
 }
 
-/** Without positions, every row is looked at; with them, what is kept is written over them. */
+/** Keeps what passes. Without positions, every row is looked at; with them, what is kept is written over them. */
 function* keepPassing(
   snapshot: IndexedSnapshot,
   positions: Uint32Array | null,

@@ -7,7 +7,7 @@ export function folded(text: string): string {
   return lower.includes('ς') ? lower.replaceAll('ς', 'σ') : lower
 }
 
-/** By code point. (`<` is by UTF-16 unit, and puts an emoji before `ﬀ`.) */
+/** Compares by code point. (`<` is by UTF-16 unit, and puts an emoji before `ﬀ`.) */
 export function compareTexts(one: string, other: string): number {
   const shorter = Math.min(one.length, other.length)
   for (let at = 0; at < shorter; at++) {

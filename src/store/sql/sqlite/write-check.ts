@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { StoreUnwritable } from '../../../errors.ts'
 import { freeSpace } from '../../../free-space.ts'
 
-/** By SQLite's primary result code, https://sqlite.org/rescode.html */
+/** Reasons not to write, by SQLite's primary result code, https://sqlite.org/rescode.html */
 const reasons: Record<number, string> = {
   8: 'writing there is not allowed',
   10: 'the disk reports an error',
@@ -50,7 +50,7 @@ export function createWriteCheck(writer: DatabaseSync, folder: string): WriteChe
   }
 }
 
-/** In words; undefined for what has nothing to do with the disk. */
+/** Says the reason in words; undefined for what has nothing to do with the disk. */
 export function reasonOf(error: unknown): string | undefined {
   return error instanceof Error && 'errcode' in error ? reasons[Number(error.errcode) & 0xff] : undefined
 }

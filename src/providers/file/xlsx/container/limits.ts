@@ -12,13 +12,13 @@ export const MAX_INFLATED_BYTES = 256 * MIB
 export const MAX_INFLATION_RATIO = 200
 export const FORGIVEN_INFLATED_BYTES = 32 * MIB
 
-/** Each of the parts that only say where things are: relationships, workbook, MIME type. */
+/** Upper bound on each of the parts that only say where things are: relationships, workbook, MIME type. */
 export const MAX_DIRECTORY_PART_BYTES = 8 * MIB
 
 /** The styles part, which real workbooks let grow far beyond need. */
 export const MAX_STYLES_PART_BYTES = 64 * MIB
 
-/** Each part that a change has to follow into: tables, drawings, charts, comments, sources of pivot tables. */
+/** Upper bound on each part that a change has to follow into: tables, drawings, charts, comments, sources of pivot tables. */
 export const MAX_FOLLOWED_PART_BYTES = 64 * MIB
 
 /** As many as a ZIP without its 64-bit extension can hold. */

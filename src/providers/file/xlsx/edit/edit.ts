@@ -141,7 +141,7 @@ function refuseProtection({ root }: SheetScan): void {
   if (isProtected === '1' || isProtected === 'true') throw xlsxFailure('protectedTab', 'sheetProtection')
 }
 
-/** Where rows go that it knows, or the cell that has the text is written over, the others could no longer share it. */
+/** Shared formulas that must end: rows go that they know, or the cell that has the text is written over. */
 function unsharedFormulas({ sharedFormulas }: SheetScan, { shift, writes }: EditPlan): Set<string> {
   const unshared = [...sharedFormulas].filter(([, { row, column, lastRow, text }]) => {
     const isCut = lastRow >= shift.firstRow || reaches(text, shift.firstRow - (lastRow - row))

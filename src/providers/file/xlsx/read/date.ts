@@ -62,7 +62,7 @@ function parseIsoCell(text: string): IsoCell | undefined {
   return { hasDate, hasTime, totalSeconds }
 }
 
-/** As docs/contract.md#values wants it. What is no date and no time stays text. */
+/** Words an ISO cell as docs/contract.md#values wants it. What is no date and no time stays text. */
 export function formatIsoCell(text: string, kind: NumberFormatKind): string {
   const cell = parseIsoCell(text)
   if (cell === undefined) return text

@@ -27,7 +27,7 @@ const AFTER_REFERENCE = String.raw`(?![\p{L}\p{N}_.\\(!\[])`
 const TEXT = /"[^"]*(?:""[^"]*)*"?/y
 const ERROR =
   /#(?:REF!|N\/A|DIV\/0!|VALUE!|NAME\?|NUM!|NULL!|SPILL!|CALC!|FIELD!|BLOCKED!|CONNECT!|UNKNOWN!|BUSY!|PYTHON!|EXTERNAL!|GETTING_DATA)/iy
-/** With `!` behind it the name of a tab. */
+/** A name in quotes; with `!` behind it the name of a tab. */
 const QUOTED = /'[^']*(?:''[^']*)*'?!?/y
 const BARE_TAB = /((?:\[[^\]]*\])?[\p{L}\p{N}_.\\?]*(?::[\p{L}\p{N}_.\\?]+)?)!/uy
 const CELLS = new RegExp(

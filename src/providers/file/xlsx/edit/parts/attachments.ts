@@ -133,7 +133,7 @@ export async function shiftChart(
   return edits.isEmpty ? undefined : { ...part, text: edits.toText() }
 }
 
-/** Where a pivot table takes its data from. */
+/** Moves the range from which a pivot table takes its data. */
 export async function shiftPivotSource(
   archive: ZipArchive,
   path: string,

@@ -144,7 +144,7 @@ function asRead(cell: Cell): Cell {
   return cell === 0 ? 0 : cell
 }
 
-/** As the reader has it: a row is as long as its last value, the grid ends with the last row that has one. */
+/** Cuts a row as the reader has it: as long as its last value, as the grid ends with the last row that has one. */
 function withoutEmptyEnd(row: Cell[]): void {
   while (row.length > 0 && row.at(-1) === null) row.pop()
 }

@@ -103,7 +103,7 @@ export function stylesOfRow(rowText: string): Map<number, string> {
   return styles
 }
 
-/** From 0; a cell without a reference follows the one before. */
+/** The column of a cell, from 0; one without a reference follows the cell before. */
 function columnOf(cell: XmlElement, formerColumn: number): number {
   const reference = cell.attribute('r')
   return reference === undefined ? formerColumn + 1 : parseCellReference(reference) % MAX_COLUMNS

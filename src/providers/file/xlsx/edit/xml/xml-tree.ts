@@ -3,7 +3,7 @@ import { MAX_XML_ELEMENTS } from '../../container/limits.ts'
 import { createXmlScanner, type XmlScanner } from '../../container/xml.ts'
 import { decodeXmlEntities } from '../../container/xml-entities.ts'
 
-/** From where the one before ends: the scanner has seen that a tag consists of nothing else. */
+/** One attribute, from where the one before ends: the scanner has seen that a tag consists of nothing else. */
 const ATTRIBUTE = /\s*([^\s=]+)\s*=\s*("[^"]*"|'[^']*')/y
 const END_OF_NAME = /[\s/>]/
 
@@ -131,7 +131,7 @@ export function readXmlTree(text: string): XmlElement {
 
 const PIECE_CHARS = 256 * 1024
 
-/** In pieces, so that the bounds on what may stay unfinished are those of reading. */
+/** Hands the text on in pieces, so that the bounds on what may stay unfinished are those of reading. */
 export function scanText(scanner: XmlScanner, text: string): void {
   for (let at = 0; at < text.length; at += PIECE_CHARS) scanner.write(text.slice(at, at + PIECE_CHARS))
   scanner.end()
