@@ -23,7 +23,7 @@ const rows: readonly BenchRow[] = [
   snapshotBuilding,
   ...besidePeers,
   googleColdLoad,
-  steadyReading,
+  ...steadyReading,
   ...refusedRows,
   admissionAlone,
   googleWrites,

@@ -28,6 +28,8 @@ export interface Answered extends Timed {
   /** Of the error; null for a success. */
   code: string | null
   text: string
+  /** The header `Age`; null where there is none. */
+  ageSeconds: number | null
 }
 
 /** The connection ended before the whole answer was there, or could not be made. */
@@ -37,12 +39,18 @@ export interface Unanswered extends Timed {
   isSent: boolean
 }
 
+interface ReceivedAnswer {
+  status: number
+  head: string
+  body: string
+}
+
 interface Connection {
   port: number
   socket: Socket
   /** What came back and is not a whole answer yet. */
   received: string
-  settle: ((answer: { status: number; body: string } | null) => void) | null
+  settle: ((answer: ReceivedAnswer | null) => void) | null
   isOpen: boolean
 }
 
@@ -61,7 +69,7 @@ export function createLoadClient(): LoadClient {
       const head = `${method} ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${apiKey}\r\n${more.join('')}`
       const bytes =
         body === undefined ? `${head}\r\n` : `${head}Content-Length: ${body.length}\r\n\r\n${body}`
-      const answered = new Promise<{ status: number; body: string } | null>((resolve) => {
+      const answered = new Promise<ReceivedAnswer | null>((resolve) => {
         connection.settle = resolve
       })
       const begunMs = performance.now()
@@ -71,7 +79,9 @@ export function createLoadClient(): LoadClient {
       if (!answer) return { status: null, isSent: true, begunMs, endedMs }
       const { status } = answer
       const code = status < 300 ? null : (/"code":"(\w+)"/.exec(answer.body)?.[1] ?? null)
-      return { status, code, text: answer.body, begunMs, endedMs }
+      const age = /\r\nAge: (\d+)/i.exec(answer.head)?.[1]
+      const ageSeconds = age === undefined ? null : Number(age)
+      return { status, code, text: answer.body, ageSeconds, begunMs, endedMs }
     },
     close: () => kept?.socket.destroy(),
   }
@@ -107,6 +117,7 @@ function settleIfWhole(connection: Connection): void {
   connection.received = received.slice(bodyAt + length)
   connection.settle?.({
     status: Number(received.slice(9, 12)),
+    head: received.slice(0, headEnd),
     body: received.slice(bodyAt, bodyAt + length),
   })
   connection.settle = null

@@ -21,6 +21,16 @@ async function change(ground: ReadingGround, place: AccountPlace, ...requests: s
   await client.spreadsheets.batchUpdate({ spreadsheetId, requestBody: { requests } })
 }
 
+/** Too large to be read with its formats; most of it is empty. */
+async function newLargeTab(ground: ReadingGround, values: unknown[][]) {
+  const made = await ground.newSpreadsheet(values)
+  const { tabId } = parseGoogleLocation(made.place.location)
+  await change(ground, made.place, {
+    appendDimension: { sheetId: tabId, dimension: 'ROWS', length: 10_000 },
+  })
+  return made
+}
+
 const day = 46_341 // 2026-11-15
 const halfPastNine = 34_200 / 86_400
 
@@ -134,10 +144,73 @@ test('errors are short, booleans are booleans, and cells can be had as they are 
   assert.equal(await ground.countCalls(), 1)
 })
 
-test('a sheet that does not change costs one read, a changed one two, one without numbers always one', async (t) => {
+test('a small tab is one read, with true dates, whatever changed', async (t) => {
   const ground = await startReadingGround(t)
   const { provider } = ground.google
   const { place, spreadsheetId } = await ground.newSpreadsheet([
+    ['name', 'price', 'when'],
+    ['tea', 3, '11/15/2026'],
+  ])
+  await ground.countCalls()
+  assert.deepEqual(await ground.rows(place), [{ name: 'tea', price: 3, when: '2026-11-15' }])
+  assert.equal(await ground.countCalls(), 1)
+  const first = await provider.fetch(place, { values: 'typed', knownVersion: null })
+  assert.ok(first !== 'unchanged')
+  await ground.countCalls()
+  const again = () => provider.fetch(place, { values: 'typed', knownVersion: first.version })
+  assert.equal(await again(), 'unchanged')
+  assert.equal(await ground.countCalls(), 1)
+  await ground.local.control('POST', 'edit', {
+    spreadsheetId,
+    tab: 'Items',
+    op: 'set',
+    row: 2,
+    column: 2,
+    value: 4,
+  })
+  assert.ok((await again()) !== 'unchanged')
+  assert.equal(await ground.countCalls(), 1)
+  const { tabId } = parseGoogleLocation(place.location)
+  await change(ground, place, formattedRow(tabId, 1, [{ value: day, type: 'DATE' }]))
+  await ground.countCalls()
+  assert.ok((await again()) !== 'unchanged', 'a format that changes alone is seen at once')
+  assert.equal(await ground.countCalls(), 1)
+})
+
+test('a tab that outgrows one read is read as a large one, and tall or wide ones are small as long as they have few cells', async (t) => {
+  const ground = await startReadingGround(t)
+  const { provider } = ground.google
+  const { place } = await ground.newSpreadsheet([['n'], [1]])
+  const { tabId } = parseGoogleLocation(place.location)
+  const first = await provider.fetch(place, { values: 'typed', knownVersion: null })
+  assert.ok(first !== 'unchanged')
+  const grow = (dimension: string, length: number) =>
+    change(ground, place, { appendDimension: { sheetId: tabId, dimension, length } })
+  await grow('ROWS', 900)
+  await ground.countCalls()
+  const taller = await provider.fetch(place, { values: 'typed', knownVersion: first.version })
+  assert.ok(taller !== 'unchanged')
+  assert.equal(await ground.countCalls(), 2, 'one that tells, and one that is large enough')
+  assert.equal(await provider.fetch(place, { values: 'typed', knownVersion: taller.version }), 'unchanged')
+  assert.equal(await ground.countCalls(), 1)
+  await change(ground, place, {
+    appendCells: {
+      sheetId: tabId,
+      rows: [{ values: [{ userEnteredValue: { numberValue: 2 } }] }],
+      fields: 'userEnteredValue',
+    },
+  })
+  await grow('ROWS', 10_000)
+  assert.deepEqual(await ground.rows(place), [{ n: 1 }, { n: 2 }])
+  await ground.countCalls()
+  assert.ok((await provider.fetch(place, { values: 'typed', knownVersion: taller.version })) !== 'unchanged')
+  assert.equal(await ground.countCalls(), 3)
+})
+
+test('a large sheet that does not change costs one read, a changed one two, one without numbers always one', async (t) => {
+  const ground = await startReadingGround(t)
+  const { provider } = ground.google
+  const { place, spreadsheetId } = await newLargeTab(ground, [
     ['name', 'price'],
     ['tea', 3],
   ])
@@ -145,7 +218,7 @@ test('a sheet that does not change costs one read, a changed one two, one withou
   await ground.countCalls()
   const first = await fetch(null)
   assert.ok(first !== 'unchanged')
-  assert.equal(await ground.countCalls(), 2)
+  assert.equal(await ground.countCalls(), 3, 'at first, one tells how large it is')
   assert.equal(await fetch(first.version), 'unchanged')
   assert.equal(await ground.countCalls(), 1)
 
@@ -161,11 +234,11 @@ test('a sheet that does not change costs one read, a changed one two, one withou
   assert.ok(second !== 'unchanged')
   assert.equal(await ground.countCalls(), 2)
 
-  const { place: texts } = await ground.newSpreadsheet([['name'], ['tea 5'], ['[1,2']])
+  const { place: texts } = await newLargeTab(ground, [['name'], ['tea 5'], ['[1,2']])
   await ground.countCalls()
   const read = await provider.fetch(texts, { values: 'typed', knownVersion: null })
   assert.ok(read !== 'unchanged')
-  assert.equal(await ground.countCalls(), 1)
+  assert.equal(await ground.countCalls(), 2)
   assert.equal(await provider.fetch(texts, { values: 'typed', knownVersion: read.version }), 'unchanged')
   assert.equal(await ground.countCalls(), 1)
 })
@@ -173,7 +246,7 @@ test('a sheet that does not change costs one read, a changed one two, one withou
 test('a format that changes while the values stay is seen within a minute', async (t) => {
   const ground = await startReadingGround(t)
   const { provider } = ground.google
-  const { place } = await ground.newSpreadsheet([['when'], [day]])
+  const { place } = await newLargeTab(ground, [['when'], [day]])
   const { tabId } = parseGoogleLocation(place.location)
   const first = await provider.fetch(place, { values: 'typed', knownVersion: null })
   assert.ok(first !== 'unchanged')
@@ -189,7 +262,7 @@ test('a format that changes while the values stay is seen within a minute', asyn
 
 test('the texts are looked at once a minute, not with every read after the minute', async (t) => {
   const ground = await startReadingGround(t)
-  const { place } = await ground.newSpreadsheet([['n'], [1]])
+  const { place } = await newLargeTab(ground, [['n'], [1]])
   const first = await ground.google.provider.fetch(place, { values: 'typed', knownVersion: null })
   assert.ok(first !== 'unchanged')
   ground.local.clock.advanceMs(60_000)
@@ -203,12 +276,12 @@ test('the texts are looked at once a minute, not with every read after the minut
 
 test('an edit between the two reads is noticed: the rows are of one moment', async (t) => {
   const ground = await startReadingGround(t)
-  const { place, spreadsheetId } = await ground.newSpreadsheet([
+  const { place, spreadsheetId } = await newLargeTab(ground, [
     ['name', 'when', 'count'],
     ['a', '11/15/2026', 1],
     ['b', '11/16/2026', 2],
   ])
-  const edit = { spreadsheetId, tab: 'Items', beforeCall: 2, match: { kind: 'read' } }
+  const edit = { spreadsheetId, tab: 'Items', beforeCall: 3, match: { kind: 'read' } }
   // A row pushed in would give each row its neighbour's kinds of cells.
   await ground.local.control('POST', 'edit', { ...edit, op: 'insertRow', row: 2, values: ['new', 5, 46_000] })
   assert.deepEqual(await ground.rows(place), [
@@ -224,11 +297,11 @@ test('an edit between the two reads is noticed: the rows are of one moment', asy
 
 test('a sheet that changes with every read is a failure that passes, not a mixture', async (t) => {
   const ground = await startReadingGround(t)
-  const { place, spreadsheetId } = await ground.newSpreadsheet([
+  const { place, spreadsheetId } = await newLargeTab(ground, [
     ['name', 'count'],
     ['a', 1],
   ])
-  for (let beforeCall = 1; beforeCall <= 4; beforeCall++) {
+  for (let beforeCall = 2; beforeCall <= 5; beforeCall++) {
     const edit = { spreadsheetId, tab: 'Items', op: 'insertRow', row: 2, values: [`new ${beforeCall}`, 5] }
     await ground.local.control('POST', 'edit', { ...edit, beforeCall, match: { kind: 'read' } })
   }

@@ -227,6 +227,60 @@ test('of the sheets of one owner, the oldest is refreshed first, one at a time',
   assert.deepEqual(provider.order, ['a', 'c', 'd', 'b'])
 })
 
+test('a sheet in use is read again before its time is over: nobody waits, and Age stays within cache_seconds', async (t) => {
+  const { ask, provider, fetches, clock } = await start(t)
+  await ask()
+  for (let round = 1; round <= 6; round++) {
+    provider.cells.set('s', [['n'], [round + 1]])
+    clock.advanceMs(8_000)
+    assert.equal(fetches(), round, 'not sooner than it must be')
+    const goOn = provider.holdUp()
+    clock.advanceMs(900)
+    const meanwhile = await Promise.all(Array.from({ length: 20 }, () => ask()))
+    assert.ok(meanwhile.every(({ body, cacheStatus }) => body === `[{"n":${round}}]` && isHit(cacheStatus)))
+    await until(() => fetches() > round)
+    goOn()
+    await until(async () => (await ask()).body === `[{"n":${round + 1}}]`)
+    assert.equal(fetches(), round + 1, 'one read for all of them')
+    clock.advanceMs(1_000)
+    const { age, cacheStatus } = await ask()
+    assert.ok(Number(age) <= 10 && isHit(cacheStatus), `${age} s, ${cacheStatus}`)
+  }
+})
+
+test('a sheet that nobody asks for costs no reads', async (t) => {
+  const { ask, fetches, clock } = await start(t)
+  await ask()
+  await ask()
+  for (let second = 0; second < 120; second++) {
+    clock.advanceMs(1_000)
+    await new Promise(setImmediate)
+  }
+  assert.equal(fetches(), 1)
+})
+
+test('where reading ahead fails, the rows are shown as long as they are fresh, and a second try may come in time', async (t) => {
+  const { ask, provider, fetches, clock } = await start(t)
+  await ask()
+  await ask()
+  provider.failure = away()
+  clock.advanceMs(8_800)
+  assert.ok(isHit((await ask()).cacheStatus))
+  await until(() => fetches() === 2)
+  provider.failure = null
+  provider.cells.set('s', [['n'], [2]])
+  clock.advanceMs(1_050)
+  assert.ok(isHit((await ask()).cacheStatus))
+  await until(() => fetches() === 3)
+  await until(async () => (await ask()).body === '[{"n":2}]')
+  clock.advanceMs(5_000)
+  assert.ok(isHit((await ask()).cacheStatus))
+})
+
+function isHit(cacheStatus: string | null): boolean {
+  return cacheStatus === 'rowport; hit'
+}
+
 test('typed and formatted rows are kept apart, and each is fresh by itself', async (t) => {
   const { ask, fetches, clock } = await start(t, [
     ['n', 'm'],

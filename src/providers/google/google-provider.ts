@@ -1,5 +1,5 @@
 import type { Clock } from '../../clock.ts'
-import type { Turn, Turnstile } from '../../shares/turnstile.ts'
+import type { Turnstile } from '../../shares/turnstile.ts'
 import type { Fetched, Provider, ReadingTurn, TabPlace } from '../../sheets/provider.ts'
 import type { Timers } from '../../timers.ts'
 import type { AccessTokens } from '../remote/access-tokens.ts'
@@ -9,11 +9,13 @@ import { type CallLimits, callLimits } from '../remote/remote-calls.ts'
 import type { GoogleCalls } from './client/google-call.ts'
 import type { GoogleEndpoints } from './client/google-endpoints.ts'
 import { parseGoogleLocation } from './google-location.ts'
-import { createInspection } from './inspection.ts'
 import { tornRead } from './read/compare-reads.ts'
-import { createEarlyTexts, type EarlyTexts } from './read/early-texts.ts'
+import type { GridDecodeOptions } from './read/decode-grid.ts'
+import { createEarlyTexts } from './read/early-texts.ts'
 import type { GoogleComparing } from './read/google-comparing.ts'
 import type { GoogleDecodeOptions } from './read/google-decode.ts'
+import { boundsAfter, boundsFor, type GridSize, gridVersion, isWithin } from './read/grid-bounds.ts'
+import { createTabReads, type GridRead, type ReadUnder, type Render, type TabRead } from './read/tab-reads.ts'
 
 /** The half that reads; `google-writing.ts` is the other. */
 export type GoogleReading = Required<Pick<Provider, 'fetch' | 'isTight'>>
@@ -35,34 +37,18 @@ export interface GoogleProviderParts {
 }
 
 /**
- * Google cannot tell a date from a number in one read, so a tab is read with dates as numbers and once more with
- * dates as shown. The second read is left out while the first says that no value changed; but a format can change
- * alone, so every so often it is made all the same.
+ * A small tab is read with its formats, which tell dates from numbers. Of a large one those would be too much, and
+ * values alone do not tell: it is read with dates as numbers and once more with dates as shown. The second read is left
+ * out while the first says that no value changed; but a format can change alone, so every so often it is made all the
+ * same.
  */
 const trustFormatsMs = 60_000
 const maxRemembered = 10_000
 /** A version is `<hash of the values>.<hash of the texts>`; without numbers there is nothing that could be a date. */
 const noTexts = '-'
 
-type Render = 'serial' | 'texts' | 'formatted'
-
-const renderOptions: Record<Render, object> = {
-  serial: { valueRenderOption: 'UNFORMATTED_VALUE', dateTimeRenderOption: 'SERIAL_NUMBER' },
-  texts: { valueRenderOption: 'UNFORMATTED_VALUE', dateTimeRenderOption: 'FORMATTED_STRING' },
-  formatted: { valueRenderOption: 'FORMATTED_VALUE' },
-}
-
-interface TabRead {
-  body: Buffer<ArrayBuffer>
-  hash: string
-  hasNumber: boolean
-}
-
 /** What one fetch goes by. */
-interface Under {
-  deadline: Deadline
-  /** For what comes from Google, in memory. */
-  room: Turn
+interface Under extends ReadUnder {
   /** At the threads that decode. */
   turn: ReadingTurn
 }
@@ -93,6 +79,7 @@ export function createGoogleProvider({
 }: GoogleProviderParts): GoogleReading {
   /** When the texts of a version were last seen, by place. */
   const textsSeen = new Map<string, { version: string; atMs: number }>()
+  const reads = createTabReads(calls, endpoints)
 
   return {
     async fetch(place, { values, knownVersion }, turn = noTurn) {
@@ -117,7 +104,7 @@ export function createGoogleProvider({
     knownVersion: string | null,
     under: Under,
   ): Promise<Fetched | 'unchanged'> {
-    const { body, hash } = await read(place, 'formatted', under)
+    const { body, hash } = await reads.values(place, 'formatted', under)
     if (hash === knownVersion) return 'unchanged'
     await under.turn.begin(body.byteLength)
     return fetched(body, hash, 'formatted')
@@ -128,10 +115,35 @@ export function createGoogleProvider({
     knownVersion: string | null,
     under: Under,
   ): Promise<Fetched | 'unchanged'> {
+    const bounds = boundsAfter(knownVersion)
+    if (!bounds) return fetchPair(place, knownVersion, under)
+    const grid = await wholeGrid(place, bounds, under)
+    if (!grid) return fetchPair(place, null, under)
+    const version = gridVersion(grid.size, grid.hash)
+    if (version === knownVersion) return 'unchanged'
+    await under.turn.begin(grid.body.byteLength)
+    return fetchedGrid(place, grid.body, version)
+  }
+
+  /** null where the tab is too large. */
+  async function wholeGrid(place: TabPlace, bounds: GridSize, under: Under): Promise<GridRead | null> {
+    const first = await reads.grid(place, bounds, under)
+    if (!first || isWithin(first.size, bounds)) return first
+    // Taller or wider than was thought, and still small.
+    const itsBounds = boundsFor(first.size)
+    const second = itsBounds && (await reads.grid(place, itsBounds, under))
+    return second && isWithin(second.size, itsBounds) ? second : null
+  }
+
+  async function fetchPair(
+    place: TabPlace,
+    knownVersion: string | null,
+    under: Under,
+  ): Promise<Fetched | 'unchanged'> {
     // Whoever knows nothing yet needs both.
     const readEarly = (deadline: Deadline) => readTexts(place, { ...under, deadline })
     const early = knownVersion === null ? createEarlyTexts(under.deadline, readEarly) : null
-    const serial = await read(place, 'serial', under, early).catch((error: unknown) => {
+    const serial = await reads.values(place, 'serial', under, early).catch((error: unknown) => {
       early?.drop()
       throw error
     })
@@ -156,7 +168,7 @@ export function createGoogleProvider({
   }
 
   function readTexts(place: TabPlace, under: Under): TextsRead {
-    const landed = read(place, 'texts', under)
+    const landed = reads.values(place, 'texts', under)
     // Where the other read fails, nobody waits for this one.
     landed.catch(() => {})
     return { seenAtMs: clock.elapsedMs(), landed }
@@ -186,7 +198,7 @@ export function createGoogleProvider({
 
     function readAgain(render: Render): Promise<TabRead> {
       turn.end()
-      return read(place, render, under)
+      return reads.values(place, render, under)
     }
   }
 
@@ -209,42 +221,6 @@ export function createGoogleProvider({
       serial: { ...serial, body: Buffer.from(serialBody.buffer) },
       texts: { ...texts, body: Buffer.from(shownBody.buffer) },
     }
-  }
-
-  async function read(
-    { location, credentialId }: TabPlace,
-    render: Render,
-    { deadline, room }: Under,
-    early?: EarlyTexts<TextsRead> | null,
-  ): Promise<TabRead> {
-    const { spreadsheetId, tabId } = parseGoogleLocation(location)
-    let inspection = createInspection()
-    const asked = {
-      dataFilters: [{ gridRange: { sheetId: tabId } }],
-      majorDimension: 'ROWS',
-      ...renderOptions[render],
-    }
-    const body = await calls.callRead({
-      credentialId,
-      service: 'sheets',
-      method: 'POST',
-      // By the tab's id: its title may change at any time.
-      url: `${endpoints.sheets}/${encodeURIComponent(spreadsheetId)}/values:batchGetByDataFilter?prettyPrint=false`,
-      body: asked,
-      // Not before: who waits for the ration holds nothing, and keeps nobody else from an answer.
-      async compose() {
-        // Nobody would give back what is taken for one that was dropped.
-        if (!deadline.signal.aborted) await room.begin(deadline.leftMs())
-        return asked
-      },
-      deadline,
-      onBody() {
-        early?.drop()
-        inspection = createInspection(early?.begin)
-        return inspection.inspectPiece
-      },
-    })
-    return { body, ...inspection.found() }
   }
 
   function seenLately(place: TabPlace, version: string): boolean {
@@ -276,4 +252,10 @@ function fetched(
   const options: GoogleDecodeOptions = { values, dates }
   const module = new URL('./read/google-decode.ts', import.meta.url).href
   return { bytes, version, decoder: { module, name: 'decodeGoogleValues', options } }
+}
+
+function fetchedGrid({ location }: TabPlace, bytes: Uint8Array, version: string): Fetched {
+  const options: GridDecodeOptions = { tabId: parseGoogleLocation(location).tabId }
+  const module = new URL('./read/decode-grid.ts', import.meta.url).href
+  return { bytes, version, decoder: { module, name: 'decodeGoogleGrid', options } }
 }

@@ -89,12 +89,15 @@ export function createFetching(parts: FetchingParts): Fetching {
     provider: Provider,
     record: SheetRecord,
     values: Values,
-    { writeSeq, mustBeginNow }: FlightWish,
+    { writeSeq, mustBeginNow, isAhead }: FlightWish,
   ): Promise<HeldSnapshot> {
     const { id, location, credentialId, cacheSeconds } = record
-    const maxAgeMs = cacheSeconds * 1_000
-    if (!sharing || !provider.isTight || maxAgeMs === 0) return fetchFrom(provider, record, values, writeSeq)
-    const wanted: WantedSnapshot = { name: `${id} ${values}`, writeSeq, location, credentialId, maxAgeMs }
+    const keepMs = cacheSeconds * 1_000
+    if (!sharing || !provider.isTight || keepMs === 0) return fetchFrom(provider, record, values, writeSeq)
+    // What is refreshed ahead of its end is still good, and would be found again: it must be one that another read since.
+    const maxAgeMs = isAhead ? keepMs / 2 : keepMs
+    const place = { location, credentialId }
+    const wanted: WantedSnapshot = { name: `${id} ${values}`, writeSeq, ...place, maxAgeMs, keepMs }
     const found = mustBeginNow ? null : await sharing.find(wanted)
     if (found) {
       const { snapshot, version, asOfMs, ageMs } = found
@@ -167,6 +170,7 @@ export function createFetching(parts: FetchingParts): Fetching {
       indexed,
       asOfMs: same?.asOfMs ?? read.asOfMs,
       lastUsedMs: clock.elapsedMs(),
+      refreshAtMs: null,
       origin: { provider, providerName, place: { accountId, location, credentialId } },
       isWithdrawn: false,
       bodies: same?.bodies ?? held.newBodies(),

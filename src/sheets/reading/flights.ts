@@ -12,6 +12,8 @@ export interface FlightWish {
   isUrgent: boolean
   /** Someone waits who wants it from the provider, as of now. */
   mustBeginNow: boolean
+  /** Nobody waits: there is a copy that is still fresh, and one that is younger is wanted. */
+  isAhead: boolean
 }
 
 interface Flight extends FlightWish {
@@ -45,6 +47,7 @@ export function createFlights(): Flights {
       running.next.writeSeq = Math.max(running.next.writeSeq, wish.writeSeq)
       running.next.isUrgent ||= wish.isUrgent
       running.next.mustBeginNow ||= wish.mustBeginNow
+      running.next.isAhead &&= wish.isAhead
       return running.next.landed
     },
   }

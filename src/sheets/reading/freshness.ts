@@ -14,6 +14,29 @@ export function isFresh(copy: Copy, { writeSeq, cacheSeconds }: SheetFacts, nowM
   return copy.writeSeq === writeSeq && nowMs - copy.checkedAtMs < cacheSeconds * 1_000
 }
 
+/**
+ * When a copy that is in use is read again ahead of its end. Not much sooner than it must be: a minute then has one read
+ * more than without it, at most.
+ */
+export function aheadAtMs({ checkedAtMs }: Copy, { cacheSeconds }: SheetFacts): number {
+  const mostAheadSeconds = cacheSeconds ** 2 / (60 + cacheSeconds)
+  const aheadSeconds = Math.min(longestAheadSeconds, mostAheadSeconds * aheadShare)
+  return checkedAtMs + (cacheSeconds - aheadSeconds) * 1_000
+}
+
+const longestAheadSeconds = 5
+/** The rest is for timers that are late and reads that begin a little sooner. */
+const aheadShare = 0.9
+
+/** Whether somebody is likely to come for it again soon. */
+export function isInUse(
+  { lastUsedMs }: Pick<HeldSnapshot, 'lastUsedMs'>,
+  { cacheSeconds }: SheetFacts,
+  nowMs: number,
+): boolean {
+  return nowMs - lastUsedMs <= (cacheSeconds * 1_000) / 2
+}
+
 /** The owner's ration is scarce: an older copy is shown at once, and refreshed when its turn comes. */
 export function mayAwaitItsTurn(copy: Copy, sheet: SheetFacts, nowMs: number): boolean {
   return (

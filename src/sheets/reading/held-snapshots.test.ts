@@ -172,6 +172,7 @@ function start(maxBytes: number, maxAccountBytes = maxBytes) {
       checkedAtMs: 0,
       asOfMs: 0,
       lastUsedMs,
+      refreshAtMs: null,
       origin: { provider: {} as never, providerName: 'file', place },
       isWithdrawn: false,
       bodies: held.newBodies(),

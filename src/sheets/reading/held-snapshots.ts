@@ -16,6 +16,8 @@ export interface HeldSnapshot {
   /** A time of day: it is told. */
   asOfMs: number
   lastUsedMs: number
+  /** By the same clock, when it is to be read again although it is fresh; null while nobody has used it. */
+  refreshAtMs: number | null
   /** Where it came from, to ask how tight things are there, and in whose share of the memory it is. */
   origin: { provider: Provider; providerName: string; place: AccountPlace }
   /** The provider has since refused access, or lost the sheet: not to be shown in its place any more. */

@@ -19,10 +19,12 @@ const sheet = {
 } as const
 const typed = { values: 'typed', mustAskProvider: false } as const
 
-function start(indexed: (snapshot: ReturnType<typeof buildSnapshot>) => Decoded['indexed']) {
+function start(indexed: (snapshot: ReturnType<typeof buildSnapshot>) => Decoded['indexed'], remote = {}) {
   const clock = createMovableClock(1_000_000)
   let fetches = 0
+  const timers: { delayMs: number; work(): void }[] = []
   const provider = {
+    ...remote,
     async fetch() {
       fetches++
       return { bytes: new Uint8Array(), version: '1', decoder: { module: '', name: '', options: {} } }
@@ -45,8 +47,14 @@ function start(indexed: (snapshot: ReturnType<typeof buildSnapshot>) => Decoded[
     clock,
     observe: () => {},
     maxHeldBytes: 1e6,
+    timers: {
+      after(delayMs, work) {
+        timers.push({ delayMs, work })
+        return () => {}
+      },
+    },
   })
-  return { reading, clock, fetches: () => fetches }
+  return { reading, clock, timers, fetches: () => fetches }
 }
 
 test('whoever wants the rows does not wait for indexes; whoever queries them does', async () => {
@@ -76,4 +84,32 @@ test('a copy whose indexes failed is not kept: the failure stands for a while, t
   const again = await reading.read(sheet, typed)
   assert.equal((await again.indexed).rowNumbers.length, 1)
   assert.equal(fetches(), 2)
+})
+
+test('who comes now and then does not wait either: a copy in use is read again by the clock', async () => {
+  const { reading, clock, timers, fetches } = start((snapshot) => snapshot, { isTight: () => false })
+  const wait = async (ms: number) => {
+    clock.advanceMs(ms)
+    await new Promise(setImmediate)
+  }
+  await reading.read(sheet, typed)
+  assert.equal(timers.length, 0, 'one who comes once is not in use')
+  for (let at = 0; at < 20; at++) {
+    await wait(4_000)
+    const answer = await reading.read(sheet, typed)
+    assert.equal(answer.source, 'hit')
+    for (const { delayMs, work } of timers.splice(0)) {
+      await wait(delayMs)
+      work()
+      await wait(0)
+    }
+  }
+  assert.ok(fetches() > 8, `${fetches()} reads`)
+  const before = fetches()
+  await wait(1_000)
+  await reading.read(sheet, typed)
+  await wait(8_500)
+  for (const { work } of timers.splice(0)) work()
+  await wait(0)
+  assert.equal(fetches(), before, 'nobody has come for most of its time')
 })

@@ -2,6 +2,7 @@ import type { RowsFrom } from '../../reporting/observe.ts'
 import { defaultShares, type Shares } from '../../shares/shares.ts'
 import type { Soon } from '../../soon.ts'
 import type { SheetFacts } from '../../store/admission/admission-facts.ts'
+import { idleTimers, type Timers } from '../../timers.ts'
 import type { FetchWish } from '../provider.ts'
 import type { IndexedSnapshot, Snapshot } from '../rows/snapshot.ts'
 import type { Column } from '../rows/table.ts'
@@ -10,6 +11,7 @@ import { createFetching, type FetchingParts } from './fetching.ts'
 import { createFlights, type FlightWish, type SheetAtSeq } from './flights.ts'
 import { isFresh, mayAwaitItsTurn, reasonToOutlast } from './freshness.ts'
 import { createHeldSnapshots, type HeldSnapshot, type KeptBodies, nameOf } from './held-snapshots.ts'
+import { createRefreshAhead } from './refresh-ahead.ts'
 import { createStandingFailures } from './standing-failures.ts'
 
 export type { SheetAtSeq }
@@ -49,12 +51,14 @@ export interface ReadingParts extends Omit<FetchingParts, 'held' | 'sharing'> {
   maxHeldBytes: number
   shares?: Pick<Shares, 'snapshot_percent'>
   sharing?: FetchingParts['sharing']
+  timers?: Timers
 }
 
 export function createReading({
   maxHeldBytes,
   shares = defaultShares,
   sharing = null,
+  timers = idleTimers,
   ...parts
 }: ReadingParts): Reading {
   const { clock, observe } = parts
@@ -65,6 +69,7 @@ export function createReading({
   })
   const failures = createStandingFailures()
   const background = createBackgroundRefresh()
+  const ahead = createRefreshAhead({ held, clock, timers })
   const flights = createFlights()
   const fetching = createFetching({ ...parts, held, sharing })
 
@@ -75,15 +80,19 @@ export function createReading({
       if (known && !wish.mustAskProvider) {
         const nowMs = clock.elapsedMs()
         known.lastUsedMs = nowMs
-        if (isFresh(known, sheet, nowMs)) return answer(known, 'hit', nowMs)
+        if (isFresh(known, sheet, nowMs)) {
+          // A file is looked at in no time.
+          if (known.origin.provider.isTight) noteUse(known, name, sheet, wish.values, nowMs)
+          return answer(known, 'hit', nowMs)
+        }
         if (mayAwaitItsTurn(known, sheet, nowMs) && isTight(known)) {
-          refreshInTurn(sheet, wish.values, known)
+          refreshInTurn(sheet, wish.values, known, false)
           return answer(known, 'rationed', nowMs)
         }
       }
       return refreshed(sheet, wish, known ? 'stale' : 'miss')
     },
-    readForWriting: (sheet) => ask(sheet, 'typed', { mustBeginNow: true, isUrgent: true }),
+    readForWriting: (sheet) => ask(sheet, 'typed', { mustBeginNow: true, isUrgent: true, isAhead: false }),
     readHeader: ({ id }) => fetching.fetchHeader(id),
   }
 
@@ -94,7 +103,7 @@ export function createReading({
   ): Promise<ReadSheet> {
     try {
       const mustBeginNow = mustAskProvider || sheet.cacheSeconds === 0
-      const read = await ask(sheet, values, { mustBeginNow, isUrgent: mustAskProvider })
+      const read = await ask(sheet, values, { mustBeginNow, isUrgent: mustAskProvider, isAhead: false })
       return answer(read, source, clock.elapsedMs())
     } catch (error) {
       const copy = held.get(nameOf(sheet.id, values))
@@ -113,17 +122,38 @@ export function createReading({
     return { snapshot, indexed, asOfMs, ageSeconds, source, bodies }
   }
 
-  function refreshInTurn(sheet: SheetFacts, values: Values, { checkedAtMs, origin }: HeldSnapshot): void {
+  function noteUse(
+    known: HeldSnapshot,
+    name: string,
+    sheet: SheetFacts,
+    values: Values,
+    nowMs: number,
+  ): void {
+    if (known.refreshAtMs !== null && nowMs < known.refreshAtMs) return
+    const aheadOf = { mustBeginNow: false, isUrgent: false, isAhead: true }
+    const refresh = async (copy: HeldSnapshot) => {
+      if (isTight(copy)) refreshInTurn(sheet, values, copy, true)
+      else await ask(sheet, values, aheadOf)
+    }
+    ahead.noteUse(known, { name, sheet, nowMs, refresh })
+  }
+
+  function refreshInTurn(
+    sheet: SheetFacts,
+    values: Values,
+    { checkedAtMs, origin }: HeldSnapshot,
+    isAhead: boolean,
+  ): void {
     const name = nameOf(sheet.id, values)
     const group = origin.place.credentialId ?? name
-    const refresh = () => ask(sheet, values, { mustBeginNow: false, isUrgent: false })
+    const refresh = () => ask(sheet, values, { mustBeginNow: false, isUrgent: false, isAhead })
     background.ask({ name, group, checkedAtMs, refresh })
   }
 
   function ask(
     { id, writeSeq }: SheetAtSeq,
     values: Values,
-    how: Pick<FlightWish, 'mustBeginNow' | 'isUrgent'>,
+    how: Omit<FlightWish, 'writeSeq'>,
   ): Promise<HeldSnapshot> {
     const name = nameOf(id, values)
     return flights.join(name, { ...how, writeSeq }, (wish) => fetchUnlessFailed(name, id, values, wish))

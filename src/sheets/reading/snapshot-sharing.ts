@@ -18,7 +18,10 @@ export interface WantedSnapshot {
   writeSeq: number
   location: string
   credentialId: string | null
+  /** As old as it may be to be taken from another. */
   maxAgeMs: number
+  /** As old as it may be to be served. */
+  keepMs: number
 }
 
 /** Whoever reads is waited for no longer; then the next one reads as well. */
@@ -62,7 +65,7 @@ export function createSnapshotSharing(shared: SharedSnapshots): SnapshotSharing 
   }
 
   async function put(wanted: WantedSnapshot, read: SharedRead, ageMs: number): Promise<void> {
-    const keepMs = wanted.maxAgeMs - ageMs
+    const keepMs = wanted.keepMs - ageMs
     const bytes = keepMs > 0 ? await toBytes(read) : null
     if (bytes) await shared.put(nameOf(wanted), bytes, ageMs, keepMs)
   }

@@ -33,15 +33,41 @@ export const tabViewFields =
   'data(startRow,rowData(values(userEnteredValue,effectiveValue,formattedValue,' +
   'userEnteredFormat(numberFormat),effectiveFormat(numberFormat(type))))))'
 
+/** The same without what only a write must know. */
+export const tabCellFields =
+  'sheets(properties(sheetId,gridProperties(rowCount,columnCount)),' +
+  'data(startRow,rowData(values(effectiveValue,formattedValue,effectiveFormat(numberFormat(type))))))'
+
 /** null when it is not what was asked for. */
 export function readTabView(spreadsheet: unknown, tabId: number): TabView | null {
-  const sheet = listOf(fieldsOf(spreadsheet).sheets)
-    .map(fieldsOf)
-    .find(({ properties }) => (fieldsOf(properties).sheetId ?? 0) === tabId)
+  const sheet = sheetIn(spreadsheet, tabId)
   const properties = fieldsOf(sheet?.properties)
   const title = textOf(properties.title)
   const { rowCount, columnCount, frozenRowCount } = fieldsOf(properties.gridProperties)
   if (title === null || typeof rowCount !== 'number' || typeof columnCount !== 'number') return null
+  const rows = rowsIn(sheet)
+  return {
+    title,
+    rowCount,
+    columnCount,
+    frozenRowCount: typeof frozenRowCount === 'number' ? frozenRowCount : 0,
+    row: (rowNumber) => rows.get(rowNumber) ?? [],
+  }
+}
+
+/** By row number; null when it is not what was asked for. */
+export function cellsOfTab(spreadsheet: unknown, tabId: number): ReadonlyMap<number, SeenCell[]> | null {
+  const sheet = sheetIn(spreadsheet, tabId)
+  return sheet ? rowsIn(sheet) : null
+}
+
+function sheetIn(spreadsheet: unknown, tabId: number): Record<string, unknown> | undefined {
+  return listOf(fieldsOf(spreadsheet).sheets)
+    .map(fieldsOf)
+    .find(({ properties }) => (fieldsOf(properties).sheetId ?? 0) === tabId)
+}
+
+function rowsIn(sheet: Record<string, unknown> | undefined): Map<number, SeenCell[]> {
   const rows = new Map<number, SeenCell[]>()
   for (const data of listOf(sheet?.data).map(fieldsOf)) {
     // Left out when it is 0.
@@ -50,13 +76,7 @@ export function readTabView(spreadsheet: unknown, tabId: number): TabView | null
       rows.set(startRow + at + 1, listOf(fieldsOf(row).values).map(seenCell))
     })
   }
-  return {
-    title,
-    rowCount,
-    columnCount,
-    frozenRowCount: typeof frozenRowCount === 'number' ? frozenRowCount : 0,
-    row: (rowNumber) => rows.get(rowNumber) ?? [],
-  }
+  return rows
 }
 
 const dateTypes = new Set<unknown>(['DATE', 'TIME', 'DATE_TIME'])

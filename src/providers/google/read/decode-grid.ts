@@ -1,0 +1,18 @@
+import type { Cell, Grid } from '../../../sheets/rows/grid.ts'
+import { parsedJson } from '../../remote/json-fields.ts'
+import { unreadable } from '../client/google-errors.ts'
+import { cellsOfTab } from './tab-view.ts'
+
+export interface GridDecodeOptions {
+  tabId: number
+}
+
+/** Runs in a worker: a tab with its formats as rows, dates told from numbers. */
+export function decodeGoogleGrid(bytes: Uint8Array, options: unknown): Grid {
+  const { tabId } = options as GridDecodeOptions
+  const cells = cellsOfTab(parsedJson(bytes), tabId)
+  if (!cells) throw unreadable()
+  const rows: Cell[][] = []
+  for (const [rowNumber, row] of cells) rows[rowNumber - 1] = row.map(({ value }) => value)
+  return { rows: Array.from(rows, (row) => row ?? []) }
+}

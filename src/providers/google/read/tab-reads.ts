@@ -1,0 +1,134 @@
+import type { Turn } from '../../../shares/turnstile.ts'
+import type { TabPlace } from '../../../sheets/provider.ts'
+import { ProviderFailure } from '../../../sheets/provider-failure.ts'
+import type { Deadline } from '../../remote/deadline.ts'
+import { ExchangeLost } from '../../remote/transport.ts'
+import type { GoogleCalls } from '../client/google-call.ts'
+import type { GoogleEndpoints } from '../client/google-endpoints.ts'
+import { unreadable } from '../client/google-errors.ts'
+import { parseGoogleLocation } from '../google-location.ts'
+import { createInspection } from '../inspection.ts'
+import { type GridSize, gridSizeIn } from './grid-bounds.ts'
+import { tabCellFields } from './tab-view.ts'
+
+/** The reads of a whole tab, each of them one call. */
+export interface TabReads {
+  values(place: TabPlace, render: Render, under: ReadUnder, texts?: BesideRead | null): Promise<TabRead>
+  /** With formats, as far as the bounds go; null where that is too much to be worth while. */
+  grid(place: TabPlace, bounds: GridSize, under: ReadUnder): Promise<GridRead | null>
+}
+
+export type Render = 'serial' | 'texts' | 'formatted'
+
+export interface TabRead {
+  body: Buffer<ArrayBuffer>
+  hash: string
+  hasNumber: boolean
+}
+
+export interface GridRead extends Pick<TabRead, 'body' | 'hash'> {
+  /** Of the whole tab. */
+  size: GridSize
+}
+
+export interface ReadUnder {
+  deadline: Deadline
+  /** For what comes from Google, in memory. */
+  room: Turn
+}
+
+/** Another read that depends on what this one brings. */
+export interface BesideRead {
+  /** There is a number. */
+  begin(): void
+  /** This one begins, perhaps anew. */
+  drop(): void
+}
+
+const renderOptions: Record<Render, object> = {
+  serial: { valueRenderOption: 'UNFORMATTED_VALUE', dateTimeRenderOption: 'SERIAL_NUMBER' },
+  texts: { valueRenderOption: 'UNFORMATTED_VALUE', dateTimeRenderOption: 'FORMATTED_STRING' },
+  formatted: { valueRenderOption: 'FORMATTED_VALUE' },
+}
+
+/** Few cells may still hold long texts, and here each is told twice. */
+const mostGridBytes = 16 * 1024 * 1024
+
+export function createTabReads(calls: GoogleCalls, endpoints: GoogleEndpoints): TabReads {
+  return {
+    async values(place, render, under, texts) {
+      const { tabId } = parseGoogleLocation(place.location)
+      const asked = {
+        dataFilters: [{ gridRange: { sheetId: tabId } }],
+        majorDimension: 'ROWS',
+        ...renderOptions[render],
+      }
+      let inspection = createInspection()
+      const body = await read(place, '/values:batchGetByDataFilter?', asked, under, () => {
+        texts?.drop()
+        inspection = createInspection(texts?.begin)
+        return inspection.inspectPiece
+      })
+      return { body, ...inspection.found() }
+    },
+
+    async grid(place, { rows, columns }, under) {
+      const { tabId } = parseGoogleLocation(place.location)
+      const gridRange = { sheetId: tabId, startRowIndex: 0, endRowIndex: rows, endColumnIndex: columns }
+      const method = `:getByDataFilter?fields=${tabCellFields}&`
+      let inspection = createInspection()
+      try {
+        const body = await read(place, method, { dataFilters: [{ gridRange }] }, under, () => {
+          inspection = createInspection()
+          return bounded(inspection.inspectPiece)
+        })
+        const size = gridSizeIn(body)
+        if (!size) throw unreadable()
+        return { body, size, hash: inspection.found().hash }
+      } catch (error) {
+        if (isTooLarge(error)) return null
+        throw error
+      }
+    },
+  }
+
+  function read(
+    { location, credentialId }: TabPlace,
+    method: string,
+    asked: object,
+    { deadline, room }: ReadUnder,
+    onBody: () => (piece: Uint8Array) => void,
+  ): Promise<Buffer<ArrayBuffer>> {
+    const { spreadsheetId } = parseGoogleLocation(location)
+    return calls.callRead({
+      credentialId,
+      service: 'sheets',
+      method: 'POST',
+      // By the tab's id: its title may change at any time.
+      url: `${endpoints.sheets}/${encodeURIComponent(spreadsheetId)}${method}prettyPrint=false`,
+      body: asked,
+      // Not before: who waits for the ration holds nothing, and keeps nobody else from an answer.
+      async compose() {
+        // Nobody would give back what is taken for one that was dropped.
+        if (!deadline.signal.aborted) await room.begin(deadline.leftMs())
+        return asked
+      },
+      deadline,
+      onBody,
+    })
+  }
+}
+
+function bounded(inspectPiece: (piece: Uint8Array) => void): (piece: Uint8Array) => void {
+  let bytes = 0
+  return (piece) => {
+    bytes += piece.byteLength
+    if (bytes > mostGridBytes) throw new ExchangeLost('too_large', `More than ${mostGridBytes} bytes`)
+    inspectPiece(piece)
+  }
+}
+
+function isTooLarge(error: unknown): boolean {
+  const cause = error instanceof ProviderFailure ? error.cause : null
+  return cause instanceof ExchangeLost && cause.lost === 'too_large'
+}
