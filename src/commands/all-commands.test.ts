@@ -5,6 +5,7 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, test } from 'node:test'
 import { cli } from '../cli.ts'
+import { encodeSingleByte } from '../providers/file/csv/encoding/single-byte.ts'
 import { commands } from './all-commands.ts'
 
 const folder = await mkdtemp(join(tmpdir(), 'rowport-commands-'))
@@ -46,6 +47,11 @@ test('what was typed wrong is said in a sentence, with how it is typed right', a
       `sheet connect acme/stock --file ${products} --access open`,
       /^rowport: --access is private or public-read/,
     ],
+    [
+      `sheet connect acme/stock --file ${products} --encoding ebcdic`,
+      /^rowport: --encoding is windows-1250 or .*, not "ebcdic"\./,
+    ],
+    ['sheet connect acme/stock --google b --encoding koi8-r', /^rowport: --encoding is for a CSV file\./],
     ['sheet set acme/stock', /^rowport: Name at least one setting\./],
     ['sheet set acme/stock --cache-seconds soon', /^rowport: --cache-seconds must be a whole number/],
     ['key scope key_x write', /^rowport: The scope is read or read-write, not "write"\./],
@@ -119,6 +125,7 @@ test('what cannot be done is said in a sentence', async () => {
       `sheet connect acme/x --file ${products} --tab One`,
       /^rowport: a CSV file has no tabs; leave --tab out\n$/,
     ],
+    [`sheet connect acme/x --file ${workbook} --encoding windows-1250`, /leave --encoding out\n$/],
   ]
   for (const [line, said] of cases) await assertFails(data, line, said)
   for (const name of ['', '  ', 'x'.repeat(101), 'two\nlines']) {
@@ -155,10 +162,16 @@ test('what a person reads', async () => {
   )
   await succeeds(data, `sheet connect acme/words --file ${workbook} --tab Wörter --access public-read`)
   await succeeds(data, 'sheet pause acme/words')
+  const cyrillic = join(folder, 'cyrillic.csv')
+  await writeFile(cyrillic, encodeSingleByte('имя,город\nАнна,Москва\n', 'windows-1251'))
+  assert.match(
+    await succeeds(data, `sheet connect acme/cyrillic --file ${cyrillic} --encoding windows-1251`),
+    /connected: 2 columns, 1 row\./,
+  )
   const sheets = await succeeds(data, 'sheet list acme')
   assert.match(
     sheets,
-    /^SHEET +STATE +ACCESS +ID +SPREADSHEET\nstock +live +private +sh_\w+ +\/\S+products\.csv\nwords +paused +public-read +sh_\w+ +\/\S+openpyxl\.xlsx\n$/,
+    /^SHEET +STATE +ACCESS +ID +SPREADSHEET\n(?:cyrillic .+\n)?stock +live +private +sh_\w+ +\/\S+products\.csv\nwords +paused +public-read +sh_\w+ +\/\S+openpyxl\.xlsx\n$/,
   )
 
   assert.match(

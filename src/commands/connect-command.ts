@@ -3,6 +3,7 @@ import type { Workshop } from '../assemble/workshop.ts'
 import type { NamedAccount } from '../management/accounts/accounts.ts'
 import { Problem } from '../management/problem.ts'
 import type { SheetToConnect } from '../management/sheets/sheets.ts'
+import { type SingleByteEncoding, singleByteEncodings } from '../providers/file/csv/encoding/single-byte.ts'
 import { kindOf, locateFile } from '../providers/file/file-location.ts'
 import { connectableKinds } from '../providers/provider-table.ts'
 import type { ProviderKind } from '../sheets/provider-kind.ts'
@@ -15,13 +16,14 @@ export const connectSheet: Command = {
   words: ['sheet', 'connect'],
   usage: [
     'sheet connect <account>/<sheet> --file <path> [--tab <name>] [--access public-read]',
+    '                    [--encoding <name of what a CSV file is in>]',
     ...connectableKinds.map(
       ({ id }) =>
         `  rowport sheet connect <account>/<sheet> --${id} <spreadsheet id or url> [--tab <name>] [--access …]`,
     ),
   ].join('\n'),
   positionals: ['<account>/<sheet>'],
-  options: ['file', ...connectableKinds.map(({ id }) => id), 'tab', 'access'],
+  options: ['file', ...connectableKinds.map(({ id }) => id), 'tab', 'encoding', 'access'],
   run: connect,
 }
 
@@ -30,7 +32,7 @@ type Spreadsheet = Pick<SheetToConnect, 'provider' | 'source' | 'location' | 'cr
 async function connect(
   workshop: Workshop,
   [address = '']: readonly string[],
-  { file, tab, access = 'private', ...homes }: Options,
+  { file, tab, encoding, access = 'private', ...homes }: Options,
 ): Promise<CommandOutcome | Problem> {
   const { accountSlug, sheetSlug } = parsedAddress(address)
   const named = connectableKinds.filter(({ id }) => homes[id] !== undefined)
@@ -39,6 +41,9 @@ async function connect(
     const ways = ['--file', ...connectableKinds.map(({ id }) => `--${id}`)]
     throw new UsageError(`Name the spreadsheet with ${ways.join(' or with ')}.`)
   }
+  if (encoding !== undefined && file === undefined) throw new UsageError('--encoding is for a CSV file.')
+  const csvEncoding =
+    encoding === undefined ? undefined : oneOf<SingleByteEncoding>('encoding', encoding, singleByteEncodings)
   const wish = {
     sheetSlug,
     isByOperator: true,
@@ -48,7 +53,7 @@ async function connect(
   if (account instanceof Problem) return account
   const spreadsheet =
     kind === undefined
-      ? fileAt(file ?? '', tab)
+      ? fileAt(file ?? '', tab, csvEncoding)
       : await spreadsheetAt(workshop, account, kind, homes[kind.id] ?? '', tab)
   if (spreadsheet instanceof Problem) return spreadsheet
   const connected = await workshop.ofOwner.connecting.connect({ account, ...wish, ...spreadsheet })
@@ -61,13 +66,19 @@ async function connect(
   }
 }
 
-function fileAt(file: string, tab: string | undefined): Spreadsheet | Problem {
+function fileAt(
+  file: string,
+  tab: string | undefined,
+  encoding: SingleByteEncoding | undefined,
+): Spreadsheet | Problem {
   if (!existsSync(file)) return new Problem(`there is no file "${file}"`)
   if (!kindOf(file))
     return new Problem(`"${file}" is neither a CSV file nor an Excel workbook (.csv, .tsv, .xlsx)`)
   if (tab !== undefined && kindOf(file) === 'csv')
     return new Problem('a CSV file has no tabs; leave --tab out')
-  return { provider: 'file', ...locateFile(file, tab ?? null) }
+  if (encoding === undefined) return { provider: 'file', ...locateFile(file, tab ?? null) }
+  if (kindOf(file) !== 'csv') return new Problem('a workbook says itself what it is in; leave --encoding out')
+  return { provider: 'file', ...locateFile(file, null, encoding) }
 }
 
 async function spreadsheetAt(

@@ -211,13 +211,16 @@ test('CSV for people: what a spreadsheet program would take for a formula is mad
     `=name,n\n${cells.map((cell) => `${cell},1`).join('\n')}\nplain,2\n`,
   )
   const plain = (await ask(`${sheet.formA}?format=csv`)).text
-  assert.ok(plain.startsWith("=name,n\r\n=cmd|' /C calc'!A0,1\r\n@SUM(1),1\r\n"), 'as it is, unless asked')
+  assert.ok(
+    plain.startsWith('=name,n\r\n"=cmd|\' /C calc\'!A0",1\r\n@SUM(1),1\r\n'),
+    'as it is, unless asked',
+  )
   const escaped = await ask(`${sheet.formA}?format=csv&escape_formulas=true`)
   assert.equal(
     escaped.text,
     [
       "'=name,n",
-      "'=cmd|' /C calc'!A0,1",
+      "\"'=cmd|' /C calc'!A0\",1",
       "'@SUM(1),1",
       "'+1+1,1",
       "'-2+3,1",
@@ -232,7 +235,7 @@ test('CSV for people: what a spreadsheet program would take for a formula is mad
     ].join('\r\n'),
   )
   const row = await ask(`${sheet.formA}/2?format=csv&escape_formulas=true`)
-  assert.equal(row.text, "'=name,n\r\n'=cmd|' /C calc'!A0,1\r\n")
+  assert.equal(row.text, "'=name,n\r\n\"'=cmd|' /C calc'!A0\",1\r\n")
   assert.equal((await ask(`${sheet.formA}?format=csv`)).text, plain, 'one is not kept as the other')
   assert.equal(
     (await ask(`${sheet.formA}?escape_formulas=true`)).text,

@@ -16,6 +16,7 @@ export interface CsvShape {
 const quote = 0x22
 const comma = 0x2c
 const semicolon = 0x3b
+const bar = 0x7c
 const backslash = 0x5c
 const carriageReturn = 0x0d
 const lineFeed = 0x0a
@@ -130,7 +131,7 @@ function kindOfText(json: Uint8Array, start: number, end: number): 'plain' | 'to
   for (let at = start; at < end; at++) {
     const byte = json[at]
     if (byte === backslash) return 'unclear'
-    if (byte === comma || byte === semicolon) isToQuote = true
+    if (byte === comma || byte === semicolon || byte === bar) isToQuote = true
   }
   return isToQuote ? 'to quote' : 'plain'
 }
@@ -148,7 +149,7 @@ function isBoolean(json: Uint8Array, start: number, end: number): boolean {
 }
 
 /** What separates, what looks like a number or a boolean, and spaces at the ends. */
-const needsQuotes = /[",;\t\r\n]|^[-+.\d\s]|\s$|^(?:true|false)$/i
+const needsQuotes = /[",;|\t\r\n]|^[-+.\d\s]|\s$|^(?:true|false)$/i
 
 function textField(text: string, { escapeFormulas }: CsvShape): string {
   const shown = escapeFormulas && isLikeFormula(text) ? `'${text}` : text

@@ -1,13 +1,14 @@
 import type { Cell, Grid } from '../../sheets/rows/grid.ts'
 import { createHeaderCheck } from '../../sheets/rows/table.ts'
 import { readCell } from './csv/cell.ts'
+import type { CsvOptions } from './csv/csv.ts'
 import { detectDelimiter } from './csv/dialect.ts'
 import { CsvScanner } from './csv/scanner.ts'
 import { readCsvText } from './csv/text.ts'
 
 /** Row 1 as `decodeCsv` reads it, at a small part of the cost: all that adding rows needs. */
-export function decodeCsvHeader(bytes: Uint8Array): Grid {
-  const { text } = readCsvText(bytes)
+export function decodeCsvHeader(bytes: Uint8Array, { encoding }: Pick<CsvOptions, 'encoding'> = {}): Grid {
+  const { text } = readCsvText(bytes, encoding)
   const scanner = new CsvScanner(text, detectDelimiter(text))
   const checkHeader = createHeaderCheck()
   const header: Cell[] = []

@@ -1,11 +1,14 @@
 import { realpathSync } from 'node:fs'
 import { extname, resolve } from 'node:path'
+import type { SingleByteEncoding } from './csv/encoding/single-byte.ts'
 
 /** Where a sheet's file is, as the store keeps it. */
 export interface FileLocation {
   path: string
   /** XLSX only; absent = the first tab. */
   tab?: string
+  /** CSV only: what the file is in where it is not Unicode; absent = told by its bytes. */
+  encoding?: SingleByteEncoding
 }
 
 export type FileKind = 'csv' | 'xlsx'
@@ -30,10 +33,15 @@ export function kindOf(path: string): FileKind | null {
  * Location and source of a file that an operator names. Links are followed once and for all: two names of one file
  * must share one lane and one count of writes.
  */
-export function locateFile(path: string, tab: string | null): { location: string; source: string } {
+export function locateFile(
+  path: string,
+  tab: string | null,
+  encoding?: SingleByteEncoding,
+): { location: string; source: string } {
   const real = realpathSync(resolve(path))
+  const location: FileLocation = { path: real, ...(tab !== null && { tab }), ...(encoding && { encoding }) }
   return {
-    location: JSON.stringify(tab === null ? { path: real } : { path: real, tab }),
+    location: JSON.stringify(location),
     source: `file:${real}`,
   }
 }

@@ -48,11 +48,11 @@ export function createFileProvider({ editing, problemWithLength, ...parts }: Fil
 
     /** Only of a CSV file: to find one row in a workbook, all of it is unpacked. */
     async fetchHeader({ location }, turn) {
-      const { path } = locate(location)
+      const { path, encoding } = locate(location)
       if (kindOf(path) !== 'csv') return null
       const read = await failing('read', () => readWhole(path, null, turn))
       if (read === 'unchanged') throw new Error('Nothing was known that could be unchanged')
-      const decoder = { module: moduleAt('./csv-header.ts'), name: 'decodeCsvHeader', options: {} }
+      const decoder = { module: moduleAt('./csv-header.ts'), name: 'decodeCsvHeader', options: { encoding } }
       return { ...read, decoder }
     },
 
@@ -135,20 +135,20 @@ export function createFileProvider({ editing, problemWithLength, ...parts }: Fil
   }
 }
 
-function decoderFor({ path, tab }: FileLocation, values: FetchWish['values']): Decoder {
+function decoderFor({ path, tab, encoding }: FileLocation, values: FetchWish['values']): Decoder {
   return kindOf(path) === 'xlsx'
     ? {
         module: moduleAt('./xlsx/read/xlsx.ts'),
         name: 'decodeXlsx',
         options: { values, ...(tab && { tab }) },
       }
-    : { module: moduleAt('./csv/csv.ts'), name: 'decodeCsv', options: { values } }
+    : { module: moduleAt('./csv/csv.ts'), name: 'decodeCsv', options: { values, encoding } }
 }
 
-function editorFor({ path, tab }: FileLocation, changes: readonly Change[]): ThreadEditor {
+function editorFor({ path, tab, encoding }: FileLocation, changes: readonly Change[]): ThreadEditor {
   return kindOf(path) === 'xlsx'
     ? { module: moduleAt('./xlsx/edit/edit.ts'), name: 'editXlsx', more: [tab, changes] }
-    : { module: moduleAt('./csv/edit.ts'), name: 'editCsv', more: [changes] }
+    : { module: moduleAt('./csv/edit.ts'), name: 'editCsv', more: [changes, encoding] }
 }
 
 function moduleAt(path: string): string {

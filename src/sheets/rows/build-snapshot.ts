@@ -51,12 +51,14 @@ export function buildRows(
     contentHash: contentHash(columns, list.listJson, rowNumbers),
     sizeInBytes: bytesOfBuffers(rowBuffers({ ...list, rowNumbers })),
   }
+  // Those of the snapshot may be on their way to another thread when the index is made.
+  const keptNumbers = rowNumbers.slice()
   return {
     snapshot,
     cells: rows.length * columns.length,
     index() {
       const indexes = indexColumns(columns, rows)
-      return { indexes, description: describeRows(columns, rows, indexes, values) }
+      return { indexes, description: describeRows(columns, rows, indexes, keptNumbers, values) }
     },
   }
 }

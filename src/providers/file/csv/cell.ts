@@ -1,8 +1,12 @@
 import type { Cell } from '../../../sheets/rows/grid.ts'
-import { parsePlainDecimal, writePlainDecimal } from './number.ts'
+import { isSingleByteEncoding, missingCharacter } from './encoding/single-byte.ts'
+import { parseNumber, writeNumber } from './number.ts'
 import type { CsvFieldSpan } from './scanner.ts'
+import type { CsvEncoding } from './text.ts'
 
+const SPACE = 0x20
 const MINUS = 0x2d
+const POINT = 0x2e
 const DIGIT_ZERO = 0x30
 const DIGIT_NINE = 0x39
 
@@ -10,7 +14,7 @@ const DIGIT_NINE = 0x39
  * Every delimiter that could be detected is quoted, not only the file's own: what we write must never make
  * another one look likelier. Edge spaces, a byte order mark and formula signs are for other programs' sake.
  */
-const NEEDS_QUOTES = /[",;\t\r\n]|^[\s=+\-@]|\s$/
+const NEEDS_QUOTES = /[",;|\t\r\n]|^[\s=+\-@]|\s$/
 
 /**
  * The value of one field (docs/contract.md#csv-files): quoted is text; unquoted may be a number or boolean; empty is
@@ -41,8 +45,9 @@ function readQuoted(text: string, { start, end, closingQuote, hasDoubledQuotes }
 
 function readUnquoted(text: string, start: number, end: number): string | number | boolean {
   const first = text.charCodeAt(start)
-  if ((first >= DIGIT_ZERO && first <= DIGIT_NINE) || first === MINUS) {
-    const number = parsePlainDecimal(text, start, end)
+  const isDigit = first >= DIGIT_ZERO && first <= DIGIT_NINE
+  if (isDigit || first === MINUS || first === POINT || first === SPACE) {
+    const number = parseNumber(text, start, end)
     if (!Number.isNaN(number)) return number
   }
   const value = text.slice(start, end)
@@ -52,17 +57,23 @@ function readUnquoted(text: string, start: number, end: number): string | number
 }
 
 /** Whether this cell, written to a CSV file, reads back equal (`''` reads back as the empty cell it means). */
-export function isRepresentableInCsv(cell: Cell): boolean {
-  if (typeof cell === 'number') return writePlainDecimal(cell) !== undefined
+export function isRepresentableInCsv(cell: Cell, encoding: CsvEncoding = 'utf-8'): boolean {
+  if (typeof cell === 'number') return writeNumber(cell) !== undefined
+  if (typeof cell === 'string' && isSingleByteEncoding(encoding) && missingCharacter(cell, encoding))
+    return false
   // A file with a zero byte is refused as binary, so one such cell would lock the owner out of the sheet.
   if (typeof cell === 'string') return cell.isWellFormed() && !cell.includes('\0')
   return true
 }
 
 /** Why a cell is not representable, in words for the client. */
-export function whyUnfitForCsv(cell: Cell): string {
+export function whyUnfitForCsv(cell: Cell, encoding: CsvEncoding = 'utf-8'): string {
   if (typeof cell === 'number') {
     return `A CSV file keeps 15 digits of a number; ${cell} has more. Send it as text.`
+  }
+  const missing = isSingleByteEncoding(encoding) ? missingCharacter(String(cell), encoding) : undefined
+  if (missing !== undefined && missing !== '\0' && missing.isWellFormed()) {
+    return `The CSV file is in ${encoding}, which has no "${missing}". Saved as UTF-8, it can hold every character.`
   }
   return String(cell).isWellFormed()
     ? 'A CSV file cannot hold the character U+0000.'
@@ -74,7 +85,7 @@ export function writeCell(cell: Cell): string {
   if (!isRepresentableInCsv(cell)) throw new Error('a cell that CSV cannot represent reached the encoder')
   if (cell === null || cell === '') return ''
   if (typeof cell === 'boolean') return cell ? 'TRUE' : 'FALSE'
-  if (typeof cell === 'number') return writePlainDecimal(cell) ?? ''
+  if (typeof cell === 'number') return writeNumber(cell) ?? ''
   const isTextWhenUnquoted = !NEEDS_QUOTES.test(cell) && readUnquoted(cell, 0, cell.length) === cell
   return isTextWhenUnquoted ? cell : `"${cell.replaceAll('"', '""')}"`
 }

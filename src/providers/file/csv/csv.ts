@@ -2,17 +2,20 @@ import type { Cell, Grid } from '../../../sheets/rows/grid.ts'
 import { createHeaderCheck } from '../../../sheets/rows/table.ts'
 import { readCell, readCellText } from './cell.ts'
 import { detectDelimiter } from './dialect.ts'
+import type { SingleByteEncoding } from './encoding/single-byte.ts'
 import { CsvScanner } from './scanner.ts'
 import { readCsvText } from './text.ts'
 
 export interface CsvOptions {
   /** 'formatted' leaves each field the text it is (docs/contract.md#values-as-displayed); absent = typed. */
   values?: 'typed' | 'formatted'
+  /** What the file is in where it is not Unicode; absent = told by its bytes. */
+  encoding?: SingleByteEncoding
 }
 
 /** The grid ends with the last row with data: `rows.length + 1` is the number of the next row appended. */
 export function decodeCsv(bytes: Uint8Array, options: CsvOptions = {}): Grid {
-  const { text } = readCsvText(bytes)
+  const { text } = readCsvText(bytes, options.encoding)
   const scanner = new CsvScanner(text, detectDelimiter(text))
   const read = options.values === 'formatted' ? readCellText : readCell
   const rows: Cell[][] = []

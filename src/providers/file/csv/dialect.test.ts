@@ -8,6 +8,10 @@ const delimiterOf: [what: string, text: string, delimiter: string][] = [
   ['comma', 'a,b\n1,2\n', ','],
   ['semicolon', 'a;b\n1;2\n', ';'],
   ['tab', 'a\tb\n1\t2\n', '\t'],
+  ['bar', 'a|b\n1|2\n', '|'],
+  ['bars in a list of a comma file', 'id,tags|more\n1,x|y|z\n2,u\n', ','],
+  ['a header as much comma as bar', 'a,b|c', ','],
+  ['prose comma in a header of bars', 'Price, EUR|City\n3|Rome\n', '|'],
   ['a header alone', 'a;b', ';'],
   ['blank lines before the header', '\n\na;b\n', ';'],
   ['prose comma in a header of semicolons', 'Price, EUR;City', ';'],
@@ -26,7 +30,8 @@ const delimiterOf: [what: string, text: string, delimiter: string][] = [
   ['one column', 'Name\nAnna\n', ','],
   ['one column with commas in its text', 'Note\nhello, world\n', ';'],
   ['one column with commas and semicolons in its text', 'Note\na, b; c\n', '\t'],
-  ['one column with everything in its text', 'Note\na, b; c\td\n', ','],
+  ['one column with three of them in its text', 'Note\na, b; c\td\n', '|'],
+  ['one column with everything in its text', 'Note\na, b; c\td|e\n', ','],
   ['one column with quoted commas', 'Note\n"hello, world"\n', ','],
 ]
 
@@ -46,7 +51,7 @@ const newlineOf: [text: string, newline: string, endsWithNewline: boolean][] = [
 
 for (const [text, newline, endsWithNewline] of newlineOf) {
   test(`line ends of ${JSON.stringify(text)}`, () => {
-    const dialect = detectDialect({ text, hasBom: true })
-    assert.deepEqual(dialect, { delimiter: ',', newline, hasBom: true, endsWithNewline })
+    const dialect = detectDialect({ text, encoding: 'utf-8', hasBom: true })
+    assert.deepEqual(dialect, { delimiter: ',', newline, encoding: 'utf-8', hasBom: true, endsWithNewline })
   })
 }

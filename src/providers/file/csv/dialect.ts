@@ -1,26 +1,31 @@
 import { CsvScanner } from './scanner.ts'
-import type { CsvText } from './text.ts'
+import type { CsvEncoding, CsvText } from './text.ts'
 
-export type CsvDelimiter = ',' | ';' | '\t'
+export type CsvDelimiter = ',' | ';' | '\t' | '|'
 
 export interface CsvDialect {
   delimiter: CsvDelimiter
   /** The first record's line end; a file of one line gets '\n'. */
   newline: '\n' | '\r\n' | '\r'
+  encoding: CsvEncoding
   hasBom: boolean
   endsWithNewline: boolean
 }
 
-const DELIMITERS: readonly CsvDelimiter[] = [',', ';', '\t']
+const DELIMITERS: readonly CsvDelimiter[] = [',', ';', '\t', '|']
 
-/** Who wins when all else is equal: tabs and semicolons stray into a comma file less often than the reverse. */
-const LIKELIEST_FIRST: readonly CsvDelimiter[] = ['\t', ';', ',']
+/**
+ * Who wins when all else is equal: tabs and semicolons stray into a comma file less often than the reverse, and bars are mostly lists
+ * within a cell.
+ */
+const LIKELIEST_FIRST: readonly CsvDelimiter[] = ['\t', ';', ',', '|']
 
 const SAMPLE_RECORDS = 1000
 
-export function detectDialect({ text, hasBom }: CsvText): CsvDialect {
+export function detectDialect({ text, encoding, hasBom }: CsvText): CsvDialect {
   const delimiter = detectDelimiter(text)
-  return { delimiter, newline: firstNewline(text, delimiter), hasBom, endsWithNewline: endsWithNewline(text) }
+  const newline = firstNewline(text, delimiter)
+  return { delimiter, newline, encoding, hasBom, endsWithNewline: endsWithNewline(text) }
 }
 
 /** True for no text as well: every line it has is ended. */
@@ -30,7 +35,7 @@ function endsWithNewline(text: string): boolean {
 
 /**
  * The first record that is not a blank line, nearly always the headers, decides: appended rows cannot change
- * it. Its delimiters are counted outside quotes, where a quote opens after any of the three.
+ * it. Its delimiters are counted outside quotes, where a quote opens after any of them.
  */
 export function detectDelimiter(text: string): CsvDelimiter {
   const records = delimiterCounts(text)
@@ -65,7 +70,7 @@ function likeliest(
   header: DelimiterCounts,
   records: Iterator<DelimiterCounts, undefined>,
 ): CsvDelimiter {
-  const agreeing = { ',': 0, ';': 0, '\t': 0 }
+  const agreeing = { ',': 0, ';': 0, '\t': 0, '|': 0 }
   for (let sampled = 0; sampled < SAMPLE_RECORDS; sampled++) {
     const counts = records.next().value
     if (counts === undefined) break
@@ -94,7 +99,7 @@ function* delimiterCounts(text: string): Generator<DelimiterCounts, undefined> {
 }
 
 function noDelimiters(): DelimiterCounts {
-  return { ',': 0, ';': 0, '\t': 0, tight: { ',': 0, ';': 0, '\t': 0 } }
+  return { ',': 0, ';': 0, '\t': 0, '|': 0, tight: { ',': 0, ';': 0, '\t': 0, '|': 0 } }
 }
 
 function firstNewline(text: string, delimiter: CsvDelimiter): CsvDialect['newline'] {

@@ -16,7 +16,7 @@ const COLUMNS = 3
 
 const anyCell: fc.Arbitrary<Cell> = fc
   .oneof(
-    fc.string({ unit: fc.constantFrom('a', '"', ',', ';', '\t', '\r', '\n', ' ', '1', 'é', '😀') }),
+    fc.string({ unit: fc.constantFrom('a', '"', ',', ';', '|', '\t', '\r', '\n', ' ', '1', 'é', '😀') }),
     fc.constantFrom('TRUE', '12', '-1.5', '007', '=1+1', ''),
     fc.integer(),
     fc.double({ noNaN: true }),
@@ -53,6 +53,8 @@ const anyField = fc.constantFrom(
   '1',
   '01',
   '1.50',
+  ' .5',
+  '1.0E+05',
   '"1"',
   ' x ',
   '"a""b"',
@@ -63,7 +65,7 @@ const anyField = fc.constantFrom(
 )
 const anyFile = fc
   .record({
-    delimiter: fc.constantFrom(',', ';', '\t'),
+    delimiter: fc.constantFrom(',', ';', '\t', '|'),
     newlines: fc.array(fc.constantFrom('\n', '\r\n', '\r'), { minLength: 1, maxLength: 3 }),
     bom: fc.constantFrom('', '\uFEFF'),
     endsWithNewline: fc.boolean(),
@@ -194,8 +196,9 @@ function createModel(rows: Cell[][], raws: string[][]) {
 
 /** Each field as it is written. */
 function rawFields(bytes: Uint8Array): string[][] {
-  const { text, hasBom } = readCsvText(bytes)
-  const scanner = new CsvScanner(text, detectDialect({ text, hasBom }).delimiter)
+  const read = readCsvText(bytes)
+  const { text } = read
+  const scanner = new CsvScanner(text, detectDialect(read).delimiter)
   const records: string[][] = []
   while (scanner.next()) {
     const record = records[scanner.rowNumber - 1] ?? []

@@ -112,9 +112,14 @@ describe('changes are made one after the other', () => {
     assert.equal(new TextDecoder().decode(bytes), 'a,b\n3,new\n5,\n')
   })
 
-  test('rows that were emptied at the end make way for new ones', () => {
-    assert.equal(textAfter('a,b\n1,2\n\n3,4\n', update(4, [0, null], [1, null]), add([9])), 'a,b\n1,2\n9,\n')
-    assert.equal(textAfter('a\n1\n\n2\n', remove(4), add([9])), 'a\n1\n9\n')
+  test('blank records at the end stay below the new ones, to the byte', () => {
+    const emptied = update(4, [0, null], [1, null])
+    assert.equal(textAfter('a,b\n1,2\n\n3,4\n', emptied, add([9])), 'a,b\n1,2\n9,\n\n,\n')
+    assert.equal(textAfter('a\n1\n\n2\n', remove(4), add([9])), 'a\n1\n9\n\n')
+    assert.equal(
+      textAfter('a,b\r\n1,2\r\n,\r\n"",""\n,', add([3], [4])),
+      'a,b\r\n1,2\r\n3,\r\n4,\r\n,\r\n"",""\n,',
+    )
   })
 
   test('none is no change', () => {

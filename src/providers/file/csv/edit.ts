@@ -1,20 +1,28 @@
+import { isAscii } from 'node:buffer'
 import type { Change, ChangeResult, Edited, Unfit } from '../../../sheets/change.ts'
+import { ProviderFailure } from '../../../sheets/provider-failure.ts'
 import type { Cell } from '../../../sheets/rows/grid.ts'
 import { isRepresentableInCsv, whyUnfitForCsv } from './cell.ts'
 import { type CsvDialect, detectDelimiter, detectDialect } from './dialect.ts'
+import type { SingleByteEncoding } from './encoding/single-byte.ts'
 import { refuseUnlessReadBack } from './read-back.ts'
 import { readRecord, updateRecord, writeRecord } from './record.ts'
 import { CsvRecordList } from './record-list.ts'
-import { readCsvText, writeCsvText } from './text.ts'
+import { type CsvEncoding, readCsvText, writeCsvText } from './text.ts'
 
 /**
  * The same file with these changes made one after the other, or the change that cannot be. Fields that no change
- * names keep their text, records their line ends. A cell without a column is a programming error.
+ * names keep their text, records their line ends. A cell without a column is a programming error. `otherwise` as for
+ * `readCsvText`.
  */
-export function editCsv(bytes: Uint8Array, changes: readonly Change[]): Edited | Unfit {
+export function editCsv(
+  bytes: Uint8Array,
+  changes: readonly Change[],
+  otherwise?: SingleByteEncoding,
+): Edited | Unfit {
   if (changes.length === 0) return { bytes, results: [] }
-  const { text, hasBom } = readCsvText(bytes)
-  const dialect = detectDialect({ text, hasBom })
+  const { text, encoding, hasBom } = readCsvText(bytes, otherwise)
+  const dialect = detectDialect({ text, encoding, hasBom })
   const records = new CsvRecordList(text, dialect)
   const made = makeChanges(records, dialect, changes)
   if ('reason' in made) return made
@@ -22,14 +30,36 @@ export function editCsv(bytes: Uint8Array, changes: readonly Change[]): Edited |
     const changeAt = firstToConfuse(text, dialect, changes)
     return { changeAt, reason: 'file', details: UNCLEAR_DELIMITER }
   }
-  const edited = writeCsvText({ text: made.text, hasBom })
-  refuseUnlessReadBack(records, dialect, changes, edited)
+  const edited = writeCsvText({ text: made.text, encoding, hasBom })
+  if (!isStillRead(edited, dialect, otherwise)) {
+    return { changeAt: 0, reason: 'file', details: UNCLEAR_ENCODING }
+  }
+  refuseUnlessReadBack(records, dialect, changes, edited, otherwise)
   return { bytes: edited, results: made.results }
 }
 
 const UNCLEAR_DELIMITER =
   'With this change it would not be clear which character separates the columns of the CSV file; ' +
-  'put quotes (") around cells that contain a comma, semicolon, tab or quote.'
+  'put quotes (") around cells that contain a comma, semicolon, tab, bar or quote.'
+
+const UNCLEAR_ENCODING =
+  'With this change it would not be clear any more that the CSV file is in windows-1252; save it as "CSV UTF-8", ' +
+  'or have it connected with its encoding.'
+
+/** What a file is in may be told by its bytes, and the change brings others. ASCII alone is the same in all of them. */
+function isStillRead(
+  bytes: Uint8Array,
+  { encoding }: CsvDialect,
+  otherwise: SingleByteEncoding | undefined,
+): boolean {
+  if (encoding !== 'windows-1252' || otherwise !== undefined) return true
+  try {
+    return readCsvText(bytes).encoding === encoding || isAscii(bytes)
+  } catch (error) {
+    if (error instanceof ProviderFailure) return false
+    throw error
+  }
+}
 
 interface Made {
   text: string
@@ -52,7 +82,7 @@ interface CsvEditor {
   toText(): string
 }
 
-function createEditor(records: CsvRecordList, { delimiter }: CsvDialect): CsvEditor {
+function createEditor(records: CsvRecordList, { delimiter, encoding }: CsvDialect): CsvEditor {
   let last = records.lastWithData
   let { columns } = records
   const rowAt = (rowNumber: number): Cell[] => readRecord(records.raw(rowNumber), delimiter)
@@ -63,11 +93,10 @@ function createEditor(records: CsvRecordList, { delimiter }: CsvDialect): CsvEdi
   }
 
   function add(rows: readonly (readonly Cell[])[]): ChangeResult {
-    // Blank rows at the end make way for the new ones, as they would in a spreadsheet.
-    records.truncate(last)
     columns ||= rows.reduce((widest, row) => Math.max(widest, row.length), 0)
     const written = rows.map((row) => writeRecord(row, columns, delimiter))
-    for (const raw of written) records.add(raw)
+    // Blank records at the end stay as they are, below the new ones.
+    records.insertAfter(last, written)
     const rowNumbers = rows.map((_, at) => last + 1 + at)
     last += rows.length
     passBlankRows()
@@ -77,7 +106,7 @@ function createEditor(records: CsvRecordList, { delimiter }: CsvDialect): CsvEdi
   return {
     make(change) {
       if (change.kind === 'add') {
-        return unfitCell(change.rows.flat()) ?? add(change.rows)
+        return unfitCell(change.rows.flat(), encoding) ?? add(change.rows)
       }
       const { rowNumber } = change
       if (!(rowNumber >= 2 && rowNumber <= last)) {
@@ -90,7 +119,10 @@ function createEditor(records: CsvRecordList, { delimiter }: CsvDialect): CsvEdi
         passBlankRows()
         return { kind: 'delete', row }
       }
-      const refused = unfitCell(change.cells.map(({ value }) => value))
+      const refused = unfitCell(
+        change.cells.map(({ value }) => value),
+        encoding,
+      )
       if (refused) return refused
       records.replace(rowNumber, updateRecord(records.raw(rowNumber), change.cells, columns, delimiter))
       const row = rowAt(rowNumber)
@@ -101,9 +133,9 @@ function createEditor(records: CsvRecordList, { delimiter }: CsvDialect): CsvEdi
   }
 }
 
-function unfitCell(cells: readonly Cell[]): Omit<Unfit, 'changeAt'> | undefined {
-  const found = cells.find((cell) => !isRepresentableInCsv(cell))
-  return found === undefined ? undefined : { reason: 'value', details: whyUnfitForCsv(found) }
+function unfitCell(cells: readonly Cell[], encoding: CsvEncoding): Omit<Unfit, 'changeAt'> | undefined {
+  const found = cells.find((cell) => !isRepresentableInCsv(cell, encoding))
+  return found === undefined ? undefined : { reason: 'value', details: whyUnfitForCsv(found, encoding) }
 }
 
 /** A change after which the delimiter is another, while it is not before it. */

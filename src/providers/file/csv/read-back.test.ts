@@ -24,23 +24,24 @@ function check(now: string): void {
 test('new bytes pass that hold each former record to the letter and the rows that were meant', () => {
   const edited = editCsv(Buffer.from(former), changes)
   assert.ok('bytes' in edited)
-  assert.equal(Buffer.from(edited.bytes).toString(), 'a,b\n1.50,"x"\n2,Y\n4,new\n')
-  check('a,b\n1.50,"x"\n2,Y\n4,new\n')
+  assert.equal(Buffer.from(edited.bytes).toString(), 'a,b\n1.50,"x"\n2,Y\n4,new\n,\n')
+  check('a,b\n1.50,"x"\n2,Y\n4,new\n,\n')
 })
 
 test('anything else is refused, however well it reads', () => {
   for (const now of [
     former,
-    'a,b\n1.50,"x"\n2,Y\n4,old\n',
-    'a,b\n1.50,"x"\n2,y\n4,new\n',
+    'a,b\n1.50,"x"\n2,Y\n4,old\n,\n',
+    'a,b\n1.50,"x"\n2,y\n4,new\n,\n',
     // The same values, but not as their owner spelled them.
-    'a,b\n1.5,"x"\n2,Y\n4,new\n',
-    'a,b\n1.50,x\n2,Y\n4,new\n',
-    'a,b\n1.50,"x"\n2,Y\n4,new\n5,more\n',
-    'a,b\n1.50,"x"\n2,Y\n',
-    '\ufeffa,b\n1.50,"x"\n2,Y\n4,new\n',
-    'a;b\n1.50;"x"\n2;Y\n4;new\n',
-    'a,b\n1.50,"x\n2,Y\n4,new\n',
+    'a,b\n1.5,"x"\n2,Y\n4,new\n,\n',
+    'a,b\n1.50,x\n2,Y\n4,new\n,\n',
+    'a,b\n1.50,"x"\n2,Y\n4,new\n5,more\n,\n',
+    'a,b\n1.50,"x"\n2,Y\n,\n',
+    'a,b\n1.50,"x"\n2,Y\n4,new\n',
+    '\ufeffa,b\n1.50,"x"\n2,Y\n4,new\n,\n',
+    'a;b\n1.50;"x"\n2;Y\n4;new\n;\n',
+    'a,b\n1.50,"x\n2,Y\n4,new\n,\n',
   ]) {
     assert.throws(() => check(now), ProviderFailure, now)
   }

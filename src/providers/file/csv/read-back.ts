@@ -2,6 +2,7 @@ import type { Change } from '../../../sheets/change.ts'
 import type { Cell } from '../../../sheets/rows/grid.ts'
 import { isSameRow, notAsAsked } from '../reading-back.ts'
 import { type CsvDialect, detectDelimiter } from './dialect.ts'
+import type { SingleByteEncoding } from './encoding/single-byte.ts'
 import { readRecord } from './record.ts'
 import { CsvRecordList } from './record-list.ts'
 import { readCsvText } from './text.ts'
@@ -12,14 +13,16 @@ import { readCsvText } from './text.ts'
  */
 export function refuseUnlessReadBack(
   former: CsvRecordList,
-  { delimiter, newline, endsWithNewline, hasBom }: CsvDialect,
+  dialect: CsvDialect,
   changes: readonly Change[],
   bytes: Uint8Array,
+  otherwise?: SingleByteEncoding,
 ): void {
-  const { text, hasBom: hasBomNow } = readCsvText(bytes)
-  if (hasBomNow !== hasBom) throw notAsAsked('the byte order mark is another')
+  const { delimiter } = dialect
+  const { text, hasBom } = readCsvText(bytes, otherwise)
+  if (hasBom !== dialect.hasBom) throw notAsAsked('the byte order mark is another')
   if (detectDelimiter(text) !== delimiter) throw notAsAsked('the delimiter is another')
-  const now = new CsvRecordList(text, { delimiter, newline, endsWithNewline, hasBom })
+  const now = new CsvRecordList(text, dialect)
   const expected = expectedRecords(former, changes, (raw) => readRecord(raw, delimiter))
   const isKept = (record: Expected | undefined, rowNumber: number): boolean => {
     if (record === undefined) return false
@@ -49,8 +52,9 @@ function expectedRecords(
   for (const change of changes) {
     if (change.kind === 'delete') records.splice(change.rowNumber - 1, 1)
     else if (change.kind === 'add') {
-      while (records.length > 0 && cellsOf(records.at(-1) ?? []).every((cell) => cell === null)) records.pop()
-      for (const row of change.rows) records.push(row.map(asRead))
+      let last = records.length
+      while (last > 0 && cellsOf(records[last - 1] ?? []).every((cell) => cell === null)) last--
+      records.splice(last, 0, ...change.rows.map((row) => row.map(asRead)))
     } else {
       const cells = [...cellsOf(records[change.rowNumber - 1] ?? [])]
       for (const { columnIndex, value } of change.cells) {

@@ -87,14 +87,10 @@ export class CsvRecordList {
     this.#pieces.splice(this.#isolate(rowNumber), 1)
   }
 
-  /** Keeps the first `count` records. */
-  truncate(count: number): void {
-    if (count >= this.#count()) return
-    this.#pieces.length = this.#isolate(count + 1)
-  }
-
-  add(raw: string): void {
-    this.#pieces.push({ raw, lineEnd: this.#newline })
+  /** New records between this one and the next; 0 = before the first. */
+  insertAfter(rowNumber: number, raws: readonly string[]): void {
+    const at = rowNumber === 0 ? 0 : this.#isolate(rowNumber) + 1
+    this.#pieces.splice(at, 0, ...raws.map((raw) => ({ raw, lineEnd: this.#newline })))
   }
 
   /** Every record but the last has a line end; the last has one if the file's last had. */
@@ -117,10 +113,6 @@ export class CsvRecordList {
       out.push(body, isLast && !this.#endsWithNewline ? '' : lineEnd || this.#newline)
     })
     return joinCsvText(out)
-  }
-
-  #count(): number {
-    return this.#pieces.reduce((sum, piece) => sum + lengthOf(piece), 0)
   }
 
   #find(rowNumber: number): { at: number; piece: Piece; offset: number } {

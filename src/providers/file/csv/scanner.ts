@@ -3,7 +3,7 @@ import { ProviderFailure } from '../../../sheets/provider-failure.ts'
 const QUOTE = 0x22
 const LINE_FEED = 0x0a
 const CARRIAGE_RETURN = 0x0d
-const HIGHEST_BOUNDARY = 0x3b
+const CODES_OF_ASCII = 0x80
 
 /** What ended a field: the character code of its delimiter or line end, or `END_OF_TEXT`. */
 const END_OF_TEXT = -1
@@ -40,7 +40,9 @@ export class CsvScanner implements CsvFieldSpan {
 
   readonly #text: string
   readonly #openQuote: 'refuse' | 'stop'
-  readonly #isBoundary = new Uint8Array(HIGHEST_BOUNDARY + 1)
+  readonly #isBoundary = new Uint8Array(CODES_OF_ASCII)
+  /** Most characters are past the usual delimiters, and then need no second look. */
+  readonly #highestBoundary: number
 
   constructor(text: string, delimiters: string, openQuote: 'refuse' | 'stop' = 'refuse') {
     this.#text = text
@@ -48,6 +50,7 @@ export class CsvScanner implements CsvFieldSpan {
     this.#isBoundary[LINE_FEED] = 1
     this.#isBoundary[CARRIAGE_RETURN] = 1
     for (const delimiter of delimiters) this.#isBoundary[delimiter.charCodeAt(0)] = 1
+    this.#highestBoundary = this.#isBoundary.lastIndexOf(1)
   }
 
   /** Moves to the next field; false when there is none. */
@@ -91,12 +94,13 @@ export class CsvScanner implements CsvFieldSpan {
   #findTerminator(from: number): void {
     const text = this.#text
     const isBoundary = this.#isBoundary
+    const highestBoundary = this.#highestBoundary
     const length = text.length
     let at = from
     let code = END_OF_TEXT
     for (; at < length; at++) {
       code = text.charCodeAt(at)
-      if (code <= HIGHEST_BOUNDARY && isBoundary[code] === 1) break
+      if (code <= highestBoundary && isBoundary[code] === 1) break
     }
     this.end = at
     if (at === length) {

@@ -1,8 +1,11 @@
-import type { CellKind, ColumnSummary } from '../query/columns/column-summary.ts'
+import type { CellKind, ColumnSummary, NumberExceptions } from '../query/columns/column-summary.ts'
 import type { OrderedJson } from './ordered-json.ts'
 
 /** JSON Schema of the cells that a column holds now. */
-export function columnSchema({ kinds, hasEmptyCells, examples }: ColumnSummary): OrderedJson {
+export function columnSchema(
+  { kinds, hasEmptyCells, examples, exceptions }: ColumnSummary,
+  rowNumbers: Pick<Uint32Array, number>,
+): OrderedJson {
   // Nothing is known of a column without a cell but that it may come to hold anything.
   if (kinds.length === 0) return { type: ['string', 'number', 'boolean', 'null'] }
   const types = [...new Set(kinds.map((kind) => typeOf[kind]))]
@@ -10,8 +13,25 @@ export function columnSchema({ kinds, hasEmptyCells, examples }: ColumnSummary):
   return {
     type: types.length === 1 ? (types[0] ?? 'null') : types,
     ...formatOf(kinds),
+    ...(exceptions && { description: exceptionWords(exceptions, rowNumbers) }),
     ...shownExamples(examples),
   }
+}
+
+const exceptionCharacters = 40
+
+/** For those who expect a column of numbers, and for those who want to put it right. */
+function exceptionWords(
+  { count, cells, examples }: NumberExceptions,
+  rowNumbers: Pick<Uint32Array, number>,
+): string {
+  const shown = examples.map(({ cell, position }) => {
+    const text = String(cell)
+    const words = text.length > exceptionCharacters ? `${text.slice(0, exceptionCharacters)}…` : text
+    return `${typeof cell === 'string' ? JSON.stringify(words) : words} in row ${rowNumbers[position]}`
+  })
+  const others = `${count.toLocaleString('en')} of ${cells.toLocaleString('en')} cells`
+  return `Numbers, but for ${others}: ${shown.join(', ')}${count > shown.length ? ', …' : ''}.`
 }
 
 /** As displayed, everything is text, and nothing is null. */

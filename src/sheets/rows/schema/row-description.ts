@@ -25,11 +25,14 @@ export function describeRows(
   columns: readonly Column[],
   rows: readonly (readonly Cell[])[],
   indexes: ColumnIndexes,
+  rowNumbers: Uint32Array,
   values: 'typed' | 'formatted',
 ): RowDescription {
   const schemaOf = values === 'formatted' ? formattedSchema : columnSchema
   const keys = columns.map(({ key }) => JSON.stringify(key))
-  const schemas = summariesOf(columns, rows, indexes).map((summary) => orderedJsonText(schemaOf(summary)))
+  const schemas = summariesOf(columns, rows, indexes).map((summary) =>
+    orderedJsonText(schemaOf(summary, rowNumbers)),
+  )
   const emptyCell = values === 'formatted' ? '' : null
   return {
     propertiesJson: keys.map((key, at) => `${key}:${schemas[at]}`).join(','),

@@ -32,7 +32,12 @@ test('a column is summed up by the kinds of its cells, with examples from the to
   const summaries = summariesOf(snapshot.columns, rows, snapshot.indexes)
   assert.deepEqual(
     summaries,
-    columns.map(([, kinds, hasEmptyCells, examples]) => ({ kinds, hasEmptyCells, examples })),
+    columns.map(([, kinds, hasEmptyCells, examples]) => ({
+      kinds,
+      hasEmptyCells,
+      examples,
+      exceptions: null,
+    })),
   )
   assert.deepEqual(
     columnKindsOf(snapshot),
@@ -40,6 +45,25 @@ test('a column is summed up by the kinds of its cells, with examples from the to
   )
   const bare = buildSnapshot({ rows: [['a']] })
   assert.deepEqual(summariesOf(bare.columns, [], bare.indexes), [
-    { kinds: [], hasEmptyCells: false, examples: [] },
+    { kinds: [], hasEmptyCells: false, examples: [], exceptions: null },
   ])
+})
+
+test('in a column of numbers, what is none is counted and shown from the top', () => {
+  const exceptionsOf = (cells: Cell[]) => {
+    const rows = cells.map((cell) => [cell, 'x'])
+    const snapshot = buildSnapshot({ rows: [['n', 'other'], ...rows] })
+    return summariesOf(snapshot.columns, rows, snapshot.indexes)[0]?.exceptions
+  }
+  assert.deepEqual(exceptionsOf([1, null, 'n/a', 2, 'n/a', 3, true, 4, 5]), {
+    count: 3,
+    cells: 8,
+    examples: [
+      { cell: 'n/a', position: 2 },
+      { cell: true, position: 6 },
+    ],
+  })
+  assert.equal(exceptionsOf([1, 2, null]), null)
+  assert.equal(exceptionsOf(['a', null]), null)
+  assert.equal(exceptionsOf([1, 'a']), null, 'half are no numbers')
 })

@@ -19,6 +19,17 @@ export interface ColumnKinds {
 export interface ColumnSummary extends ColumnKinds {
   /** The first three different ones, from the top. */
   examples: Exclude<Cell, null>[]
+  /** Of a column in which most cells are numbers and some are not; else null. */
+  exceptions: NumberExceptions | null
+}
+
+/** What keeps a column from being one of numbers. */
+export interface NumberExceptions {
+  count: number
+  /** Filled cells, numbers and others. */
+  cells: number
+  /** The first three different ones, and where in the list each is. */
+  examples: { cell: Exclude<Cell, null>; position: number }[]
 }
 
 export type CellKind = 'number' | 'integer' | 'boolean' | 'string' | 'date' | 'date-time' | 'time'
@@ -38,7 +49,8 @@ export function summariesOf(
 ): ColumnSummary[] {
   return columns.map(({ index }, at) => {
     const column = indexedColumn({ indexes, rowNumbers: rows }, at)
-    return { ...kindsOf(column), examples: examplesIn(column, rows, index) }
+    const exceptions = exceptionsIn(column, rows, index)
+    return { ...kindsOf(column), examples: examplesIn(column, rows, index), exceptions }
   })
 }
 
@@ -71,4 +83,29 @@ function examplesIn(
     found.set(code, rows[position]?.[index] as Exclude<Cell, null>)
   }
   return [...found.values()]
+}
+
+function exceptionsIn(
+  { codes, emptyCode, textsFrom }: IndexedColumn,
+  rows: readonly (readonly Cell[])[],
+  index: number,
+): NumberExceptions | null {
+  if (textsFrom === 0 || textsFrom === emptyCode) return null
+  let cells = 0
+  let count = 0
+  const found = new Map<number, number>()
+  for (let position = 0; position < codes.length; position++) {
+    const code = codes[position] ?? emptyCode
+    if (code === emptyCode) continue
+    cells++
+    if (code < textsFrom) continue
+    count++
+    if (found.size < maxExamples && !found.has(code)) found.set(code, position)
+  }
+  if (count * 2 >= cells) return null
+  const examples = Array.from(found.values(), (position) => ({
+    cell: rows[position]?.[index] as Exclude<Cell, null>,
+    position,
+  }))
+  return { count, cells, examples }
 }
