@@ -107,7 +107,9 @@ function compareText(one: string, other: string): number {
 /** Seconds since year 0 or since midnight. A value may leave out seconds, or have fractions of them. */
 function time(cell: Cell, isValue: boolean): readonly ['date' | 'clock', seconds: number] | null {
   if (typeof cell !== 'string') return null
-  const clock = isValue ? String.raw`:(\d\d)(?::(\d\d(?:\.\d{1,9})?))?` : String.raw`:(\d\d):(\d\d)`
+  const clock = isValue
+    ? String.raw`:(\d\d)(?::(\d\d(?:\.\d{1,9})?))?`
+    : String.raw`:(\d\d):(\d\d(?:\.(?!000)\d{3})?)`
   const match = new RegExp(
     String.raw`^(?:(\d{4}-\d\d-\d\d)(?:t(\d\d)${clock})?|(\d\d|[1-9]\d{2,11})${clock})$`,
     'i',

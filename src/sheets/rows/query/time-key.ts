@@ -8,7 +8,9 @@ export type TimeShape = 'date' | 'date-time' | 'time' | 'duration'
 
 /** Hours of a duration may be many; padded, they sort as text. */
 const hourDigits = 12
-const cellPattern = /^(?:(\d{4}-\d\d-\d\d)(?:[tT](\d\d:\d\d:\d\d))?|((?:\d\d|[1-9]\d{2,11}):\d\d:\d\d))$/
+/** Milliseconds are written where there are any, and then all three. */
+const cellPattern =
+  /^(?:(\d{4}-\d\d-\d\d)(?:[tT](\d\d:\d\d:\d\d(?:\.(?!000)\d{3})?))?|((?:\d\d|[1-9]\d{2,11}):\d\d:\d\d(?:\.(?!000)\d{3})?))$/
 const valuePattern =
   /^(?:(\d{4}-\d\d-\d\d)(?:[tT](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?))?|((?:\d\d|[1-9]\d{2,11}):\d\d(?::\d\d(?:\.\d{1,9})?)?))$/
 
@@ -19,7 +21,7 @@ export function timeShape(text: string): TimeShape | null {
   if (!match || !isReal(match)) return null
   const [, date, time, clock] = match
   if (date !== undefined) return time === undefined ? 'date' : 'date-time'
-  return clock?.length === 8 && clock < '24' ? 'time' : 'duration'
+  return clock?.indexOf(':') === 2 && clock < '24' ? 'time' : 'duration'
 }
 
 /** The key of a cell's text, where it has one of these shapes. */
@@ -34,15 +36,18 @@ export function timeKeyOfValue(text: string): TimeKey | null {
 
 /** Every folded cell text that has this key. */
 export function cellTextsAt(key: TimeKey): string[] {
-  if (key.includes('.')) return []
-  if (key.startsWith('c')) return [key.slice(1).replace(/^0+(?=\d\d)/, '')]
-  const text = key.slice(1)
+  const [whole = '', decimals] = key.slice(1).split('.')
+  if (decimals !== undefined && decimals.length > 3) return []
+  const text = decimals === undefined ? whole : `${whole}.${decimals.padEnd(3, '0')}`
+  if (key.startsWith('c')) return [text.replace(/^0+(?=\d\d)/, '')]
   return text.endsWith('t00:00:00') ? [text.slice(0, 10), text] : [text]
 }
 
+const longestCell = '2026-11-15T09:30:00.250'.length
+
 /** Nearly every text is told apart by this, without the pattern. */
 function mayBeTime(text: string): boolean {
-  if (text.length < 8 || text.length > 19) return false
+  if (text.length < 8 || text.length > longestCell) return false
   const first = text.charCodeAt(0)
   return first >= 0x30 && first <= 0x39
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Change } from '../../../../sheets/change.ts'
-import { unzip } from '../workbook.fixture.ts'
+import { unzip, zip } from '../workbook.fixture.ts'
 import { assertRefused, partsAfter, sheet, workbook } from './deletion.fixture.ts'
 import { editXlsx } from './edit.ts'
 
@@ -145,12 +145,45 @@ describe('what hangs on the tab follows', () => {
     assert.equal(parts.get('xl/pivot.xml'), source('A1:C9'))
   })
 
-  test('a comment above does not stand in the way', async () => {
-    const comments = '<comments><commentList><comment ref="B4"/></commentList></comments>'
+  test('comments move along with their rows, and go with them', async () => {
+    const comments = (...refs: string[]) =>
+      `<comments><commentList>${refs.map((ref) => `<comment ref="${ref}"><text><t>${ref[0]}</t></text></comment>`).join('')}</commentList></comments>`
+    const threads = (...refs: string[]) =>
+      `<ThreadedComments>${refs.map((ref) => `<threadedComment ref="${ref}" id="{1}"/>`).join('')}</ThreadedComments>`
+    const box = (row: number, top: number, type = 'Note') =>
+      `<v:shape id="s${type}"><v:textbox/><x:ClientData ObjectType="${type}"><x:MoveWithCells/><x:Anchor>1, 15, ${top}, 2, 3, 15, ${top + 4}, 4</x:Anchor><x:Row>${row}</x:Row><x:Column>1</x:Column></x:ClientData></v:shape>`
+    const boxes = (...shapes: string[]) =>
+      `<xml xmlns:v="urn:v" xmlns:x="urn:x"><v:shapetype/>${shapes.join('')}</xml>`
     const parts = await partsAfter(
-      workbook(sheet(), [], [{ type: 'comments', path: 'xl/c.xml', data: comments }]),
+      workbook(
+        sheet(),
+        [],
+        [
+          { type: 'comments', path: 'xl/c.xml', data: comments('B4', 'C5', 'D9') },
+          { type: 'threadedComment', path: 'xl/t.xml', data: threads('B4', 'C5', 'D9') },
+          {
+            type: 'vmlDrawing',
+            path: 'xl/v.vml',
+            data: boxes(box(3, 2), box(4, 3), box(8, 7), box(8, 7, 'Button')),
+          },
+        ],
+      ),
       5,
     )
-    assert.equal(parts.get('xl/c.xml'), comments)
+    assert.equal(parts.get('xl/c.xml'), comments('B4', 'D8'))
+    assert.equal(parts.get('xl/t.xml'), threads('B4', 'D8'))
+    assert.equal(parts.get('xl/v.vml'), boxes(box(3, 2), box(7, 6), box(8, 7, 'Button')))
+  })
+
+  test('a drawing that is named and absent, and the view of a page on a Mac, stand in no way', async () => {
+    const view = '<extLst><ext><mx:PLV Mode="0" OnePage="0" WScale="0"/></ext></extLst>'
+    const bytes = workbook(
+      sheet({}, `<drawing/>${view}`),
+      [],
+      [{ type: 'drawing', path: 'xl/d.xml', data: '<x/>' }],
+    )
+    const without = [...unzip(bytes)].filter(([name]) => name !== 'xl/d.xml')
+    const parts = await partsAfter(zip(without.map(([name, data]) => ({ name, data }))), 5)
+    assert.ok(parts.get('xl/worksheets/sheet0.xml')?.includes(view))
   })
 })

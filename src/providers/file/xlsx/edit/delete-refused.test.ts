@@ -6,22 +6,16 @@ import { editXlsx } from './edit.ts'
 describe('what cannot follow stands in the way, and is named', () => {
   const attached: [what: string, type: string, data: string, why: string][] = [
     [
-      'comments',
-      'comments',
-      '<comments><commentList><comment ref="B5"/></commentList></comments>',
-      'there are comments at or below it',
-    ],
-    [
-      'threads of comments',
-      'threadedComment',
-      '<ThreadedComments><threadedComment ref="B9"/></ThreadedComments>',
-      'there are comments at or below it',
-    ],
-    [
       'pivot tables',
       'pivotTable',
       '<pivotTableDefinition><location ref="C3:D7"/></pivotTableDefinition>',
       'there is a pivot table at or below it',
+    ],
+    [
+      'boxes of comments that are no XML',
+      'vmlDrawing',
+      '<xml><v:shape><br><x:ClientData ObjectType="Note"><x:Row>8</x:Row></x:ClientData></v:shape></xml>',
+      'the tab has comments in a drawing that Rowport cannot read',
     ],
     ['form controls', 'ctrlProp', '<formControlPr/>', 'the tab has something unknown to Rowport (ctrlProp)'],
   ]

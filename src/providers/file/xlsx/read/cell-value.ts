@@ -74,7 +74,7 @@ function readCellValue(
     case 'b':
       return booleanCell(raw.trim())
     case 'd':
-      return formatIsoCell(raw.trim(), formatOf(style, workbook)?.(Number.NaN) ?? 'number')
+      return isoCell(raw.trim(), style, workbook)
     default:
       return numberCell(raw.trim(), style, workbook)
   }
@@ -92,6 +92,12 @@ function sharedString(raw: string, sharedStrings: readonly string[]): Cell {
 function booleanCell(raw: string): Cell {
   if (raw === '1' || raw === 'true') return true
   return raw === '0' || raw === 'false' ? false : raw
+}
+
+/** A format can choose by value, so the number is needed that the date would be. */
+function isoCell(raw: string, style: string | undefined, workbook: WorkbookValues): Cell {
+  const serial = serialOfIsoCell(raw, workbook.uses1904) ?? Number.NaN
+  return formatIsoCell(raw, formatOf(style, workbook)?.(serial) ?? 'number', workbook.uses1904)
 }
 
 function numberCell(raw: string, style: string | undefined, workbook: WorkbookValues): Cell {

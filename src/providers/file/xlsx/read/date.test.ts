@@ -19,11 +19,14 @@ const cases: [name: string, serial: number, kind: NumberFormatKind, expected: st
   ['a time', 0.3958333333333333, 'time', '09:30:00'],
   ['a time with a date that its format hides', 46_341.5, 'time', '12:00:00'],
   ['midnight', 0, 'time', '00:00:00'],
-  ['half a second before midnight, as a time', 0.999995, 'time', '00:00:00'],
-  ['half a second before midnight, as a date-time', 46_341.999995, 'date-time', '2026-11-16T00:00:00'],
+  ['half a second before midnight, as a time', 0.999995, 'time', '23:59:59.568'],
+  ['half a second before midnight, as a date-time', 46_341.999995, 'date-time', '2026-11-15T23:59:59.568'],
+  ['less than a millisecond before midnight', 46_341.99999999999, 'date-time', '2026-11-16T00:00:00'],
   ['a float just below midnight, as a date', 46_340.99999999999, 'date', '2026-11-15'],
-  ['seconds rounded down', 0.5 + 0.4 / 86_400, 'time', '12:00:00'],
-  ['seconds rounded up', 0.5 + 0.6 / 86_400, 'time', '12:00:01'],
+  ['milliseconds', 0.5 + 0.4 / 86_400, 'time', '12:00:00.400'],
+  ['milliseconds of a date', 46_341.395833333336 + 0.007 / 86_400, 'date-time', '2026-11-15T09:30:00.007'],
+  ['milliseconds rounded up', 0.5 + 0.9996 / 86_400, 'time', '12:00:01'],
+  ['milliseconds of a duration', 1 + 0.25 / 86_400, 'duration', '24:00:00.250'],
   ['a duration of over a day', 1.1041666666666667, 'duration', '26:30:00'],
   ['a duration of over a hundred hours', 5, 'duration', '120:00:00'],
   ['a short duration', 90 / 86_400, 'duration', '00:01:30'],
@@ -31,7 +34,7 @@ const cases: [name: string, serial: number, kind: NumberFormatKind, expected: st
   ['date or time, a day or more', 46_341, 'date-or-time', '2026-11-15'],
   ['the last day', 2_958_465, 'date', '9999-12-31'],
   ['past the last day', 2_958_466, 'date', 2_958_466],
-  ['rounded past the last day', 2_958_465.999999, 'date-time', 2_958_465.999999],
+  ['rounded past the last day', 2_958_465.999999999, 'date-time', 2_958_465.999999999],
   ['a negative number', -1, 'date', -1],
   ['a negative duration', -0.5, 'duration', -0.5],
   ['day zero', 0, 'date', 0],
@@ -65,7 +68,7 @@ test('every day from March 1900 on is what the calendar says', () => {
   )
 })
 
-const isoCases: [text: string, kind: NumberFormatKind, expected: string][] = [
+const isoCases: [text: string, kind: NumberFormatKind, expected: string | number][] = [
   ['2026-11-15', 'number', '2026-11-15'],
   ['2026-11-15', 'date-time', '2026-11-15T00:00:00'],
   ['2026-11-15T09:30:00', 'number', '2026-11-15T09:30:00'],
@@ -73,17 +76,31 @@ const isoCases: [text: string, kind: NumberFormatKind, expected: string][] = [
   ['2026-11-15T00:00:00', 'date', '2026-11-15'],
   ['2026-11-15T09:30:00', 'time', '09:30:00'],
   ['2026-11-15T09:30', 'number', '2026-11-15T09:30:00'],
-  ['2026-11-15T23:59:59.700Z', 'number', '2026-11-16T00:00:00'],
+  ['2026-11-15T23:59:59.700Z', 'number', '2026-11-15T23:59:59.700'],
   ['2026-11-15T09:30:00+02:00', 'number', '2026-11-15T09:30:00'],
   ['1850-03-01', 'number', '1850-03-01'],
   ['09:30:00', 'number', '09:30:00'],
   ['T09:30:00', 'date', '09:30:00'],
   ['15.11.2026', 'date', '15.11.2026'],
   ['2026-11-15Tlunch', 'date', '2026-11-15Tlunch'],
+  // As Excel writes them in Strict workbooks.
+  ['PT0H11M0.000S', 'time', '00:11:00'],
+  ['PT0H11M0.000S', 'number', '00:11:00'],
+  ['PT9H41M28.500S', 'time', '09:41:28.500'],
+  ['P1DT2H30M', 'duration', '26:30:00'],
+  ['PT26H30M0S', 'duration', '26:30:00'],
+  ['P', 'time', 'P'],
+  ['PT', 'time', 'PT'],
+  ['1899-12-30', 'date', 0],
+  ['1899-12-31T00:00:00', 'date-time', '1900-01-01T00:00:00'],
+  ['1900-02-27', 'date', '1900-02-28'],
+  ['1900-02-28', 'date', 60],
+  ['1900-03-01', 'date', '1900-03-01'],
+  ['1899-12-30T09:30:00', 'time', '09:30:00'],
   ['', 'date', ''],
   ['Z', 'date', 'Z'],
 ]
 
 for (const [text, kind, expected] of isoCases) {
-  test(`ISO cell "${text}" shown as ${kind}`, () => assert.equal(formatIsoCell(text, kind), expected))
+  test(`ISO cell "${text}" shown as ${kind}`, () => assert.equal(formatIsoCell(text, kind, false), expected))
 }

@@ -77,9 +77,10 @@ test('a date that is written as text is displayed by its format, as the same dat
   const expected = ['2/14/2014', '14 Feb 14 8:27', '9:30', '2014-02-14', '2014-02-14', 'soon']
   assert.deepEqual(await shownOf(cells, false), expected)
   assert.deepEqual(await shownOf(cells, true), expected)
-  const early = ['<c s="1" t="d"><v>1900-01-01</v></c>', '<c s="1" t="d"><v>1900-03-01</v></c>']
+  // Excel's first day, as it writes it in Strict workbooks.
+  const early = ['<c s="1" t="d"><v>1899-12-31</v></c>', '<c s="1" t="d"><v>1900-03-01</v></c>']
   assert.deepEqual(await shownOf(early, false), ['1/1/1900', '3/1/1900'])
-  assert.deepEqual(await shownOf(early, true), ['1900-01-01', '1900-03-01'])
+  assert.deepEqual(await shownOf(early, true), ['1899-12-31', '1900-03-01'])
 })
 
 test('a workbook written by openpyxl, as displayed', async () => {

@@ -1,16 +1,14 @@
-import { xlsxFailure } from '../../container/failure.ts'
-import { MAX_COLUMNS, MAX_FOLLOWED_PART_BYTES } from '../../container/limits.ts'
-import { readPartText, type XmlPart } from '../../container/part.ts'
+import type { XmlPart } from '../../container/part.ts'
 import type { Relationship } from '../../container/relationships.ts'
 import type { ZipArchive } from '../../container/zip.ts'
-import { parseCellReference } from '../../read/cell-reference.ts'
 import { type FormulaShift, shiftFormula } from '../formulas/formula-shift.ts'
 import { type CellRange, contains, parseRange, shiftRange, writeRange } from '../formulas/range.ts'
 import type { RowShift } from '../formulas/row-shift.ts'
 import { XmlEdits } from '../xml/xml-edits.ts'
-import { readXmlTree, type XmlElement } from '../xml/xml-tree.ts'
+import type { XmlElement } from '../xml/xml-tree.ts'
 import type { EditPlan } from './edit-plan.ts'
 import { Obstacle } from './obstacle.ts'
+import { openPart } from './open-part.ts'
 
 /** Parts beside a worksheet that know no row of it, or whose rows are seen to. By the type of their relationship. */
 const FOLLOWED_OR_WITHOUT_ROWS = new Set([
@@ -35,24 +33,6 @@ export function refuseUnknownAttachments(relationships: readonly Relationship[],
   if (unknown) throw shift.obstacle(`the tab has something unknown to Rowport (${unknown.type})`)
 }
 
-/** A comment's place is also in a drawing of the old kind, which we leave alone: none may have to move. */
-export async function refuseMovingComments(
-  archive: ZipArchive,
-  relationships: readonly Relationship[],
-  shift: RowShift,
-): Promise<void> {
-  for (const { type, path } of relationships) {
-    if (type !== 'comments' && type !== 'threadedComment') continue
-    const { root } = await openPart(archive, path)
-    for (const element of root.descendants()) {
-      const place = parseCellReference(element.attribute('ref') ?? '')
-      if (place !== -1 && Math.floor(place / MAX_COLUMNS) + 1 >= shift.firstRow) {
-        throw shift.obstacle('there are comments at or below it')
-      }
-    }
-  }
-}
-
 /** Where pivot tables stand on the tab. */
 export async function pivotTableRanges(
   archive: ZipArchive,
@@ -60,7 +40,7 @@ export async function pivotTableRanges(
 ): Promise<CellRange[]> {
   const ranges: CellRange[] = []
   for (const { type, path } of relationships) {
-    if (type !== 'pivotTable') continue
+    if (type !== 'pivotTable' || !archive.has(path)) continue
     const { root } = await openPart(archive, path)
     const range = parseRange(root.child('location')?.attribute('ref') ?? '')
     if (range) ranges.push(range)
@@ -153,10 +133,4 @@ export async function shiftPivotSource(
     edits.setAttribute(element, 'ref', writeRange(left))
   }
   return edits.isEmpty ? undefined : { ...part, text: edits.toText() }
-}
-
-async function openPart(archive: ZipArchive, path: string): Promise<{ part: XmlPart; root: XmlElement }> {
-  if (!archive.has(path)) throw xlsxFailure('damaged', `missing part ${path.slice(0, 200)}`)
-  const part = await readPartText(archive, path, MAX_FOLLOWED_PART_BYTES)
-  return { part, root: readXmlTree(part.text) }
 }

@@ -9,6 +9,8 @@ const KNOWN_EXTENSIONS = new Set([
   'conditionalFormattings',
   'dataValidations',
   'ignoredErrors',
+  // How Excel for Mac shows the page.
+  'PLV',
   'protectedRanges',
   'slicerList',
   'sparklineGroups',

@@ -10,12 +10,12 @@ import { XmlEdits } from '../xml/xml-edits.ts'
 import {
   pivotTableRanges,
   refuseChangesInPivotTables,
-  refuseMovingComments,
   refuseUnknownAttachments,
   shiftChart,
   shiftDrawing,
   shiftPivotSource,
 } from './attachments.ts'
+import { shiftComments } from './comments.ts'
 import type { EditPlan } from './edit-plan.ts'
 import { shiftForeignSections } from './sections.ts'
 import { sheetPieces } from './sheet-rewrite.ts'
@@ -43,9 +43,10 @@ export async function followChanges(
   refuseChangesInPivotTables(await pivotTableRanges(archive, attachments), plan)
   if (!plan.shift.isEmpty) {
     refuseUnknownAttachments(attachments, plan.shift)
-    await refuseMovingComments(archive, attachments, plan.shift)
+    changed.push(...(await shiftComments(archive, attachments, plan.shift)))
     for (const { type, path } of attachments) {
-      if (type === 'drawing') changed.push(await shiftDrawing(archive, path, plan.shift))
+      // One that is named and absent has no anchors that could have to follow.
+      if (type === 'drawing' && archive.has(path)) changed.push(await shiftDrawing(archive, path, plan.shift))
     }
     changed.push(...(await followDeletions(archive, workbook, tab, formulaShift)))
   }
@@ -91,7 +92,8 @@ async function followIntoCharts(
   const changed: (XmlPart | undefined)[] = []
   for (const drawing of attachments.filter(({ type }) => type === 'drawing')) {
     for (const { type, path } of await readRelationships(archive, drawing.path)) {
-      if (type === 'chart' || type === 'chartEx') changed.push(await shiftChart(archive, path, formulaShift))
+      const isChart = (type === 'chart' || type === 'chartEx') && archive.has(path)
+      if (isChart) changed.push(await shiftChart(archive, path, formulaShift))
     }
   }
   return changed
