@@ -9,6 +9,8 @@ export interface Config {
   port: number
   /** How people reach this server, without a slash at the end. */
   baseUrl: string
+  /** Else it is a guess, good for this machine. */
+  isBaseUrlSet: boolean
   dataFolder: string
   store: StoreSetting
   /** Where instances share their state; null = this process is the only one, or the store serves for that too. */
@@ -233,6 +235,7 @@ export function parseConfig(env: NodeJS.ProcessEnv, isTerminal: boolean): Config
   return {
     host,
     port,
+    isBaseUrlSet: data.BASE_URL !== undefined,
     baseUrl: (data.BASE_URL ?? `http://${reachableAt(host)}:${port}`).replace(/\/+$/, ''),
     dataFolder,
     store: data.DATABASE_URL

@@ -166,6 +166,8 @@ export function configOf(folder: string, settings: Partial<Config> = {}): Config
     host: '127.0.0.1',
     port: 0,
     baseUrl: 'http://rowport.test',
+    // Links in answers lead to the port that the test asked.
+    isBaseUrlSet: false,
     dataFolder: folder,
     store: { kind: 'sqlite', path: join(folder, 'rowport.db') },
     redisUrl: null,

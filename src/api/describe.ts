@@ -51,6 +51,7 @@ async function descriptionReply(
     address: asked.address,
     rowNumbers,
     isPublic: facts.access === 'public-read',
+    baseUrl: parts.ownAddress(request),
   }
   const name = nameOf(described)
   const etag = etagOf(hash('sha256', `${name} ${snapshot.contentHash}`, 'base64url').slice(0, 22))
@@ -87,10 +88,11 @@ export interface Described {
   address: SheetAddress
   rowNumbers: boolean
   isPublic: boolean
+  baseUrl: string
 }
 
-function nameOf({ what, address, rowNumbers, isPublic }: Described): string {
-  return `${what} ${pathOf(address)} ${rowNumbers} ${isPublic}`
+function nameOf({ what, address, rowNumbers, isPublic, baseUrl }: Described): string {
+  return `${what} ${baseUrl}${pathOf(address)} ${rowNumbers} ${isPublic}`
 }
 
 /**
@@ -112,11 +114,9 @@ export async function keptDescription(
   return made
 }
 
-function descriptionOf(
-  { what, address, rowNumbers, isPublic }: Described,
-  snapshot: IndexedSnapshot,
-): string {
-  if (what === 'openapi') return sheetDocument(address, snapshot, isPublic)
+function descriptionOf(described: Described, snapshot: IndexedSnapshot): string {
+  const { what, address, rowNumbers } = described
+  if (what === 'openapi') return sheetDocument(described, snapshot)
   return orderedJsonText({
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     title: `A row of ${pathOf(address)}`,
@@ -126,7 +126,7 @@ function descriptionOf(
 
 /** `/openapi.json`: the same for everyone, without a key. */
 export function describeApi({ request }: Exchange, parts: ApiParts): Soon<Reply> {
-  const { text, etag } = apiText()
+  const { text, etag, bodies } = apiText(parts.ownAddress(request))
   const coding = acceptedCoding(request.headers['accept-encoding'])
   const held = variantHeld(request.headers['if-none-match'], etag, 'json', coding)
   if (held !== null) return { status: 304, base: notModifiedHeaders, headers: ['ETag', held], body: null }
@@ -137,7 +137,7 @@ export function describeApi({ request }: Exchange, parts: ApiParts): Soon<Reply>
       chunks: [text],
       sources: [text],
       coding,
-      bodies: bodiesOfApi,
+      bodies,
       isHead: request.method === 'HEAD',
       accountId: everyone,
       onFailure: () => {},
@@ -154,19 +154,33 @@ export function describeApi({ request }: Exchange, parts: ApiParts): Soon<Reply>
 /** Stands for all, where turns are counted by account; no account is called so. */
 const everyone = ''
 
-let keptApiText: { text: Uint8Array; etag: string } | null = null
-
-function apiText(): { text: Uint8Array; etag: string } {
-  if (keptApiText) return keptApiText
-  const text = Buffer.from(apiDocument())
-  keptApiText = { text, etag: etagOf(hash('sha256', text, 'base64url').slice(0, 22)) }
-  return keptApiText
+interface ApiText {
+  text: Uint8Array
+  etag: string
+  /** One text in few codings: nothing that could grow. */
+  bodies: KeptBodies
 }
 
-const keptOfApi = new Map<string, readonly Uint8Array[]>()
-/** One text in few codings: nothing that could grow. */
-const bodiesOfApi: KeptBodies = {
-  bytes: 0,
-  get: (name) => keptOfApi.get(name),
-  keep: (name, pieces) => void keptOfApi.set(name, pieces),
+/** One for each address at which this server is reached; what strangers make up is soon forgotten. */
+const apiTexts = new Map<string, ApiText>()
+const maxApiTexts = 4
+
+function apiText(baseUrl: string): ApiText {
+  const known = apiTexts.get(baseUrl)
+  if (known) return known
+  const text = Buffer.from(apiDocument(baseUrl))
+  const kept = new Map<string, readonly Uint8Array[]>()
+  const made: ApiText = {
+    text,
+    etag: etagOf(hash('sha256', text, 'base64url').slice(0, 22)),
+    bodies: {
+      bytes: 0,
+      get: (name) => kept.get(name),
+      keep: (name, pieces) => void kept.set(name, pieces),
+    },
+  }
+  const [oldest] = apiTexts.keys()
+  if (oldest !== undefined && apiTexts.size >= maxApiTexts) apiTexts.delete(oldest)
+  apiTexts.set(baseUrl, made)
+  return made
 }

@@ -32,15 +32,16 @@ export async function readRows(asked: RowsRequest, parts: ApiParts): Promise<Rep
   const accountId = account.id
   const reply: Soon<Reply | Refusal> =
     rowNumber === undefined
-      ? listReply(readerOf(asked), { accountId, wish, listQuery, parameters }, sheet, parts)
+      ? listReply(readerOf(asked, parts), { accountId, wish, listQuery, parameters }, sheet, parts)
       : rowReply(asked, { accountId, rowNumber, wish, fields: listQuery.fields }, sheet, parts)
   return pass.key === null ? then(reply, (made) => forPublicReader(made, facts)) : reply
 }
 
-function readerOf({ exchange: { request }, address }: RowsRequest): ListReader {
+function readerOf({ exchange: { request }, address }: RowsRequest, { ownAddress }: ApiParts): ListReader {
   const { headers, method } = request
   return {
     address,
+    baseUrl: ownAddress(request),
     isHead: method === 'HEAD',
     accept: headers.accept,
     acceptEncoding: headers['accept-encoding'],

@@ -1,11 +1,12 @@
 import type { AdmissionCall, Pass } from '../admission/judge.ts'
 import { Refusal } from '../errors.ts'
-import type { WriteOrder } from '../sheets/writing/order.ts'
+import type { Wish, WriteOrder } from '../sheets/writing/order.ts'
 import { readBody } from './request/body.ts'
 import { fingerprintOf, parseIdempotencyKey } from './request/idempotency-key.ts'
 import { presentedKeyHash } from './request/presented-key.ts'
 import { type Parameters, parseRowNumber } from './request/query.ts'
 import { type ApiParts, admitRows, type RowsRequest } from './request/rows-request.ts'
+import { typedForm } from './request/typed-form.ts'
 import { parseWish, type WriteKind } from './request/write-wish.ts'
 import type { Reply } from './response/reply.ts'
 import { replayReply, writeReply } from './response/write-reply.ts'
@@ -85,7 +86,7 @@ async function ordered(
 async function toOrder(
   { asked, kind, pass, body }: AdmittedWrite,
   claim: string | null,
-  { admission, turns }: ApiParts,
+  { admission, reading, turns }: ApiParts,
 ): Promise<WriteOrder | Refusal> {
   const { exchange, address } = asked
   const { account, sheet, parameters } = pass
@@ -94,8 +95,18 @@ async function toOrder(
   const asking = await parseWish(asked, parameters, kind, body, () => turns.next(account.id))
   if (asking instanceof Refusal) return asking
   if (sheet.needsReconnect) return new Refusal('token_expired')
+  const wish = asking.isForm ? await typedWish(asking.wish, sheet, reading) : asking.wish
   const keyHash = presentedKeyHash(exchange.request, parameters)
   const call: AdmissionCall = { address, keyHash, intent: 'write' }
   const stillAdmitted = () => admission.stillAdmits(call)
-  return { ...asking, sheet, accountId: account.id, claim, stillAdmitted }
+  return { wish, bytes: asking.bytes, sheet, accountId: account.id, claim, stillAdmitted }
+}
+
+/** A form's texts become what the columns hold, as far as that is known before the write. */
+async function typedWish(wish: Wish, sheet: Pass['sheet'], reading: ApiParts['reading']): Promise<Wish> {
+  if (wish.kind === 'delete') return wish
+  const { indexed } = await reading.read(sheet, { values: 'typed', mustAskProvider: false })
+  const snapshot = await indexed
+  if (wish.kind === 'add') return { ...wish, rows: wish.rows.map((row) => typedForm(row, snapshot)) }
+  return { ...wish, row: typedForm(wish.row, snapshot) }
 }

@@ -72,7 +72,7 @@ export function assembleDashboard(needs: DashboardNeeds): { dashboard: Dashboard
     }),
     shareUse: createShareUse(store, uploads, config.shares),
     usageFigures: createUsageFigures({ store, usage, plans, clock, turns: api.turns }),
-    ownerReading: createOwnerReading(api, unread),
+    ownerReading: createOwnerReading(api, unread, baseUrl),
     endAccount: createAccountEnding(store, connections, uploads),
     addressOf: (request) => clientAddress(request, trustedProxies),
   })

@@ -27,7 +27,11 @@ const patienceMs = 1_000
  * The rows of a sheet for its owner, written as the API writes them. It stands beside admission and not behind it: the
  * session has said already whose sheet it is.
  */
-export function createOwnerReading(parts: ApiParts, unread: UnreadAnswers): OwnerReading {
+export function createOwnerReading(
+  parts: ApiParts,
+  unread: UnreadAnswers,
+  baseUrl: () => string,
+): OwnerReading {
   return {
     async rows(sheet, isConnectionOver, query) {
       if (sheet.credentialId !== null && isConnectionOver) return new Refusal('token_expired')
@@ -43,7 +47,7 @@ export function createOwnerReading(parts: ApiParts, unread: UnreadAnswers): Owne
         if (listQuery instanceof Refusal) return listQuery
         const { accountId } = sheet
         const asked = { wish: { ...wish, format: 'json' as const }, listQuery, parameters, maxRowsBytes }
-        const reply = await listReply(plainReader(sheet), { accountId, ...asked }, read, parts)
+        const reply = await listReply(plainReader(sheet, baseUrl()), { accountId, ...asked }, read, parts)
         return reply instanceof Refusal ? reply : madeJson(reply.body, accountId)
       } catch (error) {
         return refusalFor(error)
@@ -61,13 +65,14 @@ export function createOwnerReading(parts: ApiParts, unread: UnreadAnswers): Owne
     },
     async description(of) {
       const read = of && (await Promise.race([readOf(of.sheet), sleep(patienceMs, null, { ref: false })]))
-      if (!of || !read || read.snapshot.columns.length === 0) return madeJson(apiDocument(), null)
+      if (!of || !read || read.snapshot.columns.length === 0) return madeJson(apiDocument(baseUrl()), null)
       const { accountSlug, sheet } = of
       const described = {
         what: 'openapi',
         address: { form: 'a', accountSlug, sheetSlug: sheet.slug },
         rowNumbers: false,
         isPublic: sheet.access === 'public-read',
+        baseUrl: baseUrl(),
       } as const
       const nextTurn = () => parts.turns.next(sheet.accountId)
       const text = await keptDescription(described, read.snapshot, read.bodies, nextTurn)
@@ -112,9 +117,10 @@ function bounded(query: string): string {
 }
 
 /** A reader of Form B who is content with anything: no coding, no condition. */
-function plainReader({ id }: SheetRecord): ListReader {
+function plainReader({ id }: SheetRecord, baseUrl: string): ListReader {
   const address = { form: 'b', sheetId: id } as const
-  return { address, isHead: false, accept: undefined, acceptEncoding: undefined, ifNoneMatch: undefined }
+  const takesAnything = { accept: undefined, acceptEncoding: undefined, ifNoneMatch: undefined }
+  return { address, baseUrl, isHead: false, ...takesAnything }
 }
 
 function refusalFor(error: unknown): Refusal {

@@ -8,6 +8,7 @@ import type { Config } from '../config.ts'
 import { StoreUnwritable } from '../errors.ts'
 import { trustProxies } from '../http/client-address.ts'
 import { createCompression } from '../http/compression.ts'
+import { createOwnAddress } from '../http/own-address.ts'
 import { createUnreadAnswers } from '../http/unread-answers.ts'
 import { startResealing } from '../management/connections/resealing.ts'
 import { observeAll } from '../reporting/observe.ts'
@@ -79,7 +80,8 @@ export async function startServer(
   const isDraining = () => drain.isDraining
   const querying = createQuerying({ shares, turns, clock, observe })
   const compression = createCompression({ shares, clock, observe })
-  const apiParts = { admission, reading, writing, querying, compression, turns, clock, observe }
+  const ownAddress = createOwnAddress(() => workshop.baseUrl, config.isBaseUrlSet)
+  const apiParts = { admission, reading, writing, querying, compression, turns, clock, observe, ownAddress }
   const unread = createUnreadAnswers(
     {
       maxBytes: (maxHeldBytes * shares.unread_percent) / 100,

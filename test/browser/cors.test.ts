@@ -43,6 +43,17 @@ test('a page of any origin reads and writes with a key, and sees headers and err
     assert.equal(added.status, 201)
     assert.equal(added.location, `${sheet.formA}/3`)
 
+    // What tracing tools and older libraries add to every request, without asking anyone.
+    const traced = {
+      traceparent: '00-1-1-01',
+      baggage: 'a=b',
+      'sentry-trace': '1',
+      'X-Requested-With': 'XMLHttpRequest',
+    }
+    const more = { Prefer: 'return=minimal', Range: 'bytes=0-1', 'X-Anything-At-All': '1' }
+    const sent = await call(sheet.formA, { headers: { ...headers, ...traced, ...more } })
+    assert.equal(sent.status, 200)
+
     const refused = await call(sheet.formB, { headers: { 'X-API-Key': 'wrong' } })
     assert.equal(refused.status, 403)
     assert.match(refused.body, /"forbidden"/)

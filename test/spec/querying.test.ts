@@ -85,7 +85,7 @@ test('totals and links are those of the rows that match, and lead through all of
       `${base}?price%5Bgte%5D=10&sort=-price&limit=1&fields=name&_=7&utm_source=x`
     const seen: unknown[] = []
     while (next) {
-      const answer = await get(next)
+      const answer = await get(next.replace(/^http:\/\/[^/]+/, ''))
       assert.equal(answer.headers.get('x-total-count'), '3')
       const body = (await answer.json()) as { name: string }[] | { data: { name: string }[] }
       seen.push(...(Array.isArray(body) ? body : body.data).map(({ name }) => name))

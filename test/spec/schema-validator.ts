@@ -86,15 +86,15 @@ const keywords: Record<string, Check> = {
     return typeof value === 'string' && !shape.test(value) ? [`${at}: ${value} is no ${rule}`] : []
   },
   anyOf: (rule, value, { root, at }) => someOf(rule, value, root, at, (matching) => matching > 0),
+  allOf: (rule, value, { root, at }) =>
+    (rule as Json[]).flatMap((schema) => problemsWith(value, schema, root, at)),
   oneOf: (rule, value, { root, at }) => someOf(rule, value, root, at, (matching) => matching === 1),
 }
 
-/** As RFC 3339 has them, zone included; and the local ones of the OpenAPI registry. */
+/** As RFC 3339 has them, zone included. */
 const formats: Record<string, RegExp> = {
   date: /^\d{4}-\d{2}-\d{2}$/,
   'date-time': /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:Z|[+-]\d{2}:\d{2})$/i,
-  'date-time-local': /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?$/i,
-  'time-local': /^\d{2}:\d{2}:\d{2}(?:\.\d+)?$/,
 }
 
 function someOf(

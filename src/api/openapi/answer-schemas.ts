@@ -5,8 +5,11 @@ import type { OrderedJson } from '../../sheets/rows/schema/ordered-json.ts'
 type Json = { [key: string]: OrderedJson }
 
 const row = { $ref: '#/components/schemas/Row' }
-/** Also as it is answered: what was written need not be of the types that were there before. */
-export const writtenRow = { $ref: '#/components/schemas/RowToWrite' }
+/** With its number: the one thing that is needed to change it next. */
+const addedRow = { $ref: '#/components/schemas/AddedRow' }
+/** Also as it is answered: what was written need not be there in every column. */
+const writtenRow = { $ref: '#/components/schemas/WrittenRow' }
+export const rowToWrite = { $ref: '#/components/schemas/RowToWrite' }
 const asOf = {
   type: 'string',
   format: 'date-time',
@@ -34,15 +37,18 @@ export function listAnswer(form: 'a' | 'b'): Json {
 
 const listEnvelope = object({
   data: { type: 'array', items: row },
-  meta: object({
-    total: anyNumber,
-    count: anyNumber,
-    limit: { type: ['integer', 'null'] },
-    offset: anyNumber,
-    columns: { type: 'array', items: { type: 'string' } },
-    rows: rowNumbers,
-    as_of: asOf,
-  }),
+  meta: object(
+    {
+      total: anyNumber,
+      count: anyNumber,
+      limit: { type: ['integer', 'null'] },
+      offset: anyNumber,
+      columns: { type: 'array', items: { type: 'string' } },
+      rows: rowNumbers,
+      as_of: asOf,
+    },
+    { next: { type: 'string', description: 'The address of the next page, where there is one.' } },
+  ),
 })
 
 const warnings = {
@@ -50,23 +56,18 @@ const warnings = {
   items: { type: 'string' },
   description: 'Only where what was done is not quite what was asked for.',
 }
+const success = { type: 'boolean', const: true }
 
 export function added(form: 'a' | 'b'): Json {
-  const rows = { type: 'array', items: writtenRow }
+  const rows = { type: 'array', items: addedRow }
   if (form === 'b') {
     const meta = object({ rows_added: anyNumber }, { rows: rowNumbers, warnings })
     return object({ data: rows, meta })
   }
-  return object(
-    { success: { const: true }, message: { type: 'string' }, rows_added: anyNumber, rows },
-    { warnings },
-  )
+  return object({ success, message: { type: 'string' }, rows_added: anyNumber, rows }, { warnings })
 }
 
 export function changed(form: 'a' | 'b'): Json {
   if (form === 'b') return object({ data: writtenRow, meta: object({ row: anyNumber }, { warnings }) })
-  return object(
-    { success: { const: true }, message: { type: 'string' }, row: anyNumber, data: writtenRow },
-    { warnings },
-  )
+  return object({ success, message: { type: 'string' }, row: anyNumber, data: writtenRow }, { warnings })
 }

@@ -1,15 +1,15 @@
 import type { SheetAddress } from '../../admission/judge.ts'
+import { anyCell } from '../../sheets/rows/schema/column-schema.ts'
 import { JsonText, type OrderedJson, orderedJsonText } from '../../sheets/rows/schema/ordered-json.ts'
 import { rowSchema } from '../../sheets/rows/schema/row-schema.ts'
 import type { IndexedSnapshot } from '../../sheets/rows/snapshot.ts'
 import { pathOf } from '../request/routes.ts'
-import { cellSchema, componentsOf, security } from './components.ts'
-import { errorResponses } from './error-responses.ts'
+import { componentsOf, security } from './components.ts'
+import { createErrorResponses, type ErrorResponses } from './error-responses.ts'
 import {
   descriptionPath,
   errorFormIn,
   notModified,
-  options,
   rowPath,
   rowsPath,
   type SheetOperations,
@@ -20,79 +20,132 @@ type Json = { [key: string]: OrderedJson }
 
 const openapi = '3.1.0'
 
-const anyCell = orderedJsonText(cellSchema)
+/** What the description of one sheet depends on, beside its rows. */
+export interface SheetToDescribe {
+  address: SheetAddress
+  isPublic: boolean
+  /** Where the reader reaches this server. */
+  baseUrl: string
+}
 
 /** The description of one sheet, in the form in which it was asked for. */
-export function sheetDocument(address: SheetAddress, snapshot: IndexedSnapshot, isPublic: boolean): string {
-  const { columns, rowNumbers, description } = snapshot
+export function sheetDocument(
+  { address, isPublic, baseUrl }: SheetToDescribe,
+  snapshot: IndexedSnapshot,
+): string {
   const path = pathOf(address)
-  const keys = columns.map(({ key }) => key)
-  const exampleRows = description.exampleRowsJson.map((json) => new JsonText(json))
+  const errors = createErrorResponses()
+  const columns = describedColumns(snapshot)
   const sheet: SheetOperations = {
     form: address.form,
+    url: baseUrl + path,
+    errors,
     pathParameters: [],
-    filters: filterParameters(keys),
-    exampleRows,
-    exampleRowNumbers: [...rowNumbers.subarray(0, exampleRows.length)],
-    columns: new JsonText(`[${description.keysJson}]`),
-    totalRows: rowNumbers.length,
+    filters: filterParameters(columns.keys),
+    exampleRows: columns.exampleRows,
+    exampleRowNumbers: [...snapshot.rowNumbers.subarray(0, columns.exampleRows.length)],
+    exampleToAdd: columns.exampleRows[0] ?? columns.madeUpRow,
+    exampleChange: columns.exampleChange,
+    columns: columns.keys,
+    totalRows: snapshot.rowNumbers.length,
     isPublic,
   }
-  // With `row_numbers=true` a row has it, and in the answer to a write.
-  const row = rowSchema(description, 'sometimes')
-  const rowToWrite = {
-    type: 'object',
-    properties: new JsonText(`{${keys.map((key) => `${JSON.stringify(key)}:${anyCell}`).join(',')}}`),
-    minProperties: 1,
-  }
+  const paths = { [path]: rowsPath(sheet), [`${path}/{row}`]: rowPath(sheet) }
   return orderedJsonText({
     openapi,
     info: {
       title: `Rowport: ${address.form === 'a' ? `${address.accountSlug}/${address.sheetSlug}` : address.sheetId}`,
-      version: '1',
       description: 'The rows of one spreadsheet. Types are those of the cells that it holds now.',
+      ...ofEveryDescription(baseUrl),
     },
-    servers,
+    servers: [{ url: baseUrl }],
+    tags: [rowsTag],
     security,
-    paths: sheetPaths(path, sheet),
-    components: componentsOf({ row, rowToWrite }, [errorFormIn(address.form)]),
+    paths,
+    components: componentsOf(columns.schemas, [errorFormIn(address.form)], errors, true),
   })
 }
 
-let keptApiDocument: string | null = null
+/**
+ * The columns as a description has them. One called `__proto__` is left out: half of the tools that read descriptions lose or
+ * break what has that name. Rows have it all the same, so others than those described are then allowed.
+ */
+function describedColumns({ columns, description }: IndexedSnapshot) {
+  const shown = [...columns.keys()].filter((at) => columns[at]?.key !== '__proto__')
+  const only = <T>(all: readonly T[]): T[] => shown.map((at) => all[at] as T)
+  const areAllShown = shown.length === columns.length
+  const open = areAllShown ? {} : { additionalProperties: anyCell }
+  const keysJson = only(description.keysJson)
+  const row = { ...rowSchema({ keysJson, propertiesJson: only(description.propertiesJson) }, 'sometimes') }
+  const properties = new JsonText(`{${only(description.writtenPropertiesJson).join(',')}}`)
+  const required = new JsonText(`[${keysJson.join(',')}]`)
+  const rowOf = (cells: readonly string[]) =>
+    new JsonText(`{${keysJson.map((key, at) => `${key}:${cells[at]}`).join(',')}}`)
+  const examples = description.exampleRowsJson.map(only)
+  const [first = []] = examples
+  const changed = Math.max(
+    0,
+    first.findIndex((cell) => cell !== 'null'),
+  )
+  return {
+    keys: only(columns).map(({ key }) => key),
+    exampleRows: examples.map(rowOf),
+    /** Where there is no row to take one from. */
+    madeUpRow: rowOf(keysJson.map(() => '"text"')),
+    exampleChange: new JsonText(`{${keysJson[changed]}:${first[changed] ?? '"text"'}}`),
+    schemas: {
+      row: { ...row, ...open },
+      rowToWrite: { type: 'object', properties, ...open, minProperties: 1 },
+      writtenRow: { type: 'object', properties, ...open, required },
+    },
+  }
+}
 
 /** The description of all that the API can do, for any sheet. */
-export function apiDocument(): string {
-  keptApiDocument ??= orderedJsonText({
+export function apiDocument(baseUrl: string): string {
+  const errors = createErrorResponses()
+  const schemas = {
+    row: { type: 'object', additionalProperties: anyCell },
+    rowToWrite: { type: 'object', additionalProperties: anyCell, minProperties: 1 },
+    writtenRow: { type: 'object', additionalProperties: anyCell },
+  }
+  const paths = {
+    ...sheetPaths('/api/sheets/{account}/{sheet}', anySheet('a', ['account', 'sheet'], errors)),
+    ...sheetPaths('/v1/sheets/{sheet_id}', anySheet('b', ['sheet_id'], errors)),
+    '/v1/sheets': sheetsPath(errors),
+    '/openapi.json': apiPath(errors),
+  }
+  return orderedJsonText({
     openapi,
     info: {
       title: 'Rowport',
-      version: '1',
       description:
         'Spreadsheets as JSON. Each sheet has two addresses that give the same rows to the same callers; each sheet ' +
-        'also describes itself, with its own columns: add `/openapi.json` or `/schema` to its address.',
+        'also describes itself, with its own columns: add `/openapi.json` or `/schema` to its address. Whatever answers to GET ' +
+        'answers to HEAD and OPTIONS too.',
+      ...ofEveryDescription(baseUrl),
     },
-    servers,
+    servers: [{ url: baseUrl }],
+    tags: [
+      rowsTag,
+      { name: 'Sheets', description: 'Which sheets there are.' },
+      { name: 'Descriptions', description: 'What can be asked for, told to programs.' },
+    ],
     security,
-    paths: {
-      ...sheetPaths('/api/sheets/{account}/{sheet}', anySheet('a', ['account', 'sheet'])),
-      ...sheetPaths('/v1/sheets/{sheet_id}', anySheet('b', ['sheet_id'])),
-      '/v1/sheets': sheetsPath(),
-      '/openapi.json': apiPath(),
-    },
-    components: componentsOf(
-      {
-        row: { type: 'object', additionalProperties: cellSchema },
-        rowToWrite: { type: 'object', additionalProperties: cellSchema, minProperties: 1 },
-      },
-      ['flat', 'nested'],
-    ),
+    paths,
+    components: componentsOf(schemas, ['flat', 'nested'], errors, false),
   })
-  return keptApiDocument
 }
 
-/** Wherever the description came from. */
-const servers = [{ url: '/' }]
+const rowsTag = { name: 'Rows', description: 'Reading and writing the rows of a sheet.' }
+
+function ofEveryDescription(baseUrl: string): Json {
+  return {
+    version: '1',
+    contact: { name: 'Docs', url: `${baseUrl}/docs` },
+    license: { name: 'MIT', identifier: 'MIT' },
+  }
+}
 
 function sheetPaths(path: string, sheet: SheetOperations): Json {
   return {
@@ -103,64 +156,58 @@ function sheetPaths(path: string, sheet: SheetOperations): Json {
   }
 }
 
-function anySheet(form: 'a' | 'b', names: readonly string[]): SheetOperations {
+function anySheet(form: 'a' | 'b', names: readonly string[], errors: ErrorResponses): SheetOperations {
   const schema = { type: 'string' }
+  const row = { name: 'Oak table', price: 420, in_stock: true }
   return {
     form,
+    url: '',
+    errors,
     pathParameters: names.map((name) => ({ name, in: 'path', required: true, schema })),
     filters: [anyFilter],
-    exampleRows: [{ name: 'Oak table', price: 420, in_stock: true }],
+    exampleRows: [row],
     exampleRowNumbers: [2],
-    columns: ['name', 'price', 'in_stock'],
+    exampleToAdd: row,
+    exampleChange: { price: 420 },
+    columns: null,
     totalRows: 1,
     isPublic: false,
   }
 }
 
-function sheetsPath(): Json {
+function sheetsPath(errors: ErrorResponses): Json {
   const text = { type: 'string' }
   const properties = { id: text, slug: text, access: text, paused: { type: 'boolean' }, url: text }
   const data = { type: 'array', items: { type: 'object', properties, required: Object.keys(properties) } }
   const count = { type: 'integer' }
   const meta = { type: 'object', properties: { total: count, count }, required: ['total', 'count'] }
   const schema = { type: 'object', properties: { data, meta }, required: ['data', 'meta'] }
-  const errors = errorResponses('list_sheets', 'nested')
-  const responses = (success: OrderedJson) => ({ 200: success, ...errors })
+  const listed = { description: 'The sheets.', content: { 'application/json': { schema } } }
   return {
     get: {
       operationId: 'listSheets',
       summary: 'The sheets that the key may read',
-      responses: responses({ description: 'The sheets.', content: { 'application/json': { schema } } }),
+      description: 'The sheets that the key may read, with their addresses.',
+      tags: ['Sheets'],
+      responses: { 200: listed, ...errors.of('list_sheets', 'nested') },
     },
-    head: {
-      operationId: 'headSheets',
-      summary: 'The headers of GET',
-      responses: responses({ description: 'Like GET, without the body.' }),
-    },
-    options,
   }
 }
 
-function apiPath(): Json {
-  const shared = { parameters: [ifNoneMatch], security: [] }
+function apiPath(errors: ErrorResponses): Json {
   const document = {
     description: 'OpenAPI 3.1.',
     content: { 'application/json': { schema: { type: 'object' } } },
   }
-  const head = { description: 'Like GET, without the body.' }
   return {
     get: {
       operationId: 'readApiDescription',
       summary: 'This description; no key is needed',
-      ...shared,
-      responses: { 200: document, 304: notModified },
+      description: 'The description of the whole API, for any sheet.',
+      tags: ['Descriptions'],
+      parameters: [ifNoneMatch],
+      security: [],
+      responses: { 200: document, 304: notModified, ...errors.of('none', 'flat') },
     },
-    head: {
-      operationId: 'headApiDescription',
-      summary: 'The headers of GET',
-      ...shared,
-      responses: { 200: head, 304: notModified },
-    },
-    options,
   }
 }

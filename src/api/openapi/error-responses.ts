@@ -17,13 +17,69 @@ const examples: Record<string, string> = {
   reason: 'the file does not exist any more',
 }
 
-export function errorResponses(operation: Operation, form: ErrorForm): Record<string, OrderedJson> {
-  const byStatus = Map.groupBy(codesRaisedIn(operation, form), (code) => errorTable[code].status)
-  return Object.fromEntries(
-    [...byStatus]
-      .sort(([one], [other]) => one - other)
-      .map(([status, sameStatus]) => [String(status), errorResponse(sameStatus, form)]),
-  )
+/** The refusals of one description: each answer stands in its components once, and operations refer to it. */
+export interface ErrorResponses {
+  /** By status. */
+  of(operation: Operation, form: ErrorForm): Record<string, OrderedJson>
+  /** All that were asked for. */
+  components(): Record<string, OrderedJson>
+}
+
+export function createErrorResponses(): ErrorResponses {
+  const named = new Map<string, { content: string; response: OrderedJson }>()
+
+  return {
+    of(operation, form) {
+      const byStatus = Map.groupBy(codesRaisedIn(operation, form), (code) => errorTable[code].status)
+      const responses = [...byStatus].sort(([one], [other]) => one - other)
+      return Object.fromEntries(
+        responses.map(([status, codes]) => [String(status), reference(status, codes, operation, form)]),
+      )
+    },
+    components: () => Object.fromEntries([...named].map(([name, { response }]) => [name, response])),
+  }
+
+  function reference(status: number, codes: readonly ErrorCode[], operation: Operation, form: ErrorForm) {
+    const suffix = form === 'flat' ? '' : 'ById'
+    const plain = statusNames[status] ?? `Status${status}`
+    const content = codes.join(' ')
+    for (const name of [plain, `${plain}${placeNames[operation] ?? ''}`]) {
+      const known = named.get(name + suffix)
+      if (!known) named.set(name + suffix, { content, response: errorResponse(codes, form) })
+      if (!known || known.content === content) return { $ref: `#/components/responses/${name}${suffix}` }
+    }
+    throw new Error(`Two different answers of status ${status} to ${operation}`)
+  }
+}
+
+const statusNames: Record<number, string> = {
+  400: 'BadRequest',
+  401: 'Unauthorized',
+  403: 'Forbidden',
+  404: 'NotFound',
+  408: 'RequestTimeout',
+  409: 'Conflict',
+  412: 'PreconditionFailed',
+  413: 'PayloadTooLarge',
+  417: 'ExpectationFailed',
+  422: 'KeyReused',
+  429: 'TooManyRequests',
+  431: 'HeadersTooLarge',
+  500: 'InternalError',
+  502: 'ProviderFailed',
+  503: 'Unavailable',
+}
+
+/** Where an operation can be refused for other reasons than those before it. */
+const placeNames: Partial<Record<Operation, string>> = {
+  list_rows: 'ToList',
+  get_row: 'ToRead',
+  add_rows: 'ToAdd',
+  update_row: 'ToUpdate',
+  delete_row: 'ToDelete',
+  describe: 'ToDescribe',
+  list_sheets: 'ToListSheets',
+  none: 'Anywhere',
 }
 
 /** Those first that can be met in most places. */
@@ -41,15 +97,14 @@ function placesOf(code: ErrorCode): number {
   return raisedIn.length * (onlyIn === undefined ? 2 : 1)
 }
 
-export function errorResponse(codes: readonly ErrorCode[], form: ErrorForm): OrderedJson {
+function errorResponse(codes: readonly ErrorCode[], form: ErrorForm): OrderedJson {
   const answers = codes.map((code) => {
     const retryAfterSeconds = code === 'rate_limited' ? 12 : undefined
     const refusal = new Refusal(code, {
       fill: examples,
       ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
     })
-    const value = errorBody(refusal, form) as OrderedJson
-    return [code, { summary: errorTable[code].message, value }] as const
+    return [code, { value: errorBody(refusal, form) as OrderedJson }] as const
   })
   const isRetried = codes.some((code) => retried.has(code))
   return {
@@ -57,7 +112,7 @@ export function errorResponse(codes: readonly ErrorCode[], form: ErrorForm): Ord
     ...(isRetried && { headers: { 'Retry-After': { $ref: '#/components/headers/Retry-After' } } }),
     content: {
       'application/json': {
-        schema: { $ref: '#/components/schemas/Error' },
+        schema: { $ref: `#/components/schemas/${errorSchemaNames[form]}` },
         examples: Object.fromEntries(answers),
       },
     },
@@ -71,8 +126,14 @@ const retried: ReadonlySet<ErrorCode> = new Set([
   'service_unavailable',
 ])
 
+const errorSchemaNames: Record<ErrorForm, string> = { flat: 'Error', nested: 'ErrorById' }
+
 /** Flat under `/api`, nested under `/v1` (docs/contract.md#form-of-errors). */
-export function errorSchema(form: ErrorForm): OrderedJson {
+export function errorSchemas(forms: readonly ErrorForm[]): Record<string, OrderedJson> {
+  return Object.fromEntries(forms.map((form) => [errorSchemaNames[form], errorSchema(form)]))
+}
+
+function errorSchema(form: ErrorForm): OrderedJson {
   const code = { type: 'string', enum: allCodes.map((each) => nameIn(each, form)) }
   const details = { type: 'string', description: 'What is wrong and what would be right.' }
   if (form === 'flat') {

@@ -1,8 +1,8 @@
 import type { ErrorForm } from '../../errors.ts'
 import type { Operation } from '../../reporting/observe.ts'
 import type { OrderedJson } from '../../sheets/rows/schema/ordered-json.ts'
-import { added, changed, exampleTime, listAnswer, oneRow, writtenRow } from './answer-schemas.ts'
-import { errorResponses } from './error-responses.ts'
+import { added, changed, exampleTime, listAnswer, oneRow, rowToWrite } from './answer-schemas.ts'
+import type { ErrorResponses } from './error-responses.ts'
 import {
   cacheControl,
   idempotencyKey,
@@ -10,20 +10,25 @@ import {
   ifNoneMatch,
   readParameters,
   rowInPath,
-  rowInQuery,
 } from './parameters.ts'
 
 /** What of a sheet's operations depends on the sheet. */
 export interface SheetOperations {
   form: 'a' | 'b'
+  /** Of the rows. */
+  url: string
+  errors: ErrorResponses
   /** Those of the path, before each operation's own. */
   pathParameters: readonly OrderedJson[]
   filters: readonly OrderedJson[]
   /** A few of its rows, as they are read. */
   exampleRows: readonly OrderedJson[]
   exampleRowNumbers: readonly number[]
-  /** Their names. */
-  columns: OrderedJson
+  /** A row that can be added, and a change that can be made to the first row. */
+  exampleToAdd: OrderedJson
+  exampleChange: OrderedJson
+  /** Their names; null where they are not known. */
+  columns: readonly string[] | null
   totalRows: number
   /** Whether reading needs a key. */
   isPublic: boolean
@@ -31,186 +36,189 @@ export interface SheetOperations {
 
 type Json = { [key: string]: OrderedJson }
 
-/** Headers of a read that differ with who asks. */
-const ofTheCaller = [
-  'Cache-Control',
-  'X-RateLimit-Limit',
-  'X-RateLimit-Remaining',
-  'X-RateLimit-Reset',
-  'X-Quota-Limit',
-  'X-Quota-Remaining',
-  'X-Quota-Reset',
-]
+/** Headers of an answer that differ with who asks. */
+const ofTheCaller = ['X-RateLimit-Remaining', 'X-RateLimit-Reset', 'X-Quota-Remaining']
+const ofARead = ['ETag', 'Age', 'Cache-Status', ...ofTheCaller]
+
+const readHelp =
+  'Further parameters: `values=formatted` gives every cell as the spreadsheet displays it, `format=csv` or `format=ndjson` (or ' +
+  '`Accept`) another format, for CSV also `bom=true` and `escape_formulas=true`. Further headers: `If-None-Match` with an `ETag` ' +
+  'from before, and `Cache-Control: no-cache` to look at the spreadsheet now.'
+
+const writeHelp =
+  'With a header `Idempotency-Key` (a text of your own, a new one for each write) it is safe to send the same request again.'
+const guardHelp = 'With `If-Match` (the `ETag` of the row) nothing is done unless the row is still that one.'
 
 export function rowsPath(sheet: SheetOperations): Json {
   const { form } = sheet
-  const parameters = [...readParameters('list'), { ...rowInQuery, required: false }, ...sheet.filters]
   const list = form === 'a' ? sheet.exampleRows : listExample(sheet)
-  const headers = ['X-Total-Count', 'Link', 'ETag', 'Age', 'Cache-Status', 'Content-Encoding', ...ofTheCaller]
   const read = {
-    description: 'The rows, or with `row` one of them.',
-    parameters: [...parameters, ifNoneMatch, cacheControl],
+    description: `The rows, filtered, sorted and cut into pages as asked. ${readHelp}`,
+    parameters: [...readParameters('list', sheet.columns), ...sheet.filters, ...headersOfReads(sheet)],
     ...readSecurity(sheet),
   }
+  const addition = {
+    description:
+      'Adds a row after the last row with data. An array of up to 1,000 objects adds them all, or none. ' +
+      `A form (\`application/x-www-form-urlencoded\`, \`multipart/form-data\`) is taken too. ${writeHelp}`,
+    ...(sheet.columns === null && { parameters: [idempotencyKey] }),
+    requestBody: bodyWith(sheet.exampleToAdd),
+  }
   return {
-    ...pathParameters(sheet),
+    ...parameters(sheet.pathParameters),
     get: operation('listRows', 'Read rows', sheet, 'list_rows', read, {
-      200: success('The rows.', headers, rowContent({ anyOf: [listAnswer(form), oneRow(form)] }, list)),
+      200: success('The rows.', ['X-Total-Count', 'Link', ...ofARead], json(listAnswer(form), list)),
       304: notModified,
     }),
-    head: operation('headRows', 'The headers of GET', sheet, 'list_rows', read, {
-      200: { description: 'Like GET, without the body.', headers: headerRefs(headers) },
-      304: notModified,
+    post: operation('addRows', 'Add rows', sheet, 'add_rows', addition, {
+      201: success('The rows as they were added.', ['Location', 'ETag', ...ofAWrite], json(added(form))),
     }),
-    post: operation('addRows', 'Add rows', sheet, 'add_rows', addition(sheet), {
-      201: success('The rows as they were added.', ['Location', 'Idempotent-Replayed'], json(added(form))),
-    }),
-    ...changes(sheet, 'Named', [rowInQuery]),
-    options,
   }
 }
 
+const ofAWrite = ['Idempotent-Replayed', ...ofTheCaller]
+
 export function rowPath(sheet: SheetOperations): Json {
-  const headers = ['ETag', 'Age', 'Cache-Status', 'Content-Encoding', ...ofTheCaller]
   const read = {
-    parameters: [rowInPath, ...readParameters('row'), ifNoneMatch, cacheControl],
+    description: `The row with this number. ${readHelp}`,
+    parameters: [...readParameters('row', sheet.columns), ...headersOfReads(sheet)],
     ...readSecurity(sheet),
   }
   const [first = {}] = sheet.exampleRows
-  const example =
-    sheet.form === 'a'
-      ? first
-      : { data: first, meta: { row: sheet.exampleRowNumbers[0] ?? 2, as_of: exampleTime } }
+  const [number = 2] = sheet.exampleRowNumbers
+  const example = sheet.form === 'a' ? first : { data: first, meta: { row: number, as_of: exampleTime } }
   return {
-    ...pathParameters(sheet),
+    ...parameters([...sheet.pathParameters, rowInPath(number)]),
     get: operation('readRow', 'Read one row', sheet, 'get_row', read, {
-      200: success('The row.', headers, rowContent(oneRow(sheet.form), example)),
+      200: success('The row.', ofARead, json(oneRow(sheet.form), sheet.totalRows > 0 ? example : undefined)),
       304: notModified,
     }),
-    head: operation('headRow', 'The headers of GET', sheet, 'get_row', read, {
-      200: { description: 'Like GET, without the body.', headers: headerRefs(headers) },
-      304: notModified,
-    }),
-    ...changes(sheet, '', [rowInPath]),
-    options,
+    ...changes(sheet),
   }
 }
 
 /** `schema` and `openapi.json` below a sheet. */
 export function descriptionPath(sheet: SheetOperations, what: 'schema' | 'openapi'): Json {
   const isSchema = what === 'schema'
+  const summary = isSchema ? 'The JSON Schema of the rows' : 'The OpenAPI description of this sheet'
   const read = {
-    parameters: [...readParameters('description'), ifNoneMatch, cacheControl],
+    description: `${summary}, as its cells are now.`,
+    parameters: [...readParameters('description', sheet.columns), ...headersOfReads(sheet)],
     ...readSecurity(sheet),
   }
   const content = {
     [isSchema ? 'application/schema+json' : 'application/json']: { schema: { type: 'object' } },
   }
   const name = isSchema ? 'Schema' : 'Description'
-  const summary = isSchema ? 'The JSON Schema of the rows' : 'The OpenAPI description of this sheet'
-  const headers = ['ETag', 'Age', 'Cache-Status', 'Content-Encoding', ...ofTheCaller]
   return {
-    ...pathParameters(sheet),
+    ...parameters(sheet.pathParameters),
     get: operation(`read${name}`, summary, sheet, 'describe', read, {
-      200: success(`${summary}.`, headers, content),
+      200: success(`${summary}.`, ofARead, content),
       304: notModified,
     }),
-    head: operation(`head${name}`, 'The headers of GET', sheet, 'describe', read, {
-      200: { description: 'Like GET, without the body.', headers: headerRefs(headers) },
-      304: notModified,
-    }),
-    options,
   }
 }
 
-export const options: Json = {
-  summary: 'What a browser asks before a request (CORS)',
-  security: [],
-  responses: { 204: { description: 'Any origin may call.' } },
-}
-
-export const notModified: Json = { description: 'Nothing has changed: the `ETag` that was sent still holds.' }
+export const notModified: Json = { $ref: '#/components/responses/NotModified' }
 
 /** PUT and PATCH do the same: the given columns change. */
-function changes(sheet: SheetOperations, suffix: string, parameters: readonly OrderedJson[]): Json {
-  const change = {
-    parameters: [...parameters, idempotencyKey, ifMatch],
-    requestBody: { required: true, content: { 'application/json': { schema: writtenRow } } },
-  }
-  const updated = success(
-    'The whole row after the change.',
-    ['ETag', 'Idempotent-Replayed'],
-    json(changed(sheet.form)),
-  )
-  const deleted = success('What the row held.', ['Idempotent-Replayed'], json(changed(sheet.form)))
-  const removal = { parameters: [...parameters, idempotencyKey, ifMatch] }
-  const put = operation(`updateRow${suffix}`, 'Change a row', sheet, 'update_row', change, { 200: updated })
+function changes(sheet: SheetOperations): Json {
+  const headers = sheet.columns === null ? { parameters: [idempotencyKey, ifMatch] } : {}
+  const change = (description: string) => ({
+    description: `${description} ${guardHelp} ${writeHelp}`,
+    ...headers,
+    requestBody: bodyWith(sheet.exampleChange),
+  })
+  const updated = success('The whole row after the change.', ['ETag', ...ofAWrite], json(changed(sheet.form)))
+  const deleted = success('What the row held.', ofAWrite, json(changed(sheet.form)))
+  const removal = { description: `Rows below move up. ${guardHelp} ${writeHelp}`, ...headers }
   return {
-    put,
-    patch: { ...put, ...operationId(sheet, `patchRow${suffix}`) },
-    delete: operation(`deleteRow${suffix}`, 'Delete a row', sheet, 'delete_row', removal, { 200: deleted }),
+    put: operation(
+      'updateRow',
+      'Change a row',
+      sheet,
+      'update_row',
+      change('The given columns change, the others stay.'),
+      { 200: updated },
+    ),
+    patch: operation(
+      'patchRow',
+      'Change a row, as PUT does',
+      sheet,
+      'update_row',
+      change('The same as PUT.'),
+      { 200: updated },
+    ),
+    delete: operation('deleteRow', 'Delete a row', sheet, 'delete_row', removal, { 200: deleted }),
   }
 }
 
-function addition({ exampleRows }: SheetOperations): Json {
-  const schema = { oneOf: [writtenRow, { type: 'array', items: writtenRow, minItems: 1, maxItems: 1_000 }] }
-  const example = exampleRows.length > 0 ? { example: exampleRows } : {}
-  const content = { 'application/json': { schema, ...example } }
-  return { parameters: [idempotencyKey], requestBody: { required: true, content } }
+function bodyWith(example: OrderedJson): Json {
+  return { required: true, content: json(rowToWrite, example) }
 }
 
 function operation(
   id: string,
   summary: string,
-  sheet: SheetOperations,
+  { form, errors }: SheetOperations,
   kind: Operation,
   more: Json,
   responses: Record<number, OrderedJson>,
 ): Json {
   return {
-    ...operationId(sheet, id),
+    // Unique in a description of both forms.
+    operationId: form === 'a' ? id : `${id}ById`,
     summary,
+    tags: [kind === 'describe' ? 'Descriptions' : 'Rows'],
     ...more,
-    responses: { ...responses, ...errorResponses(kind, errorFormIn(sheet.form)) },
+    responses: { ...responses, ...errors.of(kind, errorFormIn(form)) },
   }
-}
-
-/** Unique in a description of both forms. */
-function operationId({ form }: SheetOperations, id: string): Json {
-  return { operationId: form === 'a' ? id : `${id}ById` }
 }
 
 export function errorFormIn(form: 'a' | 'b'): ErrorForm {
   return form === 'a' ? 'flat' : 'nested'
 }
 
-function pathParameters({ pathParameters: parameters }: SheetOperations): Json {
-  return parameters.length > 0 ? { parameters } : {}
+function parameters(given: readonly OrderedJson[]): Json {
+  return given.length > 0 ? { parameters: given } : {}
+}
+
+/**
+ * In the description of all sheets only. In a sheet's own they would be fields that generated clients and forms fill with anything:
+ * its prose names them.
+ */
+function headersOfReads({ columns }: SheetOperations): OrderedJson[] {
+  return columns === null ? [ifNoneMatch, cacheControl] : []
 }
 
 function readSecurity({ isPublic }: SheetOperations): Json {
-  return isPublic ? { security: [{}, { bearer: [] }, { header: [] }, { query: [] }] } : {}
+  return isPublic ? { security: [{}, { bearer: [] }] } : {}
 }
 
 function success(description: string, headers: readonly string[], content: OrderedJson): Json {
-  return { description, headers: headerRefs(headers), content }
+  const references = headers.map((name) => [name, { $ref: `#/components/headers/${name}` }])
+  return { description, headers: Object.fromEntries(references), content }
 }
 
-function headerRefs(names: readonly string[]): Json {
-  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
+function json(schema: OrderedJson, example?: OrderedJson): Json {
+  return { 'application/json': { schema, ...(example !== undefined && { example }) } }
 }
 
-function rowContent(schema: OrderedJson, example: OrderedJson): Json {
-  const text = { schema: { type: 'string' } }
-  return { 'application/json': { schema, example }, 'text/csv': text, 'application/x-ndjson': text }
-}
-
-function json(schema: OrderedJson): Json {
-  return { 'application/json': { schema } }
-}
-
-function listExample({ exampleRows, exampleRowNumbers, columns, totalRows }: SheetOperations): OrderedJson {
+function listExample(sheet: SheetOperations): OrderedJson {
+  const { url, exampleRows, exampleRowNumbers, columns, totalRows } = sheet
   const count = exampleRows.length
+  const further = count < totalRows ? { next: `${url}?limit=${count}&offset=${count}` } : {}
   const page = { total: totalRows, count, limit: count, offset: 0 }
-  return { data: exampleRows, meta: { ...page, columns, rows: exampleRowNumbers, as_of: exampleTime } }
+  return {
+    data: exampleRows,
+    meta: {
+      ...page,
+      columns: columns ?? exampleColumns,
+      rows: exampleRowNumbers,
+      ...further,
+      as_of: exampleTime,
+    },
+  }
 }
+
+const exampleColumns = ['name', 'price', 'in_stock']

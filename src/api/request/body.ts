@@ -89,7 +89,7 @@ function inputOf(row: unknown, subject: string | null): RowInput | Refusal {
   return input as [string, Cell][]
 }
 
-function problemWith(key: string, value: unknown): string | null {
+export function problemWith(key: string, value: unknown): string | null {
   if (!key.isWellFormed()) return 'A field name is not valid Unicode.'
   if (typeof value === 'number' && !Number.isFinite(value))
     return `${quoted(key)} holds a number that is too large.`

@@ -13,7 +13,7 @@ export interface Outline {
 
 const maxRows = 1_000
 /** Upper bound on the fields of one row: as many as a sheet has columns, and the row's number. */
-const maxFields = maxColumns + 1
+export const maxFields = maxColumns + 1
 
 /** null: the text is no JSON. */
 export function outlineOf(text: string): Outline | Refusal | null {

@@ -3,7 +3,7 @@ import { nearestName } from '../../sheets/rows/nearest-name.ts'
 import { filterOperators, operatorTable } from '../../sheets/rows/query/operators.ts'
 import type { Filter, Query, SortKey } from '../../sheets/rows/query/query.ts'
 import { type Column, rowNumberKey } from '../../sheets/rows/table.ts'
-import { bracketsOf, isIgnored, operatorIn } from './parameter-name.ts'
+import { bracketsOf, isIgnored, listNameIn, operatorIn } from './parameter-name.ts'
 import { invalid, parametersOf, type ReadWish, shortened } from './read-wish.ts'
 
 /** A wish beside the header: columns by their position. */
@@ -26,14 +26,33 @@ const maxSortKeys = 10
 /** Names match exactly, else in any case; what matches nothing, or several columns, is refused by name. */
 export function resolveWish(wish: ReadWish, columns: readonly Column[]): ListQuery | Refusal {
   const find = finderOf(columns)
-  const filters = resolveFilters(wish.filters, columns, find)
+  const given = withListsJoined(wish, find)
+  const filters = resolveFilters(given.filters, columns, find)
   if (filters instanceof Refusal) return filters
-  const sort = resolveSort(wish.sort, columns, find)
+  const sort = resolveSort(given.sort, columns, find)
   if (sort instanceof Refusal) return sort
-  const fields = resolveFields(wish.fields, columns, find)
+  const fields = resolveFields(given.fields, columns, find)
   if (fields instanceof Refusal) return fields
   const { search, limit, offset } = wish
   return { query: { filters, search, sort, limit, offset }, fields }
+}
+
+/** `fields[]=a` and `sku[in][0]=b` are one value of a list each, unless a column has that very name. */
+function withListsJoined(
+  { filters, sort, fields }: ReadWish,
+  find: Find,
+): Pick<ReadWish, 'filters' | 'sort' | 'fields'> {
+  if (!filters.some(([name]) => listNameIn(name) !== null)) return { filters, sort, fields }
+  const joined = { filters: [] as (readonly [string, string])[], sort: [...sort], fields: [...fields] }
+  for (const [name, value] of filters) {
+    const listName = find(name) === null ? listNameIn(name) : null
+    const operator = listName === null ? null : operatorIn(listName)
+    if (listName === 'sort' || listName === 'fields') joined[listName].push(value)
+    else if (listName !== null && operator !== null && operatorTable[operator].takes === 'list')
+      joined.filters.push([listName, value])
+    else joined.filters.push([name, value])
+  }
+  return joined
 }
 
 /** A column's position; null when there is none; a refusal when there are several. */
@@ -158,6 +177,12 @@ function namesIn(text: string, find: Find, whole: (name: string, find: Find) => 
 
 function unknownParameter(name: string, columns: readonly Column[], find: Find): Refusal {
   const brackets = bracketsOf(name)
+  const listName = listNameIn(name)
+  if (listName !== null && find(listName) !== null) {
+    return invalid(
+      `"${shortened(name)}" is no filter. For cells that are one of several values, write "${shortened(listName)}[in]".`,
+    )
+  }
   if (brackets && operatorIn(name) === null && find(brackets.before) !== null) {
     const nearest = nearestName(brackets.word, filterOperators)
     return invalid(

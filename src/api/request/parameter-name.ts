@@ -26,6 +26,12 @@ export function operatorIn(name: string): FilterOperator | null {
   return filterOperators.find((operator) => operator === word) ?? null
 }
 
+/** `fields[]`, `sku[in][0]`: as many clients write the values of a list. Null for other names. */
+export function listNameIn(name: string): string | null {
+  const brackets = bracketsOf(name)
+  return brackets && /^\d{0,6}$/.test(brackets.word) ? brackets.before : null
+}
+
 /** Parameters that begin with `_` or `utm_` are nobody's business (docs/contract.md#parameters). */
 export function isIgnored(name: string): boolean {
   return name.startsWith('_') || name.startsWith('utm_')

@@ -63,7 +63,7 @@ test('one row and a description take fewer parameters, and name them', () => {
   for (const query of ['limit=1', 'q=x', 'sort=a', 'City=Berlin', 'City[gt]=1'])
     assert.match(
       refusedDetails(wishOf(query, 'row')),
-      /takes fields, row_numbers, values, format, escape_formulas\.$/,
+      /takes fields, row_numbers, values, format, escape_formulas, bom\.$/,
       query,
     )
   assert.match(refusedDetails(wishOf('format=csv', 'description')), /takes row_numbers, values\.$/)

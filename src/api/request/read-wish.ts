@@ -1,7 +1,7 @@
 import { Refusal } from '../../errors.ts'
 import { operatorTable } from '../../sheets/rows/query/operators.ts'
 import { type Format, formats } from './format.ts'
-import { isBracketed, isIgnored, operatorIn } from './parameter-name.ts'
+import { isBracketed, isIgnored, listNameIn, operatorIn } from './parameter-name.ts'
 import { noParameters, type Parameters, wholeNumber } from './query.ts'
 
 /** What a reader asks for, as far as it can be judged before the sheet is read. */
@@ -13,6 +13,8 @@ export interface ReadWish {
   /** null: the one that `Accept` likes best. */
   format: Format | null
   escapeFormulas: boolean
+  /** CSV with a byte order mark, by which Excel knows UTF-8. */
+  bom: boolean
   search: string | null
   /** As they came: which column is meant can be told only beside the header. */
   filters: Parameters
@@ -27,6 +29,7 @@ export const wholeList: ReadWish = {
   values: 'typed',
   format: null,
   escapeFormulas: false,
+  bom: false,
   search: null,
   filters: [],
   sort: [],
@@ -37,8 +40,19 @@ export const wholeList: ReadWish = {
 export type Readable = 'list' | 'row' | 'description'
 
 export const parametersOf: Record<Readable, readonly string[]> = {
-  list: ['q', 'sort', 'limit', 'offset', 'fields', 'row_numbers', 'values', 'format', 'escape_formulas'],
-  row: ['fields', 'row_numbers', 'values', 'format', 'escape_formulas'],
+  list: [
+    'q',
+    'sort',
+    'limit',
+    'offset',
+    'fields',
+    'row_numbers',
+    'values',
+    'format',
+    'escape_formulas',
+    'bom',
+  ],
+  row: ['fields', 'row_numbers', 'values', 'format', 'escape_formulas', 'bom'],
   description: ['row_numbers', 'values'],
 }
 /** Read elsewhere. */
@@ -58,6 +72,8 @@ export function parseReadWish(parameters: Parameters, readable: Readable): ReadW
         return invalid(`"${name}" was given twice, differently.`)
       else single.set(name, value)
     } else if (isIgnored(name) && !isBracketed(name)) {
+    } else if (readable === 'row' && listNameIn(name) === 'fields') {
+      several.fields.push(value)
     } else if (readable !== 'list') {
       return invalid(notForLists(name, readable))
     } else if (isBooleanFilter(name) && value !== 'true' && value !== 'false') {
@@ -96,6 +112,9 @@ function wishOf(
   const escapeFormulas = oneOf(single, 'escape_formulas', ['false', 'true'])
   if (escapeFormulas instanceof Refusal) return escapeFormulas
   wish.escapeFormulas = escapeFormulas === 'true'
+  const bom = oneOf(single, 'bom', ['false', 'true'])
+  if (bom instanceof Refusal) return bom
+  wish.bom = bom === 'true'
   return wish
 }
 

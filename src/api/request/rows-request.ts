@@ -3,6 +3,7 @@ import type { AdmissionCall, Pass, SheetAddress } from '../../admission/judge.ts
 import type { Clock } from '../../clock.ts'
 import { Refusal } from '../../errors.ts'
 import type { Compression } from '../../http/compression.ts'
+import type { OwnAddress } from '../../http/own-address.ts'
 import type { Observe } from '../../reporting/observe.ts'
 import type { LoopTurns } from '../../shares/loop-turns.ts'
 import type { Reading } from '../../sheets/reading/reading.ts'
@@ -21,6 +22,7 @@ export interface ApiParts {
   turns: LoopTurns
   clock: Clock
   observe: Observe
+  ownAddress: OwnAddress
 }
 
 /** A request that found the rows of some sheet, or one of them, with nothing of it judged yet. */

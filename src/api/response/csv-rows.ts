@@ -1,3 +1,4 @@
+import type { SheetAddress } from '../../admission/judge.ts'
 import { Chunks, chunkBytes } from '../../sheets/rows/query/chunks.ts'
 import { pauseChunk } from '../../sheets/rows/query/list-chunks.ts'
 import { cellReader, longTextBytes } from '../../sheets/rows/query/row-cells.ts'
@@ -11,6 +12,8 @@ export interface CsvShape {
   rowNumbers: boolean
   /** For people who open it in a spreadsheet program: no text is taken for a formula there. */
   escapeFormulas: boolean
+  /** With a byte order mark, by which Excel knows UTF-8. */
+  bom: boolean
 }
 
 const quote = 0x22
@@ -115,11 +118,13 @@ export function csvOfBlankRow(snapshot: Snapshot, rowNumber: number, shape: CsvS
   return `${headerLine(snapshot, shape)}${line === '' ? '""' : line}\r\n`
 }
 
+const byteOrderMark = '\ufeff'
+
 function headerLine({ columns }: Snapshot, shape: CsvShape): string {
-  const { fields, rowNumbers } = shape
+  const { fields, rowNumbers, bom } = shape
   const chosen = fields ? fields.flatMap((at) => columns[at] ?? []) : columns
   const names = chosen.map(({ key }) => textField(key, shape))
-  return `${(rowNumbers ? [rowNumberKey, ...names] : names).join(',')}\r\n`
+  return `${bom ? byteOrderMark : ''}${(rowNumbers ? [rowNumberKey, ...names] : names).join(',')}\r\n`
 }
 
 /** Told by its bytes where that is possible: not for what is escaped in JSON, nor for spaces that are not ASCII. */
@@ -170,4 +175,10 @@ function isLikeFormula(text: string): boolean {
 /** Tells by the first byte of a cell's JSON: a tab and a line end are escaped there, and a wide letter is not ASCII. */
 function mayBeginFormula(byte: number): boolean {
   return byte === 0x3d || byte === 0x2b || byte === 0x2d || byte === 0x40
+}
+
+/** What browsers call the file that they make of it. A slug and an id need no quoting. */
+export function fileName(address: SheetAddress): string[] {
+  const name = address.form === 'a' ? address.sheetSlug : address.sheetId
+  return ['Content-Disposition', `attachment; filename="${name}.csv"`]
 }

@@ -14,6 +14,7 @@ export interface ListShape {
   rowNumbers: boolean
   /** For CSV only. */
   escapeFormulas: boolean
+  bom: boolean
 }
 
 /** What Form B tells beside the rows. */
@@ -21,6 +22,8 @@ export interface ListFacts {
   total: number
   limit: number | null
   offset: number
+  /** The address of the next page; null on the last. */
+  next: string | null
   asOfMs: number
 }
 
@@ -88,7 +91,7 @@ function* metaChunks(
   snapshot: Snapshot,
   rows: RowChoice,
   { fields }: ListShape,
-  { total, limit, offset, asOfMs }: ListFacts,
+  { total, limit, offset, next, asOfMs }: ListFacts,
 ): Generator<Uint8Array> {
   const keys = snapshot.columns.map(({ key }) => key)
   const columns = JSON.stringify(fields ? fields.map((at) => keys[at]) : keys)
@@ -100,7 +103,8 @@ function* metaChunks(
     yield Buffer.from(text)
     text = ''
   }
-  yield Buffer.from(`${text}],"as_of":"${new Date(asOfMs).toISOString()}"}}`)
+  const further = next === null ? '' : `,"next":${JSON.stringify(next)}`
+  yield Buffer.from(`${text}]${further},"as_of":"${new Date(asOfMs).toISOString()}"}}`)
 }
 
 /** `{"_row":5,…}`: the number as the first key of a row's JSON text. */

@@ -11,16 +11,19 @@ import type { Parameters } from '../request/query.ts'
 import type { ReadWish } from '../request/read-wish.ts'
 import { positionAt, type RowChoice, stretch } from '../request/row-choice.ts'
 import type { ApiParts } from '../request/rows-request.ts'
+import { fileName } from './csv-rows.ts'
 import { etagOf, variantHeld, variantOf } from './etag.ts'
 import { type ListShape, listBody, listInPlace } from './list-body.ts'
 import { notModified, originHeaders } from './origin-headers.ts'
-import { pageLinks } from './page-links.ts'
+import { linkHeader, neighbourPages } from './page-links.ts'
 import { type Reply, readHeaders } from './reply.ts'
 import { sendableBody } from './sendable-body.ts'
 
 /** Whom the answer is for, as far as it makes a difference to it. */
 export interface ListReader {
   address: SheetAddress
+  /** Where they reach this server. */
+  baseUrl: string
   isHead: boolean
   accept: string | undefined
   acceptEncoding: string | undefined
@@ -39,7 +42,7 @@ export interface ListAsked {
 }
 
 export function listReply(
-  { address, isHead, accept, acceptEncoding, ifNoneMatch }: ListReader,
+  { address, baseUrl, isHead, accept, acceptEncoding, ifNoneMatch }: ListReader,
   { accountId, wish, listQuery, parameters, maxRowsBytes }: ListAsked,
   sheet: ReadSheet,
   parts: ApiParts,
@@ -52,17 +55,19 @@ export function listReply(
   // The rows of the sheet decide that, so the query need not even be run.
   if (held !== null) return notModified(held, sheet)
   const { fields, query } = listQuery
-  const { rowNumbers, escapeFormulas } = wish
-  const shape: ListShape = { form: address.form, format, fields, rowNumbers, escapeFormulas }
+  const { rowNumbers, escapeFormulas, bom } = wish
+  const shape: ListShape = { form: address.form, format, fields, rowNumbers, escapeFormulas, bom }
 
   return then(pageOf(sheet, listQuery, accountId, parts), ({ rows, total }) => {
     if (maxRowsBytes !== undefined && fields === null && bytesOf(snapshot, rows) > maxRowsBytes)
       return tooLong
-    const facts = { total, limit: query.limit, offset: query.offset, asOfMs: sheet.asOfMs }
+    const pages = neighbourPages(baseUrl, address, parameters, total, query)
+    const { limit, offset } = query
+    const facts = { total, limit, offset, next: pages.next, asOfMs: sheet.asOfMs }
     const isWhole = rows.positions === null && rows.count === total && fields === null
     const body = sendableBody(
       {
-        name: nameOf(shape, isWhole ? null : listQuery),
+        name: nameOf(shape, isWhole ? null : listQuery, pages.next),
         isWhole,
         chunks: listInPlace(snapshot, rows, shape) ?? (() => listBody(snapshot, rows, shape, facts)),
         sources: rows.positions ? [snapshot.listJson, rows.positions] : [snapshot.listJson],
@@ -77,7 +82,8 @@ export function listReply(
     return then(body, (made) => {
       const told = originHeaders(variantOf(etag, format, made.coding), sheet)
       told.push('X-Total-Count', String(total))
-      if (query.limit !== null) told.push(...pageLinks(address, parameters, total, query))
+      if (limit !== null) told.push(...linkHeader(pages))
+      if (format === 'csv') told.push(...fileName(address))
       if (made.coding !== null) told.push('Content-Encoding', made.coding)
       return { status: 200, base: readHeaders[format], headers: told, body: made.body, rowsFrom: source }
     })
@@ -113,12 +119,14 @@ const tooLong = new Refusal('invalid_query', {
 
 /** Both forms are the same but in JSON. */
 function nameOf(
-  { form, format, rowNumbers, escapeFormulas }: ListShape,
+  { form, format, rowNumbers, escapeFormulas, bom }: ListShape,
   listQuery: ListQuery | null,
+  next: string | null,
 ): string {
   const numbers = rowNumbers ? ' numbered' : ''
-  const escaped = format === 'csv' && escapeFormulas ? ' escaped' : ''
-  return `${format === 'json' ? form : format}${numbers}${escaped}${listQuery ? ` ${JSON.stringify(listQuery)}` : ''}`
+  const escaped = format === 'csv' ? `${escapeFormulas ? ' escaped' : ''}${bom ? ' bom' : ''}` : ''
+  const told = form === 'b' && format === 'json' && next !== null ? ` ${next}` : ''
+  return `${format === 'json' ? form : format}${numbers}${escaped}${listQuery ? ` ${JSON.stringify(listQuery)}` : ''}${told}`
 }
 
 /** The answer has begun by then, so the door hears nothing of it. */

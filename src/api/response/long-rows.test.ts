@@ -5,8 +5,15 @@ import { listBody } from './list-body.ts'
 
 // Cells of nearly 4 MB: no piece of a list may take long to be made, also where hardly anything of them is sent.
 const mostPieceMs = 40
-const shape = { form: 'a', format: 'json', fields: null, rowNumbers: false, escapeFormulas: false } as const
-const facts = { total: 6, limit: null, offset: 0, asOfMs: 0 }
+const shape = {
+  form: 'a',
+  format: 'json',
+  fields: null,
+  rowNumbers: false,
+  escapeFormulas: false,
+  bom: false,
+} as const
+const facts = { total: 6, limit: null, offset: 0, next: null, asOfMs: 0 }
 
 test('pieces of lists with long cells are made in a moment each', () => {
   const texts = ['Жы'.repeat(950_000), '"\\'.repeat(450_000), `=${'x,'.repeat(1_900_000)}`]
@@ -20,7 +27,9 @@ test('pieces of lists with long cells are made in a moment each', () => {
   const list = made(listBody(snapshot, some, { ...shape, rowNumbers: true }, facts))
   const numbered = rows.map(([long, short], n) => ({ _row: n + 2, long, short }))
   assert.ok(list === JSON.stringify(numbered))
-  const csv = made(listBody(snapshot, all, { ...shape, format: 'csv', escapeFormulas: true }, facts))
+  const csv = made(
+    listBody(snapshot, all, { ...shape, format: 'csv', escapeFormulas: true, bom: false }, facts),
+  )
   const escaped = (text = '') => (text.startsWith('=') ? `'${text}` : text).replaceAll('"', '""')
   const lines = rows.map(([long, short]) => `"${escaped(long)}",${short}\r\n`)
   assert.ok(csv === `long,short\r\n${lines.join('')}`)

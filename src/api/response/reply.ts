@@ -22,7 +22,7 @@ const onEveryAnswer = [
   'Access-Control-Allow-Origin',
   '*',
   'Access-Control-Expose-Headers',
-  'Age, Allow, Cache-Status, ETag, Idempotent-Replayed, Link, Location, Retry-After, X-Quota-Limit, ' +
+  'Age, Allow, Cache-Status, Content-Disposition, ETag, Idempotent-Replayed, Link, Location, Retry-After, X-Quota-Limit, ' +
     'X-Quota-Remaining, X-Quota-Reset, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, ' +
     'X-Rowport-Warning, X-Total-Count',
   'Referrer-Policy',
@@ -73,7 +73,9 @@ export const preflightReply: Reply = {
     'Access-Control-Allow-Methods',
     'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS',
     'Access-Control-Allow-Headers',
-    'Authorization, Content-Type, X-API-Key, Idempotency-Key, If-Match, If-None-Match, Cache-Control',
+    // A star stands for any name but `Authorization` (Fetch standard): tracing tools add headers of their own to every request. The
+    // other names are for browsers that do not know the star.
+    '*, Authorization, Content-Type, X-API-Key, Idempotency-Key, If-Match, If-None-Match, Cache-Control',
     'Access-Control-Max-Age',
     '7200',
     'Allow',

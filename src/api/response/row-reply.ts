@@ -10,7 +10,7 @@ import { positionOf, rowBytes, rowJson, type Snapshot } from '../../sheets/rows/
 import { acceptedFormat, type Format } from '../request/format.ts'
 import type { ReadWish } from '../request/read-wish.ts'
 import type { ApiParts, RowsRequest } from '../request/rows-request.ts'
-import { type CsvShape, csvChunks, csvOfBlankRow } from './csv-rows.ts'
+import { type CsvShape, csvChunks, csvOfBlankRow, fileName } from './csv-rows.ts'
 import { longRowEtag, rowEtag, variantHeld, variantOf } from './etag.ts'
 import { withRowNumber } from './list-body.ts'
 import { reportLateFailure } from './list-reply.ts'
@@ -65,6 +65,7 @@ export async function rowReply(
   const used = isHead || compressed ? wanted : null
   const told = originHeaders(variantOf(etag, format, used), sheet)
   if (used !== null) told.push('Content-Encoding', used)
+  if (format === 'csv') told.push(...fileName(address))
   // What HEAD would be compressed with is told; how long that would be is not known.
   const body = used === null ? text : compressed
   return { status: 200, base: readHeaders[format], headers: told, body, rowsFrom: source }
@@ -86,7 +87,7 @@ async function longRowReply(
   const etag = await longRowEtag(rowNumber, wholeRow, () => parts.turns.next(accountId))
   const held = variantHeld(headers['if-none-match'], etag, format, coding)
   if (held !== null) return notModified(held, sheet)
-  const { rowNumbers, escapeFormulas } = wish
+  const { rowNumbers, escapeFormulas, bom } = wish
   const made = await sendableBody(
     {
       name: 'row',
@@ -103,11 +104,12 @@ async function longRowReply(
   )
   const told = originHeaders(variantOf(etag, format, made.coding), sheet)
   if (made.coding !== null) told.push('Content-Encoding', made.coding)
+  if (format === 'csv') told.push(...fileName(address))
   return { status: 200, base: readHeaders[format], headers: told, body: made.body, rowsFrom: source }
 
   function* chunks(): Generator<Uint8Array> {
     if (format === 'csv') {
-      const shape = { fields, rowNumbers, escapeFormulas }
+      const shape = { fields, rowNumbers, escapeFormulas, bom }
       return yield* csvChunks(snapshot, { from: position, count: 1, positions: null }, shape)
     }
     const isWrapped = format === 'json' && address.form === 'b'
@@ -143,8 +145,9 @@ function rowBody(
   { snapshot, asOfMs }: ReadSheet,
   position: number | null,
 ): string {
-  const { rowNumbers, escapeFormulas } = wish
-  if (format === 'csv') return csvRow(snapshot, position, rowNumber, { fields, rowNumbers, escapeFormulas })
+  const { rowNumbers, escapeFormulas, bom } = wish
+  if (format === 'csv')
+    return csvRow(snapshot, position, rowNumber, { fields, rowNumbers, escapeFormulas, bom })
   const plain = fields ? chosenCells(snapshot, position, fields, wish.values) : wholeRow(snapshot, position)
   const row = rowNumbers ? withRowNumber(plain, rowNumber) : plain
   if (format === 'ndjson') return `${row}\n`

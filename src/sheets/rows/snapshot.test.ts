@@ -104,11 +104,11 @@ test('a snapshot arrives in another thread whole, without one byte being copied'
     sent.indexes.facts,
   ])
     assert.equal(byteLength, 0, 'handed over')
-  const { propertiesJson, keysJson, exampleRowsJson } = snapshot.description
+  const { propertiesJson, writtenPropertiesJson, keysJson, exampleRowsJson } = snapshot.description
   assert.equal(
     snapshot.sizeInBytes,
     buffersOf(snapshot).reduce((sum, { byteLength }) => sum + byteLength, 0) +
-      [propertiesJson, keysJson, ...exampleRowsJson].join('').length,
+      [propertiesJson, writtenPropertiesJson, keysJson, exampleRowsJson].flat(2).join('').length,
   )
   const filters = [{ column: 0, operator: 'eq' as const, values: ['x'] }]
   const found = runQuery(snapshot, { filters, search: null, sort: [], limit: null, offset: 0 })

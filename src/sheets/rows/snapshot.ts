@@ -38,8 +38,8 @@ export type MadeLater = Pick<IndexedSnapshot, 'indexes' | 'description'>
 export const maxRowBytes = 4 * 1024 * 1024
 
 export function withIndexes(snapshot: Snapshot, { indexes, description }: MadeLater): IndexedSnapshot {
-  const { propertiesJson, keysJson, exampleRowsJson } = description
-  const texts = [propertiesJson, keysJson, ...exampleRowsJson]
+  const { propertiesJson, writtenPropertiesJson, keysJson, exampleRowsJson } = description
+  const texts = [...propertiesJson, ...writtenPropertiesJson, ...keysJson, ...exampleRowsJson.flat()]
   const textBytes = texts.reduce((sum, text) => sum + text.length, 0)
   const sizeInBytes = snapshot.sizeInBytes + bytesOfBuffers(indexBuffers(indexes)) + textBytes
   return { ...snapshot, indexes, description, sizeInBytes }

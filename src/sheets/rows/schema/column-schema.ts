@@ -7,12 +7,11 @@ export function columnSchema(
   rowNumbers: Pick<Uint32Array, number>,
 ): OrderedJson {
   // Nothing is known of a column without a cell but that it may come to hold anything.
-  if (kinds.length === 0) return { type: ['string', 'number', 'boolean', 'null'] }
+  if (kinds.length === 0) return anyCell
   const types = [...new Set(kinds.map((kind) => typeOf[kind]))]
   if (hasEmptyCells) types.push('null')
   return {
-    type: types.length === 1 ? (types[0] ?? 'null') : types,
-    ...formatOf(kinds),
+    ...oneOfTypes(types, formatOf(kinds)),
     ...(exceptions && { description: exceptionWords(exceptions, rowNumbers) }),
     ...shownExamples(examples),
   }
@@ -34,6 +33,27 @@ function exceptionWords(
   return `Numbers, but for ${others}: ${shown.join(', ')}${count > shown.length ? ', …' : ''}.`
 }
 
+/**
+ * Of a cell that is written, and of the answer to that: what the column holds, or nothing. A form that all texts happen to have
+ * today is no reason to refuse another one, nor is it that all numbers are whole.
+ */
+export function writtenSchema({ kinds }: Pick<ColumnSummary, 'kinds'>): OrderedJson {
+  if (kinds.length === 0) return anyCell
+  const types = kinds.map((kind) => (kind === 'integer' ? 'number' : typeOf[kind]))
+  return oneOfTypes([...new Set(types), 'null'])
+}
+
+/** A list of types may name one beside `null`: strict validators (Ajv) refuse longer ones. */
+function oneOfTypes(types: readonly string[], ofText: { format?: string; pattern?: string } = {}) {
+  const [type = 'null'] = types
+  if (types.length === 1) return { type, ...ofText }
+  if (types.length === 2 && types.includes('null')) return { type: types, ...ofText }
+  return { anyOf: types.map((each) => (each === 'string' ? { type: each, ...ofText } : { type: each })) }
+}
+
+/** What any cell can be. */
+export const anyCell = oneOfTypes(['string', 'number', 'boolean', 'null'])
+
 /** As displayed, everything is text, and nothing is null. */
 export function formattedSchema({ examples }: ColumnSummary): OrderedJson {
   return { type: 'string', ...shownExamples(examples) }
@@ -50,20 +70,23 @@ const typeOf: Record<CellKind, string> = {
 }
 
 /**
- * JSON Schema's own `date-time` and `time` must have a zone (RFC 3339), which a spreadsheet's clock has not: those who
- * made types of them would fail at our values. The OpenAPI registry of formats has the local ones.
+ * JSON Schema's own `date-time` and `time` must have a zone (RFC 3339), which a spreadsheet's clock has not, and a format that a strict
+ * validator does not know is refused by it: a pattern says the same to everyone (docs/decisions/012).
  */
-const formats: Partial<Record<CellKind, { format: string; pattern?: string }>> = {
+const formats: Partial<Record<CellKind, { format?: string; pattern?: string; description?: string }>> = {
   date: { format: 'date' },
   'date-time': {
-    format: 'date-time-local',
     pattern: '^\\d{4}-\\d{2}-\\d{2}[Tt]\\d{2}:\\d{2}:\\d{2}(?:\\.\\d+)?$',
+    description: "Date and time by the spreadsheet's own clock, without a zone.",
   },
-  time: { format: 'time-local', pattern: '^\\d{2}:\\d{2}:\\d{2}(?:\\.\\d+)?$' },
+  time: {
+    pattern: '^\\d{2}:\\d{2}:\\d{2}(?:\\.\\d+)?$',
+    description: "A time by the spreadsheet's own clock, without a zone.",
+  },
 }
 
 /** Only where all texts are of one kind. */
-function formatOf(kinds: readonly CellKind[]): { format?: string; pattern?: string } {
+function formatOf(kinds: readonly CellKind[]): { format?: string; pattern?: string; description?: string } {
   const texts = kinds.filter((kind) => typeOf[kind] === 'string')
   const [only] = texts
   return (texts.length === 1 && only && formats[only]) || {}

@@ -74,8 +74,8 @@ function msOf(hours = '0', minutes = '0', seconds = '0'): number {
 }
 
 /**
- * Words an ISO cell as docs/contract.md#values wants it. Under a format of dates or times it is as if the cell held the number; without one it is
- * what it says. What is no date and no time stays text.
+ * Words an ISO cell as docs/contract.md#values wants it. Under a format of dates or times it is as if the cell held the number;
+ * without one it is what it says. What is no date and no time stays text.
  */
 export function formatIsoCell(text: string, kind: NumberFormatKind, uses1904: boolean): string | number {
   const cell = parseIsoCell(text)

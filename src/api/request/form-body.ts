@@ -1,0 +1,121 @@
+import { Refusal } from '../../errors.ts'
+import { decodeOrNull } from '../../http/target.ts'
+import type { RowInput } from '../../sheets/rows/row-input.ts'
+import { problemWith } from './body.ts'
+import { maxFields, quoted } from './json-outline.ts'
+
+/**
+ * One row as a form sends it, every value a text (docs/contract.md#forms); null for a body that is no form. `curl -d` says
+ * `application/x-www-form-urlencoded` of whatever it sends, so what looks like JSON is not a form.
+ */
+export function parseForm(body: Buffer, contentType: string | undefined): RowInput | Refusal | null {
+  const [mediaType = ''] = (contentType ?? '').split(';', 1)
+  const isUrlencoded = urlencoded.test(mediaType)
+  if (!isUrlencoded && !multipart.test(mediaType)) return null
+  if (isUrlencoded && !isPairs(body)) return null
+  const fields = isUrlencoded ? urlencodedFields(body.toString()) : multipartFields(body, contentType ?? '')
+  if (fields instanceof Refusal) return fields
+  if (fields.length === 0) return invalid('The form has no fields.')
+  const row = new Map<string, string>()
+  for (const [name, text] of fields) {
+    // Forms end lines with both characters, whatever a person typed.
+    const value = text.replaceAll('\r\n', '\n')
+    const earlier = row.get(name)
+    row.set(name, earlier === undefined ? value : `${earlier}, ${value}`)
+  }
+  for (const [name, value] of row) {
+    const problem = problemWith(name, value)
+    if (problem) return invalid(problem)
+  }
+  return [...row]
+}
+
+type Fields = (readonly [name: string, value: string])[]
+
+const urlencoded = /^\s*application\/x-www-form-urlencoded\s*$/i
+const multipart = /^\s*multipart\/form-data\s*$/i
+
+function isPairs(body: Buffer): boolean {
+  return body.includes('=') && !/^\s*[[{"]/.test(body.toString('latin1', 0, 100))
+}
+
+function urlencodedFields(text: string): Fields | Refusal {
+  const pairs = text.trim().split('&', maxFields + 1)
+  if (pairs.length > maxFields) return tooMany
+  const fields: Fields = []
+  for (const pair of pairs.filter((each) => each !== '')) {
+    const [name = '', value = ''] = pair.split(/=(.*)/s, 2).map(decoded)
+    if (name === null || value === null) return invalid('The percent-encoding of the form is broken.')
+    fields.push([name, value])
+  }
+  return fields
+}
+
+function decoded(text: string): string | null {
+  return decodeOrNull(text.replaceAll('+', ' '))
+}
+
+/** RFC 7578. */
+function multipartFields(body: Buffer, contentType: string): Fields | Refusal {
+  const boundary = /;\s*boundary=(?:"([^"]{1,200})"|([^\s;"]{1,200}))/i.exec(contentType)
+  if (!boundary) return broken
+  const delimiter = `--${boundary[1] ?? boundary[2]}`
+  const fields: Fields = []
+  let at = body.indexOf(delimiter)
+  for (;;) {
+    if (at === -1) return broken
+    const begin = at + delimiter.length
+    if (body.toString('latin1', begin, begin + 2) === '--') return fields
+    const lineEnd = body.indexOf('\r\n', begin)
+    const headEnd = body.indexOf('\r\n\r\n', lineEnd)
+    const end = body.indexOf(`\r\n${delimiter}`, Math.max(headEnd, lineEnd))
+    if (lineEnd === -1 || headEnd === -1 || end === -1) return broken
+    const field = fieldOf(
+      body.subarray(lineEnd, headEnd),
+      body.subarray(headEnd + 4, Math.max(headEnd + 4, end)),
+    )
+    if (field instanceof Refusal) return field
+    if (field !== null && fields.push(field) > maxFields) return tooMany
+    at = end + 2
+  }
+}
+
+/** Null for a place for a file where none was chosen. */
+function fieldOf(head: Buffer, content: Buffer): Fields[number] | Refusal | null {
+  const disposition = /\r\ncontent-disposition:\s*form-data\s*(;.*)/i.exec(textOf(head) ?? '')?.[1]
+  const name = disposition === undefined ? null : parameterIn(disposition, 'name')
+  const value = textOf(content)
+  if (disposition === undefined || name === null) return broken
+  const fileName = parameterIn(disposition, 'filename')
+  if (fileName !== null && fileName !== '')
+    return invalid(`${quoted(name)} is a file; a cell holds text, a number or a boolean.`)
+  if (fileName === '') return null
+  return value === null ? invalid(`${quoted(name)} is not valid UTF-8.`) : [name, value]
+}
+
+/** Browsers write a quote as `%22`, others with a backslash before it. */
+function parameterIn(disposition: string, name: string): string | null {
+  const found = new RegExp(`;\\s*${name}=(?:"((?:[^"\\\\]|\\\\.)*)"|([^\\s;"]+))`, 'i').exec(disposition)
+  const text = found?.[1] ?? found?.[2]
+  if (text === undefined) return null
+  return text
+    .replaceAll(/\\(.)/g, '$1')
+    .replaceAll('%22', '"')
+    .replaceAll('%0D', '\r')
+    .replaceAll('%0A', '\n')
+}
+
+function textOf(bytes: Buffer): string | null {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+  } catch {
+    return null
+  }
+}
+
+function invalid(details: string): Refusal {
+  return new Refusal('invalid_body', { details })
+}
+
+const broken = invalid('The body is no form that can be read (multipart/form-data).')
+const tooMany = invalid(`A row may have ${maxFields} fields; the form has more.`)
