@@ -27,7 +27,7 @@ export interface TurnstilePlace {
   leavePlace(): void
 }
 
-/** The turn of one piece of work: at most one place at a time, begun and ended as often as it likes. */
+/** Of one piece of work, at most one place at a time; begun and ended as often as it likes. */
 export interface Turn {
   /**
    * At once where it has begun. Throws like `pass`, when it has not come within `patienceMs`, and the reason of `left` when
@@ -41,7 +41,7 @@ export interface Turn {
 export interface TurnstileParts {
   /** The share that is used up when one is refused, for metrics. */
   share: ShareName
-  /** Places for all accounts together. */
+  /** Of all accounts together. */
   places: number
   placesOfAccount: number
   waitingOfAccount: number
@@ -49,7 +49,7 @@ export interface TurnstileParts {
   observe: Observe
 }
 
-/** Those of one account who wait; forgotten when nobody of it is there any more. */
+/** Of the one account; forgotten when nobody of it is there any more. */
 interface Queue {
   held: number
   waiting: WaitingCaller[]

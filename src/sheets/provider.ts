@@ -14,7 +14,7 @@ export interface AccountPlace extends TabPlace {
   accountId: string
 }
 
-/** A turn at the threads that decode. */
+/** At the threads that decode. */
 export interface ReadingTurn {
   /** Among those for so many bytes. At once where it has begun. */
   begin(bytes: number): Promise<void>
