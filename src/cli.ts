@@ -25,36 +25,36 @@ export interface Terminal {
  */
 export async function cli(args: readonly string[], terminal: Terminal): Promise<number> {
   const [first] = args
-  if (first === undefined) return failed(usage)
-  if (first === 'help' || isHelp(first)) return answered(usage)
+  if (first === undefined) return fail(usage)
+  if (first === 'help' || isHelp(first)) return answer(usage)
   if (first === 'serve' && args.length === 1) return serve()
   const command = commands.find(({ words }) => words.every((word, at) => args[at] === word))
-  if (!command) return args.some(isHelp) ? answered(usage) : failed(`rowport: ${unknownCommand(args)}`)
-  if (args.some(isHelp)) return answered(usageOf([command]))
+  if (!command) return args.some(isHelp) ? answer(usage) : fail(`rowport: ${unknownCommand(args)}`)
+  if (args.some(isHelp)) return answer(usageOf([command]))
   try {
     const given = args.slice(command.words.length)
-    if ('runBare' in command) return await examined(command, given)
+    if ('runBare' in command) return await runBare(command, given)
     const outcome = await run(command, given, terminal)
-    return outcome instanceof Problem ? failed(`rowport: ${outcome.message}\n`) : answered(outcome)
+    return outcome instanceof Problem ? fail(`rowport: ${outcome.message}\n`) : answer(outcome)
   } catch (error) {
-    if (error instanceof UsageError) return failed(`rowport: ${error.message}\n\n${usageOf([command])}`)
+    if (error instanceof UsageError) return fail(`rowport: ${error.message}\n\n${usageOf([command])}`)
     throw error
   }
 
   /** What it found is what was asked for, also where it is bad. */
-  async function examined(bare: BareCommand, given: readonly string[]): Promise<number> {
+  async function runBare(bare: BareCommand, given: readonly string[]): Promise<number> {
     const { isJson } = parsedArgs(bare, given)
     const outcome = await bare.runBare(terminal.env)
-    answered(shown(outcome, isJson))
+    answer(shown(outcome, isJson))
     return outcome.hasFailed ? 1 : 0
   }
 
-  function answered(text: string): number {
+  function answer(text: string): number {
     terminal.stdout.write(text)
     return 0
   }
 
-  function failed(text: string): number {
+  function fail(text: string): number {
     terminal.stderr.write(text)
     return 1
   }
@@ -108,7 +108,7 @@ function newStoreMade(dataFolder: string): string {
 
 function parsedArgs(command: Command | BareCommand, args: readonly string[]) {
   const asked = Object.fromEntries(command.options.map((name) => [name, { type: 'string' as const }]))
-  const { values, positionals } = parsed(args, { ...asked, json: { type: 'boolean' as const } })
+  const { values, positionals } = parse(args, { ...asked, json: { type: 'boolean' as const } })
   const missing = command.positionals[positionals.length]
   if (missing !== undefined) throw new UsageError(`${missing} is missing.`)
   const extra = positionals[command.positionals.length]
@@ -119,7 +119,7 @@ function parsedArgs(command: Command | BareCommand, args: readonly string[]) {
   return { words: positionals, options: options as Record<string, string | undefined>, isJson: json === true }
 }
 
-function parsed(args: readonly string[], options: Record<string, { type: 'string' | 'boolean' }>) {
+function parse(args: readonly string[], options: Record<string, { type: 'string' | 'boolean' }>) {
   try {
     return parseArgs({ args: [...args], options, allowPositionals: true })
   } catch (error) {

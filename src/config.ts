@@ -50,6 +50,7 @@ export interface GoogleSetting {
   scope: GoogleScope
 }
 
+/** How far an owner's consent reaches: to what they choose at Google, or to every spreadsheet. */
 export type GoogleScope = (typeof googleScopes)[number]
 const googleScopes = ['drive.file', 'spreadsheets'] as const
 

@@ -58,27 +58,27 @@ const idleReturnMs = 1_000
 type QuotaStore = Pick<Store, 'chargeAhead' | 'refundCharge'>
 
 export function createQuota(store: QuotaStore, clock: Clock): Quota {
-  const leases = new Map<string, QuotaBlock>()
+  const blocks = new Map<string, QuotaBlock>()
   const lookRound = setInterval(() => void returnIdle(), idleReturnMs).unref()
 
   return {
     reserve(account, limit) {
-      const lease = leaseOf(account)
-      lease.isWarm = true
-      return lease.unused > 0 && limit >= lease.limit ? taken(lease, limit) : renewed(lease, limit)
+      const block = blockOf(account)
+      block.isWarm = true
+      return block.unused > 0 && limit >= block.limit ? takeFrom(block, limit) : renewBlock(block, limit)
     },
     async close() {
       clearInterval(lookRound)
-      await Promise.all([...leases.values()].map(giveBackUnused))
+      await Promise.all([...blocks.values()].map(giveBackUnused))
     },
   }
 
-  function taken(lease: QuotaBlock, limit: number): Reservation {
-    const used = lease.charged - lease.unused
+  function takeFrom(block: QuotaBlock, limit: number): Reservation {
+    const used = block.charged - block.unused
     // The limit may have been lowered since the block was charged.
-    const isAdmitted = lease.unused > 0 && used < limit
-    if (isAdmitted) lease.unused--
-    const state = stateOf(lease, limit)
+    const isAdmitted = block.unused > 0 && used < limit
+    if (isAdmitted) block.unused--
+    const state = stateOf(block, limit)
     let isHeld = isAdmitted
     return {
       isAdmitted,
@@ -86,25 +86,25 @@ export function createQuota(store: QuotaStore, clock: Clock): Quota {
       release() {
         if (!isHeld) return
         isHeld = false
-        lease.unused++
+        block.unused++
         state.remaining++
       },
     }
   }
 
-  async function renewed(lease: QuotaBlock, limit: number): Promise<Reservation> {
+  async function renewBlock(block: QuotaBlock, limit: number): Promise<Reservation> {
     // Under a limit that was lowered, others may have used up everything since; only the store knows.
-    if (limit < lease.limit) await giveBackUnused(lease)
+    if (limit < block.limit) await giveBackUnused(block)
     do {
-      lease.renewal ??= renew(lease, limit)
-      await lease.renewal
+      block.renewal ??= renew(block, limit)
+      await block.renewal
       // Others who waited for the same renewal may have been quicker; then there may be another.
-    } while (lease.unused === 0 && lease.charged < limit)
-    return taken(lease, limit)
+    } while (block.unused === 0 && block.charged < limit)
+    return takeFrom(block, limit)
   }
 
-  function leaseOf({ id, anchorMs, nowMs }: QuotaAccount): QuotaBlock {
-    const known = leases.get(id)
+  function blockOf({ id, anchorMs, nowMs }: QuotaAccount): QuotaBlock {
+    const known = blocks.get(id)
     // Also when it has not begun: then the time had been set ahead, and is right again.
     if (known && nowMs >= known.cycle.startMs && nowMs < known.cycle.endMs) return known
     const cycle = billingCycleAt(anchorMs, nowMs)
@@ -117,43 +117,48 @@ export function createQuota(store: QuotaStore, clock: Clock): Quota {
       isWarm: true,
       renewal: null,
     }
-    leases.set(id, fresh)
+    blocks.set(id, fresh)
     // The month is over: nobody will ask for the rest, but the count should be what was served.
     if (known) void giveBackUnused(known).catch(() => {})
     return fresh
   }
 
-  async function renew(lease: QuotaBlock, limit: number): Promise<void> {
+  async function renew(block: QuotaBlock, limit: number): Promise<void> {
     try {
-      const left = Math.max(0, limit - lease.charged)
-      const block = Math.min(largestBlock, Math.max(1, Math.floor(left * blockShare)))
-      const { granted, charged } = await store.chargeAhead(lease.accountId, lease.cycle.startMs, limit, block)
-      lease.unused += granted
-      lease.charged = charged
-      lease.limit = limit
+      const left = Math.max(0, limit - block.charged)
+      const wanted = Math.min(largestBlock, Math.max(1, Math.floor(left * blockShare)))
+      const { granted, charged } = await store.chargeAhead(
+        block.accountId,
+        block.cycle.startMs,
+        limit,
+        wanted,
+      )
+      block.unused += granted
+      block.charged = charged
+      block.limit = limit
     } finally {
-      lease.renewal = null
+      block.renewal = null
     }
   }
 
   /** Another process may be out of reservations while this one holds some that nobody asks for. */
   async function returnIdle(): Promise<void> {
-    for (const lease of [...leases.values()]) {
-      if (!lease.isWarm) {
+    for (const block of [...blocks.values()]) {
+      if (!block.isWarm) {
         // By this machine's time: it only makes room.
-        const isOver = clock.nowMs() >= lease.cycle.endMs
-        if (isOver && leases.get(lease.accountId) === lease) leases.delete(lease.accountId)
-        await giveBackUnused(lease).catch(() => {})
+        const isOver = clock.nowMs() >= block.cycle.endMs
+        if (isOver && blocks.get(block.accountId) === block) blocks.delete(block.accountId)
+        await giveBackUnused(block).catch(() => {})
       }
-      lease.isWarm = false
+      block.isWarm = false
     }
   }
 
-  async function giveBackUnused(lease: QuotaBlock): Promise<void> {
-    const { accountId, cycle, unused } = lease
+  async function giveBackUnused(block: QuotaBlock): Promise<void> {
+    const { accountId, cycle, unused } = block
     if (unused === 0) return
-    lease.unused = 0
-    lease.charged -= unused
+    block.unused = 0
+    block.charged -= unused
     await store.refundCharge(accountId, cycle.startMs, unused)
   }
 }

@@ -43,14 +43,14 @@ interface Address {
 /** Most requests repeat the address of the one before; those with a query are their own, and may hold a key. */
 function createAddressing(): (url: string) => Address {
   const known = new Map<string, Address>()
-  return (url) => known.get(url) ?? remembered(url, parsed(url))
+  return (url) => known.get(url) ?? remember(url, parsed(url))
 
   function parsed(url: string): Address {
     const { segments, query } = parseTarget(url)
     return { segments, query, route: segments && findRoute(segments) }
   }
 
-  function remembered(url: string, address: Address): Address {
+  function remember(url: string, address: Address): Address {
     if (!address.route || address.query !== null || url.length > maxKnownCharacters) return address
     if (known.size >= maxKnownAddresses) known.clear()
     known.set(url, address)

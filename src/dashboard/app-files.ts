@@ -50,10 +50,10 @@ export function createAppFiles(folder: string, consentOrigins: readonly string[]
   let files: ReadonlyMap<string, AppFile> | null = null
 
   return {
-    isAt: (path) => pages.test(path) || (path !== indexPath && loaded().has(path)),
+    isAt: (path) => pages.test(path) || (path !== indexPath && loadFiles().has(path)),
     async answer(request, response, path, site) {
       const isPage = pages.test(path)
-      const file = loaded().get(isPage ? indexPath : path)
+      const file = loadFiles().get(isPage ? indexPath : path)
       if (!file) return notBuilt(request, response, site)
       const shown = isPage ? indexFor(file, site) : file
       const headers: Record<string, string> = {
@@ -77,7 +77,7 @@ export function createAppFiles(folder: string, consentOrigins: readonly string[]
   }
 
   /** Looked for again as long as there is nothing: it may be built while the server runs. */
-  function loaded(): ReadonlyMap<string, AppFile> {
+  function loadFiles(): ReadonlyMap<string, AppFile> {
     files ??= load(folder)
     return files ?? new Map()
   }

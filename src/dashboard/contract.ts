@@ -140,7 +140,7 @@ export interface SheetSettingsView {
   unknownFields: 'reject' | 'ignore'
   paused: boolean
 }
-export type SheetChange = Partial<SheetSettingsView> & { slug?: string }
+export type SheetChangeInput = Partial<SheetSettingsView> & { slug?: string }
 export interface ColumnView {
   name: string
   /** TypeScript type of a cell, as the snippet shows it: `string | null`. */

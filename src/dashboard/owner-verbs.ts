@@ -18,7 +18,7 @@ import type {
   ServerView,
   SessionView,
   ShareView,
-  SheetChange,
+  SheetChangeInput,
   SheetSource,
   SheetSummary,
   SheetView,
@@ -48,7 +48,7 @@ export interface OwnerVerbs {
   'GET /start': { answer: StartView }
   'GET /sheets': { answer: SheetSummary[] }
   'GET /sheets/{slug}': { answer: SheetView }
-  'PATCH /sheets/{slug}': { input: SheetChange; answer: SheetView }
+  'PATCH /sheets/{slug}': { input: SheetChangeInput; answer: SheetView }
   'DELETE /sheets/{slug}': { answer: null }
   /** With the public API's own parameters. */
   'GET /sheets/{slug}/rows': { query: URLSearchParams; answer: RowsView }

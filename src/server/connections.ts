@@ -15,7 +15,7 @@ import type { Shares } from '../shares/shares.ts'
  * counted by address and never closed to make room, which could meet a request that is on its way. What is counted instead
  * are the requests under way of each client that the proxy speaks for, which is what that client's own connections would be.
  */
-export interface Connections {
+export interface OpenConnections {
   /** Takes a new connection in, or says why not. */
   open(socket: Socket): Refusal | null
   /** To be told of every request, before anyone answers it; or says why not to. */
@@ -46,7 +46,7 @@ interface Network {
 
 const retryAfterSeconds = 1
 
-export function createConnections({ shares, trustedProxies, observe }: ConnectionsParts): Connections {
+export function createConnections({ shares, trustedProxies, observe }: ConnectionsParts): OpenConnections {
   const { connections: most, connections_per_address: mostOfAddress } = shares
   const bySocket = new WeakMap<Socket, Connection>()
   const networks = new Map<string, Network>()

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { errorTable } from '../../errors.ts'
-import { exported } from '../../management/accounts/account-export.ts'
+import { exportAccount } from '../../management/accounts/account-export.ts'
 import { Problem } from '../../management/problem.ts'
 import type { ErrorDoc, ShareView, UsageView } from '../contract.ts'
 import { endedCookie } from '../session-cookie.ts'
@@ -31,7 +31,7 @@ export const accountVerbs = {
   },
   'GET /export': {
     async owner({ session: { account } }, { sheets, keys, connections, owners, usageFigures, clock }) {
-      const data = exported(
+      const data = exportAccount(
         {
           account,
           owner: await owners.of(account.id),

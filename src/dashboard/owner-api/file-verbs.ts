@@ -22,7 +22,7 @@ export const fileVerbs = {
       const { uploads } = parts
       if (!uploads) return noFiles
       const { account } = call.session
-      return arrived(call, parts, 201, (bytes) =>
+      return takeUpload(call, parts, 201, (bytes) =>
         uploads.save(account.id, call.query.get('name') ?? '', bytes),
       )
     },
@@ -34,7 +34,7 @@ export const fileVerbs = {
       if (!uploads) return noFiles
       const { account } = call.session
       const [name = ''] = call.names
-      return arrived(call, parts, 200, (bytes) =>
+      return takeUpload(call, parts, 200, (bytes) =>
         uploads.replace(account.id, name, call.query.get('name') ?? '', bytes),
       )
     },
@@ -57,7 +57,7 @@ export const fileVerbs = {
 
 export const noFiles = new Problem('This server serves no files.', { kind: 'not_allowed' })
 
-async function arrived(
+async function takeUpload(
   call: OwnerCall,
   { signIn }: DashboardParts,
   status: number,

@@ -4,7 +4,7 @@ import { Problem } from '../../management/problem.ts'
 import type { SheetRecord } from '../../management/sheets/sheets.ts'
 import type {
   RecentRequest,
-  SheetChange,
+  SheetChangeInput,
   SheetState,
   SheetSummary,
   SheetView,
@@ -208,6 +208,6 @@ function isPausing(body: unknown): boolean {
 }
 
 /** The change without what was left out: `undefined` would be a change of its own. */
-function given(change: z.infer<typeof changeInput>): SheetChange {
+function given(change: z.infer<typeof changeInput>): SheetChangeInput {
   return Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined))
 }

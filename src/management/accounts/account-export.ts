@@ -16,7 +16,7 @@ export interface AccountData {
 }
 
 /** All that is kept of an account, for its owner to take along. Each field is named here, so that no secret slips in. */
-export function exported(
+export function exportAccount(
   { account, owner, connections, sheets, keys, usage }: AccountData,
   nowMs: number,
 ): object {

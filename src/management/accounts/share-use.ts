@@ -34,15 +34,17 @@ export function createShareUse(
         store.countSessions(accountId, sessionLimits),
       ])
       return [
-        used('sheets', sheets.length),
-        ...(held ? [used('upload_files', held.files), used('upload_mb', held.bytes / mebibyte)] : []),
-        used('journal_mb', kept.bytes / mebibyte),
-        used('sessions', sessions),
+        usedShare('sheets', sheets.length),
+        ...(held
+          ? [usedShare('upload_files', held.files), usedShare('upload_mb', held.bytes / mebibyte)]
+          : []),
+        usedShare('journal_mb', kept.bytes / mebibyte),
+        usedShare('sessions', sessions),
       ]
     },
   }
 
-  function used(share: LastingShare, amount: number): UsedShare {
+  function usedShare(share: LastingShare, amount: number): UsedShare {
     return { share, used: amount, limit: shares[share] }
   }
 }

@@ -85,7 +85,7 @@ export function createGoogleSignIn(parts: GoogleSignInParts): GoogleSignIn {
       const begunAtMs = await store.nowMs()
       return {
         url: identity.askUrl(asked),
-        attempt: sealed({ stateHash, codeVerifier, returnTo, begunAtMs }),
+        attempt: sealAttempt({ stateHash, codeVerifier, returnTo, begunAtMs }),
       }
     },
     async finish({ state, code, error }, { attempt: brought, session, visitor }) {
@@ -104,7 +104,7 @@ export function createGoogleSignIn(parts: GoogleSignInParts): GoogleSignIn {
     },
   }
 
-  function sealed(attempt: SignInAttempt): string {
+  function sealAttempt(attempt: SignInAttempt): string {
     return `${sealing.keyId}.${sealing.seal(JSON.stringify(attempt), attemptSeal)}`
   }
 

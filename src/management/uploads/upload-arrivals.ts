@@ -4,7 +4,7 @@ import { Problem } from '../problem.ts'
 import { type HeldFiles, takenBytes, type UploadRoom } from './upload-room.ts'
 
 /** The uploads of an account that run side by side share its room, and count what each of them takes of it. */
-export interface Arrivals {
+export interface UploadArrivals {
   /** Room for one more file, which is to be left again; a problem where there is none. */
   enter(accountId: string, wish: ArrivalWish): Promise<Arrival | Problem>
   /** For a file that goes while others come; `remove` tells how long it was. */
@@ -45,7 +45,7 @@ interface Together {
   isAccountGone: boolean
 }
 
-export function createArrivals(room: UploadRoom, observe: Observe): Arrivals {
+export function createArrivals(room: UploadRoom, observe: Observe): UploadArrivals {
   const running = new Map<string, Together>()
 
   return {
@@ -60,7 +60,7 @@ export function createArrivals(room: UploadRoom, observe: Observe): Arrivals {
       }
       try {
         const held = await together.held
-        const arrival = entered(accountId, together, held, replacedLength, leave)
+        const arrival = createArrival(accountId, together, held, replacedLength, leave)
         if (arrival instanceof Problem) leave()
         return arrival
       } catch (error) {
@@ -102,7 +102,7 @@ export function createArrivals(room: UploadRoom, observe: Observe): Arrivals {
     if (together.running === 0) running.delete(accountId)
   }
 
-  function entered(
+  function createArrival(
     accountId: string,
     together: Together,
     held: HeldFiles,

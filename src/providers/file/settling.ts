@@ -85,10 +85,10 @@ export function createSettling(): Settling {
 
   return {
     noteOwn(path, { identity, whole }) {
-      Object.assign(watched(path), { own: identity, whole, isGrowing: false })
+      Object.assign(watchOf(path), { own: identity, whole, isGrowing: false })
     },
     noteRead(path, whole) {
-      watched(path).whole = whole
+      watchOf(path).whole = whole
     },
     untilReadable: (path, timers) =>
       until(path, timers, {
@@ -102,7 +102,7 @@ export function createSettling(): Settling {
     },
   }
 
-  function watched(path: string): Watched {
+  function watchOf(path: string): Watched {
     const known = files.get(path)
     if (known) return known
     if (files.size >= maxWatched) files.delete(files.keys().next().value ?? '')
@@ -126,7 +126,7 @@ export function createSettling(): Settling {
     { patienceMs, isGood, isGoodEnough }: Demand,
   ): Promise<string> {
     const begunMs = performance.now()
-    const watch = watched(path)
+    const watch = watchOf(path)
     for (;;) {
       const seen = await lookAt(path, watch)
       if (await isGood(path, watch, seen)) {

@@ -79,10 +79,10 @@ export function createAccessTokens(parts: TokensParts): AccessTokens {
       const known = rememberedOf(credential)
       const leftMs = known.expiresAtMs - clock.elapsedMs()
       if (known.token === null || leftMs < waitForRefreshMs) {
-        await within(deadline, refreshed(credential, known), tooLate)
+        await within(deadline, renewToken(credential, known), tooLate)
       } else if (leftMs < refreshAheadMs) {
         // The old one still serves; should this fail, the next caller tries again.
-        refreshed(credential, known).catch(() => {})
+        renewToken(credential, known).catch(() => {})
       }
       if (known.token === null) throw tooLate()
       const { id, version, subject, scopes } = credential
@@ -123,7 +123,7 @@ export function createAccessTokens(parts: TokensParts): AccessTokens {
   }
 
   /** One refresh at a time for each credential, and one failure for all who come right after it. */
-  async function refreshed(credential: CredentialRecord, known: Remembered): Promise<void> {
+  async function renewToken(credential: CredentialRecord, known: Remembered): Promise<void> {
     if (known.failure && clock.elapsedMs() < known.failure.untilMs) throw known.failure.error
     known.refreshing ??= refresh(credential, known)
       .catch((error: unknown) => {

@@ -72,7 +72,7 @@ export function createRemoteCalls<Service extends string>(
     async callWrite(call) {
       const deadline = createDeadline(clock, timers, limits.writeMs)
       try {
-        const answer = await authorised('write', call, deadline)
+        const answer = await exchangeAuthorised('write', call, deadline)
         const { status, body } = answer
         if (isGood(status)) {
           const parsed = parsedJson(body)
@@ -96,7 +96,7 @@ export function createRemoteCalls<Service extends string>(
     deadline: Deadline,
   ): Promise<Buffer<ArrayBuffer> | ProviderFailure> {
     try {
-      const answer = await authorised('read', call, deadline)
+      const answer = await exchangeAuthorised('read', call, deadline)
       if (!isGood(answer.status)) return protocol.failureOf(answer)
       return protocol.isWhole(answer) ? answer.body : unreadable(name)
     } catch (error) {
@@ -123,7 +123,7 @@ export function createRemoteCalls<Service extends string>(
    * An access token may have been ended early, and so may the next, where another instance got that before; but one that
    * was made after a refusal and is refused as well is no accident.
    */
-  async function authorised(
+  async function exchangeAuthorised(
     kind: RationKind,
     call: RemoteCall<Service>,
     deadline: Deadline,

@@ -123,7 +123,7 @@ export function createFallingOverWindows(parts: FallingOverParts): RateWindows {
     const isHeardByAll = nowMs >= seen.sinceMs + heardByAllMs
     const windowMs = isHeardByAll ? fleetingWindowMs : fleetingWindowMs + heardByAllMs
     const isNoted = nowMs < seen.sinceMs + heardByAllMs + fleetingWindowMs
-    const less = isNoted ? await noted(name) : 0
+    const less = isNoted ? await readNote(name) : 0
     const answer = await second.takeFromWindow(name, Math.max(0, limit - less), windowMs, lastsUntilMs(seen))
     if (!answer) await losses.seenAnew()
     return answer
@@ -134,7 +134,7 @@ export function createFallingOverWindows(parts: FallingOverParts): RateWindows {
     return losses.nowMs() < lastsUntilMs(seen) + 2 * fleetingWindowMs + heardByAllMs
   }
 
-  async function noted(name: string): Promise<number> {
+  async function readNote(name: string): Promise<number> {
     const { version, text } = await registers.readRegister(noteName(name))
     return version === null ? 0 : Number(text)
   }

@@ -17,18 +17,18 @@ export function createLazyRedis(connect: () => Promise<RedisConnection>): LazyRe
     script(source) {
       let known: Script | null = null
       const first: Script = async (keys, args) => {
-        const redis = await connected()
+        const redis = await connectOnce()
         known ??= redis.script(source)
         return known(keys, args)
       }
       return (keys, args) => (known ?? first)(keys, args)
     },
     async ping() {
-      await (await connected()).ping()
+      await (await connectOnce()).ping()
     },
     life: () => connection?.life() ?? null,
     async settled() {
-      await (await connected()).settled
+      await (await connectOnce()).settled
     },
     async close() {
       isClosed = true
@@ -36,7 +36,7 @@ export function createLazyRedis(connect: () => Promise<RedisConnection>): LazyRe
     },
   }
 
-  async function connected(): Promise<RedisConnection> {
+  async function connectOnce(): Promise<RedisConnection> {
     // Who comes late must not open what nobody would close.
     if (isClosed && !connecting) throw new Error('Redis is not connected any more')
     connecting ??= connect()

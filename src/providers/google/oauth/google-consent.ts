@@ -1,5 +1,6 @@
-/** How far the owner's consent reaches: to what they choose at Google, or to every spreadsheet. */
-export type GoogleScope = 'drive.file' | 'spreadsheets'
+import type { GoogleScope } from '../../../config.ts'
+
+export type { GoogleScope }
 
 export const scopeUrl = (scope: string) => `https://www.googleapis.com/auth/${scope}`
 

@@ -28,14 +28,14 @@ export interface GoogleOAuth {
     code: string
     verifier: string
     redirectUri: string
-  }): Promise<Grant | OAuthProblem>
+  }): Promise<GoogleGrant | OAuthProblem>
   /** 'dead': Google will never again take this refresh token. Any other failure is thrown, and says nothing of it. */
   refresh(refreshToken: string): Promise<Refreshed | { dead: string }>
   /** False when Google did not know the token any more. Throws when Google could not be asked. */
   revoke(token: string): Promise<boolean>
 }
 
-export interface Grant {
+export interface GoogleGrant {
   refreshToken: string
   accessToken: string
   expiresInSeconds: number
@@ -199,7 +199,7 @@ interface TokenAnswer extends Refreshed {
   idToken: string | null
 }
 
-type Person = Pick<Grant, 'subject' | 'email'>
+type Person = Pick<GoogleGrant, 'subject' | 'email'>
 
 function personIn(claims: unknown): Person | null {
   const { sub, email } = fieldsOf(claims)

@@ -103,8 +103,8 @@ export function createBudget(parts: BudgetParts): Budget {
     take: (wish) => rations[wish.kind].take(wish),
     opensInMs: ({ subject, kind }) => rations[kind].opensInMs(subject),
     isTight: (subject) => rations.read.usedShare(subject) > tightShare,
-    noteRefusal: (refusal) => rations[refusal.kind].refused(refusal),
-    noteAcceptance: ({ subject, kind }) => rations[kind].accepted(subject),
+    noteRefusal: (refusal) => rations[refusal.kind].noteRefusal(refusal),
+    noteAcceptance: ({ subject, kind }) => rations[kind].noteAcceptance(subject),
     close() {
       rations.read.close()
       rations.write.close()
@@ -122,7 +122,7 @@ function createRation(
     ownerWindow,
     projectWindow: (ration) => windowOf(ration, limits.perProject[kind]),
   })
-  return { take, opensInMs: queue.nextInMs, refused, accepted, usedShare, close: queue.close }
+  return { take, opensInMs: queue.nextInMs, noteRefusal, noteAcceptance, usedShare, close: queue.close }
 
   async function take({ subject, isUrgent, deadline }: BudgetWish): Promise<BudgetPlace> {
     const openingMs = queue.opensInMs({ subject, isUrgent })
@@ -132,7 +132,7 @@ function createRation(
     return { giveBack: (end) => queue.end(subject, placeId, heldMs[end]) }
   }
 
-  function refused({ subject, per, retryAfterMs = 0 }: RationRefusal): void {
+  function noteRefusal({ subject, per, retryAfterMs = 0 }: RationRefusal): void {
     onUsedUp({ kind, per, by: 'provider' })
     const varied = 0.75 + random() / 4
     queue.write((book, nowMs) => {
@@ -146,7 +146,7 @@ function createRation(
     })
   }
 
-  function accepted(subject: string): void {
+  function noteAcceptance(subject: string): void {
     const { book } = queue.known()
     if ((book.owners.get(subject)?.refusals ?? 0) + book.project.refusals === 0) return
     queue.write((newest) => {

@@ -144,8 +144,8 @@ export function createRationQueue(parts: RationQueueParts): RationQueue {
       const isNoted = book.isShared && noteWaiting(into, notIn(served), nowMs, turnParts)
       return changes.length > 0 || served.length > 0 || isNoted ? { served, changes: changes.length } : null
     })
-    if (written instanceof Promise) written.then(ended, failed)
-    else ended(written)
+    if (written instanceof Promise) written.then(turnEnded, turnFailed)
+    else turnEnded(written)
   }
 
   function notIn(served: readonly Served<Waiter>[]): Waiter[] {
@@ -153,7 +153,7 @@ export function createRationQueue(parts: RationQueueParts): RationQueue {
     return waiters.filter((waiter) => !gone.has(waiter))
   }
 
-  function ended(written: { served: Served<Waiter>[]; changes: number } | null): void {
+  function turnEnded(written: { served: Served<Waiter>[]; changes: number } | null): void {
     isTurning = false
     unwritten = unwritten.slice(written?.changes ?? 0)
     for (const { waiter, placeId } of written?.served ?? []) {
@@ -170,7 +170,7 @@ export function createRationQueue(parts: RationQueueParts): RationQueue {
     unwritten.push((into, nowMs) => endPlace(into, subject, placeId, { heldMs: 0, nowMs }))
   }
 
-  function failed(error: unknown): void {
+  function turnFailed(error: unknown): void {
     isTurning = false
     for (const waiter of waiters) waiter.refuse(error)
     if (unwritten.length > 0 && !isClosed) cancelTimer = timers.after(writeAgainMs, turn)

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { buildSnapshot } from '../build-snapshot.ts'
 import type { Cell } from '../grid.ts'
 import { rowJson } from '../snapshot.ts'
-import { type ListShape, listChunks, pauseChunk } from './list-chunks.ts'
+import { type ChunkShape, listChunks, pauseChunk } from './list-chunks.ts'
 import { cellAt, cellsAt } from './row-cells.ts'
 
 const seed = 20_261_118
@@ -15,7 +15,7 @@ const cell: fc.Arbitrary<Cell> = fc.oneof(
   fc.boolean(),
   fc.constant(null),
 )
-const plain: ListShape = { fields: null, rowNumbers: false, wrap: 'array' }
+const plain: ChunkShape = { fields: null, rowNumbers: false, wrap: 'array' }
 
 test('rows are shown with the keys asked for, in the order asked for', () => {
   const cases = fc.record({

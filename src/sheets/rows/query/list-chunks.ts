@@ -4,7 +4,7 @@ import { type Column, rowNumberKey } from '../table.ts'
 import { Chunks, chunkBytes } from './chunks.ts'
 import { cellReader } from './row-cells.ts'
 
-export interface ListShape {
+export interface ChunkShape {
   /** Columns in the order asked for, as indices into `snapshot.columns`; null for all. One named twice comes once. */
   fields: readonly number[] | null
   /** `"_row"` as the first key. */
@@ -30,7 +30,7 @@ export const pauseChunk = new Uint8Array(0)
 export function* listChunks(
   snapshot: Snapshot,
   positions: Uint32Array | 'all',
-  shape: ListShape,
+  shape: ChunkShape,
 ): Generator<Uint8Array> {
   const { fields, rowNumbers, wrap } = shape
   if (positions === 'all' && fields === null && !rowNumbers && wrap === 'array') {

@@ -10,7 +10,7 @@ export function inspectSqlite(path: string): StoreInspection {
   let database: DatabaseSync | null = null
   try {
     database = new DatabaseSync(path, { timeout: waitForOtherProcessesMs })
-    return inspected(database)
+    return inspect(database)
   } catch (error) {
     throw new StoreFailure('SQLite refused', { cause: error })
   } finally {
@@ -18,7 +18,7 @@ export function inspectSqlite(path: string): StoreInspection {
   }
 }
 
-function inspected(database: DatabaseSync): StoreInspection {
+function inspect(database: DatabaseSync): StoreInspection {
   const nothing = { sheets: [], sealedBy: [], serverMs: null }
   const isMade = database.prepare(`select 1 from sqlite_schema where name = 'migration'`).get()
   if (!isMade) return { ...nothing, newestMigration: null }

@@ -11,7 +11,7 @@ export function createMachineTime(writer: DatabaseSync, clock: Clock): () => num
   const { elapsedFrom } = clock
   // What other processes count from is unknown: all that they have in common is the time of day.
   if (elapsedFrom === undefined) return () => clock.nowMs()
-  const aheadMs = known() ?? agreed(elapsedFrom)
+  const aheadMs = known() ?? agree(elapsedFrom)
   return () => Math.floor(aheadMs + clock.elapsedMs())
 
   function known(): number | null {
@@ -23,7 +23,7 @@ export function createMachineTime(writer: DatabaseSync, clock: Clock): () => num
     return row ? Number(row.ahead_ms) : null
   }
 
-  function agreed(countedFrom: string): number {
+  function agree(countedFrom: string): number {
     const ownMs = Math.round(clock.nowMs() - clock.elapsedMs())
     writer.exec('begin immediate')
     try {
