@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Pass } from '../admission/judge.ts'
 import { Refusal } from '../errors.ts'
+import type { ReadSheet } from '../sheets/reading/reading.ts'
 import { type Soon, then } from '../soon.ts'
 import { resolveWish, wholeListQuery } from './request/list-query.ts'
 import { parseRowNumber } from './request/query.ts'
@@ -23,7 +24,7 @@ export async function readRows(asked: RowsRequest, parts: ApiParts): Promise<Rep
 
   const mustAskProvider = asksForNow(asked.exchange.request)
   const reading = parts.reading.read(facts, { values: wish.values, mustAskProvider })
-  const sheet = reading instanceof Promise ? await reading : reading
+  const sheet = reading instanceof Promise ? await inTurn(reading, account.id, parts) : reading
   const { columns } = sheet.snapshot
   if (columns.length === 0) return new Refusal('missing_headers')
   const listQuery = wish === wholeList ? wholeListQuery : resolveWish(wish, columns)
@@ -35,6 +36,17 @@ export async function readRows(asked: RowsRequest, parts: ApiParts): Promise<Rep
       ? listReply(readerOf(asked, parts), { accountId, wish, listQuery, parameters }, sheet, parts)
       : rowReply(asked, { accountId, rowNumber, wish, fields: listQuery.fields }, sheet, parts)
   return pass.key === null ? then(reply, (made) => forPublicReader(made, facts)) : reply
+}
+
+/** Any number may have waited for one fetch, and each would be answered before anyone else is looked at. */
+async function inTurn(
+  reading: Promise<ReadSheet>,
+  accountId: string,
+  { turns }: ApiParts,
+): Promise<ReadSheet> {
+  const sheet = await reading
+  await turns.next(accountId)
+  return sheet
 }
 
 function readerOf({ exchange: { request }, address }: RowsRequest, { ownAddress }: ApiParts): ListReader {

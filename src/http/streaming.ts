@@ -1,34 +1,39 @@
 import type { ServerResponse } from 'node:http'
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Soon } from '../soon.ts'
 
-/** A body that is made while it is sent. */
+/** A body that is too long to be sent in one go, or that is made while it is sent. */
 export interface StreamedBody {
   chunks: Iterable<Uint8Array> | AsyncIterable<Uint8Array>
+  /** null where it is not known before the end. */
+  bytes: number | null
   /** What it is made of, and stays in memory until the end. */
   holds: readonly ArrayBufferView[]
+  /** Whose turn it has to be for each piece. */
+  nextTurn(): Soon<void>
   /** The head is gone by then, so the connection is cut; this tells those who should know. */
   onFailure(error: unknown): void
 }
 
-/**
- * A socket takes what it can at once, and says that it is drained before anyone else has had a turn: a fast client
- * would keep them all waiting to the end.
- */
-const chunksInARow = 4
+/** What the system copies for one write: hundreds of readers of one list may be ready for more in the same moment. */
+const sliceBytes = 64 * 1024
 
-/** Sends chunk after chunk, each when the one before is on its way: a slow reader holds one of them, not all. */
+/**
+ * Sends piece after piece, each when the one before is on its way and its reader has a turn: a slow reader holds one of
+ * them, not all, and a fast one, whose socket takes what it is given at once, does not keep the others waiting to the end.
+ */
 export async function sendStream(
   response: ServerResponse,
-  { chunks, onFailure }: StreamedBody,
+  { chunks, nextTurn, onFailure }: StreamedBody,
 ): Promise<void> {
   try {
-    let inARow = 0
     for await (const chunk of chunks) {
-      if (response.destroyed) return
-      if (!response.write(chunk)) await drained(response)
-      if (++inARow < chunksInARow) continue
-      inARow = 0
-      await nextTurn()
+      for (let from = 0; from < chunk.byteLength; from += sliceBytes) {
+        const turn = nextTurn()
+        if (turn instanceof Promise) await turn
+        if (response.destroyed) return
+        const slice = chunk.byteLength <= sliceBytes ? chunk : chunk.subarray(from, from + sliceBytes)
+        if (!response.write(slice)) await drained(response)
+      }
     }
     response.end()
   } catch (error) {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { EventEmitter } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { test } from 'node:test'
+import { processorMs } from '../../test/processor-time.ts'
 import type { Observation } from '../reporting/observe.ts'
 import { createUnreadAnswers } from './unread-answers.ts'
 
@@ -58,6 +59,17 @@ test('all accounts together have an end too: whoever holds most loses the oldest
   assert.equal(begin('small', list()).destroyed, false)
 })
 
+test('another reader of a list in many pieces costs the same, however many read it already', async () => {
+  const { begin } = start(10)
+  const pieces = Array.from({ length: 1_000 }, () => new Uint8Array(64 * 1_024))
+  const readers: FakeResponse[] = []
+  const tookMs = await processorMs(() => {
+    for (let n = 0; n < 500; n++) readers.push(begin('acme', pieces))
+  })
+  assert.ok(readers.every(({ destroyed }) => !destroyed))
+  assert.ok(tookMs < 2_000, `${tookMs.toFixed(0)} ms for 500 readers`)
+})
+
 class FakeResponse extends EventEmitter {
   destroyed = false
 
@@ -74,9 +86,10 @@ function start(maxMebibytes: number, maxTotalMebibytes = 1_000) {
   const unread = createUnreadAnswers(limits, (observation) => void seen.push(observation))
   return {
     seen,
-    begin(accountId: string, list: Uint8Array): FakeResponse {
+    begin(accountId: string, list: Uint8Array | readonly Uint8Array[]): FakeResponse {
       const response = new FakeResponse()
-      unread.begin(accountId, response as unknown as ServerResponse, [list])
+      const holds = list instanceof Uint8Array ? [list] : list
+      unread.begin(accountId, response as unknown as ServerResponse, holds)
       return response
     },
   }

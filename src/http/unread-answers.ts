@@ -13,9 +13,29 @@ export interface UnreadAnswers {
 
 type UnreadAnswer = Pick<ServerResponse, 'once' | 'destroy' | 'destroyed'>
 
+/** What one answer, or several alike, hold on to. */
+interface Holding {
+  buffers: ReadonlySet<ArrayBufferLike>
+  bytes: number
+}
+
 interface Unread {
   response: UnreadAnswer
-  buffers: ReadonlySet<ArrayBufferLike>
+  holding: Holding
+}
+
+/** Buffers and how often each is held, and what they have together: kept up to date, because thousands may read one list. */
+interface HeldBuffers {
+  holders: Map<ArrayBufferLike, number>
+  bytes: number
+}
+
+interface OfAccount {
+  /** The oldest first. */
+  answers: Set<Unread>
+  /** By how many answers each is held. */
+  holdings: Map<Holding, number>
+  held: HeldBuffers
 }
 
 /** Shorter ones are hardly worth a list, and soon read. */
@@ -32,77 +52,97 @@ export function createUnreadAnswers(
   { maxBytes, maxTotalBytes }: UnreadLimits,
   observe: Observe,
 ): UnreadAnswers {
-  /** The oldest first. */
-  const ofAccount = new Map<string, Set<Unread>>()
-  /** By how many answers each is held. */
-  const holders = new Map<ArrayBufferLike, number>()
-  let totalBytes = 0
+  const accounts = new Map<string, OfAccount>()
+  const heldByAll: HeldBuffers = { holders: new Map(), bytes: 0 }
+  /** What is kept and sent to many is the same list of pieces each time. */
+  const known = new WeakMap<readonly ArrayBufferView[], Holding>()
 
   return {
     begin(accountId, response, holds) {
-      const buffers = new Set(holds.map(({ buffer }) => buffer))
-      if (response.destroyed || sizeOf(buffers) < shortBytes) return
-      const unread = { response, buffers }
-      const all = ofAccount.get(accountId) ?? new Set()
-      ofAccount.set(accountId, all.add(unread))
-      for (const buffer of buffers) hold(buffer)
-      response.once('close', () => letGo(accountId, all, unread))
-      if (all.size > 1) cutOldest(accountId, all, buffers)
-      while (totalBytes > maxTotalBytes && cutLargest(unread));
+      if (response.destroyed) return
+      const holding = holdingOf(holds)
+      if (holding.bytes < shortBytes) return
+      const unread = { response, holding }
+      const account = accounts.get(accountId) ?? newAccount()
+      accounts.set(accountId, account)
+      account.answers.add(unread)
+      const count = account.holdings.get(holding) ?? 0
+      account.holdings.set(holding, count + 1)
+      if (count === 0) for (const held of [account.held, heldByAll]) hold(held, holding)
+      response.once('close', () => letGo(accountId, account, unread))
+      if (account.answers.size > 1) cutOldest(accountId, account, holding)
+      while (heldByAll.bytes > maxTotalBytes && cutLargest(unread));
     },
   }
 
-  function hold(buffer: ArrayBufferLike): void {
-    const count = holders.get(buffer) ?? 0
-    holders.set(buffer, count + 1)
-    if (count === 0) totalBytes += buffer.byteLength
+  function holdingOf(holds: readonly ArrayBufferView[]): Holding {
+    const found = known.get(holds)
+    if (found) return found
+    const buffers = new Set(holds.map(({ buffer }) => buffer))
+    const holding = { buffers, bytes: sizeOf(buffers) }
+    known.set(holds, holding)
+    return holding
   }
 
-  function letGo(accountId: string, all: Set<Unread>, unread: Unread): void {
-    if (!all.delete(unread)) return
-    if (all.size === 0 && ofAccount.get(accountId) === all) ofAccount.delete(accountId)
-    for (const buffer of unread.buffers) {
-      const count = holders.get(buffer) ?? 0
-      if (count > 1) holders.set(buffer, count - 1)
-      else if (holders.delete(buffer)) totalBytes -= buffer.byteLength
-    }
+  function letGo(accountId: string, account: OfAccount, unread: Unread): void {
+    if (!account.answers.delete(unread)) return
+    if (account.answers.size === 0) accounts.delete(accountId)
+    const { holding } = unread
+    const count = account.holdings.get(holding) ?? 0
+    if (count > 1) account.holdings.set(holding, count - 1)
+    else if (account.holdings.delete(holding))
+      for (const held of [account.held, heldByAll]) release(held, holding)
   }
 
-  function cut(accountId: string, all: Set<Unread>, unread: Unread, share: ShareName): void {
-    letGo(accountId, all, unread)
+  function cut(accountId: string, account: OfAccount, unread: Unread, share: ShareName): void {
+    letGo(accountId, account, unread)
     unread.response.destroy()
     observe({ event: 'share_used_up', share, accountId })
   }
 
   /** Who has several loses the oldest of them before anybody loses the only one. False when nothing is left to cut. */
   function cutLargest(newest: Unread): boolean {
-    let largest: { accountId: string; all: Set<Unread>; bytes: number; isOnly: boolean } | null = null
-    for (const [accountId, all] of ofAccount) {
-      if (all.size === 1 && all.has(newest)) continue
-      const isOnly = all.size === 1
-      const bytes = bytesBeside(all, new Set())
+    let largest: { accountId: string; account: OfAccount; bytes: number; isOnly: boolean } | null = null
+    for (const [accountId, account] of accounts) {
+      const isOnly = account.answers.size === 1
+      if (isOnly && account.answers.has(newest)) continue
+      const { bytes } = account.held
       const isLarger = !largest || (isOnly === largest.isOnly ? bytes > largest.bytes : !isOnly)
-      if (isLarger) largest = { accountId, all, bytes, isOnly }
+      if (isLarger) largest = { accountId, account, bytes, isOnly }
     }
-    const [oldest] = largest?.all ?? []
+    const [oldest] = largest?.account.answers ?? []
     if (!largest || !oldest || oldest === newest) return false
-    cut(largest.accountId, largest.all, oldest, 'unread_total_percent')
+    cut(largest.accountId, largest.account, oldest, 'unread_total_percent')
     return true
   }
 
-  function cutOldest(accountId: string, all: Set<Unread>, newest: ReadonlySet<ArrayBufferLike>): void {
-    for (const unread of [...all]) {
-      if (bytesBeside(all, newest) <= maxBytes) return
-      if (unread.buffers.isSubsetOf(newest)) continue
-      cut(accountId, all, unread, 'unread_percent')
+  function cutOldest(accountId: string, account: OfAccount, newest: Holding): void {
+    for (const unread of account.answers) {
+      if (account.held.bytes - newest.bytes <= maxBytes) return
+      if (unread.holding === newest || unread.holding.buffers.isSubsetOf(newest.buffers)) continue
+      cut(accountId, account, unread, 'unread_percent')
     }
   }
 }
 
-function bytesBeside(all: ReadonlySet<Unread>, newest: ReadonlySet<ArrayBufferLike>): number {
-  const held = new Set<ArrayBufferLike>()
-  for (const { buffers } of all) for (const buffer of buffers) held.add(buffer)
-  return sizeOf(held.difference(newest))
+function newAccount(): OfAccount {
+  return { answers: new Set(), holdings: new Map(), held: { holders: new Map(), bytes: 0 } }
+}
+
+function hold(held: HeldBuffers, { buffers }: Holding): void {
+  for (const buffer of buffers) {
+    const count = held.holders.get(buffer) ?? 0
+    held.holders.set(buffer, count + 1)
+    if (count === 0) held.bytes += buffer.byteLength
+  }
+}
+
+function release(held: HeldBuffers, { buffers }: Holding): void {
+  for (const buffer of buffers) {
+    const count = held.holders.get(buffer) ?? 0
+    if (count > 1) held.holders.set(buffer, count - 1)
+    else if (held.holders.delete(buffer)) held.bytes -= buffer.byteLength
+  }
 }
 
 function sizeOf(buffers: ReadonlySet<ArrayBufferLike>): number {

@@ -12,6 +12,15 @@ test('what is done between two looks at the sockets is a few milliseconds, howev
   assert.ok(turnsOfLoop() >= 4)
 })
 
+test('between two rounds there are several looks at the sockets, each of which lets one newcomer in', async () => {
+  const { work, done } = opened()
+  await Promise.all(Array.from({ length: 20 }, () => work('greedy', 4)))
+  const rounds = [...new Set(done.map(({ turn }) => turn))]
+  assert.equal(rounds.length, 20)
+  const looks = rounds.slice(1).map((turn, at) => turn - (rounds[at] ?? 0))
+  assert.ok(Math.min(...looks) >= 8, `${looks.join(', ')} looks`)
+})
+
 test('accounts take turns, whoever came first', async () => {
   const { work, done } = opened()
   await Promise.all([

@@ -13,11 +13,17 @@ export interface LoopTurns {
 
 /** A request that comes meanwhile waits for so long, and for the piece that is being done by then. */
 const roundMs = 4
+/**
+ * With each look Node takes one new connection, and a request on it takes a look or two more. With one look for each round, whoever
+ * opens 250 connections a second would keep all others waiting at the door.
+ */
+const looksBetweenRounds = 8
 
 export function createLoopTurns(clock: Pick<Clock, 'elapsedMs'>): LoopTurns {
   /** In the order of turns: who had one goes to the end. */
   const waiting = new Map<string, (() => void)[]>()
   let roundBegunMs: number | null = null
+  let looks = 0
 
   return {
     next(accountId) {
@@ -38,8 +44,13 @@ export function createLoopTurns(clock: Pick<Clock, 'elapsedMs'>): LoopTurns {
   }
 
   async function endRound(): Promise<void> {
-    roundBegunMs = null
-    if (waiting.size === 0) return
+    if (waiting.size === 0) {
+      looks = 0
+      roundBegunMs = null
+      return
+    }
+    if (++looks < looksBetweenRounds) return void setImmediate(endRound)
+    looks = 0
     beginRound()
     do {
       admitNext()

@@ -131,7 +131,7 @@ export function heldBy(body: Body | null): readonly ArrayBufferView[] {
 /** null where it is not known before the end. */
 function byteLength(body: Body): number | null {
   if (typeof body === 'string') return Buffer.byteLength(body)
-  if (isStreamed(body)) return null
+  if (isStreamed(body)) return body.bytes
   return body.reduce((sum, piece) => sum + piece.byteLength, 0)
 }
 

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
 import { gunzipSync } from 'node:zlib'
 import { systemClock } from '../../clock.ts'
@@ -51,6 +52,30 @@ test('the result of a query is kept when it is short; a long one is compressed o
   assert.ok(long.body !== null && typeof long.body === 'object' && 'chunks' in long.body)
   assert.deepEqual(gunzipSync(Buffer.concat(await Array.fromAsync(long.body.chunks))), contentOf(2_000))
   assert.deepEqual([...kept.keys()], ['list gzip'])
+})
+
+test('what is long goes out as fast as it is taken, also where it lies in memory, and its length is told', async () => {
+  const { bodies, kept } = keepAll()
+  const list = randomBytes(1_000 * kibibyte)
+  const ask = (coding: 'gzip' | null) =>
+    sendableBody({ ...wish(0), chunks: [list], bodies, isWhole: true, coding })
+  for (const { body } of [await ask(null), await ask('gzip'), await ask('gzip')]) {
+    assert.ok(body !== null && typeof body === 'object' && 'chunks' in body)
+    const sent = Buffer.concat(await Array.fromAsync(body.chunks))
+    assert.equal(body.bytes, sent.length)
+    assert.ok(sent.equals(list) || gunzipSync(sent).equals(list))
+  }
+  assert.deepEqual([...kept.keys()], ['list gzip'])
+})
+
+test('whoever waited for what another one had compressed takes a turn before being answered', async () => {
+  const { bodies } = keepAll()
+  let turns = 0
+  const counted = { ...parts, turns: { next: () => void turns++ } }
+  const chunks = [Buffer.concat(Array.from({ length: 200 }, (_, n) => pieceAt(n)))]
+  const ask = () => sendableBodyWith({ ...wish(0), chunks, bodies, coding: 'gzip' }, counted)
+  await Promise.all(Array.from({ length: 20 }, ask))
+  assert.equal(turns, 19)
 })
 
 test('below a kilobyte nothing is compressed', async () => {

@@ -37,7 +37,10 @@ export interface BodyParts {
 
 type Pieces = readonly Uint8Array[]
 
-/** Up to here a body is made in one piece: one write costs less than three, and its length can be told. */
+/**
+ * Up to here a body is made in one piece, and sent so: one write costs less than three, and its length can be told. What is
+ * longer goes out as fast as it is taken, also where it lies in memory: to many at once it would be one long write.
+ */
 const joinedUpToBytes = 256 * 1024
 /** Of a query's result; the whole list is kept at any length. */
 const keptUpToBytes = 64 * 1024
@@ -51,7 +54,7 @@ const madeForHeadBytes = 64 * 1024
 export function sendableBody(wish: BodyWish, parts: BodyParts): Soon<SendableBody> {
   const { name, bodies, chunks, coding, accountId, isHead } = wish
   const compressed = coding === null ? undefined : bodies.get(`${name} ${coding}`)
-  if (compressed) return { body: compressed, coding }
+  if (compressed) return { body: asTaken(wish, parts, compressed), coding }
   const kept = bodies.get(name)
   if (kept) return packed(wish, parts, kept)
   if (typeof chunks !== 'function') return packed(wish, parts, isHead ? chunks : joinedIfShort(chunks))
@@ -70,11 +73,18 @@ export function sendableBody(wish: BodyWish, parts: BodyParts): Soon<SendableBod
 
 function packed(wish: BodyWish, parts: BodyParts, pieces: Pieces): Soon<SendableBody> {
   const { coding, isHead } = wish
-  if (coding === null || lengthOf(pieces) < compressedFromBytes) return { body: pieces, coding: null }
+  const plain = { body: asTaken(wish, parts, pieces), coding: null }
+  if (coding === null || lengthOf(pieces) < compressedFromBytes) return plain
   if (isHead) return { body: null, coding }
   return then(compressedOnce(wish, parts, coding, pieces), (made) =>
-    made ? { body: made, coding } : { body: pieces, coding: null },
+    made ? { body: asTaken(wish, parts, made), coding } : plain,
   )
+}
+
+function asTaken({ accountId, onFailure }: BodyWish, { turns }: BodyParts, pieces: Pieces): Body {
+  const bytes = lengthOf(pieces)
+  if (bytes <= joinedUpToBytes) return pieces
+  return { chunks: pieces, bytes, holds: pieces, nextTurn: () => turns.next(accountId), onFailure }
 }
 
 /** As much of a body as tells what its head says: its length where it is short, else only how it would be sent. */
@@ -120,15 +130,17 @@ function gathered(
 
 async function long(wish: BodyWish, parts: BodyParts, chunks: Iterable<Uint8Array>): Promise<SendableBody> {
   const { coding, isWhole, accountId, sources: holds, onFailure } = wish
-  const inTurns = takingTurns(chunks, () => parts.turns.next(accountId))
+  const nextTurn = () => parts.turns.next(accountId)
+  const streamed = { bytes: null, holds, nextTurn, onFailure }
+  const inTurns = takingTurns(chunks, nextTurn)
   if (coding !== null && isWhole) {
     const made = await compressedOnce(wish, parts, coding, inTurns)
-    if (made) return { body: made, coding }
+    if (made) return { body: asTaken(wish, parts, made), coding }
   } else if (coding !== null) {
     const stream = await parts.compression.stream({ accountId, chunks: inTurns, coding })
-    if (stream) return { body: { chunks: stream, holds, onFailure }, coding }
+    if (stream) return { body: { ...streamed, chunks: stream }, coding }
   }
-  return { body: { chunks: inTurns, holds, onFailure }, coding: null }
+  return { body: { ...streamed, chunks: inTurns }, coding: null }
 }
 
 /** Each chunk is made when its reader is ready for it, and its account has a turn. */
@@ -150,7 +162,7 @@ const underWay = new WeakMap<KeptBodies, Map<string, Promise<Pieces | null>>>()
 /** However many ask for it at once; null where no turn at compressing came in time. */
 async function compressedOnce(
   { name, bodies, isWhole, accountId }: BodyWish,
-  { compression }: BodyParts,
+  { compression, turns }: BodyParts,
   coding: Coding,
   chunks: Pieces | AsyncIterable<Uint8Array>,
 ): Promise<Pieces | null> {
@@ -158,7 +170,12 @@ async function compressedOnce(
   const making = underWay.get(bodies) ?? new Map<string, Promise<Pieces | null>>()
   underWay.set(bodies, making)
   const known = making.get(nameHere)
-  if (known) return known
+  if (known) {
+    const made = await known
+    // All who wait for it hear of it in the same moment, and each would be answered before anyone else is looked at.
+    await turns.next(accountId)
+    return made
+  }
   const made = make()
   making.set(nameHere, made)
   try {
