@@ -14,6 +14,7 @@ import type { ShareValue } from '../shared-state/registers/shared-value.ts'
 import type { Connection } from '../sheets/connection.ts'
 import type { Provider } from '../sheets/provider.ts'
 import type { ProviderKind } from '../sheets/provider-kind.ts'
+import type { ThreadPool } from '../sheets/threads/thread-pool.ts'
 import type { Store } from '../store/store.ts'
 import { createUnconfiguredProvider } from './unconfigured-provider.ts'
 
@@ -35,6 +36,7 @@ export interface HomeParts {
   sharedTokens: SharedTokens
   /** Where several servers spend from the same rations. */
   share: ShareValue | null
+  threads: ThreadPool
   /** null where files of this machine are not served. */
   room: UploadRoom | null
 }
@@ -43,11 +45,11 @@ export function createHomes(parts: HomeParts): Record<ProviderId, Home> {
   return { google: googleHome(parts), file: fileHome(parts) }
 }
 
-function fileHome({ config: { shares }, observe, clock, room }: HomeParts): Home {
+function fileHome({ config: { shares }, observe, clock, room, threads }: HomeParts): Home {
   const lengths = room && { problemWithLength: room.problemWithLength }
   return {
     kind: fileKind,
-    provider: createFileProvider({ observe, clock, shares, ...lengths }),
+    provider: createFileProvider({ observe, clock, shares, threads, ...lengths }),
     connection: null,
     async close() {},
   }

@@ -24,6 +24,7 @@ import { createSealing, type Sealing } from '../secrets/sealing.ts'
 import type { Provider } from '../sheets/provider.ts'
 import { createProviderKinds } from '../sheets/provider-kind.ts'
 import { createDecoding } from '../sheets/reading/decoding.ts'
+import { createThreadPool } from '../sheets/threads/thread-pool.ts'
 import { type CopiedTable, type CopyRefusal, copyStore } from '../store/sql/copy-store.ts'
 import type { SqlDatabase } from '../store/sql/sql-database.ts'
 import { createSqlStore } from '../store/sql/sql-store.ts'
@@ -78,7 +79,9 @@ function buildWorkshop(bare: BareWorkshop): Workshop {
   // Files lie on one machine: where several serve, the others would not find them.
   const isEmbedded = config.store.kind === 'sqlite'
   const room = isEmbedded ? createUploadRoom(uploadFolder, config.shares, observe) : null
-  const homeParts = { config, store, sealing, clock, observe, sharedTokens, share: shared.share, room }
+  const threads = createThreadPool({ clock, observe })
+  const share = shared.share
+  const homeParts = { config, store, sealing, clock, observe, sharedTokens, share, threads, room }
   const homes = [...Object.values(createHomes(homeParts)), ...bare.createMore(homeParts)]
   const providers: ReadonlyMap<string, Provider> = new Map(
     homes.map(({ kind, provider }) => [kind.id, provider]),
@@ -86,7 +89,7 @@ function buildWorkshop(bare: BareWorkshop): Workshop {
   const kinds = createProviderKinds(homes.map(({ kind }) => kind))
   const sheets = createSheets({ store, kinds, shares, observe })
   const keys = createKeys(store, sheets)
-  const decoding = createDecoding({ observe, clock, shares })
+  const decoding = createDecoding({ observe, clock, shares, threads })
   const connecting = createConnecting({ sheets, providers, kinds, decoding })
   const ofOwner = { sheets, keys, connecting }
   const baseUrl = () => workshop.baseUrl

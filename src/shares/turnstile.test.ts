@@ -3,7 +3,8 @@ import { test } from 'node:test'
 import { createMovableClock } from '../clock.ts'
 import { TooManyAtOnce } from '../errors.ts'
 import type { Observation } from '../reporting/observe.ts'
-import { createTurnstile } from './turnstile.ts'
+import type { ShareName } from './shares.ts'
+import { createPlaces, createTurnstile, type TurnstileParts } from './turnstile.ts'
 
 test('places go round the accounts, however many callers one of them has', async () => {
   const { turnstile, begun, end } = opened({ places: 2, placesOfAccount: 1, waitingOfAccount: 100 })
@@ -100,6 +101,21 @@ test('who leaves while waiting is not served, and keeps nobody from it', async (
   assert.equal(await next, 'in')
 })
 
+test('where several turnstiles lead to the same places, accounts take turns at all of them together', async () => {
+  const places = createPlaces(1)
+  const one = opened({ places, placesOfAccount: 1, waitingOfAccount: 10 })
+  const other = opened({ places, placesOfAccount: 1, waitingOfAccount: 10, share: 'editing_at_once' })
+  for (const job of ['a 1', 'a 2']) one.turnstile.start('a', job)
+  other.turnstile.start('b', 'b 1')
+  await settled()
+  assert.deepEqual([one.begun, other.begun], [['a 1'], []])
+  assert.equal(one.turnstile.isWantedByOthers('a'), true)
+  await one.end('a 1')
+  assert.deepEqual([one.begun, other.begun], [['a 1'], ['b 1']])
+  await other.end('b 1')
+  assert.deepEqual(one.begun, ['a 1', 'a 2'])
+})
+
 test('work that fails gives its place back', async () => {
   const { turnstile } = opened({ places: 1, placesOfAccount: 1, waitingOfAccount: 1 })
   const failing = async () => {
@@ -147,7 +163,7 @@ test('who has no patience goes without, and is not served afterwards', async () 
   assert.equal(await turnstile.takePlace('acme', 0), null)
 })
 
-function opened(limits: { places: number; placesOfAccount: number; waitingOfAccount: number }) {
+function opened(limits: Omit<TurnstileParts, 'share' | 'clock' | 'observe'> & { share?: ShareName }) {
   const clock = createMovableClock(0)
   const seen: Observation[] = []
   const observe = (observation: Observation) => void seen.push(observation)

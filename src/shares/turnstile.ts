@@ -41,16 +41,26 @@ export interface Turn {
 export interface TurnstileParts {
   /** The share that is used up when one is refused, for metrics. */
   share: ShareName
-  /** Of all accounts together. */
-  places: number
+  /** Of all accounts together. Where other turnstiles lead to the same ones, accounts take turns at them all the same. */
+  places: number | Places
   placesOfAccount: number
   waitingOfAccount: number
   clock: Pick<Clock, 'elapsedMs'>
   observe: Observe
 }
 
-/** Of the one account; forgotten when nobody of it is there any more. */
+/** What one or several turnstiles lead to. */
+export interface Places {
+  readonly count: number
+  held: number
+  /** By share and account, in the order of turns: who gets a place, or gives it back, goes to the end. */
+  readonly queues: Map<string, Queue>
+}
+
+/** Of the one account at one turnstile; forgotten when nobody of it is there any more. */
 interface Queue {
+  readonly accountId: string
+  readonly placesOfAccount: number
   held: number
   waiting: WaitingCaller[]
 }
@@ -66,10 +76,9 @@ interface Entry {
 }
 
 interface WaitingCaller {
-  sinceMs: number
   size: number
   rank: number
-  admit(place: TurnstilePlace | null): void
+  admit(): void
 }
 
 /** Hardly anything takes longer, and who is told to wait for minutes goes away for good. */
@@ -77,11 +86,13 @@ const longestRetryAfterSeconds = 30
 /** The last places weigh so much in the mean of how long one is held. */
 const weightOfLast = 0.2
 
+export function createPlaces(count: number): Places {
+  return { count, held: 0, queues: new Map() }
+}
+
 export function createTurnstile(parts: TurnstileParts): Turnstile {
-  const { share, places, placesOfAccount, waitingOfAccount, clock, observe } = parts
-  /** In the order of turns: who gets a place, or gives it back, goes to the end. */
-  const queues = new Map<string, Queue>()
-  let held = 0
+  const { share, placesOfAccount, waitingOfAccount, clock, observe } = parts
+  const places = typeof parts.places === 'number' ? createPlaces(parts.places) : parts.places
   let meanHeldMs = 0
 
   return {
@@ -108,15 +119,14 @@ export function createTurnstile(parts: TurnstileParts): Turnstile {
     takePlace(accountId, patienceMs) {
       const queue = queueOf(accountId)
       if (isBusy(queue, 1) && (patienceMs === 0 || queue.waiting.length >= waitingOfAccount)) {
-        forgetEmpty(accountId, queue)
+        forgetEmpty(queue)
         return Promise.resolve(null)
       }
-      return enter(accountId, queue, { patienceMs })
+      return enter(queue, { patienceMs })
     },
     isWantedByOthers(accountId) {
-      for (const [other, queue] of queues) {
-        if (other !== accountId && queue.waiting.length > 0 && queue.held < placesOfAccount) return true
-      }
+      for (const queue of places.queues.values())
+        if (queue.accountId !== accountId && isNext(queue)) return true
       return false
     },
   }
@@ -126,8 +136,8 @@ export function createTurnstile(parts: TurnstileParts): Turnstile {
     left?.throwIfAborted()
     const queue = queueOf(accountId)
     const isFull = isBusy(queue, size) && queue.waiting.length >= waitingOfAccount
-    if (isFull) forgetEmpty(accountId, queue)
-    const place = isFull ? null : await enter(accountId, queue, wish)
+    if (isFull) forgetEmpty(queue)
+    const place = isFull ? null : await enter(queue, wish)
     if (place) return place
     left?.throwIfAborted()
     observe({ event: 'share_used_up', share, accountId })
@@ -135,46 +145,42 @@ export function createTurnstile(parts: TurnstileParts): Turnstile {
   }
 
   function queueOf(accountId: string): Queue {
-    const known = queues.get(accountId)
+    const name = nameOf(accountId)
+    const known = places.queues.get(name)
     if (known) return known
-    const queue: Queue = { held: 0, waiting: [] }
-    queues.set(accountId, queue)
+    const queue: Queue = { accountId, placesOfAccount, held: 0, waiting: [] }
+    places.queues.set(name, queue)
     return queue
   }
 
-  function isBusy(queue: Queue, size: number): boolean {
-    return queue.held >= placesOfAccount || !hasRoomFor(size) || isRoomAwaited()
+  function nameOf(accountId: string): string {
+    return `${share} ${accountId}`
   }
 
-  function hasRoomFor(size: number): boolean {
-    return held === 0 || held + size <= places
+  function isBusy(queue: Queue, size: number): boolean {
+    return queue.held >= placesOfAccount || !hasRoomFor(places, size) || isRoomAwaited()
   }
 
   /** Somebody has been waiting for more room than there is: to go past them would be to keep them out for good. */
   function isRoomAwaited(): boolean {
-    for (const { held: heldHere, waiting } of queues.values())
-      if (waiting.length > 0 && heldHere < placesOfAccount) return true
+    for (const queue of places.queues.values()) if (isNext(queue)) return true
     return false
   }
 
   function enter(
-    accountId: string,
     queue: Queue,
     { patienceMs, left, rank = 0, size = 1 }: Entry,
   ): Promise<TurnstilePlace | null> {
-    if (!isBusy(queue, size)) return Promise.resolve(placeFor(accountId, queue, size))
+    if (!isBusy(queue, size)) return Promise.resolve(placeFor(queue, size))
     const { promise, resolve } = Promise.withResolvers<TurnstilePlace | null>()
     const sinceMs = clock.elapsedMs()
     let timer: NodeJS.Timeout | null = null
     const waiting: WaitingCaller = {
-      sinceMs,
       size,
       rank,
-      admit(place) {
-        if (timer) clearTimeout(timer)
-        left?.removeEventListener('abort', giveUp)
-        observe({ event: 'turn_waited', share, waitedMs: clock.elapsedMs() - sinceMs })
-        resolve(place)
+      admit() {
+        end()
+        resolve(placeFor(queue, size))
       },
     }
     queue.waiting.push(waiting)
@@ -182,68 +188,82 @@ export function createTurnstile(parts: TurnstileParts): Turnstile {
     left?.addEventListener('abort', giveUp)
     return promise
 
-    function giveUp(): void {
+    function end(): void {
+      if (timer) clearTimeout(timer)
+      left?.removeEventListener('abort', giveUp)
       queue.waiting.splice(queue.waiting.indexOf(waiting), 1)
-      forgetEmpty(accountId, queue)
-      waiting.admit(null)
+      observe({ event: 'turn_waited', share, waitedMs: clock.elapsedMs() - sinceMs })
+    }
+
+    function giveUp(): void {
+      end()
+      forgetEmpty(queue)
+      resolve(null)
       // It may have been the one that was waited for with more room than there was.
-      admitNext()
+      admitNext(places)
     }
   }
 
-  function placeFor(accountId: string, queue: Queue, size: number): TurnstilePlace {
-    held += size
+  function placeFor(queue: Queue, size: number): TurnstilePlace {
+    places.held += size
     queue.held++
-    putLast(accountId, queue)
+    putLast(queue)
     const sinceMs = clock.elapsedMs()
     let isLeft = false
     return {
       leavePlace() {
         if (isLeft) return
         isLeft = true
-        held -= size
+        places.held -= size
         queue.held--
         meanHeldMs += weightOfLast * (clock.elapsedMs() - sinceMs - meanHeldMs)
-        putLast(accountId, queue)
-        forgetEmpty(accountId, queue)
-        admitNext()
+        putLast(queue)
+        forgetEmpty(queue)
+        admitNext(places)
       },
     }
   }
 
   /** A map keeps the order of insertion. */
-  function putLast(accountId: string, queue: Queue): void {
-    queues.delete(accountId)
-    queues.set(accountId, queue)
+  function putLast(queue: Queue): void {
+    const name = nameOf(queue.accountId)
+    places.queues.delete(name)
+    places.queues.set(name, queue)
   }
 
-  function admitNext(): void {
-    for (;;) {
-      const next = nextInTurn()
-      if (!next || !hasRoomFor(next.waiting.size)) return
-      const { accountId, queue, waiting } = next
-      queue.waiting.splice(queue.waiting.indexOf(waiting), 1)
-      waiting.admit(placeFor(accountId, queue, waiting.size))
-    }
-  }
-
-  function nextInTurn(): { accountId: string; queue: Queue; waiting: WaitingCaller } | null {
-    let next: { accountId: string; queue: Queue; waiting: WaitingCaller } | null = null
-    for (const [accountId, queue] of queues) {
-      const [first] = queue.waiting
-      if (!first || queue.held >= placesOfAccount) continue
-      const waiting = queue.waiting.reduce((one, other) => (other.rank < one.rank ? other : one), first)
-      if (!next || waiting.rank < next.waiting.rank) next = { accountId, queue, waiting }
-    }
-    return next
-  }
-
-  function forgetEmpty(accountId: string, queue: Queue): void {
-    if (queue.held === 0 && queue.waiting.length === 0) queues.delete(accountId)
+  function forgetEmpty(queue: Queue): void {
+    if (queue.held === 0 && queue.waiting.length === 0) places.queues.delete(nameOf(queue.accountId))
   }
 
   function secondsUntilFree(queue: Queue): number {
     const seconds = (meanHeldMs * (queue.waiting.length + 1)) / placesOfAccount / 1_000
     return Math.min(longestRetryAfterSeconds, Math.max(1, Math.ceil(seconds)))
   }
+}
+
+function hasRoomFor({ held, count }: Places, size: number): boolean {
+  return held === 0 || held + size <= count
+}
+
+function isNext({ held, placesOfAccount, waiting }: Queue): boolean {
+  return waiting.length > 0 && held < placesOfAccount
+}
+
+function admitNext(places: Places): void {
+  for (;;) {
+    const next = nextInTurn(places)
+    if (!next || !hasRoomFor(places, next.size)) return
+    next.admit()
+  }
+}
+
+function nextInTurn({ queues }: Places): WaitingCaller | null {
+  let next: WaitingCaller | null = null
+  for (const queue of queues.values()) {
+    const [first] = queue.waiting
+    if (!first || !isNext(queue)) continue
+    const waiting = queue.waiting.reduce((one, other) => (other.rank < one.rank ? other : one), first)
+    if (!next || waiting.rank < next.rank) next = waiting
+  }
+  return next
 }

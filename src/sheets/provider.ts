@@ -1,5 +1,6 @@
 import type { Change, ChangeResult, Unfit } from './change.ts'
 import type { Column } from './rows/table.ts'
+import type { ThreadTurn } from './threads/thread-pool.ts'
 
 /** Where a tab is, in its provider's own words, and whose access opens it. */
 export interface TabPlace {
@@ -14,13 +15,8 @@ export interface AccountPlace extends TabPlace {
   accountId: string
 }
 
-/** At the threads that decode. */
-export interface ReadingTurn {
-  /** Among those for so many bytes. At once where it has begun. */
-  begin(bytes: number): Promise<void>
-  /** Does nothing where it has not begun. */
-  end(): void
-}
+/** At the threads, for what is to be decoded and what has to be done before. */
+export type ReadingTurn = Pick<ThreadTurn, 'begin' | 'run' | 'end'>
 
 /**
  * Where spreadsheets live. A provider moves bytes and knows one kind of place; making rows of the bytes is a

@@ -7,6 +7,7 @@ import type { Decoding } from '../../src/sheets/reading/decoding.ts'
 import { createReading } from '../../src/sheets/reading/reading.ts'
 import { buildSnapshot } from '../../src/sheets/rows/build-snapshot.ts'
 import type { Cell } from '../../src/sheets/rows/grid.ts'
+import { noTurn } from '../../src/sheets/threads/no-turn.ts'
 import type { Wish } from '../../src/sheets/writing/order.ts'
 import { createWriting, type Writing } from '../../src/sheets/writing/writing.ts'
 import type { Store } from '../../src/store/store.ts'
@@ -304,7 +305,7 @@ function start({ steps = [], prepareMs = [], onCommit }: Script) {
     const observe = () => {}
     const decoding: Decoding = {
       async decode(_accountId, fetch) {
-        const fetched: Fetched | 'unchanged' | null = await fetch({ async begin() {}, end() {} })
+        const fetched: Fetched | 'unchanged' | null = await fetch(noTurn)
         if (fetched === null || fetched === 'unchanged') return fetched as never
         const { bytes, version } = fetched
         const snapshot = buildSnapshot({ rows: JSON.parse(Buffer.from(bytes).toString()) as Cell[][] })

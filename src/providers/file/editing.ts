@@ -3,7 +3,8 @@ import type { Observe } from '../../reporting/observe.ts'
 import { defaultShares, type Shares } from '../../shares/shares.ts'
 import type { Edited, Unfit } from '../../sheets/change.ts'
 import { ProviderFailure } from '../../sheets/provider-failure.ts'
-import { createSizedThreads } from '../../sheets/threads/sized-threads.ts'
+import { ownBuffer, type ThreadJob } from '../../sheets/threads/thread-jobs.ts'
+import { createThreadPool, type ThreadPool } from '../../sheets/threads/thread-pool.ts'
 import { ThreadLost } from '../../sheets/threads/threads.ts'
 
 /** A function `(bytes, …more) → Edited | Unfit` by name, so that a thread can load it. */
@@ -13,12 +14,12 @@ export interface ThreadEditor {
   more: readonly unknown[]
 }
 
-export interface EditJob {
+export interface ToEdit {
   bytes: Uint8Array
   editor: ThreadEditor
 }
 
-/** Makes new bytes of a file's on threads of their own, for the same reasons as decoding. */
+/** Makes new bytes of a file's in a thread, for the same reasons as decoding. */
 export interface Editing {
   /**
    * Does `work` in a turn of the account, among files of so many bytes: reading the file, editing it, writing the new one, so that
@@ -34,33 +35,40 @@ export interface EditingParts {
   observe: Observe
   clock?: Pick<Clock, 'elapsedMs'>
   shares?: Pick<Shares, 'editing_at_once'>
+  /** Of its own unless given; those end with the process. */
+  threads?: ThreadPool
 }
 
-/** Its threads are started when first needed, and end with the process. */
+const editJob: ThreadJob<ToEdit, Edited | Unfit> = {
+  module: new URL('./edit-job.ts', import.meta.url).href,
+  name: 'editBytes',
+}
+
 export function createEditing({
   observe,
   clock = systemClock,
   shares = defaultShares,
+  threads = createThreadPool({ clock, observe }),
 }: EditingParts): Editing {
-  const threads = createSizedThreads<EditJob, Edited | Unfit>({
-    script: new URL('./editing-worker.ts', import.meta.url),
+  const door = threads.openDoor({
     share: 'editing_at_once',
     placesOfAccount: shares.editing_at_once,
     waitingOfAccount: Number.POSITIVE_INFINITY,
-    clock,
-    observe,
   })
 
   return {
     async inTurn(accountId, bytes, work) {
-      const turn = threads.turnOf(accountId)
+      const turn = door.turnOf(accountId)
       try {
         await turn.begin(bytes)
         return await work(async (given, editor) => {
-          const { reply } = await turn.run({ bytes: given, editor }).catch((cause: unknown) => {
-            if (!(cause instanceof ThreadLost)) throw cause
-            throw new ProviderFailure('the spreadsheet is too large or too complex to write to', { cause })
-          })
+          const bytes = ownBuffer(given)
+          const { reply } = await turn
+            .run(editJob, { bytes, editor }, [bytes.buffer])
+            .catch((cause: unknown) => {
+              if (!(cause instanceof ThreadLost)) throw cause
+              throw new ProviderFailure('the spreadsheet is too large or too complex to write to', { cause })
+            })
           return reply
         })
       } finally {

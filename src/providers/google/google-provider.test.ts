@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { createMovableClock } from '../../clock.ts'
 import { TooManyAtOnce } from '../../errors.ts'
 import { createTurnstile } from '../../shares/turnstile.ts'
+import { noTurn } from '../../sheets/threads/no-turn.ts'
 import type { GoogleCall, GoogleCalls } from './client/google-call.ts'
 import { locateGoogleTab } from './google-location.ts'
 import { createGoogleProvider } from './google-provider.ts'
@@ -43,7 +44,6 @@ function start(rows: (render: 'serial' | 'texts') => unknown[][]) {
     endpoints: { sheets: '' } as never,
     comparing: {
       compare: async (pair) => ({ ...compareReads(pair.serialBody, pair.shownBody), ...pair }),
-      close: async () => {},
     },
     tokens: { subjectOf: () => null },
     budget: { isTight: () => false },
@@ -99,6 +99,7 @@ test('no turn at the threads is held while Google is waited for, and one is when
   const seen: string[] = []
   let isDone = false
   const turn = {
+    ...noTurn,
     async begin() {
       if (seen.at(-1) !== 'begin') seen.push('begin')
     },

@@ -1,6 +1,7 @@
 import type { Clock } from '../../clock.ts'
 import type { Turnstile } from '../../shares/turnstile.ts'
 import type { Fetched, Provider, ReadingTurn, TabPlace } from '../../sheets/provider.ts'
+import { noTurn } from '../../sheets/threads/no-turn.ts'
 import type { Timers } from '../../timers.ts'
 import type { AccessTokens } from '../remote/access-tokens.ts'
 import { createDeadline, type Deadline } from '../remote/deadline.ts'
@@ -49,7 +50,7 @@ const noTexts = '-'
 
 /** What one fetch goes by. */
 interface Under extends ReadUnder {
-  /** At the threads that decode. */
+  /** At the threads. */
   turn: ReadingTurn
 }
 
@@ -202,7 +203,7 @@ export function createGoogleProvider({
     }
   }
 
-  /** In the turn at the threads that decode: so accounts take turns here as well, and nobody waits twice. */
+  /** In the turn in which it is decoded: so accounts take turns here as well, and nobody waits twice. */
   async function compared(
     serial: TabRead,
     texts: TabRead,
@@ -211,10 +212,8 @@ export function createGoogleProvider({
     await turn.begin(serial.body.byteLength)
     // Not one date: most sheets have none, and comparing would cost more than reading.
     if (serial.hash === texts.hash) return { fit: 'exact', dates: new Uint32Array(), serial, texts }
-    const { fit, dates, serialBody, shownBody } = await comparing.compare({
-      serialBody: serial.body,
-      shownBody: texts.body,
-    })
+    const pair = { serialBody: serial.body, shownBody: texts.body }
+    const { fit, dates, serialBody, shownBody } = await comparing.compare(pair, turn)
     return {
       fit,
       dates,
@@ -236,8 +235,6 @@ export function createGoogleProvider({
     if (textsSeen.size > maxRemembered && oldest !== undefined) textsSeen.delete(oldest)
   }
 }
-
-const noTurn: ReadingTurn = { async begin() {}, end() {} }
 
 function keyOf({ location, credentialId }: TabPlace): string {
   return `${credentialId} ${location}`

@@ -27,7 +27,7 @@ import { createGoogleFiles, type GoogleFiles } from './google-files.ts'
 import { createGoogleProvider } from './google-provider.ts'
 import type { GoogleScope } from './oauth/google-consent.ts'
 import { createGoogleOAuth, type GoogleOAuth } from './oauth/google-oauth.ts'
-import { createGoogleComparing } from './read/google-comparing.ts'
+import { googleComparing } from './read/google-comparing.ts'
 import { createGoogleWriting } from './write/google-writing.ts'
 import { journalTagOf } from './write/marker.ts'
 
@@ -114,7 +114,6 @@ export function createGoogle(parts: GoogleParts): Google {
     random,
     limits,
   })
-  const comparing = createGoogleComparing()
   const { fetching_at_once, decoding_waiting } = parts.shares ?? defaultShares
   const fetches = createTurnstile({
     share: 'fetching_at_once',
@@ -130,7 +129,7 @@ export function createGoogle(parts: GoogleParts): Google {
       ...createGoogleProvider({
         calls,
         endpoints,
-        comparing,
+        comparing: googleComparing,
         tokens,
         budget,
         fetches,
@@ -156,7 +155,6 @@ export function createGoogle(parts: GoogleParts): Google {
     consentOrigin: new URL(endpoints.consentPage).origin,
     async close() {
       budget.close()
-      await comparing.close()
       transport.close()
     },
   }

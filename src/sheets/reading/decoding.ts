@@ -5,9 +5,10 @@ import type { Soon } from '../../soon.ts'
 import type { Fetched, FetchWish, ReadingTurn } from '../provider.ts'
 import { ProviderFailure } from '../provider-failure.ts'
 import { type IndexedSnapshot, type Snapshot, withIndexes } from '../rows/snapshot.ts'
-import { createSizedThreads, type SizedTurn } from '../threads/sized-threads.ts'
+import { ownBuffer, type ThreadJob } from '../threads/thread-jobs.ts'
+import { createThreadPool, type ThreadPool, type ThreadTurn } from '../threads/thread-pool.ts'
 import { ThreadLost } from '../threads/threads.ts'
-import type { DecodeReply, ToDecode } from './decoding-worker.ts'
+import type { DecodeReply, ToDecode } from './decode-job.ts'
 
 /**
  * Turns fetched bytes into snapshots on threads of their own: 100,000 rows would block the server for most of a
@@ -45,26 +46,31 @@ export interface DecodingParts {
   observe: Observe
   clock?: Pick<Clock, 'elapsedMs'>
   shares?: Pick<Shares, 'decoding_at_once' | 'decoding_waiting'>
+  /** Of its own unless given. */
+  threads?: ThreadPool
+}
+
+const decodeJob: ThreadJob<ToDecode, DecodeReply> = {
+  module: new URL('./decode-job.ts', import.meta.url).href,
+  name: 'decodeBytes',
 }
 
 export function createDecoding({
   observe,
   clock = systemClock,
   shares = defaultShares,
+  threads = createThreadPool({ clock, observe }),
 }: DecodingParts): Decoding {
-  const threads = createSizedThreads<ToDecode, DecodeReply>({
-    script: new URL('./decoding-worker.ts', import.meta.url),
+  const door = threads.openDoor({
     share: 'decoding_waiting',
     placesOfAccount: shares.decoding_at_once,
     waitingOfAccount: shares.decoding_waiting,
-    clock,
-    observe,
   })
   let isClosing = false
 
   return {
     async decode(accountId, fetch, { values = 'typed', left } = {}) {
-      const turn = threads.turnOf(accountId, left)
+      const turn = door.turnOf(accountId, left)
       let isThreadTaken = false
       try {
         const fetched: Fetched | 'unchanged' | null = await fetch(turn)
@@ -90,9 +96,12 @@ export function createDecoding({
   async function decodeNow(
     { version, decoder, bytes }: Fetched,
     values: FetchWish['values'],
-    turn: SizedTurn<ToDecode, DecodeReply>,
+    turn: ThreadTurn,
   ): Promise<{ decoded: Decoded; whole: Promise<unknown> | null }> {
-    const { reply, rest } = await turn.run({ bytes, decoder, values }).catch(retold)
+    const own = ownBuffer(bytes)
+    const { reply, rest } = await turn
+      .run(decodeJob, { bytes: own, decoder, values }, [own.buffer])
+      .catch(retold)
     const { snapshot } = reply
     if (!snapshot) throw new Error('A thread sent no rows')
     if (!rest) return { decoded: { version, snapshot, indexed: indexedBy(snapshot, reply) }, whole: null }

@@ -4,6 +4,7 @@ import { createMovableClock } from '../../clock.ts'
 import type { Fetched, Provider } from '../provider.ts'
 import { ProviderFailure } from '../provider-failure.ts'
 import { buildSnapshot } from '../rows/build-snapshot.ts'
+import { noTurn } from '../threads/no-turn.ts'
 import type { Decoded } from './decoding.ts'
 import { createReading } from './reading.ts'
 
@@ -37,7 +38,7 @@ function start(indexed: (snapshot: ReturnType<typeof buildSnapshot>) => Decoded[
     providers: new Map([['p', provider]]),
     decoding: {
       async decode(_accountId, fetch) {
-        const fetched: Fetched | 'unchanged' | null = await fetch({ async begin() {}, end() {} })
+        const fetched: Fetched | 'unchanged' | null = await fetch(noTurn)
         if (fetched === null || fetched === 'unchanged') return fetched as never
         const snapshot = buildSnapshot({ rows: [['a'], [1]] })
         return { version: fetched.version, snapshot, indexed: indexed(snapshot) }

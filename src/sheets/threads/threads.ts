@@ -1,21 +1,17 @@
 import { Worker } from 'node:worker_threads'
 import { ProviderFailure } from '../provider-failure.ts'
-import type { FailedJob, ThreadAnswer, ThreadMessage } from './thread-jobs.ts'
+import type { AskedJob, FailedJob, ThreadAnswer, ThreadJob, ThreadMessage } from './thread-jobs.ts'
 
-/**
- * Threads of their own for work on bytes that would block the server, or that a hostile file could take down. They
- * run one script, which answers with `answerJobs`.
- */
-export interface Threads<Job, Reply> {
-  /**
-   * What is in `handOver` is not copied: whoever calls must not look at it again. Throws `ThreadLost`, and what the job
-   * threw: a `ProviderFailure` with its words, anything else as a bug.
-   */
-  run(job: Job, handOver: readonly ArrayBuffer[], wish?: RunWish): Promise<WholeAnswer<Reply>>
+/** Threads of one kind. They run one script (`worker.ts`), and load what they are asked for by its name. */
+export interface Threads {
+  /** Throws `ThreadLost`, and what the job threw: a `ProviderFailure` with its words, anything else as a bug. */
+  run<Input, Reply>(job: ThreadJob<Input, Reply>, input: Input, wish?: RunWish): Promise<WholeAnswer<Reply>>
   close(): Promise<void>
 }
 
 export interface RunWish {
+  /** Not copied: whoever calls must not look at it again. */
+  handOver?: readonly ArrayBuffer[]
   /** The thread is ended with what it does, and `ThreadLost` is thrown. */
   ended?: AbortSignal
   /** The thread has begun with it: it may have had to be started first. */
@@ -36,17 +32,10 @@ export class ThreadLost extends Error {
 /** For each part of an answer. */
 const maxPartMs = 30_000
 /**
- * A thread whose old generation outgrows this is ended by the runtime, and the file is called too large. The young one holds
- * what will be garbage soon: V8 would let it grow to 64 MB in every thread, and keep it. With 12 MB large sheets are
- * decoded as fast, with 6 they are not (docs/decisions/017).
+ * The young generation holds what will be garbage soon: V8 would let it grow to 64 MB in every thread, and keep it. With 12
+ * MB large sheets are decoded as fast, with 6 they are not (docs/decisions/017).
  */
-const threadLimits = { maxOldGenerationSizeMb: 2_048, maxYoungGenerationSizeMb: 12 }
-
-interface Asked<Job> {
-  job: Job
-  handOver: readonly ArrayBuffer[]
-  wish: RunWish
-}
+const maxYoungGenerationSizeMb = 12
 
 /** One thread, started when first needed, and those who wait for it. */
 interface ThreadQueue {
@@ -59,26 +48,37 @@ interface ThreadQueue {
 }
 
 export interface ThreadsParts {
-  script: URL
   count: number
-  maxOldGenerationSizeMb?: number
+  /**
+   * Threads that are ready for those which are lost, from when all have been in use at once: to start one takes longer than
+   * most jobs do.
+   */
+  spares: number
+  maxOldGenerationSizeMb: number
+  /** From 0 to 19: whose is higher goes on when the others leave it a processor. By Linux alone. */
+  niceness: number
 }
 
-export function createThreads<Job, Reply>(parts: ThreadsParts): Threads<Job, Reply> {
+const script = new URL('./worker.ts', import.meta.url)
+
+export function createThreads(parts: ThreadsParts): Threads {
   const lanes = Array.from(
     { length: parts.count },
     (): ThreadQueue => ({ worker: null, waiting: 0, begun: Promise.resolve(), last: Promise.resolve() }),
   )
+  const spares = new Set<Worker>()
+  const ending = new Set<Promise<unknown>>()
   let jobs = 0
   let isClosing = false
 
   return {
-    run(job, handOver, wish = {}) {
+    run<Input, Reply>({ module, name }: ThreadJob<Input, Reply>, input: Input, wish: RunWish = {}) {
       const lane = lanes.reduce((one, other) => (other.waiting < one.waiting ? other : one))
       lane.waiting++
       const answering = createAnswering<Reply>()
+      const asked = { jobId: ++jobs, module, name, input }
       // The lane is free when the whole answer is there, not with its first part.
-      lane.last = lane.last.then(() => runIn(lane, { job, handOver, wish }, answering))
+      lane.last = lane.last.then(() => runIn(lane, asked, wish, answering))
       return answering.answered
     },
     async close() {
@@ -91,13 +91,16 @@ export function createThreads<Job, Reply>(parts: ThreadsParts): Threads<Job, Rep
           await lane.last
         }),
       )
+      for (const spare of spares) end(spare)
+      await Promise.all(ending)
     },
   }
 
   /** Never throws: who asked is told by `answering`. */
-  async function runIn(
+  async function runIn<Reply>(
     lane: ThreadQueue,
-    { job, handOver, wish }: Asked<Job>,
+    asked: AskedJob,
+    wish: RunWish,
     { answered, take, fail }: Answering<Reply>,
   ): Promise<void> {
     // Before anyone is told: whoever hears of it may have the next job already.
@@ -110,37 +113,64 @@ export function createThreads<Job, Reply>(parts: ThreadsParts): Threads<Job, Rep
       fail(new ThreadLost('The thread is closed'))
       return
     }
-    const worker = lane.worker ?? started(lane, parts)
-    lane.worker = worker
+    const worker = lane.worker ?? startIn(lane)
     lane.begun = answered.catch(() => {})
     try {
-      const asked = { job: { ...job, jobId: ++jobs }, handOver, wish }
-      await exchange<Reply>(worker, asked, takeAnswer)
+      await exchange<Reply>(worker, asked, wish, takeAnswer)
     } catch (cause) {
       lane.worker = null
-      await worker.terminate()
+      // Nobody waits for that: it may have much to give back.
+      end(worker)
       lane.waiting--
       fail(new ThreadLost('The thread was lost', { cause }))
     }
   }
-}
 
-/** A thread that fails while idle must neither end the process nor be asked again. */
-function started(lane: ThreadQueue, { script, maxOldGenerationSizeMb }: ThreadsParts): Worker {
-  const worker = new Worker(script, {
-    resourceLimits: { ...threadLimits, ...(maxOldGenerationSizeMb && { maxOldGenerationSizeMb }) },
-  })
-  worker.on('error', () => {})
-  worker.once('exit', () => {
-    if (lane.worker === worker) lane.worker = null
-  })
-  return worker
+  function startIn(lane: ThreadQueue): Worker {
+    const worker = takeSpare() ?? start()
+    lane.worker = worker
+    worker.once('exit', () => {
+      if (lane.worker === worker) lane.worker = null
+    })
+    if (lanes.every((each) => each.worker)) while (spares.size < parts.spares) keepSpare()
+    return worker
+  }
+
+  function takeSpare(): Worker | null {
+    for (const spare of spares) {
+      spares.delete(spare)
+      return spare
+    }
+    return null
+  }
+
+  function keepSpare(): void {
+    const spare = start()
+    spares.add(spare)
+    spare.once('exit', () => spares.delete(spare))
+    spare.unref()
+  }
+
+  function end(worker: Worker): void {
+    const ended: Promise<unknown> = worker.terminate().finally(() => ending.delete(ended))
+    ending.add(ended)
+  }
+
+  /** A thread that fails while idle must neither end the process nor be asked again. */
+  function start(): Worker {
+    const { maxOldGenerationSizeMb, niceness } = parts
+    const resourceLimits = { maxOldGenerationSizeMb, maxYoungGenerationSizeMb }
+    const worker = new Worker(script, { resourceLimits, workerData: { niceness } })
+    worker.on('error', () => {})
+    return worker
+  }
 }
 
 /** Resolves with the last message. */
 function exchange<Reply>(
   worker: Worker,
-  { job, handOver, wish: { ended, onBegun } }: Asked<{ jobId: number }>,
+  asked: AskedJob,
+  { handOver = [], ended, onBegun }: RunWish,
   take: (message: ThreadAnswer<Reply>) => void,
 ): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
@@ -150,7 +180,7 @@ function exchange<Reply>(
   }
   const onMessage = (message: ThreadMessage<Reply>) => {
     // Rows would be told of another's sheet: such a thread is not to be trusted any more.
-    if (message.jobId !== job.jobId) return reject(new Error('An answer to another job'))
+    if (message.jobId !== asked.jobId) return reject(new Error('An answer to another job'))
     if ('isBegun' in message) return onBegun?.()
     clearTimeout(timer)
     take(message)
@@ -165,7 +195,7 @@ function exchange<Reply>(
   if (ended?.aborted) onEnded()
   ended?.addEventListener('abort', onEnded)
   worker.ref()
-  worker.postMessage(job, handOver)
+  worker.postMessage(asked, handOver)
   return promise.finally(() => {
     clearTimeout(timer)
     ended?.removeEventListener('abort', onEnded)
@@ -216,12 +246,4 @@ function isFailed<Reply>(reply: Reply | FailedJob): reply is FailedJob {
 function errorOf(failed: FailedJob): Error {
   if ('failure' in failed) return new ProviderFailure(failed.failure, { cause: failed.cause })
   return new Error(`A thread failed: ${failed.malfunction}`, { cause: failed.stack })
-}
-
-/** Small buffers share one pool in Node, and handing that over would take their neighbours along. */
-export function ownBuffer(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
-  const isWhole = bytes.byteOffset === 0 && bytes.byteLength === bytes.buffer.byteLength
-  return isWhole && bytes.buffer instanceof ArrayBuffer
-    ? (bytes as Uint8Array<ArrayBuffer>)
-    : Uint8Array.from(bytes)
 }

@@ -6,6 +6,7 @@ import type { Decoding } from '../../../src/sheets/reading/decoding.ts'
 import { createReading } from '../../../src/sheets/reading/reading.ts'
 import { buildSnapshot } from '../../../src/sheets/rows/build-snapshot.ts'
 import type { Cell } from '../../../src/sheets/rows/grid.ts'
+import { noTurn } from '../../../src/sheets/threads/no-turn.ts'
 import type { Wish, WriteAnswer } from '../../../src/sheets/writing/order.ts'
 import { createWriting, type Writing } from '../../../src/sheets/writing/writing.ts'
 import { lifeMs } from '../../../src/store/leases/instance-life.ts'
@@ -159,7 +160,7 @@ export async function play(
     const observe = () => {}
     const decoding: Decoding = {
       async decode(_accountId, fetch) {
-        const fetched: Fetched | 'unchanged' | null = await fetch({ async begin() {}, end() {} })
+        const fetched: Fetched | 'unchanged' | null = await fetch(noTurn)
         if (fetched === null || fetched === 'unchanged') return fetched as never
         const { bytes, version } = fetched
         const snapshot = buildSnapshot({ rows: JSON.parse(Buffer.from(bytes).toString()) as Cell[][] })

@@ -28,7 +28,6 @@ function start(answer: (render: 'serial' | 'texts', call: GoogleCall) => Promise
         serialBody,
         shownBody,
       }),
-      close: async () => {},
     },
     tokens: { subjectOf: () => null },
     budget: { isTight: () => false },

@@ -1,13 +1,13 @@
+import type { ReadingTurn } from '../../../sheets/provider.ts'
 import { ProviderFailure } from '../../../sheets/provider-failure.ts'
-import { shortBytes, shortThreads } from '../../../sheets/threads/sized-threads.ts'
-import { createThreads, ThreadLost } from '../../../sheets/threads/threads.ts'
+import type { ThreadJob } from '../../../sheets/threads/thread-jobs.ts'
+import { ThreadLost } from '../../../sheets/threads/threads.ts'
 import type { Comparison } from './compare-reads.ts'
 
-/** `compareReads` on threads of their own: two large answers would block the server for most of a second. */
+/** `compareReads` in a thread: two large answers would block the server for most of a second. */
 export interface GoogleComparing {
-  /** Takes the bytes and gives them back: they are handed over, not copied. */
-  compare(pair: ReadPair): Promise<Comparison & ReadPair>
-  close(): Promise<void>
+  /** In a turn that has begun. Takes the bytes and gives them back: they are handed over. */
+  compare(pair: ReadPair, turn: Pick<ReadingTurn, 'run'>): Promise<Comparison & ReadPair>
 }
 
 export interface ReadPair {
@@ -15,23 +15,17 @@ export interface ReadPair {
   shownBody: Uint8Array<ArrayBuffer>
 }
 
-export function createGoogleComparing(): GoogleComparing {
-  const script = new URL('./google-comparing-worker.ts', import.meta.url)
-  // As many as there are places in the turns at the threads that decode, in which this is done.
-  const short = createThreads<ReadPair, Comparison & ReadPair>({ script, count: shortThreads })
-  const large = createThreads<ReadPair, Comparison & ReadPair>({ script, count: 1 })
+const compareJob: ThreadJob<ReadPair, Comparison & ReadPair> = {
+  module: new URL('./compare-job.ts', import.meta.url).href,
+  name: 'comparePair',
+}
 
-  return {
-    async compare({ serialBody, shownBody }) {
-      const handOver = [serialBody.buffer, shownBody.buffer]
-      const threads = serialBody.byteLength > shortBytes ? large : short
-      const { reply } = await threads.run({ serialBody, shownBody }, handOver).catch(retold)
-      return reply
-    },
-    async close() {
-      await Promise.all([short.close(), large.close()])
-    },
-  }
+export const googleComparing: GoogleComparing = {
+  async compare(pair, turn) {
+    const handOver = [pair.serialBody.buffer, pair.shownBody.buffer]
+    const { reply } = await turn.run(compareJob, pair, handOver).catch(retold)
+    return reply
+  },
 }
 
 function retold(cause: unknown): never {

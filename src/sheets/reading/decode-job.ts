@@ -2,7 +2,7 @@ import type { Fetched, FetchWish } from '../provider.ts'
 import { buildRows } from '../rows/build-snapshot.ts'
 import type { Grid } from '../rows/grid.ts'
 import { indexBuffers, type MadeLater, rowBuffers, type Snapshot } from '../rows/snapshot.ts'
-import { answerJobs } from '../threads/thread-jobs.ts'
+import type { Handed } from '../threads/thread-jobs.ts'
 
 export type ToDecode = Pick<Fetched, 'bytes' | 'decoder'> & Pick<FetchWish, 'values'>
 
@@ -18,7 +18,10 @@ const fewCells = 20_000
 type DecodeFunction = (bytes: Uint8Array, options: unknown) => Grid | Promise<Grid>
 
 /** The far side of `decoding.ts`: bytes in, snapshot out. */
-answerJobs<ToDecode, DecodeReply>(async ({ bytes, decoder, values }, sooner) => {
+export async function decodeBytes(
+  { bytes, decoder, values }: ToDecode,
+  sooner: (part: Handed<DecodeReply>) => void,
+): Promise<Handed<DecodeReply>> {
   const module = (await import(decoder.module)) as Record<string, DecodeFunction | undefined>
   const decode = module[decoder.name]
   if (!decode) throw new Error(`No decoder ${decoder.name}`)
@@ -31,4 +34,4 @@ answerJobs<ToDecode, DecodeReply>(async ({ bytes, decoder, values }, sooner) => 
   sooner({ reply: { snapshot }, handOver: ofRows })
   const later = index()
   return { reply: { later }, handOver: indexBuffers(later.indexes) }
-})
+}

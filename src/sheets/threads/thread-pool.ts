@@ -1,0 +1,209 @@
+import type { Clock } from '../../clock.ts'
+import type { Observe } from '../../reporting/observe.ts'
+import type { ShareName } from '../../shares/shares.ts'
+import { createPlaces, createTurnstile, type Turn } from '../../shares/turnstile.ts'
+import type { ThreadJob } from './thread-jobs.ts'
+import { createThreads, ThreadLost, type WholeAnswer } from './threads.ts'
+
+/**
+ * The threads of this process, for work on bytes that would block the server, or that a hostile file could take down. Whatever
+ * the work, what is short has threads that nothing large comes to; what is large goes one after the other, on another. What
+ * looked short and takes its time is taken from its thread as soon as others wait for it, and begins anew among the large. So
+ * however many accounts let large files be read or written to, small ones do not wait for them.
+ */
+export interface ThreadPool {
+  /** A way in for one kind of work. Accounts take turns whichever way they come. */
+  openDoor(door: DoorParts): ThreadDoor
+  close(): Promise<void>
+}
+
+export interface DoorParts {
+  share: ShareName
+  /** Of this kind of work, and of each size. */
+  placesOfAccount: number
+  waitingOfAccount: number
+}
+
+export interface ThreadDoor {
+  /** Of one piece of work; whoever it is for has left when `left` says so, and it is not done any more. */
+  turnOf(accountId: string, left?: AbortSignal): ThreadTurn
+}
+
+export interface ThreadTurn {
+  /**
+   * Among those for so many bytes; at once where it has begun there. Throws `TooManyAtOnce`, and the reason of `left` like
+   * `run`.
+   */
+  begin(bytes: number): Promise<void>
+  /**
+   * In a turn that has begun, as often as one likes, one after the other. What is in `handOver` is gone from here, also where it
+   * is copied. Throws what `Threads` throws.
+   */
+  run<Input, Reply>(
+    job: ThreadJob<Input, Reply>,
+    input: Input,
+    handOver: readonly ArrayBuffer[],
+  ): Promise<WholeAnswer<Reply>>
+  /** Does nothing where it has not begun. */
+  end(): void
+}
+
+export interface ThreadPoolParts {
+  clock: Pick<Clock, 'elapsedMs'>
+  observe: Observe
+}
+
+/** Of CSV or JSON, so much is read in some 50 ms. Of a workbook nobody knows before. */
+const shortBytes = 256 * 1024
+/** So little is read in a moment, and is read first. */
+const tinyBytes = 16 * 1024
+/** What takes longer makes room for those who wait. */
+const sliceMs = 150
+/** Whose file took longer is not tried again among the short ones for so long, nor is any of the account's that is as large. */
+const rememberedMs = 60_000
+
+const shortThreads = {
+  count: 2,
+  spares: 1,
+  /** Of so few bytes nothing large is made, or it belongs to the large. */
+  maxOldGenerationSizeMb: 512,
+  niceness: 2,
+}
+
+const largeThreads = {
+  count: 1,
+  spares: 0,
+  /** A thread that outgrows this is ended by the runtime, and the file is called too large. */
+  maxOldGenerationSizeMb: 2_048,
+  niceness: 10,
+}
+
+export function createThreadPool({ clock, observe }: ThreadPoolParts): ThreadPool {
+  const short = createThreads(shortThreads)
+  const large = createThreads(largeThreads)
+  const shortPlaces = createPlaces(shortThreads.count)
+  const largePlaces = createPlaces(largeThreads.count)
+  /** In the order of time. */
+  const overruns = new Map<string, { bytes: number; atMs: number }>()
+  let isClosing = false
+
+  return {
+    openDoor(door) {
+      const shortTurns = createTurnstile({ ...door, places: shortPlaces, clock, observe })
+      const largeTurns = createTurnstile({ ...door, places: largePlaces, clock, observe })
+
+      return {
+        turnOf(accountId, left) {
+          let turn: Turn | null = null
+          let isLarge = false
+          let begunBytes = 0
+
+          return {
+            begin(bytes) {
+              begunBytes = bytes
+              const isAmongLarge = bytes > shortBytes || hasOverrun(accountId, bytes)
+              return beginAmong(isAmongLarge, isAmongLarge || bytes <= tinyBytes ? 0 : 1)
+            },
+            async run(job, input, handOver) {
+              if (isLarge) return runLarge(job, input, handOver)
+              const slice = createSlice(() => !isClosing && shortTurns.isWantedByOthers(accountId))
+              const again = async (error: unknown) => {
+                if (!(error instanceof ThreadLost) || isClosing) throw error
+                noteOverrun(accountId, begunBytes)
+                await beginAmong(true)
+                return runLarge(job, input, handOver)
+              }
+              try {
+                // Copied, because it may have to be done again.
+                const wish = { ended: slice.over, onBegun: slice.begin }
+                const { reply, rest } = await short.run(job, input, wish)
+                if (!rest) slice.end()
+                return { reply, rest: rest && wholeRest(rest.finally(slice.end), again) }
+              } catch (error) {
+                slice.end()
+                return again(error)
+              }
+            },
+            end,
+          }
+
+          async function beginAmong(isAmongLarge: boolean, rank = 0): Promise<void> {
+            if (turn && (isLarge || !isAmongLarge)) return
+            end()
+            const begun = (isAmongLarge ? largeTurns : shortTurns).turnOf(accountId)
+            await begun.begin(undefined, left, rank)
+            turn = begun
+            isLarge = isAmongLarge
+          }
+
+          function end(): void {
+            turn?.end()
+            turn = null
+          }
+
+          async function runLarge<Input, Reply>(
+            job: ThreadJob<Input, Reply>,
+            input: Input,
+            handOver: readonly ArrayBuffer[],
+          ): Promise<WholeAnswer<Reply>> {
+            try {
+              return await large.run(job, input, { handOver, ...(left && { ended: left }) })
+            } catch (error) {
+              left?.throwIfAborted()
+              throw error
+            }
+          }
+        },
+      }
+    },
+    async close() {
+      isClosing = true
+      await Promise.all([short.close(), large.close()])
+    },
+  }
+
+  function hasOverrun(accountId: string, bytes: number): boolean {
+    const overrun = overruns.get(accountId)
+    return overrun !== undefined && bytes >= overrun.bytes && clock.elapsedMs() - overrun.atMs < rememberedMs
+  }
+
+  function noteOverrun(accountId: string, bytes: number): void {
+    const nowMs = clock.elapsedMs()
+    const least = hasOverrun(accountId, bytes) ? (overruns.get(accountId)?.bytes ?? bytes) : bytes
+    overruns.delete(accountId)
+    overruns.set(accountId, { bytes: least, atMs: nowMs })
+    for (const [known, { atMs }] of overruns) {
+      if (nowMs - atMs < rememberedMs) break
+      overruns.delete(known)
+    }
+  }
+}
+
+/** The rest of what is done again is the whole of it, where that does not come in parts. */
+async function wholeRest<Reply>(
+  rest: Promise<Reply>,
+  again: (error: unknown) => Promise<WholeAnswer<Reply>>,
+): Promise<Reply> {
+  try {
+    return await rest
+  } catch (error) {
+    const anew = await again(error)
+    return anew.rest ?? anew.reply
+  }
+}
+
+/** The time that a job has at least, and more while nobody else waits. */
+function createSlice(isWanted: () => boolean) {
+  const over = new AbortController()
+  let timer: NodeJS.Timeout | undefined
+  return {
+    over: over.signal,
+    begin() {
+      timer = setTimeout(() => {
+        if (isWanted()) over.abort(new Error('Others waited'))
+        else timer?.refresh()
+      }, sliceMs).unref()
+    },
+    end: () => clearTimeout(timer),
+  }
+}
