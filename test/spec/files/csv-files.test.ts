@@ -26,9 +26,9 @@ test('a column of numbers reads as one, however it is spelled, and the schema na
     [0.31, 100_000, 7, -18.43, '-18.430000000000007', '0050', 2.5e-7, 'n/a', null, 12],
   )
   const schema = (await (await rowport.get(`${formA}/schema`, key)).json()) as {
-    properties: { n: { type: string[]; description: string }; id: { description?: string } }
+    properties: { n: { anyOf: unknown[]; description: string }; id: { description?: string } }
   }
-  assert.deepEqual(schema.properties.n.type, ['number', 'string', 'null'])
+  assert.deepEqual(schema.properties.n.anyOf, [{ type: 'number' }, { type: 'string' }, { type: 'null' }])
   assert.equal(
     schema.properties.n.description,
     'Numbers, but for 3 of 9 cells: "-18.430000000000007" in row 6, "0050" in row 7, "n/a" in row 9.',
