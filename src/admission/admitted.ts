@@ -35,6 +35,9 @@ export interface Limits {
   quota: QuotaState | null
 }
 
+/** A rate limit is so many requests in this time. */
+export const windowMs = 60_000
+
 export type RateLimit = Pick<RateWindow, 'remaining' | 'resetAtMs'> & { limit: number }
 
 export const withoutQuota: Pick<Admitted<never>, 'reserve' | 'release'> = {

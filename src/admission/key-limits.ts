@@ -1,7 +1,15 @@
 import type { RateWindows } from '../shared-state/rate-windows/rate-windows.ts'
 import { type Soon, then } from '../soon.ts'
 import type { AccountFacts, KeyFacts } from '../store/admission/admission-facts.ts'
-import { type Admitted, type Caller, type Limits, type RateLimit, rateLimitOf, tooOften } from './admitted.ts'
+import {
+  type Admitted,
+  type Caller,
+  type Limits,
+  type RateLimit,
+  rateLimitOf,
+  tooOften,
+  windowMs,
+} from './admitted.ts'
 import type { AdmissionCall } from './judge.ts'
 import { reservedLater, withinMonth } from './month-limit.ts'
 import { limitsOf, type Plans } from './plans.ts'
@@ -15,8 +23,6 @@ export interface KeyLimits {
 }
 
 type KeyCaller = Caller & { account: AccountFacts; key: KeyFacts | null }
-
-export const windowMs = 60_000
 
 export function createKeyLimits(plans: Plans, windows: RateWindows, quota: Quota): KeyLimits {
   return {
