@@ -56,9 +56,9 @@ export function createAdmission(parts: AdmissionParts): Admission {
       return store.lookUp(call.address, call.keyHash).then((facts) => {
         const verdict = judge(call, facts, plans)
         if (verdict instanceof Refusal) return refusedEarly(verdict, facts, clientAddress)
-        if (verdict.key === null) return publicLimits.take(verdict, clientAddress)
+        if (verdict.key === null) return publicLimits.takeRequest(verdict, clientAddress)
         keyUse.noteKeyUse(verdict.key.id)
-        return keyLimits.take(verdict, call.intent)
+        return keyLimits.takeRequest(verdict, call.intent)
       })
     },
 
@@ -80,7 +80,7 @@ export function createAdmission(parts: AdmissionParts): Admission {
           (key.mode === 'live' || sheet.accepts !== 'live'),
       )
       keyUse.noteKeyUse(key.id)
-      return keyLimits.take({ account, sheet: null, key, sheets }, 'read')
+      return keyLimits.takeRequest({ account, sheet: null, key, sheets }, 'read')
     },
   }
 
@@ -92,8 +92,8 @@ export function createAdmission(parts: AdmissionParts): Admission {
   ): Promise<Admitted<never>> {
     if (!account || !sheet || !isPastAuthentication(refusal)) return { ...refused(refusal), isStranger: true }
     const rate = key
-      ? await keyLimits.read(account, key)
-      : await publicLimits.read(account, sheet, clientAddress)
+      ? await keyLimits.readRate(account, key)
+      : await publicLimits.readRate(account, sheet, clientAddress)
     return { ...refused(refusal), caller: { account, sheet, key }, limits: { rate, quota: null } }
   }
 }

@@ -11,22 +11,22 @@ import {
   windowMs,
 } from './admitted.ts'
 import type { AdmissionCall } from './judge.ts'
-import { reservedLater, withinMonth } from './month-limit.ts'
+import { reserveLater, reserveNow } from './month-limit.ts'
 import { limitsOf, type Plans } from './plans.ts'
 import type { Quota } from './quota.ts'
 
 /** The rate limit and the quota of an account, which all of its keys share. */
 export interface KeyLimits {
-  take<P extends KeyCaller>(pass: P, intent: AdmissionCall['intent']): Soon<Admitted<P>>
+  takeRequest<P extends KeyCaller>(pass: P, intent: AdmissionCall['intent']): Soon<Admitted<P>>
   /** The rate limit as it stands, for a call that was refused for something else; null without one. */
-  read(account: AccountFacts, key: KeyFacts): Promise<RateLimit | null>
+  readRate(account: AccountFacts, key: KeyFacts): Promise<RateLimit | null>
 }
 
 type KeyCaller = Caller & { account: AccountFacts; key: KeyFacts | null }
 
 export function createKeyLimits(plans: Plans, windows: RateWindows, quota: Quota): KeyLimits {
   return {
-    take(pass, intent) {
+    takeRequest(pass, intent) {
       const { account, key } = pass
       const { requestsPerMinute, requestsPerMonth } = limitsOf(account, plans)
       const limits: Limits = { rate: null, quota: null }
@@ -38,11 +38,11 @@ export function createKeyLimits(plans: Plans, windows: RateWindows, quota: Quota
 
       function withinQuota(): Soon<Admitted<typeof pass>> {
         return intent === 'read' || requestsPerMonth === null
-          ? withinMonth(pass, limits, quota, requestsPerMonth)
-          : reservedLater(pass, limits, quota, requestsPerMonth)
+          ? reserveNow(pass, limits, quota, requestsPerMonth)
+          : reserveLater(pass, limits, quota, requestsPerMonth)
       }
     },
-    async read(account, key) {
+    async readRate(account, key) {
       const { requestsPerMinute } = limitsOf(account, plans)
       if (requestsPerMinute === null) return null
       const window = await windows.readWindow(windowName(account, key), requestsPerMinute, windowMs)

@@ -6,7 +6,7 @@ import type { Quota, Reservation } from './quota.ts'
 type AccountCaller = Caller & { account: AccountFacts }
 
 /** Takes one of the month's requests now: for a read. */
-export function withinMonth<P extends AccountCaller>(
+export function reserveNow<P extends AccountCaller>(
   pass: P,
   limits: Limits,
   month: Quota,
@@ -31,7 +31,7 @@ export function withinMonth<P extends AccountCaller>(
 }
 
 /** Takes one of the month's requests when the write is known to be no replay. */
-export function reservedLater<P extends AccountCaller>(
+export function reserveLater<P extends AccountCaller>(
   pass: P,
   limits: Limits,
   month: Quota,

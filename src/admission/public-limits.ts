@@ -5,7 +5,7 @@ import { type Soon, then } from '../soon.ts'
 import type { AccountFacts, SheetFacts } from '../store/admission/admission-facts.ts'
 import { type Admitted, type Limits, type RateLimit, rateLimitOf, tooOften, windowMs } from './admitted.ts'
 import type { Pass } from './judge.ts'
-import { withinMonth } from './month-limit.ts'
+import { reserveNow } from './month-limit.ts'
 import { limitsOf, type Plans } from './plans.ts'
 import type { Quota } from './quota.ts'
 
@@ -26,9 +26,9 @@ export interface PublicLimits {
    * Counts readers by where they come from, and that first: whoever has used up its own part takes nothing from the other
    * readers of the sheet.
    */
-  take(pass: Pass, clientAddress: string): Soon<Admitted<Pass>>
-  /** The rate limit as `take` would tell it, for a call that was refused for something else. */
-  read(account: AccountFacts, sheet: SheetFacts, clientAddress: string): Promise<RateLimit>
+  takeRequest(pass: Pass, clientAddress: string): Soon<Admitted<Pass>>
+  /** The rate limit as `takeRequest` would tell it, for a call that was refused for something else. */
+  readRate(account: AccountFacts, sheet: SheetFacts, clientAddress: string): Promise<RateLimit>
 }
 
 export function createPublicLimits(
@@ -37,7 +37,7 @@ export function createPublicLimits(
   observe: Observe,
 ): PublicLimits {
   return {
-    take(pass, clientAddress) {
+    takeRequest(pass, clientAddress) {
       const { account, sheet } = pass
       const { requestsPerMinute, requestsPerMonth } = limitsOf(account, plans)
       const limits: Limits = { rate: null, quota: null }
@@ -49,21 +49,21 @@ export function createPublicLimits(
             observe({ event: 'share_used_up', share: 'public_requests_per_minute', accountId: null })
             return tooOften(pass, limits, address)
           }
-          if (requestsPerMinute === null) return withinMonth(pass, limits, quota, requestsPerMonth)
+          if (requestsPerMinute === null) return reserveNow(pass, limits, quota, requestsPerMonth)
           return then(
             windows.takeFromWindow(sheetWindowName(sheet), requestsPerMinute, windowMs),
             (window) => {
               if (!window.isAdmitted || window.remaining < address.remaining)
                 limits.rate = rateLimitOf(window, requestsPerMinute)
               return window.isAdmitted
-                ? withinMonth(pass, limits, quota, requestsPerMonth)
+                ? reserveNow(pass, limits, quota, requestsPerMonth)
                 : tooOften(pass, limits, window)
             },
           )
         },
       )
     },
-    async read(account, sheet, clientAddress) {
+    async readRate(account, sheet, clientAddress) {
       const { requestsPerMinute } = limitsOf(account, plans)
       const [address, window] = await Promise.all([
         windows.readWindow(addressWindowName(clientAddress), ofAddress, windowMs),

@@ -89,7 +89,7 @@ export function createUploads({ folder, room, decoding, store, connecting, obser
     async save(accountId, wanted, bytes) {
       const name = nameToKeep(wanted)
       if (name instanceof Problem) return name
-      return arriving(accountId, name, bytes, { replacedLength: null }, async (draft, arrival) => {
+      return bringIntoDraft(accountId, name, bytes, { replacedLength: null }, async (draft, arrival) => {
         const problem = await inspection.problemWithWorkbook(accountId, draft)
         if (problem) return problem
         // Only now: while the body came, others may have taken the name.
@@ -105,7 +105,7 @@ export function createUploads({ folder, room, decoding, store, connecting, obser
       if (!kind) return notASheet
       if (kind !== kindOf(name)) return anotherKind
       const { size } = await stat(path)
-      return arriving(accountId, name, bytes, { replacedLength: size }, async (draft, arrival) => {
+      return bringIntoDraft(accountId, name, bytes, { replacedLength: size }, async (draft, arrival) => {
         const sheets = await connectedTo(accountId, path)
         const problem =
           (await inspection.problemWithWorkbook(accountId, draft)) ??
@@ -169,7 +169,7 @@ export function createUploads({ folder, room, decoding, store, connecting, obser
   }
 
   /** Brings the bytes into a draft, and leaves nothing of it unless `take` made a file of it. */
-  async function arriving(
+  async function bringIntoDraft(
     accountId: string,
     name: string,
     bytes: Readable,
