@@ -11,8 +11,11 @@ export interface LoopTurns {
   next(accountId: string): Soon<void>
 }
 
-/** A request that comes meanwhile waits for so long, and for the piece that is being done by then. */
-const roundMs = 4
+/**
+ * At each look at the sockets a request waits for so long, and for the piece that is being done by then. Until it is answered it
+ * takes several: for its connection, for its bytes, for each answer of a store elsewhere.
+ */
+const roundMs = 2
 /**
  * With each look Node takes one new connection, and a request on it takes a look or two more. With one look for each round, whoever
  * opens 250 connections a second would keep all others waiting at the door.

@@ -32,8 +32,8 @@ export function runQuery(snapshot: IndexedSnapshot, query: Query): QueryResult {
   }
 }
 
-/** A slice should let others have their turn soon. */
-const usualSliceMs = 4
+/** No longer than a round of `loop-turns.ts`. */
+const usualSliceMs = 2
 
 /** The steps of a query, as many together as take `sliceMs`: a search through 1,000,000 rows must hold up nobody else. */
 export function* runQueryInSlices(
