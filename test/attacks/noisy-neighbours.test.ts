@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import { after, before, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { skipCluster } from '../cluster/cluster.ts'
+import { holdsOfTwo } from '../measured-twice.ts'
 import { patienceMs, times } from '../soak.ts'
 import { attacks } from './attacks.ts'
 import { type Neighbourhood, type StoreKind, startNeighbourhood } from './neighbourhood.ts'
@@ -42,24 +43,33 @@ for (const kind of kinds) {
       test(name, { timeout: patienceMs }, async () => {
         await prepare?.(street)
         const calm = await meanwhile(() => sleep(calmMs))
-        const endMs = performance.now() + attackMs
-        let tally = new Map<string, number>()
-        const attacked = await meanwhile(async () => {
-          tally = await run(street, () => performance.now() >= endMs)
-        })
-        const afterwards = await meanwhile(() => sleep(calmMs))
-        const got = [...tally].map(([what, count]) => `${count} × ${what}`).join(', ')
-        process.stdout.write(
-          `${kind}: ${name}\n  before: ${inWords(calm)}\n  during: ${inWords(attacked)}\n` +
-            `  after:  ${inWords(afterwards)}\n  the attacker got ${got}\n`,
-        )
-        for (const figures of [attacked, afterwards]) {
-          assert.deepEqual(figures.failures, {})
-          assert.ok(figures.cachedReads > 0 && figures.cachedP99Ms <= mostCachedP99Ms, 'p99 of cached reads')
-          assert.ok(figures.firstMaxMs <= mostFirstMs, 'the longest first read')
-          assert.ok(figures.mostResidentMb < mostResidentMb, 'resident memory')
+        const measure = async () => {
+          let tally = new Map<string, number>()
+          const during = await meanwhile(async () => {
+            // Not before: the victim is looked at by a thread that has to start.
+            const endMs = performance.now() + attackMs
+            tally = await run(street, () => performance.now() >= endMs)
+          })
+          const after = await meanwhile(() => sleep(calmMs))
+          const got = [...tally].map(([what, count]) => `${count} × ${what}`).join(', ')
+          process.stdout.write(
+            `${kind}: ${name}\n  before: ${inWords(calm)}\n  during: ${inWords(during)}\n` +
+              `  after:  ${inWords(after)}\n  the attacker got ${got}\n`,
+          )
+          for (const [when, figures] of Object.entries({ during, after })) {
+            assert.deepEqual(figures.failures, {}, `${when}: ${inWords(figures)}`)
+            assert.ok(
+              figures.mostResidentMb < mostResidentMb,
+              `resident memory, ${when}: ${inWords(figures)}`,
+            )
+          }
+          assert.ok(!/× 500/.test(got), `a bug of ours: ${got}`)
+          return { during, after }
         }
-        assert.ok(!got.includes('500'), 'a bug of ours')
+        await holdsOfTwo(
+          measure,
+          ({ during, after }) => missedIn('during', during) ?? missedIn('after', after),
+        )
       })
     }
 
@@ -69,4 +79,11 @@ for (const kind of kinds) {
       return probe.stop()
     }
   })
+}
+
+/** What takes long may be the machine's doing; failures and memory are not. */
+function missedIn(when: string, figures: VictimFigures): string | null {
+  const { cachedReads, cachedP99Ms, firstMaxMs } = figures
+  if (cachedReads > 0 && cachedP99Ms <= mostCachedP99Ms && firstMaxMs <= mostFirstMs) return null
+  return `${when}: ${inWords(figures)}`
 }

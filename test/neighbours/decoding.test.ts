@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { test } from 'node:test'
+import { holdsOfTwo } from '../measured-twice.ts'
 import { patienceMs, times } from '../soak.ts'
 import { figures, largeCsv, probe, quantile, startNeighbours, type Timed } from './tenants.ts'
 
@@ -49,38 +50,45 @@ test('an account that lets many large files be read at once holds up nobody else
   const idle = await probeAll(() => performance.now() > idleUntilMs)
   const idleMb = peakResidentMb()
 
-  let isOver = false
-  const attack = Promise.all(Array.from({ length: previews }, () => attacker.preview('large.csv')))
-  const attacked = probeAll(() => isOver)
-  const answers = await attack
-  isOver = true
-  const { cachedMs, firstMs, previewMs } = await attacked
-  const served = answers.filter(({ status }) => status === 200)
-  const refused = answers.filter(({ status }) => status === 429)
-  const attackMs = Math.max(...answers.map(({ tookMs }) => tookMs))
-  process.stdout.write(
-    `${previews} previews of ${megabytes} MB at once (alone ${alone.tookMs.toFixed(0)} ms): ` +
+  let refusals = 0
+  const measure = async () => {
+    let isOver = false
+    const attack = Promise.all(Array.from({ length: previews }, () => attacker.preview('large.csv')))
+    const attacked = probeAll(() => isOver)
+    const answers = await attack
+    isOver = true
+    const took = await attacked
+    const served = answers.filter(({ status }) => status === 200)
+    const refused = answers.filter(({ status }) => status === 429)
+    const attackMs = Math.max(...answers.map(({ tookMs }) => tookMs))
+    const words =
+      `${previews} previews of ${megabytes} MB at once (alone ${alone.tookMs.toFixed(0)} ms): ` +
       `${served.length} served in ${attackMs.toFixed(0)} ms, ${refused.length} refused; ` +
       `resident ${idleMb.toFixed(0)} MB before, ${peakResidentMb().toFixed(0)} MB at most\n` +
-      `victim, cached read: ${figures(idle.cachedMs)} idle, ${figures(cachedMs)} attacked\n` +
-      `victim, first read: ${figures(idle.firstMs)} idle, ${figures(firstMs)} attacked\n` +
-      `victim, preview: ${figures(idle.previewMs)} idle, ${figures(previewMs)} attacked\n`,
-  )
-  assert.equal(served.length, waiting + 1)
-  assert.equal(refused.length, previews - waiting - 1)
-  for (const one of refused) assertTooMany(one)
-  assert.equal(
-    await metric('rowport_shares_used_up_total{share="decoding_waiting"}'),
-    refused.length,
-    'the operator sees it',
-  )
+      `victim, cached read: ${figures(idle.cachedMs)} idle, ${figures(took.cachedMs)} attacked\n` +
+      `victim, first read: ${figures(idle.firstMs)} idle, ${figures(took.firstMs)} attacked\n` +
+      `victim, preview: ${figures(idle.previewMs)} idle, ${figures(took.previewMs)} attacked\n`
+    process.stdout.write(words)
+    assert.equal(served.length, waiting + 1)
+    assert.equal(refused.length, previews - waiting - 1)
+    for (const one of refused) assertTooMany(one)
+    refusals += refused.length
+    assert.equal(
+      await metric('rowport_shares_used_up_total{share="decoding_waiting"}'),
+      refusals,
+      'the operator sees it',
+    )
+    assert.ok(peakResidentMb() <= mostResidentMb, words)
+    return { ...took, words }
+  }
   // On a machine that is busy with others as well, everything takes its time; but never as long as waiting for a large file.
   const busyFirstMs = Math.max(mostFirstMs, alone.tookMs)
-  assert.ok(Math.max(...firstMs) <= busyFirstMs, 'a first read waited')
-  assert.ok(Math.max(...previewMs) <= busyFirstMs, 'a preview waited')
   const busyCachedMs = Math.max(mostCachedMs, 3 * quantile(idle.cachedMs, 0.99))
-  assert.ok(quantile(cachedMs, 0.99) <= busyCachedMs, 'a cached read waited')
-  assert.ok(peakResidentMb() <= mostResidentMb, `${peakResidentMb().toFixed(0)} MB`)
+  await holdsOfTwo(measure, ({ cachedMs, firstMs, previewMs, words }) => {
+    if (Math.max(...firstMs) > busyFirstMs) return `a first read waited: ${words}`
+    if (Math.max(...previewMs) > busyFirstMs) return `a preview waited: ${words}`
+    return quantile(cachedMs, 0.99) > busyCachedMs ? `a cached read waited: ${words}` : null
+  })
 
   const after = await attacker.preview('large.csv')
   assert.equal(after.status, 200, 'there is room again')

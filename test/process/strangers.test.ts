@@ -8,8 +8,10 @@ import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { generateApiKey } from '../../src/admission/api-key.ts'
 import { defaultShares } from '../../src/shares/shares.ts'
+import { holdsOfTwo } from '../measured-twice.ts'
 import { patienceMs, times } from '../soak.ts'
 import type { HoarderReport, HoarderWish } from './connection-hoarder.ts'
+import { mainThreadOf } from './main-thread.ts'
 import { freshPlace, type Place, type RunningServer } from './running.ts'
 
 /*
@@ -23,7 +25,7 @@ import { freshPlace, type Place, type RunningServer } from './running.ts'
  */
 const mostMs = 50
 const busyFactor = 5
-const askings = times(60, 1_000)
+const askings = times(100, 1_000)
 /** Connections that the system has made and the server has not seen yet, or closed ones of which their owner does not know. */
 const onTheirWay = 150
 
@@ -41,13 +43,12 @@ test('one address that tries to hold thousands of connections holds its share, a
     path: ground.small,
   })
   await hoarder.filled()
-  const besideMs = await askOften(ground)
+  const besideMs = await askQuickly(ground, aloneMs)
   const { opened, held } = await hoarder.report()
   tell(`one address, ${wanted} idle connections wanted, ${opened} opened, ${held} held`, aloneMs, besideMs)
   assert.ok(opened > wanted, 'it was closed some, and tried again')
   assert.ok(held <= defaultShares.connections_per_address + onTheirWay, `${held} are held`)
   assert.ok(held > defaultShares.connections_per_address / 2, `only ${held} are held: that is no attack`)
-  assertFast(aloneMs, besideMs)
 })
 
 test('many addresses that fill all places, idle, silent, slow to ask and slow to read: others still get in', {
@@ -68,7 +69,7 @@ test('many addresses that fill all places, idle, silent, slow to ask and slow to
     headers: { Authorization: `Bearer ${ground.apiKey}` },
   })
   await hoarder.filled()
-  const besideMs = await askOften(ground)
+  const besideMs = await askQuickly(ground, aloneMs)
   const { opened, held } = await hoarder.report()
   tell(
     `${addresses.length} addresses, ${wanted} connections wanted, ${opened} opened, ${held} held`,
@@ -77,7 +78,6 @@ test('many addresses that fill all places, idle, silent, slow to ask and slow to
   )
   assert.ok(held <= shares.connections + onTheirWay, `${held} are held`)
   assert.ok(held > shares.connections * 0.8, `only ${held} are held: that is no attack`)
-  assertFast(aloneMs, besideMs)
 })
 
 test('slow readers from as many addresses as fill all places do not keep others out', {
@@ -334,9 +334,23 @@ function tell(attack: string, aloneMs: readonly number[], besideMs: readonly num
   )
 }
 
-function assertFast(aloneMs: readonly number[], besideMs: readonly number[]): void {
+/** While others do their worst. */
+async function askQuickly(ground: Ground, aloneMs: readonly number[]): Promise<number[]> {
   const allowedMs = Math.max(mostMs, busyFactor * percentile(aloneMs, 0.5))
-  assert.ok(percentile(besideMs, 0.5) <= allowedMs, `p99 ${inMs(besideMs)}; before: ${inMs(aloneMs)}`)
+  const measure = async () => {
+    const before = mainThreadOf(ground.server)
+    const tookMs = await askOften(ground)
+    const after = mainThreadOf(ground.server)
+    const used = `${(after.usedMs - before.usedMs).toFixed(0)} ms of the main thread`
+    const starved = `${(after.starvedMs - before.starvedMs).toFixed(0)} ms without a processor`
+    return { tookMs, words: `p99 ${inMs(tookMs)} (${used}, ${starved})` }
+  }
+  const { tookMs } = await holdsOfTwo(measure, ({ tookMs, words }) =>
+    percentile(tookMs, 0.5) <= allowedMs
+      ? null
+      : `more than ${allowedMs.toFixed(0)} ms: ${words}; before: p99 ${inMs(aloneMs)}`,
+  )
+  return tookMs
 }
 
 async function assertFastBeside(
@@ -351,10 +365,9 @@ async function assertFastBeside(
     ...wish,
   })
   await hoarder.filled()
-  const besideMs = await askOften(ground)
+  const besideMs = await askQuickly(ground, aloneMs)
   const { opened } = await hoarder.report()
   tell(`${wish.kinds} ${wish.path}, ${opened} connections opened`, aloneMs, besideMs)
-  assertFast(aloneMs, besideMs)
 }
 
 interface Hoarder {

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { gunzipSync } from 'node:zlib'
+import { holdsOfTwo } from '../measured-twice.ts'
 import { patienceMs, times } from '../soak.ts'
-import { type Figures, inWords, isHurt, startNeighbours, victimDuring } from './neighbours.ts'
+import { hurtIn, inWords, startNeighbours, victimDuring } from './neighbours.ts'
 
 const rowsOfAttacker = times(200_000, 2_000_000)
 
@@ -14,7 +15,8 @@ test('who compresses long lists in every way at once keeps nobody else from a co
   const { attacker, victim, residentMb } = neighbours
   const large = await attacker.connect('large', csv(rowsOfAttacker))
   const lists = await Promise.all(
-    Array.from({ length: 8 }, (_, at) => victim.connect(`list-${at}`, csv(6_000 + at))),
+    // Each is asked for once: what was compressed is kept. The last ones are for a second measurement.
+    Array.from({ length: 13 }, (_, at) => victim.connect(`list-${at}`, csv(6_000 + at))),
   )
   const cheap = `${lists[0]?.formA}?limit=1`
   for (const { formA } of lists) assert.equal((await victim.ask(formA)).status, 200)
@@ -36,6 +38,7 @@ test('who compresses long lists in every way at once keeps nobody else from a co
 
   const shapes = ['', '?format=ndjson', '?row_numbers=true', '?format=csv']
   const ways = ['gzip', 'br', 'zstd'].flatMap((coding) => shapes.map((shape) => ({ coding, shape })))
+  let lastList = 0
   for (const method of ['HEAD', 'GET']) {
     const attack = () =>
       Promise.all(
@@ -46,32 +49,37 @@ test('who compresses long lists in every way at once keeps nobody else from a co
           return told['content-encoding'] ?? 'none'
         }),
       )
-    const seen: Awaited<ReturnType<typeof list>>[] = []
-    let codings: string[] = []
-    let attackMs = 0
-    const figures: Figures = await victimDuring(neighbours, cheap, async () => {
-      const begunMs = performance.now()
-      const attacked = attack().then((told) => {
-        codings = told
-        attackMs = performance.now() - begunMs
+    const measure = async () => {
+      const seen: Awaited<ReturnType<typeof list>>[] = []
+      let codings: string[] = []
+      let attackMs = 0
+      const figures = await victimDuring(neighbours, cheap, async () => {
+        const begunMs = performance.now()
+        const attacked = attack().then((told) => {
+          codings = told
+          attackMs = performance.now() - begunMs
+        })
+        for (let n = 0; n < 3; n++) seen.push(await list(++lastList))
+        await attacked
+        // Long enough to ask the victim a few hundred times.
+        while (performance.now() - begunMs < 1_500) await attack()
       })
-      for (let n = 1; n <= 3; n++) seen.push(await list(method === 'HEAD' ? n : n + 3))
-      await attacked
-      // Long enough to ask the victim a few hundred times.
-      while (performance.now() - begunMs < 1_500) await attack()
+      const told = seen.map(({ tookMs, coding }) => `${tookMs.toFixed(0)} ms (${coding})`).join(', ')
+      const mine = [...Map.groupBy(codings, (coding) => coding)].map(
+        ([coding, all]) => `${all.length} ${coding}`,
+      )
+      const words =
+        `12 ${method} of ${rowsOfAttacker} rows took ${attackMs.toFixed(0)} ms (${mine.join(', ')}): victim's list ${told}; ` +
+        `${inWords(figures)}; resident ${residentMb().toFixed(0)} MB`
+      t.diagnostic(words)
+      return { figures, words, attackMs, slowestMs: Math.max(...seen.map(({ tookMs }) => tookMs)) }
+    }
+    const mostMs = 1_000 + 10 * idleList.tookMs
+    await holdsOfTwo(measure, ({ figures, words, attackMs, slowestMs }) => {
+      if (slowestMs > mostMs) return `the victim's list took more than ${mostMs.toFixed(0)} ms: ${words}`
+      if (method === 'HEAD' && attackMs > mostMs) return `HEAD compresses something: ${words}`
+      return hurtIn(figures) && words
     })
-    const told = seen.map(({ tookMs, coding }) => `${tookMs.toFixed(0)} ms (${coding})`).join(', ')
-    const mine = [...Map.groupBy(codings, (coding) => coding)].map(
-      ([coding, all]) => `${all.length} ${coding}`,
-    )
-    t.diagnostic(
-      `12 ${method} of ${rowsOfAttacker} rows took ${attackMs.toFixed(0)} ms (${mine.join(', ')}): victim's list ${told}; ` +
-        `${inWords(figures)}; resident ${residentMb().toFixed(0)} MB`,
-    )
-    const slowestMs = Math.max(...seen.map(({ tookMs }) => tookMs))
-    assert.ok(slowestMs <= 1_000 + 10 * idleList.tookMs, `${slowestMs} ms`)
-    assert.ok(!isHurt(figures), method)
-    if (method === 'HEAD') assert.ok(attackMs <= 1_000 + 10 * idleList.tookMs, 'HEAD compresses nothing')
   }
 })
 

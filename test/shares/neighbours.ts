@@ -6,6 +6,7 @@ import { request } from 'node:http'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { Worker } from 'node:worker_threads'
+import { mainThreadOf } from '../process/main-thread.ts'
 import { freshPlace, type Place, type RunningServer } from '../process/running.ts'
 import type { Probed, ProbeWish } from './probe-worker.ts'
 
@@ -119,8 +120,7 @@ export async function victimDuring(
   const wish: ProbeWish = { port: server.port, path, apiKey: victim.apiKey }
   const worker = new Worker(new URL('./probe-worker.ts', import.meta.url), { workerData: wish })
   await once(worker, 'message')
-  const pid = server.child.pid ?? 0
-  const before = mainThreadOf(pid)
+  const before = mainThreadOf(server)
   const answered = once(worker, 'message')
   try {
     await attack()
@@ -128,7 +128,7 @@ export async function victimDuring(
     worker.postMessage('stop')
   }
   const [{ tookMs, statuses }] = (await answered) as [Probed]
-  const after = mainThreadOf(pid)
+  const after = mainThreadOf(server)
   assert.ok(
     statuses.every((status) => status === 200),
     'the victim is answered',
@@ -160,17 +160,15 @@ export function mainThreadMsEach({ mainThreadMs, requests }: Figures, asked: num
 
 const msOfProbe = 0.7
 
-/** On a machine that is busy with other things nobody can tell who it is that the victim waits for. */
-export function isHurt({ p99Ms, mainThreadMs, starvedMs }: Figures): boolean {
-  return p99Ms > 50 && starvedMs < mainThreadMs / 10
+/**
+ * What the victim noticed, in words with the figures, or null. On a machine that is busy with other things nobody can tell who it
+ * is that the victim waits for.
+ */
+export function hurtIn(figures: Figures): string | null {
+  const { p99Ms, mainThreadMs, starvedMs } = figures
+  return p99Ms > 50 && starvedMs < mainThreadMs / 10 ? inWords(figures) : null
 }
 
 function residentMbOf(pid: number): number {
   return Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1_024
-}
-
-/** Linux counts it in nanoseconds for each thread; the main one has the number of the process. */
-function mainThreadOf(pid: number): { usedMs: number; starvedMs: number } {
-  const [used, starved] = readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'utf8').split(' ')
-  return { usedMs: Number(used) / 1e6, starvedMs: Number(starved) / 1e6 }
 }

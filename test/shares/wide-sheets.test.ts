@@ -2,12 +2,14 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createVisitor, ownPage } from '../connect/visitor.ts'
+import { holdsOfTwo } from '../measured-twice.ts'
 import { patienceMs, times } from '../soak.ts'
 import {
   type Answer,
   exchange,
+  type Figures,
+  hurtIn,
   inWords,
-  isHurt,
   mainThreadMsEach,
   type Neighbours,
   startNeighbours,
@@ -47,18 +49,17 @@ test('300,000 columns are refused by every way in, and nobody else notices', {
   }
   for (const [way, ask] of Object.entries(ways)) {
     const asked = times(3, 20)
-    const figures = await victimDuring(neighbours, `${products.formA}?limit=1`, async () => {
-      for (let n = 0; n < asked; n++) {
-        const { status, text } = await ask()
-        assert.match(text, refused, way)
-        assert.ok(status >= 400, `${way}: ${status}`)
-      }
-    })
-    t.diagnostic(`300,000 columns, ${way}: ${inWords(figures)}`)
-    assert.ok(!isHurt(figures), way)
+    const measure = () =>
+      victimDuring(neighbours, `${products.formA}?limit=1`, async () => {
+        for (let n = 0; n < asked; n++) {
+          const { status, text } = await ask()
+          assert.match(text, refused, way)
+          assert.ok(status >= 400, `${way}: ${status}`)
+        }
+      })
     // The file is read by another thread; with it come 300,000 names, unless they are refused there.
-    const eachMs = mainThreadMsEach(figures, asked)
-    assert.ok(eachMs < 60, `${way}: ${eachMs} ms of the main thread`)
+    const figures = await holdsOfTwo(measure, (one) => missedIn(one, way, asked))
+    t.diagnostic(`300,000 columns, ${way}: ${inWords(figures)}`)
   }
   t.diagnostic(`resident ${beforeMb.toFixed(0)} MB before, ${residentMb().toFixed(0)} MB after`)
   assert.ok(residentMb() - beforeMb < 200)
@@ -105,16 +106,18 @@ test('as many columns as may be, with every kind of request, and nobody else not
             slowestMs = Math.max(slowestMs, answer.tookMs)
           }
         })
-      let figures = await measure()
-      // Busy neighbours on the same processor make the same work take longer: once is no measurement.
-      if (mainThreadMsEach(figures, asked) >= 60) figures = await measure()
+      const figures = await holdsOfTwo(measure, (one) => missedIn(one, `${what}, ${kind}`, asked))
       t.diagnostic(`2,000 columns, ${what}, ${kind} (up to ${slowestMs.toFixed(0)} ms): ${inWords(figures)}`)
-      assert.ok(!isHurt(figures), `${what}, ${kind}`)
-      const eachMs = mainThreadMsEach(figures, asked)
-      assert.ok(eachMs < 60, `${what}, ${kind}: ${eachMs} ms of the main thread`)
     }
   }
 })
+
+/** Neither may the victim wait nor a request take long on the main thread. */
+function missedIn(figures: Figures, what: string, asked: number): string | null {
+  const eachMs = mainThreadMsEach(figures, asked)
+  if (eachMs >= 60) return `${what}: ${eachMs.toFixed(1)} ms of the main thread each; ${inWords(figures)}`
+  return hurtIn(figures) && `${what}: ${inWords(figures)}`
+}
 
 function wideCsv(columns: number, rows: number, longerBy = 0): string {
   const names = Array.from({ length: columns }, (_, n) => `c${n}${'n'.repeat(longerBy)}`).join(',')
