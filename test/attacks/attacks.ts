@@ -2,10 +2,12 @@ import { utimes } from 'node:fs/promises'
 import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { writeXlsx } from 'hucre/xlsx'
 import { times } from '../soak.ts'
 import {
   type Attacker,
   attackerAddress,
+  type ConnectedFile,
   largeCsv,
   type Neighbourhood,
   type StoreKind,
@@ -26,15 +28,19 @@ export interface Attack {
 
 export type Tally = Map<string, number>
 
-const largeMegabytes = times(4, 50)
+/** Nearly as much as may be uploaded. */
+const largeMegabytes = times(4, 49)
 const wideColumns = 300_000
+/** What is longer is read among the large. */
+const passingBytes = 255 * 1024
+const passing: (ConnectedFile & { attacker: Attacker })[] = []
 
 export const attacks: readonly Attack[] = [
   {
     name: 'previews of a large file',
     on: 'embedded',
     async prepare({ attacker }) {
-      await attacker.call('POST', '/files?name=large.csv', Buffer.from(largeCsv(largeMegabytes)))
+      await uploaded(attacker, 'large.csv', largeCsv(largeMegabytes))
     },
     run: ({ attacker }, isOver) =>
       many(times(20, 100), isOver, () => attacker.call('POST', '/preview', source('large.csv'))),
@@ -53,12 +59,35 @@ export const attacks: readonly Attack[] = [
       }),
   },
   {
+    name: 'files that just pass for small, of five accounts',
+    async prepare(street) {
+      const csv = largeCsv(passingBytes / 2 ** 20).slice(0, passingBytes)
+      const workbook = await passingWorkbook()
+      for (let n = 0; n < 5; n++) {
+        const account = `passing-${n}`
+        const attacker = await street.newAttacker(account)
+        const files = [
+          await street.connectFile(account, 'csv', csv),
+          await street.connectFile(account, 'xlsx', workbook),
+        ]
+        passing.push(...files.map((file) => ({ attacker, ...file })))
+      }
+    },
+    run: (_street, isOver) =>
+      many(20, isOver, async (n) => {
+        const one = passing[n % passing.length]
+        if (!one) throw new Error('Nothing was made ready')
+        await utimes(one.file, new Date(), new Date())
+        return keyed(one.attacker, `${one.path}?limit=1`, { 'Cache-Control': 'no-cache' })
+      }),
+  },
+  {
     name: 'a file with far too many columns',
     isQuick: true,
     on: 'embedded',
     async prepare({ attacker }) {
       const names = Array.from({ length: wideColumns }, (_, n) => `c${n}`).join(',')
-      await attacker.call('POST', '/files?name=wide.csv', Buffer.from(`${names}\n1,2,3\n`))
+      await uploaded(attacker, 'wide.csv', `${names}\n1,2,3\n`)
     },
     run: ({ attacker }, isOver) =>
       many(4, isOver, (n) =>
@@ -174,7 +203,7 @@ export const attacks: readonly Attack[] = [
     name: 'sheets without end',
     on: 'embedded',
     async prepare({ attacker }) {
-      await attacker.call('POST', '/files?name=small.csv', Buffer.from('a,b\n1,2\n'))
+      await uploaded(attacker, 'small.csv', 'a,b\n1,2\n')
     },
     run: ({ attacker }, isOver) =>
       many(8, isOver, (n) => attacker.call('POST', '/sheets', connectWish(`flood-${n}`, 'small.csv'))),
@@ -209,12 +238,31 @@ function keyed(attacker: Attacker, path: string, headers: Record<string, string>
   return attacker.ask({ path, method, headers: { Authorization: `Bearer ${attacker.apiKey}`, ...headers } })
 }
 
+/** What is not there attacks nobody. */
+async function uploaded(attacker: Attacker, name: string, content: string): Promise<void> {
+  const { status, body } = await attacker.call('POST', `/files?name=${name}`, Buffer.from(content))
+  if (status !== 201) throw new Error(`${name} was not taken: ${status} ${body}`)
+}
+
 function source(path: string): string {
   return JSON.stringify({ provider: 'file', path, tab: null })
 }
 
 function connectWish(slug: string, path: string): string {
   return JSON.stringify({ slug, access: 'private', source: { provider: 'file', path, tab: null } })
+}
+
+/** As many rows as fit: packed, they are short. */
+async function passingWorkbook(): Promise<Uint8Array> {
+  let rows = 2_000
+  for (;;) {
+    const names = Array.from({ length: 10 }, (_, at) => `column ${at}`)
+    const cells = Array.from({ length: rows }, (_, n) => names.map((_name, at) => (n * 31 + at) % 997))
+    const workbook = await writeXlsx({ sheets: [{ name: 'Sheet1', rows: [names, ...cells] }] })
+    const { byteLength } = workbook
+    if (byteLength > passingBytes * 0.9 && byteLength <= passingBytes) return workbook
+    rows = Math.floor((rows * passingBytes * 0.95) / byteLength)
+  }
 }
 
 /** Keeps so many under way at once. */

@@ -14,8 +14,21 @@ export interface Neighbourhood {
   folder: string
   attacker: Attacker
   victim: Victim
-  /** The operator connects a file of an account; answers with the path of its rows. */
-  connectFile(account: string, slug: string, csv: string, more?: readonly string[]): Promise<string>
+  /** One more who knows nothing of the others, from the attacker's address. */
+  newAttacker(account: string): Promise<Attacker>
+  /** The operator connects a file of an account. */
+  connectFile(
+    account: string,
+    slug: string,
+    content: string | Uint8Array,
+    more?: readonly string[],
+  ): Promise<ConnectedFile>
+}
+
+export interface ConnectedFile {
+  file: string
+  /** Of its rows, at the API. */
+  path: string
 }
 
 /** Other people's addresses, as far as a server on this machine can tell. */
@@ -71,27 +84,32 @@ export async function startNeighbourhood(t: Test, kind: StoreKind): Promise<Neig
     '--per-month',
     '100000000',
   ])
-  await rowport(['account', 'create', 'attacker', '--plan', 'pro'])
-  const connectFile = async (account: string, slug: string, csv: string, more: readonly string[] = []) => {
-    const file = join(place.folder, `${account}-${slug}.csv`)
-    await writeFile(file, csv)
+  const connectFile: Neighbourhood['connectFile'] = async (account, slug, content, more = []) => {
+    const ending = typeof content === 'string' ? 'csv' : 'xlsx'
+    const file = join(place.folder, `${account}-${slug}.${ending}`)
+    await writeFile(file, content)
     await rowport(['sheet', 'connect', `${account}/${slug}`, '--file', file])
     if (more.length > 0) await rowport(['sheet', 'set', `${account}/${slug}`, ...more])
-    return `/api/sheets/${account}/${slug}`
+    return { file, path: `/api/sheets/${account}/${slug}` }
   }
-  const cachedPath = await connectFile('victim', 'cached', smallCsv(), ['--cache-seconds', '3600'])
-  const movingPath = await connectFile('victim', 'moving', smallCsv())
+  const newAttacker = async (account: string) => {
+    await rowport(['account', 'create', account, '--plan', 'pro'])
+    return createAttacker(server.port, await keyOf(account), await sessionOf(account))
+  }
+  const cached = await connectFile('victim', 'cached', smallCsv(), ['--cache-seconds', '3600'])
+  const moving = await connectFile('victim', 'moving', smallCsv())
   return {
     server,
     folder: place.folder,
     connectFile,
+    newAttacker,
     victim: {
       apiKey: await keyOf('victim'),
-      cachedPath,
-      movingPath,
-      movingFile: join(place.folder, 'victim-moving.csv'),
+      cachedPath: cached.path,
+      movingPath: moving.path,
+      movingFile: moving.file,
     },
-    attacker: createAttacker(server.port, await keyOf('attacker'), await sessionOf('attacker')),
+    attacker: await newAttacker('attacker'),
   }
 
   async function keyOf(account: string): Promise<string> {
