@@ -4,6 +4,7 @@ import { admissionAlone } from './admission-alone.ts'
 import { besidePeers } from './beside-peers.ts'
 import { snapshotBuilding } from './building-snapshot.ts'
 import { cachedLists } from './cached-list.ts'
+import { googleChanges } from './google-changes.ts'
 import { googleColdLoad } from './google-cold-load.ts'
 import { googleWrites } from './google-writes.ts'
 import { loadSlice, type Slice, type Target, wrk } from './load.ts'
@@ -27,6 +28,7 @@ const rows: readonly BenchRow[] = [
   ...refusedRows,
   admissionAlone,
   googleWrites,
+  ...googleChanges,
   fileAdditions,
   ...sharedStoreRows,
 ]

@@ -1,4 +1,5 @@
 import type { Change, ChangeResult, Unfit } from './change.ts'
+import type { Cell } from './rows/grid.ts'
 import type { Column } from './rows/table.ts'
 import type { ThreadTurn } from './threads/thread-pool.ts'
 
@@ -42,6 +43,12 @@ export interface Provider {
    * and of nothing else. null for a place where it costs as much as the whole.
    */
   fetchHeader?(place: AccountPlace, turn?: ReadingTurn): Promise<Fetched | null>
+
+  /**
+   * Row 1 and these rows as they are now, where a whole read is dear: all that changes of these rows need. Its version
+   * is good for `prepare` of such changes and of nothing else. null where one of them is beyond the end.
+   */
+  fetchRows?(place: AccountPlace, wanted: readonly WantedRows[]): Promise<FetchedRows | null>
 
   /**
    * Resolves when a write could leave at once, where writes are rationed: whoever comes until then goes along with
@@ -112,6 +119,20 @@ export type Committed =
     }
   | { outcome: 'conflict' }
   | { outcome: 'refused'; details: string }
+
+/** Rows of which one is to be changed, both ends included: which one, depends on what becomes of deletions before it. */
+export interface WantedRows {
+  kind: 'update' | 'delete'
+  from: number
+  to: number
+}
+
+export interface FetchedRows {
+  version: string
+  /** Typed, as all cells here; empty for a row that is blank or was not asked for. */
+  header: readonly Cell[]
+  row(rowNumber: number): readonly Cell[]
+}
 
 export interface FetchWish {
   /** Typed JSON values, or every cell as a person sees it (docs/contract.md#values-as-displayed). */

@@ -1,12 +1,8 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
-import {
-  decodeGoogleValues,
-  type GoogleDecodeOptions,
-} from '../../src/providers/google/read/google-decode.ts'
 import type { Change } from '../../src/sheets/change.ts'
 import type { Prepared } from '../../src/sheets/provider.ts'
-import type { Cell } from '../../src/sheets/rows/grid.ts'
+import type { Cell, Grid } from '../../src/sheets/rows/grid.ts'
 import { columnsOf } from '../../src/sheets/rows/table.ts'
 import { startWritingGround, type Tab, type WritingGround } from './writing-ground.ts'
 
@@ -16,16 +12,35 @@ export async function prepared(
   { place }: Tab,
   changes: readonly Change[],
 ): Promise<Prepared> {
-  const isAdding = changes.every(({ kind }) => kind === 'add')
-  const fetched = isAdding
-    ? await google.provider.fetchHeader?.(place)
-    : await google.provider.fetch(place, { values: 'typed', knownVersion: null })
-  assert.ok(fetched && fetched !== 'unchanged')
-  const { bytes, version, decoder } = fetched
-  const grid = decodeGoogleValues(bytes, decoder.options as GoogleDecodeOptions)
+  const { version, grid } = await looked(google, place, changes)
   const made = await google.provider.prepare(place, changes, version, columnsOf(grid))
   assert.ok(made !== 'conflict' && 'commit' in made, JSON.stringify(made))
   return made
+}
+
+async function looked(
+  { provider }: WritingGround['google'],
+  place: Tab['place'],
+  changes: readonly Change[],
+): Promise<{ version: string; grid: Grid }> {
+  const wanted = changes.flatMap((change) =>
+    change.kind === 'add' ? [] : { kind: change.kind, from: change.rowNumber, to: change.rowNumber },
+  )
+  const rows = wanted.length === changes.length ? await provider.fetchRows?.(place, wanted) : null
+  if (rows) return { version: rows.version, grid: { rows: [[...rows.header]] } }
+  const fetched =
+    wanted.length === 0
+      ? await provider.fetchHeader?.(place)
+      : await provider.fetch(place, { values: 'typed', knownVersion: null })
+  assert.ok(fetched && fetched !== 'unchanged')
+  const { bytes, version, decoder } = fetched
+  const module = (await import(decoder.module)) as Record<
+    string,
+    (bytes: Uint8Array, options: unknown) => Grid
+  >
+  const grid = module[decoder.name]?.(bytes, decoder.options)
+  assert.ok(grid)
+  return { version, grid }
 }
 
 export async function write(ground: WritingGround, tab: Tab, changes: readonly Change[]) {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { LocalGoogle } from '../emulator/harness.ts'
 import { startGoogleGround } from './google-ground.ts'
 
 const header = ['id', 'n']
@@ -47,6 +48,75 @@ test('what comes at the same time goes to Google together', async (t) => {
   const { calls } = await local.control<{ calls: { path: string }[] }>('GET', 'calls')
   assert.ok(calls.filter(({ path }) => path.endsWith(':batchUpdate')).length < 15)
 })
+
+test('a change costs one read: of its row, at the moment at which it is written', async (t) => {
+  const { newSheet, local } = await startGoogleGround(t)
+  const rows = Array.from({ length: 40 }, (_, n) => [`row ${n + 2}`, n])
+  const sheet = await newSheet('s', [header, ...rows])
+  const callsSince = await countCalls(local)
+  await sheet.ask('PATCH', '/2', { body: { n: 0 } })
+  // The first looks for markers that others left, as well.
+  assert.deepEqual(await callsSince(), { read: 2, write: 1 })
+  const { headers } = await sheet.ask('GET', '/9')
+  await callsSince()
+  const ifMatch = headers.get('etag') ?? ''
+  assert.equal((await sheet.ask('PATCH', '/9', { body: { n: 1 }, ifMatch })).status, 200)
+  assert.deepEqual(await callsSince(), { read: 1, write: 1 })
+  assert.equal((await sheet.ask('PUT', '/9', { body: { n: 2 }, ifMatch })).status, 412)
+  assert.deepEqual(await callsSince(), { read: 1, write: 0 })
+  assert.equal((await sheet.ask('DELETE', '/10')).status, 200)
+  assert.deepEqual(await callsSince(), { read: 1, write: 1 })
+  const gone = await sheet.ask('DELETE', '/41')
+  assert.equal(gone.status, 404)
+  assert.match(JSON.stringify(gone.body), /last row with data is 40/)
+})
+
+test('deletions go together with other changes, and each means the row that has its number then', async (t) => {
+  const { newSheet, local } = await startGoogleGround(t)
+  const names = Array.from({ length: 60 }, (_, n) => `row ${n + 2}`)
+  const sheet = await newSheet('s', [header, ...names.map((name) => [name, 0])])
+  await local.control('POST', 'settings', { latencyMs: 20 })
+  const callsSince = await countCalls(local)
+  const answers = await Promise.all(
+    Array.from({ length: 30 }, (_, n) =>
+      n % 3 === 0
+        ? sheet.ask('DELETE', `/${2 + n}`)
+        : sheet.ask('PATCH', `/${2 + n}`, { body: { n: 100 + n } }),
+    ),
+  )
+  assert.ok(answers.every(({ status }) => status === 200))
+  const { write } = await callsSince()
+  assert.ok(write <= 8, `${write} writes for 30 changes`)
+  const cells = await sheet.cells()
+  const deleted = answers.filter((_, n) => n % 3 === 0).map(({ body }) => body.data.id)
+  assert.equal(new Set(deleted).size, 10, 'each took another row')
+  assert.deepEqual(
+    cells.slice(1).map(([name]) => name),
+    names.filter((name) => !deleted.includes(name)),
+    'and these are the ones that went',
+  )
+  for (const [n, { body }] of answers.entries()) {
+    if (n % 3 === 0 || deleted.includes(body.data.id)) continue
+    const row = cells.find(([name]) => name === body.data.id)
+    assert.ok(row && Number(row[1]) >= 100, `${body.data.id} was changed`)
+    assert.equal(body.data.n, 100 + n)
+  }
+})
+
+/** Calls of Sheets since it was asked for the last time. */
+async function countCalls(local: LocalGoogle): Promise<() => Promise<{ read: number; write: number }>> {
+  const calls = async () => {
+    const all = await local.control<{ calls: { kind: string; service: string }[] }>('GET', 'calls')
+    return all.calls.filter(({ service }) => service === 'sheets')
+  }
+  let already = (await calls()).length
+  return async () => {
+    const since = (await calls()).slice(already)
+    already += since.length
+    const count = (kind: string) => since.filter((call) => call.kind === kind).length
+    return { read: count('read'), write: count('write') }
+  }
+}
 
 test('one row that the spreadsheet will not have does not fail those beside it', async (t) => {
   const { newSheet, local } = await startGoogleGround(t)

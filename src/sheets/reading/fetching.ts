@@ -2,7 +2,7 @@ import type { Clock } from '../../clock.ts'
 import type { Observe } from '../../reporting/observe.ts'
 import type { SheetRecord } from '../../store/sheets/sheets.ts'
 import type { Store } from '../../store/store.ts'
-import type { FetchWish, Provider, ReadingTurn } from '../provider.ts'
+import type { FetchedRows, FetchWish, Provider, ReadingTurn, WantedRows } from '../provider.ts'
 import { ProviderFailure } from '../provider-failure.ts'
 import type { Snapshot } from '../rows/snapshot.ts'
 import type { Column } from '../rows/table.ts'
@@ -20,6 +20,8 @@ export interface Fetching {
   settleIndexes(sheetId: string, values: Values, read: HeldSnapshot): Promise<{ error: unknown } | null>
   /** All that additions need, where the provider offers it for less than the whole tab; else null. */
   fetchHeader(sheetId: string): Promise<{ columns: Column[]; version: string } | null>
+  /** All that changes of these rows need, on the same terms. */
+  fetchRows(sheetId: string, wanted: readonly WantedRows[]): Promise<FetchedRows | null>
 }
 
 export interface FetchingParts {
@@ -33,7 +35,7 @@ export interface FetchingParts {
   sharing: SnapshotSharing | null
 }
 
-type FetchedRows = Decoded & Pick<HeldSnapshot, 'asOfMs' | 'checkedAtMs' | 'writeSeq'>
+type ReadRows = Decoded & Pick<HeldSnapshot, 'asOfMs' | 'checkedAtMs' | 'writeSeq'>
 
 export function createFetching(parts: FetchingParts): Fetching {
   const { store, providers, decoding, clock, observe, held, sharing } = parts
@@ -41,14 +43,9 @@ export function createFetching(parts: FetchingParts): Fetching {
   return {
     async fetch(sheetId, values, wish) {
       const { record, provider } = await connected(sheetId)
-      try {
-        const read = await obtain(provider, record, values, wish)
-        held.hold(nameOf(sheetId, values), read)
-        return read
-      } catch (error) {
-        if (error instanceof ProviderFailure) reportFailure(error, record)
-        throw error
-      }
+      const read = await reporting(record, () => obtain(provider, record, values, wish))
+      held.hold(nameOf(sheetId, values), read)
+      return read
     },
     async settleIndexes(sheetId, values, read) {
       if (!(read.indexed instanceof Promise)) return null
@@ -67,14 +64,26 @@ export function createFetching(parts: FetchingParts): Fetching {
       const { record, provider } = await connected(sheetId)
       const { fetchHeader } = provider
       if (!fetchHeader) return null
-      try {
-        const header = await decoding.decode(record.accountId, (turn) => fetchHeader(record, turn))
-        return header && { columns: header.snapshot.columns, version: header.version }
-      } catch (error) {
-        if (error instanceof ProviderFailure) reportFailure(error, record)
-        throw error
-      }
+      const header = await reporting(record, () =>
+        decoding.decode(record.accountId, (turn) => fetchHeader(record, turn)),
+      )
+      return header && { columns: header.snapshot.columns, version: header.version }
     },
+    async fetchRows(sheetId, wanted) {
+      const { record, provider } = await connected(sheetId)
+      const { fetchRows } = provider
+      return fetchRows ? reporting(record, () => fetchRows(record, wanted)) : null
+    },
+  }
+
+  /** What fails is told to whoever watches, and thrown on. */
+  async function reporting<T>(record: SheetRecord, work: () => Promise<T>): Promise<T> {
+    try {
+      return await work()
+    } catch (error) {
+      if (error instanceof ProviderFailure) reportFailure(error, record)
+      throw error
+    }
   }
 
   async function connected(sheetId: string): Promise<{ record: SheetRecord; provider: Provider }> {
@@ -156,7 +165,7 @@ export function createFetching(parts: FetchingParts): Fetching {
 
   /** Equal rows keep their snapshot and its `as_of`, so a poller's ETag and bytes hold while nothing changes. */
   function toHold(
-    read: FetchedRows,
+    read: ReadRows,
     provider: Provider,
     { id, accountId, provider: providerName, location, credentialId }: SheetRecord,
     values: Values,

@@ -3,7 +3,7 @@ import { defaultShares, type Shares } from '../../shares/shares.ts'
 import type { Soon } from '../../soon.ts'
 import type { SheetFacts } from '../../store/admission/admission-facts.ts'
 import { idleTimers, type Timers } from '../../timers.ts'
-import type { FetchWish } from '../provider.ts'
+import type { FetchedRows, FetchWish, WantedRows } from '../provider.ts'
 import type { IndexedSnapshot, Snapshot } from '../rows/snapshot.ts'
 import type { Column } from '../rows/table.ts'
 import { createBackgroundRefresh } from './background-refresh.ts'
@@ -24,6 +24,8 @@ export interface Reading {
   readForWriting(sheet: SheetAtSeq): Promise<HeldSnapshot>
   /** All that additions need, where the provider offers it for less than the whole tab; else null. */
   readHeader(sheet: SheetAtSeq): Promise<{ columns: Column[]; version: string } | null>
+  /** All that changes of these rows need, on the same terms. */
+  readRows(sheet: SheetAtSeq, wanted: readonly WantedRows[]): Promise<FetchedRows | null>
 }
 
 export interface ReadingWish {
@@ -94,6 +96,7 @@ export function createReading({
     },
     readForWriting: (sheet) => ask(sheet, 'typed', { mustBeginNow: true, isUrgent: true, isAhead: false }),
     readHeader: ({ id }) => fetching.fetchHeader(id),
+    readRows: ({ id }, wanted) => fetching.fetchRows(id, wanted),
   }
 
   async function refreshed(

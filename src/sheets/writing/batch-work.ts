@@ -4,11 +4,11 @@ import type { Observe } from '../../reporting/observe.ts'
 import type { SheetRecord } from '../../store/sheets/sheets.ts'
 import type { Store } from '../../store/store.ts'
 import type { Unfit } from '../change.ts'
-import type { Prepared, Provider } from '../provider.ts'
+import type { Prepared, Provider, WantedRows } from '../provider.ts'
 import { ProviderFailure } from '../provider-failure.ts'
 import type { Reading } from '../reading/reading.ts'
 import { createBatchJournal, type JournalStore } from './journal.ts'
-import type { JudgedTab } from './judged-tab.ts'
+import { type JudgedTab, someRows, wholeTab } from './judged-tab.ts'
 import { createJudge } from './judging.ts'
 import { Closing, type Persistence } from './persistence.ts'
 import { outcomeUnknown, type QueuedWrite } from './queued-write.ts'
@@ -87,7 +87,8 @@ async function sendAll(batch: readonly QueuedWrite[], parts: SendingParts): Prom
     const open = batch.filter(({ isOpen }) => isOpen)
     if (open.length === 0) return
     base ??= await look(open, parts)
-    const group = await judged(open.slice(0, maxTogether), base)
+    const { group, isFirstUnread } = await judged(open.slice(0, maxTogether), base)
+    if (isFirstUnread) base = await lookAtAll(parts)
     if (group.length === 0) continue
     const outcome = await send(group, base, parts)
     switch (outcome.kind) {
@@ -115,7 +116,10 @@ async function sendAll(batch: readonly QueuedWrite[], parts: SendingParts): Prom
     }
   }
 
-  async function judged(open: readonly QueuedWrite[], on: JudgedTab): Promise<Judged[]> {
+  async function judged(
+    open: readonly QueuedWrite[],
+    on: JudgedTab,
+  ): Promise<{ group: Judged[]; isFirstUnread: boolean }> {
     const judge = createJudge(on, record.unknownFields)
     const bytesOf = createWeighing(on)
     const group: Judged[] = []
@@ -124,13 +128,13 @@ async function sendAll(batch: readonly QueuedWrite[], parts: SendingParts): Prom
       const { wish } = waiting.order
       bytes += bytesOf(wish)
       if (group.length > 0 && bytes > maxBytesTogether) break
-      const isAfterAddition = group.some(({ change }) => change.kind === 'add')
-      const judgement = judge(wish, isAfterAddition)
+      const judgement = judge(wish)
+      if (judgement === 'unread') return { group, isFirstUnread: group.length === 0 }
       if (judgement === 'later') break
       if (judgement instanceof Refusal) await refuse(waiting, judgement)
       else group.push({ waiting, change: judgement })
     }
-    return group
+    return { group, isFirstUnread: false }
   }
 
   /** Decided on the order itself: whoever sends it again under its key is told the same. */
@@ -162,13 +166,29 @@ const reasons = {
   void: 'the spreadsheet does not answer',
 }
 
-/** Additions need no more than the header, where that is cheaper. */
+/** Additions need no more than the header, and changes no more than their rows, where that is cheaper. */
 async function look(open: readonly QueuedWrite[], { reading, record }: SendingParts): Promise<JudgedTab> {
   const isHeaderEnough = open.every(({ order }) => order.wish.kind === 'add')
   const header = isHeaderEnough ? await reading.readHeader(record) : null
-  if (header) return { ...header, snapshot: null }
-  const { snapshot, version } = await reading.readForWriting(record)
-  return { columns: snapshot.columns, version, snapshot }
+  if (header) return { ...header, rows: null }
+  const rows = isHeaderEnough ? null : await reading.readRows(record, wantedBy(open))
+  return rows ? someRows(rows) : lookAtAll({ reading, record })
+}
+
+async function lookAtAll({ reading, record }: Pick<SendingParts, 'reading' | 'record'>): Promise<JudgedTab> {
+  return wholeTab(await reading.readForWriting(record))
+}
+
+/** A deletion moves the rows below it up, unless it is refused. */
+function wantedBy(open: readonly QueuedWrite[]): WantedRows[] {
+  let deletions = 0
+  return open.flatMap(({ order: { wish } }) => {
+    if (wish.kind === 'add') return []
+    const { kind, rowNumber } = wish
+    const wanted = { kind, from: rowNumber, to: rowNumber + deletions }
+    if (kind === 'delete') deletions++
+    return [wanted]
+  })
 }
 
 function failAll(batch: readonly QueuedWrite[], error: unknown): void {

@@ -12,6 +12,9 @@ const update = (rowNumber: number, isConditional = false, value: string | null =
 })
 const remove = (rowNumber: number): Wish => ({ kind: 'delete', rowNumber, isRowAsExpected: null })
 
+const near = { isHeaderEnough: false, areDeletionsTogether: false }
+const far = { isHeaderEnough: true, areDeletionsTogether: true }
+
 test('what can go together goes together, up to what would mean something else there', () => {
   const cases: [title: string, wishes: Wish[], length: number][] = [
     ['nothing', [], 0],
@@ -27,29 +30,36 @@ test('what can go together goes together, up to what would mean something else t
     ['1,000 rows', [add(600), add(400), add(1)], 2],
     ['one order may have as many as it likes', [add(1_000), add(1)], 1],
   ]
-  for (const [title, wishes, length] of cases) assert.equal(batchLength(orders(wishes), false), length, title)
+  for (const [title, wishes, length] of cases) assert.equal(batchLength(orders(wishes), near), length, title)
 })
 
 test('a batch has one sheet, and 1.5 MB at most', () => {
   const [first, second, third] = orders([add(), add(), add()])
   assert.ok(first && second && third)
-  assert.equal(batchLength([first, second, { ...third, sheet: { id: 'other', writeSeq: 0 } }], false), 2)
+  assert.equal(batchLength([first, second, { ...third, sheet: { id: 'other', writeSeq: 0 } }], near), 2)
   assert.equal(
     batchLength(
       [
         { ...first, bytes: 1_000_000 },
         { ...second, bytes: 600_000 },
       ],
-      false,
+      near,
     ),
     1,
   )
-  assert.equal(batchLength([{ ...first, bytes: 2_000_000 }, second], false), 1)
+  assert.equal(batchLength([{ ...first, bytes: 2_000_000 }, second], near), 1)
 })
 
 test('where a header is enough for additions, they do not wait for anything that needs more', () => {
-  assert.equal(batchLength(orders([add(), add(), update(2)]), true), 2)
-  assert.equal(batchLength(orders([update(2), add()]), true), 2)
+  assert.equal(batchLength(orders([add(), add(), update(2)]), far), 2)
+  assert.equal(batchLength(orders([update(2), add()]), far), 2)
+})
+
+test('where a write is dear, deletions go with others, up to twenty', () => {
+  assert.equal(batchLength(orders([remove(2), update(2), remove(3), add()]), far), 4)
+  assert.equal(batchLength(orders([add(), remove(2)]), far), 1, 'a header says nothing about rows')
+  assert.equal(batchLength(orders(Array.from({ length: 30 }, () => remove(2))), far), 20)
+  assert.equal(batchLength(orders([update(2), update(3, false, null), remove(2)]), far), 2)
 })
 
 function orders(wishes: readonly Wish[]) {

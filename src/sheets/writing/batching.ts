@@ -6,26 +6,39 @@ const maxBytes = 1_500_000
 
 type Batchable = Pick<WriteOrder, 'sheet' | 'wish' | 'bytes'>
 
+/** Rows below each may be one of several, and all of these are read. */
+const maxDeletions = 20
+
+export interface BatchRules {
+  /** A header alone is cheaper to read than rows. */
+  isHeaderEnough: boolean
+  /** A write is dear: deletions go with others. */
+  areDeletionsTogether: boolean
+}
+
 /**
  * How many of the orders that wait, from the first on, can go to the provider together. Each must mean the same there
- * as it would alone, after those before it: so a deletion, which renumbers the rows below, goes alone, and whatever
- * looks at what another one of the batch has made waits for the next.
+ * as it would alone, after those before it: so whatever looks at what another one of the batch has made waits for the
+ * next. A deletion renumbers the rows below: where nothing is gained by it, it goes alone.
  */
-export function batchLength(waiting: readonly Batchable[], isHeaderEnough: boolean): number {
+export function batchLength(waiting: readonly Batchable[], rules: BatchRules): number {
+  const { isHeaderEnough, areDeletionsTogether } = rules
   const [first] = waiting
   if (!first) return 0
-  if (first.wish.kind === 'delete') return 1
-  // A header alone is cheaper to read than the whole tab, but says nothing about rows.
+  if (first.wish.kind === 'delete' && !areDeletionsTogether) return 1
+  // It says nothing about rows.
   const isHeaderBatch = isHeaderEnough && first.wish.kind === 'add'
   const updatedRows = new Set<number>()
   let rows = 0
   let bytes = 0
+  let deletions = 0
   for (const [at, { sheet, wish, bytes: size }] of waiting.entries()) {
     rows += wish.kind === 'add' ? wish.rows.length : 1
     bytes += size
     const isTooMuch = at >= maxOrders || rows > maxRows || bytes > maxBytes
     if (at > 0 && (isTooMuch || sheet.id !== first.sheet.id)) return at
-    if (wish.kind === 'delete' || (isHeaderBatch && wish.kind !== 'add')) return at
+    if (isHeaderBatch && wish.kind !== 'add') return at
+    if (wish.kind === 'delete' && (!areDeletionsTogether || ++deletions > maxDeletions)) return at
     if (wish.kind !== 'update') continue
     if (wish.isRowAsExpected && updatedRows.has(wish.rowNumber)) return at
     updatedRows.add(wish.rowNumber)

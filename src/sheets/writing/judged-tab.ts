@@ -1,10 +1,62 @@
-import type { Snapshot } from '../rows/snapshot.ts'
-import type { Column } from '../rows/table.ts'
+import type { FetchedRows } from '../provider.ts'
+import { createRowWriter } from '../rows/row-json.ts'
+import { positionOf, rowBytes, rowJson, type Snapshot } from '../rows/snapshot.ts'
+import { type Column, isBlank, servedColumnsOf } from '../rows/table.ts'
 
 /** The tab that orders are held against. */
 export interface JudgedTab {
   columns: readonly Column[]
   version: string
   /** null where only the header was read: enough for additions. */
-  snapshot: Snapshot | null
+  rows: JudgedRows | null
+}
+
+export interface JudgedRows {
+  /** null where some rows alone were read, all of them before the end. */
+  lastRowNumber: number | null
+  /** Its JSON text; null when it is blank, or was not read. */
+  json(rowNumber: number): string | null
+  /** Of that text, without making it. */
+  bytes(rowNumber: number): number | null
+  blankRowJson: string
+}
+
+export function wholeTab({ snapshot, version }: { snapshot: Snapshot; version: string }): JudgedTab {
+  const { columns, lastRowNumber, blankRowJson } = snapshot
+  const at = <T>(rowNumber: number, tell: (snapshot: Snapshot, position: number) => T): T | null => {
+    const position = positionOf(snapshot, rowNumber)
+    return position === null ? null : tell(snapshot, position)
+  }
+  return {
+    columns,
+    version,
+    rows: {
+      lastRowNumber,
+      blankRowJson,
+      json: (rowNumber) => at(rowNumber, rowJson),
+      bytes: (rowNumber) => at(rowNumber, rowBytes),
+    },
+  }
+}
+
+export function someRows({ header, row, version }: FetchedRows): JudgedTab {
+  const columns = servedColumnsOf({ rows: [[...header]] })
+  const toJson = createRowWriter(columns)
+  const json = (rowNumber: number) => {
+    const cells = row(rowNumber)
+    return isBlank(cells) ? null : toJson(cells)
+  }
+  return {
+    columns,
+    version,
+    rows: {
+      lastRowNumber: null,
+      blankRowJson: toJson([]),
+      json,
+      bytes(rowNumber) {
+        const text = json(rowNumber)
+        return text === null ? null : Buffer.byteLength(text)
+      },
+    },
+  }
 }

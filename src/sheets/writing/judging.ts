@@ -10,46 +10,89 @@ import {
   wholeRow,
 } from '../rows/row-input.ts'
 import { createRowWriter } from '../rows/row-json.ts'
-import { maxRowBytes, positionOf, rowJson, type Snapshot } from '../rows/snapshot.ts'
+import { maxRowBytes } from '../rows/snapshot.ts'
 import type { Column } from '../rows/table.ts'
 import type { JudgedTab } from './judged-tab.ts'
 import type { Addition, Wish, WriteAnswer } from './order.ts'
 import { bytesOfEmptyRow, maxBytesTogether } from './weighing.ts'
 
-/** 'later': it may mean a row that an addition before it in the same batch makes. */
-export type Judgement = Change | Refusal | 'later'
+/**
+ * 'later': it may mean a row that a change before it in the same batch makes, moves or alters. 'unread': it can only be
+ * judged on the whole tab.
+ */
+export type Judgement = Change | Refusal | 'later' | 'unread'
 
 /** What a wish is in the sheet's own terms, or why it cannot be: fields first, then the row, then `If-Match`. */
-export function createJudge(
-  { columns, snapshot }: JudgedTab,
-  unknownFields: UnknownFields,
-): (wish: Wish, isAfterAddition: boolean) => Judgement {
+export type Judge = (wish: Wish) => Judgement
+
+/** Of one batch: each wish is judged as it stands after those before it that were no refusals. */
+export function createJudge({ columns, rows }: JudgedTab, unknownFields: UnknownFields): Judge {
   const toCells = createCellMapping(columns, unknownFields)
   const emptyRowBytes = bytesOfEmptyRow(columns)
-  return (wish, isAfterAddition) => {
+  const earlier = createEarlierChanges()
+  return (wish) => {
     if (columns.length === 0) return new Refusal('missing_headers')
     if (wish.kind === 'add') {
-      return wish.rows.length * emptyRowBytes > maxBytesTogether
-        ? tooManyRows(wish.rows.length, emptyRowBytes)
-        : addition(wish, toCells)
+      if (wish.rows.length * emptyRowBytes > maxBytesTogether)
+        return tooManyRows(wish.rows.length, emptyRowBytes)
+      const added = addition(wish, toCells)
+      if (!(added instanceof Refusal)) earlier.noteAddition()
+      return added
     }
-    if (!snapshot) return 'later'
+    if (!rows) return 'later'
     const { rowNumber } = wish
     const change = wish.kind === 'delete' ? wish : updating(toCells(wish.row))
     if (change instanceof Refusal) return change
-    if (rowNumber > snapshot.lastRowNumber) {
-      if (isAfterAddition) return 'later'
-      return new Refusal('row_not_found', { details: `The last row with data is ${snapshot.lastRowNumber}.` })
+    const rowAsRead = earlier.asRead(rowNumber)
+    const text = rows.json(rowAsRead)
+    if (text === null) {
+      // Blank, or past the end, which a change before it may have moved.
+      if (earlier.mayMoveEnd()) return 'later'
+      if (rows.lastRowNumber === null) return 'unread'
+      if (rowNumber > rows.lastRowNumber) return notFound(rows.lastRowNumber)
     }
-    const json = jsonOf(snapshot, rowNumber)
+    if (wish.isRowAsExpected && earlier.isUpdated(rowAsRead)) return 'later'
+    const json = text ?? rows.blankRowJson
     if (wish.isRowAsExpected?.(rowNumber, json) === false) return new Refusal('precondition_failed')
     if (wish.kind === 'update' && Buffer.byteLength(json) + bytesGiven(wish.row) > maxRowBytes)
       return rowTooLong
-    const before = rowAsRead(columns, json)
-    return 'cells' in change
-      ? { kind: 'update', rowNumber, ...change, before }
-      : { kind: 'delete', rowNumber, before }
+    const before = cellsAsRead(columns, json)
+    if (!('cells' in change)) {
+      earlier.noteDeletion(rowAsRead)
+      return { kind: 'delete', rowNumber, before }
+    }
+    earlier.noteUpdate(rowAsRead)
+    return { kind: 'update', rowNumber, ...change, before }
   }
+}
+
+/** What the changes of a batch so far make of row numbers: only deletions move rows. */
+function createEarlierChanges() {
+  /** Numbers as they were read, ascending. */
+  const deleted: number[] = []
+  const updated = new Set<number>()
+  let isAdded = false
+  return {
+    asRead(rowNumber: number): number {
+      let row = rowNumber
+      for (const gone of deleted) if (gone <= row) row++
+      return row
+    },
+    isUpdated: (rowAsRead: number) => updated.has(rowAsRead),
+    mayMoveEnd: () => isAdded || deleted.length > 0,
+    noteAddition() {
+      isAdded = true
+    },
+    noteUpdate: (rowAsRead: number) => void updated.add(rowAsRead),
+    noteDeletion(rowAsRead: number) {
+      deleted.push(rowAsRead)
+      deleted.sort((one, other) => one - other)
+    },
+  }
+}
+
+function notFound(lastRowNumber: number): Refusal {
+  return new Refusal('row_not_found', { details: `The last row with data is ${lastRowNumber}.` })
 }
 
 function tooManyRows(rows: number, emptyRowBytes: number): Refusal {
@@ -88,12 +131,7 @@ function updating(given: GivenCell[] | Refusal) {
   return cells instanceof Refusal ? cells : { cells }
 }
 
-function jsonOf(snapshot: Snapshot, rowNumber: number): string {
-  const position = positionOf(snapshot, rowNumber)
-  return position === null ? snapshot.blankRowJson : rowJson(snapshot, position)
-}
-
-function rowAsRead(columns: readonly Column[], json: string): RowAsRead {
+function cellsAsRead(columns: readonly Column[], json: string): RowAsRead {
   const cells = JSON.parse(json) as Record<string, Cell>
   const row: (Cell | undefined)[] = []
   for (const { key, index } of columns) row[index] = cells[key]

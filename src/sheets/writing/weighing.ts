@@ -1,4 +1,3 @@
-import { positionOf, rowBytes } from '../rows/snapshot.ts'
 import type { Column } from '../rows/table.ts'
 import type { JudgedTab } from './judged-tab.ts'
 import type { Wish } from './order.ts'
@@ -10,12 +9,11 @@ import type { Wish } from './order.ts'
 export const maxBytesTogether = 4 * 1024 * 1024
 
 /** How much a wish is to judge and to answer. */
-export function createWeighing({ columns, snapshot }: JudgedTab): (wish: Wish) => number {
+export function createWeighing({ columns, rows }: JudgedTab): (wish: Wish) => number {
   const emptyRowBytes = bytesOfEmptyRow(columns)
   return (wish) => {
     if (wish.kind === 'add') return wish.rows.length * emptyRowBytes
-    const position = snapshot && positionOf(snapshot, wish.rowNumber)
-    return snapshot && position !== null ? rowBytes(snapshot, position) : emptyRowBytes
+    return rows?.bytes(wish.rowNumber) ?? emptyRowBytes
   }
 }
 

@@ -119,15 +119,15 @@ export function createWriting(parts: WritingParts): Writing {
   function laneOf(source: string, provider: string): Lane {
     const known = lanes.get(source)
     if (known) return known
-    const { fetchHeader, untilTurn } = providers.get(provider) ?? {}
-    const isHeaderEnough = fetchHeader !== undefined
+    const { fetchHeader, fetchRows, untilTurn } = providers.get(provider) ?? {}
+    const rules = { isHeaderEnough: fetchHeader !== undefined, areDeletionsTogether: fetchRows !== undefined }
     const lease = createLaneLease(source, { store, persistence, timers })
     const lane = createLane({
       timers,
       ...(untilTurn && {
         untilTurn: ({ sheet }) => connected(sheet.id).then(untilTurn, () => {}),
       }),
-      batchLength: (orders) => batchLength(orders, isHeaderEnough),
+      batchLength: (orders) => batchLength(orders, rules),
       work: (batch) => workOff(batch, source, { ...batchParts, store: under(lease) }),
       turn: turnOf(source, lease),
       free: async ({ claim }) => claim === null || releaseKey(claim),

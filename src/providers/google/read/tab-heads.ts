@@ -1,7 +1,8 @@
 import type { TabPlace } from '../../../sheets/provider.ts'
 import { ProviderFailure } from '../../../sheets/provider-failure.ts'
-import type { GoogleLooking } from './google-looking.ts'
+import type { GoogleLooking, RowRange } from './google-looking.ts'
 import { lastFilledIn, type TabHead, type TabMemory } from './tab-memory.ts'
+import type { TabView } from './tab-view.ts'
 
 /** Header, size and end of a tab. */
 export interface TabHeads {
@@ -9,6 +10,10 @@ export interface TabHeads {
   lookAtHead(place: TabPlace): Promise<TabHead>
   /** From memory while that is young enough. */
   headOf(place: TabPlace, maxAgeMs: number): Promise<TabHead>
+  /** Where the end is likely to be, for one who looks at the tab anyway; null where nobody knows. */
+  whereToLook(place: TabPlace): RowRange | null
+  /** Remembers what such a look has shown. */
+  keepIfSeen(place: TabPlace, view: TabView, range: RowRange): void
 }
 
 /** People add a few rows at the end now and then; so far we look beyond the end that we know. */
@@ -20,6 +25,15 @@ export function createTabHeads(looking: GoogleLooking, memory: TabMemory): TabHe
     async headOf(place, maxAgeMs) {
       const known = memory.get(place)
       return known && memory.ageMs(known) <= maxAgeMs ? known : lookAtHead(place)
+    },
+    whereToLook(place) {
+      const known = memory.get(place)
+      return known && rangeAt(known.lastRow)
+    },
+    keepIfSeen(place, view, range) {
+      const lastRow = lastFilledIn(view, range)
+      if (lastRow === null) memory.forget(place)
+      else memory.keep(place, view, lastRow)
     },
   }
 
@@ -34,11 +48,15 @@ export function createTabHeads(looking: GoogleLooking, memory: TabMemory): TabHe
   }
 
   async function lookAt(place: TabPlace, lastRow: number) {
-    const from = Math.max(1, lastRow)
-    const range = { from, to: from + rowsAhead }
+    const range = rangeAt(lastRow)
     const view = await looking.readTabRanges(place, [{ from: 1, to: 1 }, range])
     return view === 'outside' ? null : { view, lastRow: lastFilledIn(view, range) }
   }
+}
+
+function rangeAt(lastRow: number): RowRange {
+  const from = Math.max(1, lastRow)
+  return { from, to: from + rowsAhead }
 }
 
 /** Between two reads the tab lost the rows of which the first one told. */

@@ -1,4 +1,5 @@
 import type { Change } from '../../../sheets/change.ts'
+import type { WantedRows } from '../../../sheets/provider.ts'
 import type { Cell } from '../../../sheets/rows/grid.ts'
 import { joined, type RowRange } from '../read/google-looking.ts'
 import type { TabHead } from '../read/tab-memory.ts'
@@ -81,6 +82,14 @@ function lastRowOf(
   added: Pick<AddedRows, 'first' | 'rows'> | null,
 ): number {
   return Math.max(rowCount - turns.deletions, added ? added.first + added.rows.length - 1 : 1)
+}
+
+/** The rows around those that may be changed, as far as any batch of these needs them. */
+export function mayBeTouched(wanted: readonly WantedRows[]): RowRange[] {
+  return wanted.map(({ kind, from, to }) => {
+    const reach = kind === 'delete' ? around : 1
+    return { from: Math.max(1, from - reach), to: to + reach }
+  })
 }
 
 /** The rows around each row that a change names, as they are numbered before all changes. */

@@ -20,6 +20,7 @@ import { areColumnsAsJudged, columnsOfHeader } from './judged-columns.ts'
 import type { Marker } from './marker.ts'
 import type { MarkerCleaning } from './marker-cleaning.ts'
 import { findRaces, isStillAsRead } from './race-check.ts'
+import type { RowLooks } from './row-looks.ts'
 import type { RowTurns } from './row-turns.ts'
 
 export interface CommitParts {
@@ -28,6 +29,7 @@ export interface CommitParts {
   looking: GoogleLooking
   heads: TabHeads
   memory: TabMemory
+  looks: RowLooks
   cleaning: MarkerCleaning
   observe: Observe
 }
@@ -39,6 +41,8 @@ export interface BatchAttempt {
   turns: RowTurns
   /** Those that the changes were judged on; null where nobody says. */
   columns: readonly Column[] | null
+  /** The look that they were judged on. */
+  version: string
   marker: Marker
 }
 
@@ -50,11 +54,8 @@ interface SentBatch extends ComposedBatch {
   oldMarkers: readonly number[]
 }
 
-/**
- * Between the look at the header that a batch begins with and sending it. Where a ration made it wait for longer, it
- * looks again.
- */
-const trustHeadMs = 500
+/** Between the look that a batch begins with and sending it. Where a ration made it wait for longer, it looks again. */
+const trustLookMs = 500
 const answerFields = `spreadsheetId,replies(createDeveloperMetadata(developerMetadata(metadataId))),updatedSpreadsheet(${tabViewFields})`
 
 /** The tab is not what the changes were judged on. */
@@ -92,15 +93,22 @@ export async function commitBatch(attempt: BatchAttempt, parts: CommitParts): Pr
   }
 }
 
-/** Looks once more, as late as can be, and holds what it sees against what the changes were judged on. */
+/**
+ * From the look that the changes were judged on; where that is not of this very moment, from another, as late as can
+ * be, that is held against it.
+ */
 async function compose(attempt: BatchAttempt, parts: CommitParts): Promise<SentBatch> {
-  const { place, changes, turns, columns, marker } = attempt
+  const { place, changes, turns, columns, version, marker } = attempt
   const { spreadsheetId, tabId } = parseGoogleLocation(place.location)
   const isAdding = changes.some(({ kind }) => kind === 'add')
-  const head = isAdding ? await parts.heads.headOf(place, trustHeadMs) : null
+  const head = isAdding ? await parts.heads.headOf(place, trustLookMs) : null
   const touched = touchedBefore(changes, turns)
+  const ranges = [{ from: 1, to: 1 }, ...touched]
   const view =
-    touched.length > 0 ? await parts.looking.readTabRanges(place, [{ from: 1, to: 1 }, ...touched]) : null
+    touched.length === 0
+      ? null
+      : (parts.looks.find(place, version, ranges, trustLookMs) ??
+        (await parts.looking.readTabRanges(place, ranges)))
   if (view === 'outside' || (view && !isAsJudged(changes, turns, view))) throw new Outdated()
   const header = view?.row(1) ?? head?.header ?? []
   if (columns && !areColumnsAsJudged(changes, columns, columnsOfHeader(header))) throw new Outdated()

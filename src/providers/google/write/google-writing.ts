@@ -10,20 +10,24 @@ import type { GoogleCalls } from '../client/google-call.ts'
 import type { GoogleEndpoints } from '../client/google-endpoints.ts'
 import type { GoogleTime } from '../client/google-time.ts'
 import { parseGoogleLocation } from '../google-location.ts'
-import { createGoogleLooking } from '../read/google-looking.ts'
+import { createGoogleLooking, joined } from '../read/google-looking.ts'
 import { fetchedHeader } from '../read/header-read.ts'
 import { createTabHeads } from '../read/tab-heads.ts'
-import { createTabMemory } from '../read/tab-memory.ts'
+import { createTabMemory, headerValues } from '../read/tab-memory.ts'
 import { valuesOf } from '../read/tab-view.ts'
 import { foretold } from './change-results.ts'
+import { mayBeTouched } from './compose-batch.ts'
 import { type CommitParts, commitBatch } from './google-commit.ts'
 import { settleMarker } from './google-settling.ts'
 import { fenceOf, newMarker, readFence } from './marker.ts'
 import { createMarkerCleaning, leaveWithinMs } from './marker-cleaning.ts'
+import { createRowLooks } from './row-looks.ts'
 import { followRows, type RowTurns } from './row-turns.ts'
 import { firstUnfit, tooManyCells } from './unfit-values.ts'
 
-export type GoogleWriting = Required<Pick<Provider, 'fetchHeader' | 'untilTurn' | 'prepare' | 'settle'>>
+export type GoogleWriting = Required<
+  Pick<Provider, 'fetchHeader' | 'fetchRows' | 'untilTurn' | 'prepare' | 'settle'>
+>
 
 export interface GoogleWritingParts {
   calls: GoogleCalls
@@ -53,8 +57,9 @@ export function createGoogleWriting(googleParts: GoogleWritingParts): GoogleWrit
   const looking = createGoogleLooking(calls, endpoints)
   const memory = createTabMemory(clock)
   const heads = createTabHeads(looking, memory)
+  const looks = createRowLooks(clock)
   const cleaning = createMarkerCleaning({ clock, time, journalTag })
-  const parts: CommitParts = { calls, endpoints, looking, heads, memory, cleaning, observe }
+  const parts: CommitParts = { calls, endpoints, looking, heads, memory, looks, cleaning, observe }
 
   return {
     async fetchHeader(place) {
@@ -65,16 +70,34 @@ export function createGoogleWriting(googleParts: GoogleWritingParts): GoogleWrit
       return fetchedHeader(header)
     },
 
+    async fetchRows(place, wanted) {
+      findOldMarkers(place)
+      const header = { from: 1, to: 1 }
+      const ranges = joined([header, ...mayBeTouched(wanted)])
+      const end = heads.whereToLook(place)
+      const view = await looking.readTabRanges(place, end ? [...ranges, end] : ranges)
+      if (view === 'outside') {
+        memory.forget(place)
+        return null
+      }
+      if (end) heads.keepIfSeen(place, view, end)
+      return {
+        version: looks.keep(place, { view, ranges }),
+        header: headerValues(view.row(1)),
+        row: (rowNumber) => valuesOf(view.row(rowNumber)),
+      }
+    },
+
     async untilTurn({ credentialId }) {
       const subject = credentialId === null ? null : tokens.subjectOf(credentialId)
       if (subject === null) return
-      // Each batch begins with a look at the header: a read, while which the place of the write may come free.
+      // Each batch begins with a look: a read, while which the place of the write may come free.
       const readMs = budget.opensInMs({ subject, kind: 'read' })
       const waitMs = Math.max(readMs, budget.opensInMs({ subject, kind: 'write' }) - lookMs)
       if (waitMs > 0) await pause(timers, Math.min(waitMs, longestTurnMs), new AbortController().signal)
     },
 
-    async prepare(place, changes, _version, columns) {
+    async prepare(place, changes, version, columns) {
       findOldMarkers(place)
       const unfit = firstUnfit(changes)
       if (unfit) return unfit
@@ -98,7 +121,7 @@ export function createGoogleWriting(googleParts: GoogleWritingParts): GoogleWrit
         expectedLastRow: firstAdded === null || turns.deletions > 0 ? null : firstAdded + added - 1,
         async commit() {
           if (clock.elapsedMs() > leaveBeforeMs) return { outcome: 'conflict' }
-          return commitBatch({ place, changes, turns, columns: columns ?? null, marker }, parts)
+          return commitBatch({ place, changes, turns, columns: columns ?? null, version, marker }, parts)
         },
         async discard() {},
       }

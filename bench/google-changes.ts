@@ -1,0 +1,94 @@
+import { type GoogleProcess, startGoogleProcess } from '../test/google/google-process.ts'
+import { createPlainClient } from '../test/writing/plain-client.ts'
+import { productTable } from './product-table.ts'
+import { type FigureRow, Missed, withEnds } from './row.ts'
+import { startRowportOnGoogle } from './rowport-on-google.ts'
+
+const seconds = Number(process.env.GOOGLE_CHANGES_SECONDS ?? 60)
+const latencyMs = { write: 400, read: 300 }
+const mostReadsPerWrite = 1.3
+const rowCount = 1_000
+
+interface ChangesWish {
+  clients: number
+  /** Of ten changes, so many are deletions. */
+  deletionsOfTen: number
+  highestP50Ms: number
+  highestP99Ms: number
+}
+
+/** Few clients that each change one row after another: what a change costs is what it waits for. */
+export const googleChanges: readonly FigureRow[] = [
+  {
+    kind: 'figure',
+    name: `changes at Google: 8 clients, PATCH after PATCH for ${seconds} s, 300 ms a read, 400 ms a write, real rations`,
+    measure: () => measure({ clients: 8, deletionsOfTen: 0, highestP50Ms: 1_500, highestP99Ms: 4_000 }),
+  },
+  {
+    kind: 'figure',
+    name: 'changes at Google: the same with 20 clients, one change of ten a DELETE',
+    measure: () =>
+      measure({
+        clients: 20,
+        deletionsOfTen: 1,
+        highestP50Ms: Number.POSITIVE_INFINITY,
+        highestP99Ms: 5_000,
+      }),
+  },
+]
+
+function measure(wish: ChangesWish): Promise<string> {
+  return withEnds((after) => measureIn(after, wish))
+}
+
+async function measureIn(after: (end: () => Promise<void>) => void, wish: ChangesWish): Promise<string> {
+  const google = await startGoogleProcess({ after }, { latencyMs, quotas: true })
+  const { url, apiKey, spreadsheetId } = await startRowportOnGoogle(google, after, {
+    values: productTable(rowCount),
+  })
+  const before = (await callsOf(google)).length
+  const { waitedMs, deleted, failed } = await change(`${url}/api/sheets/acme/s`, apiKey, wish)
+  const calls = (await callsOf(google)).slice(before)
+  const writes = calls.filter(({ kind }) => kind === 'write').length
+  const reads = calls.filter(({ kind }) => kind === 'read').length
+  const refusals = calls.filter(({ status }) => status === 429).length
+  const there = (await google.cells(spreadsheetId)).length - 1
+  const at = (share: number) => waitedMs[Math.floor(waitedMs.length * share)] ?? Number.NaN
+  const problems = [...failed].map(([what, times]) => `${times} × ${what}`).join(', ')
+  const p50 = Number.isFinite(wish.highestP50Ms) ? `   (at most ${wish.highestP50Ms})` : ''
+  const figures =
+    `${waitedMs.length} changes in ${seconds} s, ${deleted} of them deletions (${there} rows of ${rowCount} left), failed: ${problems || 'none'}\n` +
+    `  calls         ${writes} writes, ${reads} reads: ${(reads / writes).toFixed(2)} a write   (at most ${mostReadsPerWrite}), ${refusals} refused by Google's ration\n` +
+    `  waiting       p50 ${at(0.5).toFixed(0)} ms${p50}, p99 ${at(0.99).toFixed(0)} ms   (at most ${wish.highestP99Ms})`
+  const isMissed =
+    at(0.5) > wish.highestP50Ms || at(0.99) > wish.highestP99Ms || reads / writes > mostReadsPerWrite
+  if (isMissed || failed.size > 0 || refusals > 0 || there !== rowCount - deleted) throw new Missed(figures)
+  return figures
+}
+
+async function change(url: string, apiKey: string, { clients, deletionsOfTen }: ChangesWish) {
+  const endMs = performance.now() + seconds * 1_000
+  const waitedMs: number[] = []
+  const failed = new Map<string, number>()
+  let deleted = 0
+  const work = async (nth: number) => {
+    const client = createPlainClient(apiKey)
+    for (let n = 0; performance.now() < endMs; n++) {
+      const isDeletion = (n + nth) % 10 < deletionsOfTen
+      const begunMs = performance.now()
+      const { status } = isDeletion
+        ? await client.send(`${url}/${300 + nth}`, 'DELETE', '', null)
+        : await client.send(`${url}/${2 + nth}`, 'PATCH', JSON.stringify({ note: `${nth} ${n}` }), null)
+      if (status !== 200) failed.set(String(status), (failed.get(String(status)) ?? 0) + 1)
+      else waitedMs.push(performance.now() - begunMs)
+      if (status === 200 && isDeletion) deleted++
+    }
+    client.close()
+  }
+  await Promise.all(Array.from({ length: clients }, (_, nth) => work(nth)))
+  return { waitedMs: waitedMs.sort((one, other) => one - other), deleted, failed }
+}
+
+async function callsOf(google: GoogleProcess): Promise<{ kind: string; status: number }[]> {
+  return (await google.control<{ calls: { kind: string; status: number }[] }>('GET', 'calls')).calls
+}

@@ -1,0 +1,58 @@
+import type { Clock } from '../../../clock.ts'
+import type { TabPlace } from '../../../sheets/provider.ts'
+import type { RowRange } from '../read/google-looking.ts'
+import type { TabView } from '../read/tab-view.ts'
+
+/** The looks at rows on which changes are judged: the batch that follows at once is made from the same. */
+export interface RowLooks {
+  /** Names it. */
+  keep(place: TabPlace, look: Pick<RowLook, 'view' | 'ranges'>): string
+  /** As it was then, of these rows; null when it is too old, another one, or did not go so far. */
+  find(place: TabPlace, version: string, ranges: readonly RowRange[], maxAgeMs: number): TabView | null
+}
+
+interface RowLook {
+  view: TabView
+  ranges: readonly RowRange[]
+  version: string
+  seenAtMs: number
+}
+
+const maxRemembered = 1_000
+
+export function createRowLooks(clock: Pick<Clock, 'elapsedMs'>): RowLooks {
+  const looks = new Map<string, RowLook>()
+  let count = 0
+  return {
+    keep(place, look) {
+      const key = keyOf(place)
+      const version = `rows.${count++}`
+      looks.delete(key)
+      looks.set(key, { ...look, version, seenAtMs: clock.elapsedMs() })
+      const [oldest] = looks.keys()
+      if (looks.size > maxRemembered && oldest !== undefined) looks.delete(oldest)
+      return version
+    },
+    find(place, version, ranges, maxAgeMs) {
+      const look = looks.get(keyOf(place))
+      if (look?.version !== version || clock.elapsedMs() - look.seenAtMs > maxAgeMs) return null
+      return ranges.every((range) => isSeen(range, look)) ? onlyRowsOf(look.view, ranges) : null
+    },
+  }
+}
+
+/** Beyond the last row of the grid there is nothing to be seen. */
+function isSeen({ from, to }: RowRange, { ranges, view }: RowLook): boolean {
+  const last = Math.min(to, view.rowCount)
+  return from > last || ranges.some((seen) => seen.from <= from && last <= seen.to)
+}
+
+/** What is held against the answer of a write must not show more than that does. */
+function onlyRowsOf(view: TabView, ranges: readonly RowRange[]): TabView {
+  const isWithin = (row: number) => ranges.some(({ from, to }) => from <= row && row <= to)
+  return { ...view, row: (rowNumber) => (isWithin(rowNumber) ? view.row(rowNumber) : []) }
+}
+
+function keyOf({ location, credentialId }: TabPlace): string {
+  return `${credentialId} ${location}`
+}
