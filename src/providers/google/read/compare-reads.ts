@@ -32,6 +32,7 @@ export function compareReads(serialBody: Uint8Array, shownBody: Uint8Array): Com
 
 function createJudging(): { judge: OnDifference; comparison(): Comparison } {
   const dates: number[] = []
+  const known = createKnownKinds()
   let isDoubtful = false
   let isTorn = false
 
@@ -46,9 +47,9 @@ function createJudging(): { judge: OnDifference; comparison(): Comparison } {
         isDoubtful = true
         return true
       }
-      const shown = shownAs(serial, text)
-      isDoubtful ||= !shown.isPlausible
-      dates.push(row, column, serialKinds.indexOf(shown.kind))
+      const { kind, isPlausible } = known(serial, text)
+      isDoubtful ||= !isPlausible
+      dates.push(row, column, kind)
       return true
     },
     comparison() {
@@ -56,6 +57,28 @@ function createJudging(): { judge: OnDifference; comparison(): Comparison } {
       if (isTorn) return { fit: 'torn', dates: new Uint32Array() }
       return { fit: isDoubtful ? 'doubtful' : 'exact', dates: Uint32Array.from(dates) }
     },
+  }
+}
+
+interface KnownKind {
+  kind: number
+  isPlausible: boolean
+}
+
+const mostKnownKinds = 10_000
+
+/** `shownAs`, once for each: a sheet has few days and many rows. */
+function createKnownKinds(): (serial: number, text: string) => KnownKind {
+  /** By number, the last text that it was shown as. */
+  const kinds = new Map<number, KnownKind & { text: string }>()
+  return (serial, text) => {
+    const known = kinds.get(serial)
+    if (known?.text === text) return known
+    const { kind, isPlausible } = shownAs(serial, text)
+    const told = { text, kind: serialKinds.indexOf(kind), isPlausible }
+    if (kinds.size >= mostKnownKinds) kinds.clear()
+    kinds.set(serial, told)
+    return told
   }
 }
 

@@ -93,10 +93,12 @@ function isEndOfCell(byte: number | undefined): boolean {
 }
 
 const plainText = /^"[ !#-[\]-~]*"$/
+const plainNumber = /^-?\d+(?:\.\d+)?$/
 
 function cellIn(body: Buffer, from: number, end: number): GoogleCell | undefined {
   const text = body.toString('latin1', from, end)
   if (plainText.test(text)) return text.slice(1, -1)
+  if (plainNumber.test(text)) return Number(text)
   try {
     const cell: unknown = JSON.parse(body.toString('utf8', from, end))
     return isCell(cell) ? cell : undefined

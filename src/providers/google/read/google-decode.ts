@@ -1,7 +1,7 @@
 import type { Cell, Grid } from '../../../sheets/rows/grid.ts'
 import { numbersPerDate, serialKinds } from './compare-reads.ts'
 import { serialText } from './serial-text.ts'
-import { cellsIn } from './values-body.ts'
+import { isCell, notValues, rowsIn } from './values-body.ts'
 
 export interface GoogleDecodeOptions {
   values: 'typed' | 'formatted'
@@ -12,7 +12,7 @@ export interface GoogleDecodeOptions {
 /** Runs in a worker: an answer of Google as rows. */
 export function decodeGoogleValues(bytes: Uint8Array, options: unknown): Grid {
   const { values, dates } = options as GoogleDecodeOptions
-  const rows: Cell[][] = cellsIn(bytes)
+  const rows = rowsIn(bytes)
   for (let at = 0; at < dates.length; at += numbersPerDate) {
     const row = rows[dates[at] ?? 0]
     const column = dates[at + 1] ?? 0
@@ -24,10 +24,12 @@ export function decodeGoogleValues(bytes: Uint8Array, options: unknown): Grid {
     for (let column = 0; column < row.length; column++) {
       const cell = row[column]
       if (cell === '') row[column] = null
-      else if (values === 'typed' && typeof cell === 'string') row[column] = shortError(cell)
+      else if (typeof cell !== 'string') {
+        if (!isCell(cell)) throw notValues()
+      } else if (values === 'typed' && cell.charCodeAt(0) === hash) row[column] = shortError(cell)
     }
   }
-  return { rows }
+  return { rows: rows as Cell[][] }
 }
 
 const hash = 0x23

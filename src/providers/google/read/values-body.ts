@@ -6,25 +6,26 @@ export type GoogleCell = string | number | boolean
 
 /** The cells of the one range in an answer of `values:batchGetByDataFilter`. Heavy: for threads only. */
 export function cellsIn(body: Uint8Array): GoogleCell[][] {
+  const rows = rowsIn(body)
+  for (const row of rows) for (const cell of row) if (!isCell(cell)) throw notValues()
+  return rows as GoogleCell[][]
+}
+
+/** The same, where whoever goes through the cells holds each against `isCell`. */
+export function rowsIn(body: Uint8Array): unknown[][] {
   const [first] = listOf(fieldsOf(parsedJson(body)).valueRanges)
   const range = fieldsOf(fieldsOf(first).valueRange)
   // A tab without any value has no `values`, but it has a range.
   if (typeof range.range !== 'string') throw notValues()
   const rows = range.values ?? []
-  if (!Array.isArray(rows) || !rows.every(isRow)) throw notValues()
+  if (!Array.isArray(rows) || !rows.every((row) => Array.isArray(row))) throw notValues()
   return rows
-}
-
-function isRow(row: unknown): row is GoogleCell[] {
-  if (!Array.isArray(row)) return false
-  for (const cell of row) if (!isCell(cell)) return false
-  return true
 }
 
 export function isCell(value: unknown): value is GoogleCell {
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
 }
 
-function notValues(): ProviderFailure {
+export function notValues(): ProviderFailure {
   return new ProviderFailure("Google's answer could not be read", { isPassing: true })
 }
