@@ -1,5 +1,5 @@
 import { ProviderFailure } from '../../../sheets/provider-failure.ts'
-import { type OnDifference, walkDifferences } from './differing-cells.ts'
+import { type OnDifference, type OnRepeated, walkDifferences } from './differing-cells.ts'
 import type { SerialKind } from './serial-text.ts'
 import { shownAs } from './shown-kind.ts'
 import { cellsIn } from './values-body.ts'
@@ -8,6 +8,7 @@ import { cellsIn } from './values-body.ts'
 export const serialKinds: readonly SerialKind[] = ['date', 'date-time', 'time', 'elapsed']
 /** Row, column, kind, and again: numbers only, so that a thread hands them over at no cost. */
 export const numbersPerDate = 3
+const noDate = -1
 
 /**
  * Two reads of one tab, with dates as numbers and with dates as texts, laid over each other: where one has a number
@@ -24,15 +25,16 @@ export interface Comparison {
 
 export function compareReads(serialBody: Uint8Array, shownBody: Uint8Array): Comparison {
   const walked = createJudging()
-  if (walkDifferences(serialBody, shownBody, walked.judge)) return walked.comparison()
+  if (walkDifferences(serialBody, shownBody, walked.judge, walked.repeat)) return walked.comparison()
   const parsed = createJudging()
   parseDifferences(serialBody, shownBody, parsed.judge)
   return parsed.comparison()
 }
 
-function createJudging(): { judge: OnDifference; comparison(): Comparison } {
+function createJudging(): { judge: OnDifference; repeat: OnRepeated; comparison(): Comparison } {
   const dates: number[] = []
-  const known = createKnownKinds()
+  /** Of each difference that was told, in their order. */
+  const kinds: number[] = []
   let isDoubtful = false
   let isTorn = false
 
@@ -45,40 +47,25 @@ function createJudging(): { judge: OnDifference; comparison(): Comparison } {
       if (typeof text === 'number' || text === '') {
         // RAND() and its kind change by themselves; a format may show nothing at all.
         isDoubtful = true
+        kinds.push(noDate)
         return true
       }
-      const { kind, isPlausible } = known(serial, text)
-      isDoubtful ||= !isPlausible
+      const shown = shownAs(serial, text)
+      const kind = serialKinds.indexOf(shown.kind)
+      isDoubtful ||= !shown.isPlausible
+      kinds.push(kind)
       dates.push(row, column, kind)
       return true
+    },
+    repeat(row, column, nth) {
+      const kind = kinds[nth] ?? noDate
+      if (kind !== noDate) dates.push(row, column, kind)
     },
     comparison() {
       // A new array each time: its buffer is handed over.
       if (isTorn) return { fit: 'torn', dates: new Uint32Array() }
       return { fit: isDoubtful ? 'doubtful' : 'exact', dates: Uint32Array.from(dates) }
     },
-  }
-}
-
-interface KnownKind {
-  kind: number
-  isPlausible: boolean
-}
-
-const mostKnownKinds = 10_000
-
-/** `shownAs`, once for each: a sheet has few days and many rows. */
-function createKnownKinds(): (serial: number, text: string) => KnownKind {
-  /** By number, the last text that it was shown as. */
-  const kinds = new Map<number, KnownKind & { text: string }>()
-  return (serial, text) => {
-    const known = kinds.get(serial)
-    if (known?.text === text) return known
-    const { kind, isPlausible } = shownAs(serial, text)
-    const told = { text, kind: serialKinds.indexOf(kind), isPlausible }
-    if (kinds.size >= mostKnownKinds) kinds.clear()
-    kinds.set(serial, told)
-    return told
   }
 }
 

@@ -11,10 +11,20 @@ function answer(values: readonly (readonly unknown[])[]): Buffer {
 
 function walked(one: Uint8Array, other: Uint8Array) {
   const seen: Parameters<OnDifference>[] = []
-  const isWalked = walkDifferences(one, other, (...difference) => {
-    seen.push(difference)
-    return true
-  })
+  const told: Parameters<OnDifference>[] = []
+  const isWalked = walkDifferences(
+    one,
+    other,
+    (...difference) => {
+      seen.push(difference)
+      told.push(difference)
+      return true
+    },
+    (row, column, nth) => {
+      const [, , here = '', there = ''] = told[nth] ?? []
+      seen.push([row, column, here, there])
+    },
+  )
   return isWalked ? seen : null
 }
 

@@ -3,6 +3,9 @@ import { type GoogleCell, isCell } from './values-body.ts'
 /** Told of each cell that two reads show differently; false ends the walk. */
 export type OnDifference = (row: number, column: number, one: GoogleCell, other: GoogleCell) => boolean
 
+/** The same two cells as in the nth difference that was told, from 0 on. */
+export type OnRepeated = (row: number, column: number, nth: number) => void
+
 const quote = 0x22
 const comma = 0x2c
 const openBracket = 0x5b
@@ -19,12 +22,14 @@ export function walkDifferences(
   oneBody: Uint8Array,
   otherBody: Uint8Array,
   onDifference: OnDifference,
+  onRepeated: OnRepeated,
 ): boolean {
   const one = asBuffer(oneBody)
   const other = asBuffer(otherBody)
   let here = startOfRows(one)
   let there = startOfRows(other)
   if (here === 0 || there === 0) return false
+  const repeats = createRepeats(one, other)
   for (let row = 0; ; row++) {
     if (one[here] === closeBracket && other[there] === closeBracket) return true
     if (row > 0 && (one[here++] !== comma || other[there++] !== comma)) return false
@@ -40,16 +45,76 @@ export function walkDifferences(
       }
       const end = endOfCell(one, here)
       const otherEnd = endOfCell(other, there)
+      const nth = repeats.find(here, end, there, otherEnd)
+      if (nth >= 0) {
+        onRepeated(row, column, nth)
+        here = end
+        there = otherEnd
+        continue
+      }
       const cell = cellIn(one, here, end)
       const otherCell = cellIn(other, there, otherEnd)
       if (cell === undefined || otherCell === undefined) return false
+      if (cell !== otherCell) {
+        if (!onDifference(row, column, cell, otherCell)) return true
+        repeats.noteTold(here, end, there, otherEnd)
+      }
       here = end
       there = otherEnd
-      if (cell !== otherCell && !onDifference(row, column, cell, otherCell)) return true
     }
     here++
     there++
   }
+}
+
+const repeatSlots = 4_096
+const numbersPerSlot = 5
+
+/**
+ * Where the same two cells stood before, found by their bytes: a column of dates has few days and many rows, and what
+ * they are need not be found out for each.
+ */
+function createRepeats(one: Uint8Array, other: Uint8Array) {
+  /** `here`, `end`, `there`, `otherEnd`, and which difference it was, counted from 1. */
+  const slots = new Float64Array(repeatSlots * numbersPerSlot)
+  let told = 0
+
+  return {
+    /** -1 where they did not, or another pair has taken their place. */
+    find(here: number, end: number, there: number, otherEnd: number): number {
+      const slot = slotOf(here, end)
+      const [from = 0, to = 0, otherFrom = 0, otherTo = 0, nth = 0] = [
+        slots[slot],
+        slots[slot + 1],
+        slots[slot + 2],
+        slots[slot + 3],
+        slots[slot + 4],
+      ]
+      const isSame =
+        nth > 0 && areSame(one, from, to, here, end) && areSame(other, otherFrom, otherTo, there, otherEnd)
+      return isSame ? nth - 1 : -1
+    },
+    noteTold(here: number, end: number, there: number, otherEnd: number): void {
+      const slot = slotOf(here, end)
+      slots[slot] = here
+      slots[slot + 1] = end
+      slots[slot + 2] = there
+      slots[slot + 3] = otherEnd
+      slots[slot + 4] = ++told
+    },
+  }
+
+  function slotOf(from: number, to: number): number {
+    let sum = 0
+    for (let at = from; at < to; at++) sum = (Math.imul(sum, 31) + (one[at] ?? 0)) | 0
+    return ((sum ^ (sum >>> 12)) & (repeatSlots - 1)) * numbersPerSlot
+  }
+}
+
+function areSame(body: Uint8Array, from: number, to: number, here: number, end: number): boolean {
+  if (to - from !== end - here) return false
+  for (let at = 0; at < to - from; at++) if (body[from + at] !== body[here + at]) return false
+  return true
 }
 
 /** 0 where there are none. A quote within a text is escaped, so this stands nowhere else. */

@@ -1,6 +1,6 @@
 import type { Cell, Grid } from '../../../sheets/rows/grid.ts'
 import { numbersPerDate, serialKinds } from './compare-reads.ts'
-import { serialText } from './serial-text.ts'
+import { createSerialTexts } from './serial-text.ts'
 import { isCell, notValues, rowsIn } from './values-body.ts'
 
 export interface GoogleDecodeOptions {
@@ -13,12 +13,13 @@ export interface GoogleDecodeOptions {
 export function decodeGoogleValues(bytes: Uint8Array, options: unknown): Grid {
   const { values, dates } = options as GoogleDecodeOptions
   const rows = rowsIn(bytes)
+  const textOf = createSerialTexts()
   for (let at = 0; at < dates.length; at += numbersPerDate) {
     const row = rows[dates[at] ?? 0]
     const column = dates[at + 1] ?? 0
     const serial = row?.[column]
     const kind = serialKinds[dates[at + 2] ?? 0]
-    if (row && typeof serial === 'number' && kind) row[column] = serialText(serial, kind)
+    if (row && typeof serial === 'number' && kind) row[column] = textOf(serial, kind)
   }
   for (const row of rows) {
     for (let column = 0; column < row.length; column++) {

@@ -15,6 +15,22 @@ export function wholeMs(serial: number): number {
   return Math.round(serial * msPerDay)
 }
 
+const mostKnownTexts = 10_000
+
+/** `serialText`, once for each number of a kind: a sheet has few days and many rows. */
+export function createSerialTexts(): typeof serialText {
+  const known = new Map<SerialKind, Map<number, string | number>>()
+  return (serial, kind) => {
+    const ofKind = known.get(kind) ?? new Map<number, string | number>()
+    const before = ofKind.get(serial)
+    if (before !== undefined) return before
+    const text = serialText(serial, kind)
+    if (ofKind.size >= mostKnownTexts) ofKind.clear()
+    known.set(kind, ofKind.set(serial, text))
+    return text
+  }
+}
+
 /** The cell as docs/contract.md#values wants it, or the number itself where the calendar has no such day. */
 export function serialText(serial: number, kind: SerialKind): string | number {
   const ms = wholeMs(serial)
