@@ -59,7 +59,7 @@ export async function startServer(
   const sharing = redisForRows && createSnapshotSharing(createRedisSharedSnapshots(redisForRows))
   const reading = createReading({ store, providers, decoding, clock, observe, maxHeldBytes, shares, sharing })
   const maxKeptBytes = shares.journal_mb * mebibyte
-  const writing = createWriting({ store, providers, reading, clock, observe, maxKeptBytes })
+  const writing = createWriting({ store, providers, reading, clock, observe, turns, maxKeptBytes })
   const quota = createQuota(store, clock)
   const keyUse = createKeyUse({ store, clock, turns })
   const publicQuota = createQuota(

@@ -47,7 +47,7 @@ export async function parseRows(
   await turn()
   const text = decodedText(body)
   if (text === null) return invalid('The body is not valid UTF-8.')
-  const outline = outlineOf(text)
+  const outline = await outlineOf(text, turn)
   if (outline instanceof Refusal) return outline
   if (outline === null) return noJson()
   const { isArray, rows } = outline

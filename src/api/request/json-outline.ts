@@ -1,5 +1,6 @@
 import { Refusal } from '../../errors.ts'
 import { maxColumns } from '../../sheets/rows/table.ts'
+import type { Soon } from '../../soon.ts'
 
 /**
  * Where the rows stand in the text of a body, so that each can be parsed by itself. JSON.parse takes a tenth of a second and more
@@ -15,24 +16,25 @@ const maxRows = 1_000
 /** Upper bound on the fields of one row: as many as a sheet has columns, and the row's number. */
 export const maxFields = maxColumns + 1
 
-/** null: the text is no JSON. */
-export function outlineOf(text: string): Outline | Refusal | null {
+/** null: the text is no JSON. Each row is a piece of work, before which `turn` is asked for. */
+export async function outlineOf(text: string, turn: () => Soon<void>): Promise<Outline | Refusal | null> {
   let at = 0
   let problem: Refusal | null = null
   const rows: string[] = []
 
   skipSpace()
   const isArray = text[at] === '['
-  const isWhole = isArray ? takeArray() : takeRow(null)
+  const isWhole = isArray ? await takeArray() : takeRow(null)
   if (problem) return problem
   skipSpace()
   return isWhole && at === text.length ? { isArray, rows } : null
 
-  function takeArray(): boolean {
+  async function takeArray(): Promise<boolean> {
     at++
     skipSpace()
     if (text[at] === ']') return ++at > 0
     for (;;) {
+      await turn()
       if (rows.length === maxRows) return refuse('payload_too_large', tooManyRows)
       if (!takeRow(`Row ${rows.length + 1} of the array`)) return false
       skipSpace()

@@ -1,6 +1,7 @@
 import type { Clock } from '../../clock.ts'
 import { Refusal } from '../../errors.ts'
 import type { Observe } from '../../reporting/observe.ts'
+import type { LoopTurns } from '../../shares/loop-turns.ts'
 import type { SheetRecord } from '../../store/sheets/sheets.ts'
 import type { Store } from '../../store/store.ts'
 import type { Unfit } from '../change.ts'
@@ -25,6 +26,7 @@ export interface BatchWorkParts {
   persistence: Persistence
   clock: Clock
   observe: Observe
+  turns: LoopTurns
   /** What one account may keep of answers; absent = anything. */
   maxKeptBytes?: number
 }
@@ -79,7 +81,7 @@ async function connected(
 
 /** Sends until each order is answered. What it throws holds for all that are still open: nothing was done for them. */
 async function sendAll(batch: readonly QueuedWrite[], parts: SendingParts): Promise<void> {
-  const { record, journal } = parts
+  const { record, journal, turns } = parts
   let base: JudgedTab | null = null
   let attemptsLeft = maxAttempts
   let maxTogether = batch.length
@@ -128,7 +130,7 @@ async function sendAll(batch: readonly QueuedWrite[], parts: SendingParts): Prom
       const { wish } = waiting.order
       bytes += bytesOf(wish)
       if (group.length > 0 && bytes > maxBytesTogether) break
-      const judgement = judge(wish)
+      const judgement = await judge(wish, () => turns.next(waiting.order.accountId))
       if (judgement === 'unread') return { group, isFirstUnread: group.length === 0 }
       if (judgement === 'later') break
       if (judgement instanceof Refusal) await refuse(waiting, judgement)

@@ -4,13 +4,15 @@ import { Refusal } from '../../errors.ts'
 import type { Change } from '../change.ts'
 import { buildSnapshot } from '../rows/build-snapshot.ts'
 import type { Cell } from '../rows/grid.ts'
+import type { Column } from '../rows/table.ts'
 import { type JudgedTab, someRows, wholeTab } from './judged-tab.ts'
-import { createJudge } from './judging.ts'
+import { createAnswers, createJudge } from './judging.ts'
 import type { Wish } from './order.ts'
 
 type Rows = Cell[][]
 
 const seeds = 300
+const noTurn = () => {}
 
 /** A tab that can be read as a whole, or some rows of it alone. */
 function tabs(rows: Rows): JudgedTab[] {
@@ -19,7 +21,7 @@ function tabs(rows: Rows): JudgedTab[] {
   return [wholeTab({ snapshot, version: '' }), someRows({ version: '', header: row(1), row })]
 }
 
-test('changes that are judged together mean what each would mean alone, after those before it', () => {
+test('changes that are judged together mean what each would mean alone, after those before it', async () => {
   let together = 0
   for (let seed = 1; seed <= seeds; seed++) {
     const random = seeded(seed)
@@ -30,7 +32,7 @@ test('changes that are judged together mean what each would mean alone, after th
       const group: Change[] = []
       const told: string[] = []
       for (const wish of wishes) {
-        const judgement = judge(wish)
+        const judgement = await judge(wish, noTurn)
         if (judgement === 'later' || judgement === 'unread') break
         if (!(judgement instanceof Refusal)) group.push(judgement)
         told.push(judgement instanceof Refusal ? judgement.code : judgement.kind)
@@ -39,10 +41,10 @@ test('changes that are judged together mean what each would mean alone, after th
       const alone: string[] = []
       let expected = rows
       for (const wish of wishes.slice(0, told.length)) {
-        const judgement = createJudge(
+        const judgement = await createJudge(
           wholeTab({ snapshot: buildSnapshot({ rows: expected }), version: '' }),
           'reject',
-        )(wish)
+        )(wish, noTurn)
         assert.ok(judgement !== 'later' && judgement !== 'unread')
         alone.push(judgement instanceof Refusal ? judgement.code : judgement.kind)
         if (!(judgement instanceof Refusal)) expected = made(expected, judgement)
@@ -54,15 +56,38 @@ test('changes that are judged together mean what each would mean alone, after th
   assert.ok(together >= 6, `at most ${together} went together`)
 })
 
-test('of rows that were read alone, a blank one can only be judged on the whole tab', () => {
+test('of rows that were read alone, a blank one can only be judged on the whole tab', async () => {
   const rows: Rows = [['a'], ['x'], [], ['y']]
   const [whole, some] = tabs(rows)
   assert.ok(whole && some)
   const wish: Wish = { kind: 'update', rowNumber: 3, row: [['a', 'z']], isRowAsExpected: null }
-  assert.equal(createJudge(some, 'reject')(wish), 'unread')
-  assert.equal((createJudge(whole, 'reject')(wish) as Change).kind, 'update')
-  const beyond = createJudge(whole, 'reject')({ ...wish, rowNumber: 5 })
+  assert.equal(await createJudge(some, 'reject')(wish, noTurn), 'unread')
+  assert.equal(((await createJudge(whole, 'reject')(wish, noTurn)) as Change).kind, 'update')
+  const beyond = await createJudge(whole, 'reject')({ ...wish, rowNumber: 5 }, noTurn)
   assert.ok(beyond instanceof Refusal && beyond.code === 'row_not_found')
+})
+
+const names = Array.from({ length: 330 }, (_, at) => `c${at}`)
+const columns: Column[] = names.map((key, index) => ({ key, index }))
+const wideRows = Array.from({ length: 600 }, () => names.map((name, at) => [name, at] as const))
+const wideAddition = { kind: 'add', rows: wideRows } as const
+
+test('many rows of many cells are judged and answered row by row, each in a turn', async () => {
+  let turns = 0
+  const turn = () => void turns++
+  const judge = createJudge({ columns, version: '1', rows: null }, 'reject')
+  const change = await judge(wideAddition, turn)
+  assert.ok(change !== 'later' && change !== 'unread' && 'kind' in change && change.kind === 'add')
+  assert.equal(turns, wideRows.length)
+  const cells = change.rows.map((row) => [...row])
+  const answer = await createAnswers(columns)(
+    wideAddition,
+    { kind: 'add', rowNumbers: [], rows: cells },
+    turn,
+  )
+  assert.equal(turns, 2 * wideRows.length)
+  assert.ok(answer.kind === 'added')
+  assert.deepEqual(JSON.parse(answer.rowsJson.at(-1) ?? ''), Object.fromEntries(wideRows.at(-1) ?? []))
 })
 
 function made(rows: Rows, change: Change): Rows {

@@ -1,4 +1,5 @@
 import { Refusal } from '../../errors.ts'
+import { type Soon, then } from '../../soon.ts'
 import type { UnknownFields } from '../../store/sql/schema.ts'
 import type { Change, ChangeResult, RowAsRead } from '../change.ts'
 import type { Cell } from '../rows/grid.ts'
@@ -22,22 +23,26 @@ import { bytesOfEmptyRow, maxBytesTogether } from './weighing.ts'
  */
 export type Judgement = Change | Refusal | 'later' | 'unread'
 
-/** What a wish is in the sheet's own terms, or why it cannot be: fields first, then the row, then `If-Match`. */
-export type Judge = (wish: Wish) => Judgement
+/**
+ * What a wish is in the sheet's own terms, or why it cannot be: fields first, then the row, then `If-Match`. Each row is a piece
+ * of work, before which `turn` is asked for.
+ */
+export type Judge = (wish: Wish, turn: () => Soon<void>) => Soon<Judgement>
 
 /** Of one batch: each wish is judged as it stands after those before it that were no refusals. */
 export function createJudge({ columns, rows }: JudgedTab, unknownFields: UnknownFields): Judge {
   const toCells = createCellMapping(columns, unknownFields)
   const emptyRowBytes = bytesOfEmptyRow(columns)
   const earlier = createEarlierChanges()
-  return (wish) => {
+  return (wish, turn) => {
     if (columns.length === 0) return new Refusal('missing_headers')
     if (wish.kind === 'add') {
       if (wish.rows.length * emptyRowBytes > maxBytesTogether)
         return tooManyRows(wish.rows.length, emptyRowBytes)
-      const added = addition(wish, toCells)
-      if (!(added instanceof Refusal)) earlier.noteAddition()
-      return added
+      return then(addition(wish, toCells, turn), (added) => {
+        if (!(added instanceof Refusal)) earlier.noteAddition()
+        return added
+      })
     }
     if (!rows) return 'later'
     const { rowNumber } = wish
@@ -110,12 +115,14 @@ function bytesGiven(row: RowInput): number {
   return row.reduce((sum, [, value]) => sum + Buffer.byteLength(JSON.stringify(value)), 0)
 }
 
-function addition(
+async function addition(
   { rows }: Addition,
   toCells: (row: Addition['rows'][number]) => GivenCell[] | Refusal,
-): Judgement {
+  turn: () => Soon<void>,
+): Promise<Judgement> {
   const cellRows: Cell[][] = []
   for (const row of rows) {
+    await turn()
     const given = toCells(row)
     if (given instanceof Refusal) return given
     const cells = wholeRow(given)
@@ -138,12 +145,19 @@ function cellsAsRead(columns: readonly Column[], json: string): RowAsRead {
   return row
 }
 
-/** What the client is told of a change, from what the provider says it made. */
-export function createAnswers(columns: readonly Column[]): (wish: Wish, result: ChangeResult) => WriteAnswer {
+/** What the client is told of a change, from what the provider says it made. In pieces like judging. */
+export function createAnswers(
+  columns: readonly Column[],
+): (wish: Wish, result: ChangeResult, turn: () => Soon<void>) => Promise<WriteAnswer> {
   const toJson = createRowWriter(columns)
-  return (wish, result) => {
+  return async (wish, result, turn) => {
     if (result.kind === 'add') {
-      return { kind: 'added', rowNumbers: result.rowNumbers, rowsJson: result.rows.map(toJson) }
+      const rowsJson: string[] = []
+      for (const row of result.rows) {
+        await turn()
+        rowsJson.push(toJson(row))
+      }
+      return { kind: 'added', rowNumbers: result.rowNumbers, rowsJson }
     }
     if (wish.kind === 'add') throw new Error(`The provider answered an addition with "${result.kind}"`)
     const { rowNumber } = wish

@@ -1,4 +1,5 @@
 import type { Observe } from '../../reporting/observe.ts'
+import type { LoopTurns } from '../../shares/loop-turns.ts'
 import type { SheetRecord } from '../../store/sheets/sheets.ts'
 import type { CellChange, Change, ChangeResult } from '../change.ts'
 import type { Prepared, Provider } from '../provider.ts'
@@ -23,6 +24,7 @@ export interface PuttingRightParts {
   record: SheetRecord
   persistence: Persistence
   observe: Observe
+  turns: LoopTurns
   toDiscard: Prepared[]
 }
 
@@ -75,7 +77,9 @@ export async function putRight(
   const rowsNow = new Map([...misplaced.keys()].map((name, at) => [name, rewritten?.rows[at] ?? null]))
   const toAnswer = createAnswers(rewritten?.columns ?? columns.now)
 
-  return answered.map(({ order, answer }, at) => {
+  return Promise.all(answered.map(answeredAnew))
+
+  async function answeredAnew({ order, answer }: SentOrder, at: number): Promise<SentOrder> {
     const change = group[at]?.change
     const result = results[at]
     if (!change || result === null || result === undefined) return { order, answer }
@@ -90,8 +94,10 @@ export async function putRight(
     const rowNumbers = isElsewhere ? [] : result.rowNumbers
     const isRight = isRewritten ? rewritten?.isRight === true : !isMoved
     const warning = !isRight ? movedWarning : isWrittenColumnGone(change, columns) ? goneWarning : null
-    return { order, answer: warned(toAnswer(order.wish, { ...result, rowNumbers, rows }), warning) }
-  })
+    const turn = () => parts.turns.next(order.accountId)
+    const told = await toAnswer(order.wish, { ...result, rowNumbers, rows }, turn)
+    return { order, answer: warned(told, warning) }
+  }
 }
 
 /**

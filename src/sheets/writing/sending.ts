@@ -1,6 +1,7 @@
 import type { Clock } from '../../clock.ts'
 import type { Refusal } from '../../errors.ts'
 import type { Observe } from '../../reporting/observe.ts'
+import type { LoopTurns } from '../../shares/loop-turns.ts'
 import type { SheetRecord } from '../../store/sheets/sheets.ts'
 import type { Change, ChangeResult, Unfit } from '../change.ts'
 import type { Committed, Prepared, Provider } from '../provider.ts'
@@ -43,6 +44,7 @@ export interface SendingParts {
   persistence: Persistence
   clock: Clock
   observe: Observe
+  turns: LoopTurns
   /** Everything that was prepared is discarded in the end, when the journal has nothing open under its fence. */
   toDiscard: Prepared[]
 }
@@ -65,6 +67,8 @@ export async function send(
     return { kind: 'unfit', waiting: waitingAt(group, prepared.changeAt), unfit: prepared }
   }
   toDiscard.push(prepared)
+  // Before anyone is asked whether they still may: from then on nothing should take its time.
+  const expected = await answersFrom(group, prepared.expected, base.columns, parts)
 
   const verdicts = await Promise.all(group.map(({ waiting }) => waiting.order.stillAdmitted()))
   const refused = verdicts.flatMap((refusal, at) =>
@@ -75,7 +79,7 @@ export async function send(
 
   mark(group, true)
   try {
-    const outcome = await commit(group, base, prepared, parts)
+    const outcome = await commit(group, base, { prepared, expected }, parts)
     if (outcome.kind === 'applied') tellWritten(group, clock.elapsedMs() - begunMs, parts)
     mark(group, false)
     return outcome
@@ -88,11 +92,10 @@ export async function send(
 async function commit(
   group: readonly Judged[],
   base: JudgedTab,
-  prepared: Prepared,
+  { prepared, expected }: { prepared: Prepared; expected: readonly SentOrder[] },
   parts: SendingParts,
 ): Promise<SendOutcome> {
   const { journal, record } = parts
-  const expected = answersFrom(prepared.expected, base.columns)
   const noRoom = await journal.beginSending(expected, record, prepared)
   if (noRoom) return { kind: 'not_admitted', refused: withoutRoom(group, noRoom, parts.observe) }
   const committed = await reporting(parts, () => prepared.commit()).catch((error: unknown) => {
@@ -120,28 +123,40 @@ async function commit(
     results,
     columns = base.columns,
   }: Committed & { outcome: 'applied' }): Promise<readonly SentOrder[]> {
-    const answered = tryAnswersFrom(results, columns)
+    // Where it came as foreseen, so does the answer.
+    if (results === prepared.expected && columns === base.columns) return expected
+    const answered = await tryAnswersFrom(results, columns)
     if (!answered) return expected
     if (columns === base.columns) return answered
     return putRight(group, answered, results, { judged: base.columns, now: columns }, parts)
   }
 
-  function tryAnswersFrom(results: readonly ChangeResult[], columns: readonly Column[]): SentOrder[] | null {
+  async function tryAnswersFrom(
+    results: readonly ChangeResult[],
+    columns: readonly Column[],
+  ): Promise<readonly SentOrder[] | null> {
     try {
-      return answersFrom(results, columns)
+      return await answersFrom(group, results, columns, parts)
     } catch {
       return null
     }
   }
+}
 
-  function answersFrom(results: readonly ChangeResult[], columns: readonly Column[]): SentOrder[] {
-    if (results.length !== group.length) throw new Error('The provider answered another number of changes')
-    const toAnswer = createAnswers(columns)
-    return results.map((result, at) => {
-      const { order } = waitingAt(group, at)
-      return { order, answer: toAnswer(order.wish, result) }
-    })
+async function answersFrom(
+  group: readonly Judged[],
+  results: readonly ChangeResult[],
+  columns: readonly Column[],
+  { turns }: SendingParts,
+): Promise<readonly SentOrder[]> {
+  if (results.length !== group.length) throw new Error('The provider answered another number of changes')
+  const toAnswer = createAnswers(columns)
+  const sent: SentOrder[] = []
+  for (const [at, result] of results.entries()) {
+    const { order } = waitingAt(group, at)
+    sent.push({ order, answer: await toAnswer(order.wish, result, () => turns.next(order.accountId)) })
   }
+  return sent
 }
 
 /** The others go without them. */

@@ -1,6 +1,7 @@
 import type { Clock } from '../../clock.ts'
 import { Refusal, StoreFailure } from '../../errors.ts'
 import type { Observe } from '../../reporting/observe.ts'
+import type { LoopTurns } from '../../shares/loop-turns.ts'
 import type { SheetFacts } from '../../store/admission/admission-facts.ts'
 import type { SheetRecord } from '../../store/sheets/sheets.ts'
 import type { Store } from '../../store/store.ts'
@@ -43,6 +44,8 @@ export interface WritingParts {
   clock: Clock
   observe: Observe
   timers?: Timers
+  /** For what many rows take on the thread that answers everybody; absent = at once. */
+  turns?: LoopTurns
   /** What one account may keep of answers for idempotency keys; absent = anything. */
   maxKeptBytes?: number
 }
@@ -65,7 +68,7 @@ export function createWriting(parts: WritingParts): Writing {
   const { maxKeptBytes = Number.POSITIVE_INFINITY } = parts
   const lanes = new Map<string, Lane>()
   const persistence = createPersistence(timers)
-  const batchParts = { ...parts, persistence }
+  const batchParts = { ...parts, persistence, turns: parts.turns ?? { next: () => {} } }
   const recovered = persistence.until(takeOverAll)
   // Whoever writes hears of it.
   recovered.catch(() => {})
