@@ -32,7 +32,10 @@ export async function sendStream(
         if (turn instanceof Promise) await turn
         if (response.destroyed) return
         const slice = chunk.byteLength <= sliceBytes ? chunk : chunk.subarray(from, from + sliceBytes)
-        if (!response.write(slice)) await drained(response)
+        const isTaken = response.write(slice)
+        // Node would hand it to the system later, with all that others write in the same round: outside of any turn.
+        response.socket?.uncork()
+        if (!isTaken) await drained(response)
       }
     }
     response.end()
