@@ -7,6 +7,11 @@ export function serviceOf(path: string): Service | undefined {
   return undefined
 }
 
+/** Google takes a slash at the end of a path, and one before the colon of a verb, as google-spreadsheet (npm) sends them. */
+export function withoutSpareSlashes(path: string): string {
+  return serviceOf(path) ? path.replace(/\/(?=:[A-Za-z]+$)/, '').replace(/\/$/, '') : path
+}
+
 /** Pattern on `METHOD rest-of-path`, the name in Google's protocol and the name in its clients. */
 const sheetsMethods: [RegExp, rpc: string, name: string][] = [
   [/^POST [^/:]*$/, 'CreateSpreadsheet', 'spreadsheets.create'],

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { withoutSpareSlashes } from './api-method.ts'
 import { answerControl, controlRoot } from './control/control-door.ts'
 import {
   createEmulation,
@@ -64,7 +65,7 @@ export async function createEmulator(options: EmulatorOptions = {}): Promise<Emu
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const target = request.url ?? '/'
     const queryAt = target.indexOf('?')
-    const path = queryAt < 0 ? target : target.slice(0, queryAt)
+    const path = withoutSpareSlashes(queryAt < 0 ? target : target.slice(0, queryAt))
     const query = new URLSearchParams(queryAt < 0 ? '' : target.slice(queryAt + 1))
     const exchange = { request, response, method: request.method ?? 'GET', path, query }
     if (path.startsWith(controlRoot)) return answerControl(() => emulation, reset, exchange)

@@ -4,6 +4,7 @@
  * whoever begins last with half a minute of work runs alone, and one core has nothing to do.
  */
 const systemTests = [
+  'test/tools/',
   'test/browser/dashboard',
   'test/cluster/writing',
   'test/cluster/exactness',

@@ -9,6 +9,7 @@ test('nothing that is installed runs anything while it is', () => {
   for (const [path, installs] of [
     ['scripts/set-up/install.mjs', /'ci'.*/g],
     ['bench/peers/installed.ts', /'ci'.*/g],
+    ['test/tools/install-tools.ts', /'ci'.*/g],
     ['Dockerfile', /npm ci.*/g],
   ] as const) {
     const found = text(path).match(installs) ?? []
@@ -33,6 +34,17 @@ test('no package wants to, and each is held to its bytes', () => {
       [],
     )
   }
+})
+
+test('the tools of the tests are held to their bytes; what two of them want to run is never run', () => {
+  const { packages } = JSON.parse(text('test/tools/package-lock.json')) as {
+    packages: Record<string, { hasInstallScript?: boolean; integrity?: string }>
+  }
+  const all = Object.entries(packages).filter(([location]) => location !== '')
+  const withScripts = all.filter(([, { hasInstallScript }]) => hasInstallScript).map(([location]) => location)
+  assert.deepEqual(withScripts, ['node_modules/@scarf/scarf', 'node_modules/esbuild'])
+  assert.ok(all.every(([, { integrity }]) => integrity?.startsWith('sha512-')))
+  assert.match(text('test/tools/.npmrc'), /^ignore-scripts=true$/m)
 })
 
 test('npm itself runs no script before or after ours, which it would now leave out', () => {

@@ -5,10 +5,12 @@ import { attachmentRequests } from './requests/attachment-requests.ts'
 import { blockRequests } from './requests/block-requests.ts'
 import { cellRequests } from './requests/cell-requests.ts'
 import { dimensionRequests } from './requests/dimension-requests.ts'
+import { filterRequests } from './requests/filter-requests.ts'
 import { groupRequests } from './requests/group-requests.ts'
 import { metadataRequests } from './requests/metadata-requests.ts'
 import type { RequestHandler } from './requests/request.ts'
 import { sheetRequests } from './requests/sheet-requests.ts'
+import { textRequests } from './requests/text-requests.ts'
 import { touchedBy } from './requests/touched-cells.ts'
 import { resolveA1 } from './resolve-range.ts'
 import { spreadsheetJson } from './spreadsheet/spreadsheet-json.ts'
@@ -19,6 +21,8 @@ const HANDLERS: Record<string, RequestHandler> = {
   ...cellRequests,
   ...blockRequests,
   ...attachmentRequests,
+  ...filterRequests,
+  ...textRequests,
   ...groupRequests,
   ...metadataRequests,
 }
@@ -27,7 +31,9 @@ const HANDLERS: Record<string, RequestHandler> = {
 export function readRequests(body: unknown): { kind: string; request: Record<string, unknown> }[] {
   const requests = isObject(body) ? body.requests : undefined
   const list = Array.isArray(requests) ? requests : requests === undefined ? [] : [requests]
-  return list.map((entry: unknown, index) => {
+  return list.flatMap((entry: unknown, index) => {
+    // Clients that make requests by condition leave holes, and Google passes over them.
+    if (entry === null) return []
     const kinds = isObject(entry) ? Object.keys(entry) : []
     const unknown = kinds.find((kind) => !Object.hasOwn(HANDLERS, kind))
     if (unknown !== undefined) {
@@ -37,7 +43,7 @@ export function readRequests(body: unknown): { kind: string; request: Record<str
     const [kind] = kinds
     if (kind === undefined || !isObject(entry))
       throw invalidArgument(`Invalid requests[${index}]: No request set.`)
-    return { kind, request: isObject(entry[kind]) ? entry[kind] : {} }
+    return [{ kind, request: isObject(entry[kind]) ? entry[kind] : {} }]
   })
 }
 

@@ -75,24 +75,27 @@ export const attachmentRequests: Record<string, RequestHandler> = {
     return {}
   },
 
-  setBasicFilter({ draft }, request) {
-    const filter = objectIn(request, 'filter') as JsonObject
-    const { sheet } = placeOfGridRange(draft, filter.range)
-    sheet.attachments.basicFilter = { ...filter, range: rangeOf(draft, filter.range) }
-    return {}
-  },
-
-  clearBasicFilter({ draft }, request) {
-    delete sheetById(draft, request.sheetId).attachments.basicFilter
-    return {}
-  },
-
   addConditionalFormatRule({ draft }, request) {
     const rule = objectIn(request, 'rule') as JsonObject
     const first = Array.isArray(rule.ranges) ? rule.ranges[0] : undefined
     const sheet = sheetById(draft, isJsonObject(first) ? first.sheetId : 0)
     listOf(sheet, 'conditionalFormats').splice(Number(request.index ?? 0), 0, rule)
     return {}
+  },
+
+  updateConditionalFormatRule({ draft }, request) {
+    const given = isObject(request.rule) ? (request.rule as JsonObject) : undefined
+    const first = Array.isArray(given?.ranges) ? given.ranges[0] : undefined
+    const sheetId = request.sheetId ?? (isJsonObject(first ?? null) ? (first as JsonObject).sheetId : 0)
+    const list = listOf(sheetById(draft, sheetId), 'conditionalFormats')
+    const oldIndex = Number(request.index ?? 0)
+    const [oldRule] = list.splice(oldIndex, 1)
+    if (!oldRule)
+      throw invalidArgument(`No conditional format on sheet: ${String(sheetId)} at index: ${oldIndex}`)
+    const newIndex = given ? oldIndex : Number(request.newIndex ?? 0)
+    const newRule = given ?? oldRule
+    list.splice(newIndex, 0, newRule)
+    return { updateConditionalFormatRule: { newRule, newIndex, oldRule, oldIndex } }
   },
 
   deleteConditionalFormatRule({ draft }, request) {
@@ -109,7 +112,7 @@ export const attachmentRequests: Record<string, RequestHandler> = {
 }
 
 /** The range as Google gives it back: checked, and without the sheet id of the first sheet. */
-function rangeOf(draft: Spreadsheet, range: unknown): JsonObject {
+export function rangeOf(draft: Spreadsheet, range: unknown): JsonObject {
   const { sheet } = placeOfGridRange(draft, range)
   const { sheetId: _sheetId, ...bounds } = (isObject(range) ? range : {}) as JsonObject
   return sheet.sheetId === 0 ? bounds : { sheetId: sheet.sheetId, ...bounds }

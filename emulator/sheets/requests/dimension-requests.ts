@@ -1,3 +1,4 @@
+import { CellDisplay } from '../cells/cell-display.ts'
 import { merge, readFields } from '../cells/cell-fields.ts'
 import { refuseTooManyCells } from '../cells/cell-limit.ts'
 import { insertLines, moveLines, removeLines } from '../dimensions.ts'
@@ -65,9 +66,21 @@ export const dimensionRequests: Record<string, RequestHandler> = {
     return {}
   },
 
-  // How wide text runs in a browser is nothing a client of the API can check.
-  autoResizeDimensions: ({ draft }, request) => {
-    readLines(draft, objectIn(request, 'dimensions'))
+  /** How wide text runs in a browser is nothing a client of the API can check; that it changed, it can. */
+  autoResizeDimensions({ draft }, request) {
+    const { sheet, dimension, start, end } = readLines(draft, objectIn(request, 'dimensions'))
+    const display = new CellDisplay(draft)
+    const lines = dimension === 'ROWS' ? sheet.rowProperties : sheet.columnProperties
+    while (lines.length < end) lines.push({})
+    for (let index = start; index < end; index++) {
+      const cells = dimension === 'ROWS' ? [] : sheet.rows.map((row) => row[index])
+      const longest = cells.reduce(
+        (most, cell) => Math.max(most, (cell && display.formatted(sheet, cell)?.length) || 0),
+        0,
+      )
+      const pixelSize = dimension === 'ROWS' ? 21 : Math.max(21, 12 + 8 * longest)
+      lines[index] = { ...lines[index], pixelSize }
+    }
     return {}
   },
 

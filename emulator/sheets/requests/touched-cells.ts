@@ -26,6 +26,21 @@ export const touchedBy: Record<string, Touched> = {
   mergeCells: range,
   unmergeCells: range,
   sortRange: range,
+  updateBorders: range,
+  randomizeRange: range,
+  trimWhitespace: range,
+  deleteDuplicates: range,
+  textToColumns: (draft, request) => [placeOfGridRange(draft, request.source)],
+  pasteData(draft, request) {
+    const { sheetId, rowIndex, columnIndex } = objectIn(request, 'coordinate')
+    const [startRow, startColumn] = [indexOr(rowIndex, 0), indexOr(columnIndex, 0)]
+    const area = { startRow, startColumn, endRow: startRow + 1, endColumn: startColumn + 1 }
+    return [{ sheet: sheetById(draft, sheetId), area }]
+  },
+  autoFill(draft, request) {
+    const { source } = objectIn(request, 'sourceAndDestination')
+    return [placeOfGridRange(draft, source ?? request.range)]
+  },
   deleteRange: shifted,
   insertRange: shifted,
   copyPaste: (draft, request) => [placeOfGridRange(draft, request.destination)],

@@ -83,8 +83,16 @@ export function cellData(
       effectiveFormat: effectiveFormat(cell, effectiveValue, display.numberFormat(sheet, cell)),
     }),
     ...(cell.note !== undefined && { note: cell.note }),
+    ...hyperlinkOf(cell),
     ...cell.extras,
   }
+}
+
+/** Of `=HYPERLINK("…", …)`; an address that a formula computes is not followed up. */
+function hyperlinkOf({ entered }: SheetCell): { hyperlink?: string } {
+  const formula = entered && 'formulaValue' in entered ? entered.formulaValue : ''
+  const address = /^=\s*HYPERLINK\(\s*"((?:[^"]|"")*)"/i.exec(formula)?.[1]
+  return address === undefined ? {} : { hyperlink: address.replaceAll('""', '"') }
 }
 
 function alignmentOf(value: object | undefined): string {

@@ -35,6 +35,6 @@ export function appendValues(
   return {
     spreadsheetId: spreadsheet.spreadsheetId,
     ...(table && { tableRange: writeA1(sheet.title, table) }),
-    updates: updateAnswer(spreadsheet, written, values, options.echo),
+    updates: updateAnswer(spreadsheet, { ...written, isToldFromOrigin: true }, values, options.echo),
   }
 }

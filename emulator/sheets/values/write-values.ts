@@ -15,6 +15,8 @@ export interface Written {
   rows: Set<number>
   columns: Set<number>
   cells: number
+  /** What is told of it begins at its origin, also where the first cells were left alone: so it is after an append. */
+  isToldFromOrigin?: boolean
 }
 
 export interface HowToWrite {
@@ -96,6 +98,10 @@ export function writtenArea(written: Written): Area {
   if (written.cells === 0) return oneCell(row, column)
   const rows = [...written.rows]
   const columns = [...written.columns]
+  if (written.isToldFromOrigin) {
+    rows.push(row)
+    columns.push(column)
+  }
   return {
     startRow: rows.reduce((least, one) => Math.min(least, one)),
     endRow: rows.reduce((most, one) => Math.max(most, one)) + 1,

@@ -68,37 +68,51 @@ export function sheetDocument(
 
 /**
  * The columns as a description has them. One called `__proto__` is left out: half of the tools that read descriptions lose or
- * break what has that name. Rows have it all the same, so others than those described are then allowed.
+ * break what has that name. Rows have it all the same, so others than those described are then allowed. So it is in bodies with
+ * `constructor` and its like, which validators find in every object that lacks them.
  */
 function describedColumns({ columns, description }: IndexedSnapshot) {
-  const shown = [...columns.keys()].filter((at) => columns[at]?.key !== '__proto__')
-  const only = <T>(all: readonly T[]): T[] => shown.map((at) => all[at] as T)
-  const areAllShown = shown.length === columns.length
-  const open = areAllShown ? {} : { additionalProperties: anyCell }
-  const keysJson = only(description.keysJson)
-  const row = { ...rowSchema({ keysJson, propertiesJson: only(description.propertiesJson) }, 'sometimes') }
-  const properties = new JsonText(`{${only(description.writtenPropertiesJson).join(',')}}`)
-  const required = new JsonText(`[${keysJson.join(',')}]`)
+  const at = [...columns.keys()]
+  const shown = at.filter((each) => columns[each]?.key !== '__proto__')
+  const writable = at.filter((each) => !((columns[each]?.key ?? '') in Object.prototype))
+  const keysJson = chosen(description.keysJson, shown)
+  const propertiesJson = chosen(description.propertiesJson, shown)
   const rowOf = (cells: readonly string[]) =>
-    new JsonText(`{${keysJson.map((key, at) => `${key}:${cells[at]}`).join(',')}}`)
-  const examples = description.exampleRowsJson.map(only)
+    new JsonText(`{${keysJson.map((key, n) => `${key}:${cells[n]}`).join(',')}}`)
+  const examples = description.exampleRowsJson.map((cells) => chosen(cells, shown))
   const [first = []] = examples
   const changed = Math.max(
     0,
     first.findIndex((cell) => cell !== 'null'),
   )
+  const written = (which: readonly number[]) => ({
+    type: 'object',
+    properties: new JsonText(`{${chosen(description.writtenPropertiesJson, which).join(',')}}`),
+    ...openUnless(which.length === columns.length),
+  })
   return {
-    keys: only(columns).map(({ key }) => key),
+    keys: chosen(columns, shown).map(({ key }) => key),
     exampleRows: examples.map(rowOf),
     /** Where there is no row to take one from. */
     madeUpRow: rowOf(keysJson.map(() => '"text"')),
     exampleChange: new JsonText(`{${keysJson[changed]}:${first[changed] ?? '"text"'}}`),
     schemas: {
-      row: { ...row, ...open },
-      rowToWrite: { type: 'object', properties, ...open, minProperties: 1 },
-      writtenRow: { type: 'object', properties, ...open, required },
+      row: {
+        ...rowSchema({ keysJson, propertiesJson }, 'sometimes'),
+        ...openUnless(shown.length === columns.length),
+      },
+      rowToWrite: { ...written(writable), minProperties: 1 },
+      writtenRow: { ...written(shown), required: new JsonText(`[${keysJson.join(',')}]`) },
     },
   }
+}
+
+function chosen<T>(all: readonly T[], which: readonly number[]): T[] {
+  return which.map((at) => all[at] as T)
+}
+
+function openUnless(isWhole: boolean): Json {
+  return isWhole ? {} : { additionalProperties: anyCell }
 }
 
 /** The description of all that the API can do, for any sheet. */

@@ -1,4 +1,4 @@
-import { filterOperators, operatorTable } from '../../sheets/rows/query/operators.ts'
+import { type FilterOperator, filterOperators, operatorTable } from '../../sheets/rows/query/operators.ts'
 import type { OrderedJson } from '../../sheets/rows/schema/ordered-json.ts'
 import { parametersOf, type Readable } from '../request/read-wish.ts'
 
@@ -64,8 +64,10 @@ export function readParameters(readable: Readable, columns: readonly string[] | 
 const mostShownColumns = 20
 
 function ownExample(name: string, columns: readonly string[]): Json {
-  if (name === 'sort') return { example: columns.slice(0, 1) }
-  return name === 'fields' ? { example: columns.slice(0, mostShownColumns) } : {}
+  // Postman writes a percent sign into an address as it is.
+  const writable = columns.filter((column) => !column.includes('%'))
+  if (name === 'sort') return { example: writable.slice(0, 1) }
+  return name === 'fields' ? { example: writable.slice(0, mostShownColumns) } : {}
 }
 
 export const ifNoneMatch = {
@@ -154,13 +156,18 @@ export const anyFilter = {
 export const filterSchema = {
   type: 'object',
   description: filterHelp(),
-  properties: Object.fromEntries(
-    filterOperators.map((operator) => [
-      operator,
-      { type: operatorTable[operator].takes === 'boolean' ? 'boolean' : 'string' },
-    ]),
-  ),
+  properties: Object.fromEntries(filterOperators.map((operator) => [operator, operandOf(operator)])),
   additionalProperties: false,
+}
+
+/** A number may be written as one: it is a text in the address anyway. */
+function operandOf(operator: FilterOperator): OrderedJson {
+  const { takes, compares } = operatorTable[operator]
+  if (takes === 'boolean') return { type: 'boolean' }
+  const isTyped = takes === 'value' && compares !== 'text'
+  return isTyped
+    ? { anyOf: [{ type: 'string' }, { type: 'number' }, { type: 'boolean' }] }
+    : { type: 'string' }
 }
 
 function filterHelp(): string {
