@@ -25,7 +25,17 @@ export interface CellChange {
 }
 
 /** What a change led to, rows as a read right after it would show them. */
-export type ChangeResult =
+export type ChangeResult = RowsOfChange & { stale?: StaleAfterChange }
+
+/** Where a place does not calculate formulas by itself. */
+export interface StaleAfterChange {
+  /** Positions in the row of this result whose formulas have outdated results. */
+  columns: number[]
+  /** How many results of the whole spreadsheet rest on what was changed. */
+  cells: number
+}
+
+type RowsOfChange =
   /** `rowNumbers` is empty where they cannot be told for certain. */
   | { kind: 'add'; rowNumbers: number[]; rows: Cell[][] }
   | { kind: 'update'; row: Cell[] }

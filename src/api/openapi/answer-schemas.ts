@@ -19,6 +19,18 @@ const anyNumber = { type: 'integer', minimum: 0 }
 const rowNumbers = { type: 'array', items: { type: 'integer', minimum: 2 } }
 export const exampleTime = '2026-11-15T09:30:00.000Z'
 
+const warnings = {
+  type: 'array',
+  items: { type: 'string' },
+  description: 'Only where something is not quite what it seems, or was asked for.',
+}
+const stale = {
+  type: 'object',
+  additionalProperties: rowNumbers,
+  description:
+    'Only where formulas were not calculated since a write: by column, the rows with an earlier result.',
+}
+
 function object(properties: Json, sometimes: Json = {}): Json {
   return {
     type: 'object',
@@ -28,7 +40,8 @@ function object(properties: Json, sometimes: Json = {}): Json {
 }
 
 export function oneRow(form: 'a' | 'b'): Json {
-  return form === 'a' ? row : object({ data: row, meta: object({ row: anyNumber, as_of: asOf }) })
+  const meta = object({ row: anyNumber, as_of: asOf }, { stale, warnings })
+  return form === 'a' ? row : object({ data: row, meta })
 }
 
 export function listAnswer(form: 'a' | 'b'): Json {
@@ -47,15 +60,14 @@ const listEnvelope = object({
       rows: rowNumbers,
       as_of: asOf,
     },
-    { next: { type: 'string', description: 'The address of the next page, where there is one.' } },
+    {
+      next: { type: 'string', description: 'The address of the next page, where there is one.' },
+      stale,
+      warnings,
+    },
   ),
 })
 
-const warnings = {
-  type: 'array',
-  items: { type: 'string' },
-  description: 'Only where what was done is not quite what was asked for.',
-}
 const success = { type: 'boolean', const: true }
 
 export function added(form: 'a' | 'b'): Json {
@@ -68,6 +80,9 @@ export function added(form: 'a' | 'b'): Json {
 }
 
 export function changed(form: 'a' | 'b'): Json {
-  if (form === 'b') return object({ data: writtenRow, meta: object({ row: anyNumber }, { warnings }) })
-  return object({ success, message: { type: 'string' }, row: anyNumber, data: writtenRow }, { warnings })
+  if (form === 'b') return object({ data: writtenRow, meta: object({ row: anyNumber }, { stale, warnings }) })
+  return object(
+    { success, message: { type: 'string' }, row: anyNumber, data: writtenRow },
+    { stale, warnings },
+  )
 }

@@ -1,9 +1,11 @@
 import { listChunks } from '../../sheets/rows/query/list-chunks.ts'
 import type { Snapshot } from '../../sheets/rows/snapshot.ts'
+import { isStaleIn, type StaleColumn, warningOfSheet } from '../../sheets/rows/stale-results.ts'
 import { rowNumberKey } from '../../sheets/rows/table.ts'
 import type { Format } from '../request/format.ts'
 import { positionAt, positionsOf, type RowChoice } from '../request/row-choice.ts'
 import { csvChunks } from './csv-rows.ts'
+import { warningMember } from './warnings.ts'
 
 /** How a list is written. */
 export interface ListShape {
@@ -104,7 +106,38 @@ function* metaChunks(
     text = ''
   }
   const further = next === null ? '' : `,"next":${JSON.stringify(next)}`
-  yield Buffer.from(`${text}]${further},"as_of":"${new Date(asOfMs).toISOString()}"}}`)
+  yield Buffer.from(`${text}]${further},"as_of":"${new Date(asOfMs).toISOString()}"`)
+  const shown = fields
+    ? snapshot.stale.filter(({ key }) => fields.some((at) => keys[at] === key))
+    : snapshot.stale
+  yield* staleChunks(shown, snapshot, rows)
+  yield Buffer.from(`${warningMember(warningOfSheet(snapshot.stale))}}}`)
+}
+
+/** `"stale":{"total":[2,5]}`: the rows of this list that have outdated results there. */
+function* staleChunks(
+  stale: readonly StaleColumn[],
+  snapshot: Snapshot,
+  rows: RowChoice,
+): Generator<Uint8Array> {
+  let isFirst = true
+  for (const column of stale) {
+    let text = ''
+    let count = 0
+    for (let n = 0; n < rows.count; n++) {
+      const number = snapshot.rowNumbers[positionAt(rows, n)] ?? 0
+      if (isStaleIn(column, number)) {
+        const opening = isFirst ? ',"stale":{' : ','
+        text += count++ > 0 ? `,${number}` : `${opening}${JSON.stringify(column.key)}:[${number}`
+        isFirst = false
+      }
+      if (n % numbersInAChunk !== numbersInAChunk - 1) continue
+      yield Buffer.from(text)
+      text = ''
+    }
+    if (count > 0) yield Buffer.from(`${text}]`)
+  }
+  if (!isFirst) yield Buffer.from('}')
 }
 
 /** `{"_row":5,…}`: the number as the first key of a row's JSON text. */

@@ -4,6 +4,7 @@ import { acceptedCoding } from '../../http/content-coding.ts'
 import { randomBase62 } from '../../secrets/random-base62.ts'
 import type { ReadSheet } from '../../sheets/reading/reading.ts'
 import { rowBytes, type Snapshot } from '../../sheets/rows/snapshot.ts'
+import { warningOfSheet } from '../../sheets/rows/stale-results.ts'
 import { type Soon, then } from '../../soon.ts'
 import { acceptedFormat } from '../request/format.ts'
 import type { ListQuery } from '../request/list-query.ts'
@@ -18,6 +19,7 @@ import { notModified, originHeaders } from './origin-headers.ts'
 import { linkHeader, neighbourPages } from './page-links.ts'
 import { type Reply, readHeaders } from './reply.ts'
 import { sendableBody } from './sendable-body.ts'
+import { warningHeader } from './warnings.ts'
 
 /** Whom the answer is for, as far as it makes a difference to it. */
 export interface ListReader {
@@ -85,6 +87,7 @@ export function listReply(
       if (limit !== null) told.push(...linkHeader(pages))
       if (format === 'csv') told.push(...fileName(address))
       if (made.coding !== null) told.push('Content-Encoding', made.coding)
+      told.push(...warningHeader(warningOfSheet(snapshot.stale)))
       return { status: 200, base: readHeaders[format], headers: told, body: made.body, rowsFrom: source }
     })
   })

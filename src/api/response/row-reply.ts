@@ -7,6 +7,7 @@ import { listChunks } from '../../sheets/rows/query/list-chunks.ts'
 import { longTextBytes } from '../../sheets/rows/query/row-cells.ts'
 import { createRowWriter } from '../../sheets/rows/row-json.ts'
 import { positionOf, rowBytes, rowJson, type Snapshot } from '../../sheets/rows/snapshot.ts'
+import { warningOfRow } from '../../sheets/rows/stale-results.ts'
 import { acceptedFormat, type Format } from '../request/format.ts'
 import type { ReadWish } from '../request/read-wish.ts'
 import type { ApiParts, RowsRequest } from '../request/rows-request.ts'
@@ -17,6 +18,7 @@ import { reportLateFailure } from './list-reply.ts'
 import { notModified, originHeaders } from './origin-headers.ts'
 import { type Reply, readHeaders } from './reply.ts'
 import { sendableBody } from './sendable-body.ts'
+import { staleKeysOf, staleMember, warningHeader, warningMember } from './warnings.ts'
 
 /** What is asked of one row, with every name in it found. */
 export interface RowAsked {
@@ -64,6 +66,7 @@ export async function rowReply(
         })
   const used = isHead || compressed ? wanted : null
   const told = originHeaders(variantOf(etag, format, used), sheet)
+  told.push(...warningHeader(warningOfRow(staleKeysOf(snapshot.stale, rowNumber))))
   if (used !== null) told.push('Content-Encoding', used)
   if (format === 'csv') told.push(...fileName(address))
   // What HEAD would be compressed with is told; how long that would be is not known.
@@ -103,6 +106,7 @@ async function longRowReply(
     parts,
   )
   const told = originHeaders(variantOf(etag, format, made.coding), sheet)
+  told.push(...warningHeader(warningOfRow(staleKeysOf(snapshot.stale, rowNumber))))
   if (made.coding !== null) told.push('Content-Encoding', made.coding)
   if (format === 'csv') told.push(...fileName(address))
   return { status: 200, base: readHeaders[format], headers: told, body: made.body, rowsFrom: source }
@@ -115,7 +119,7 @@ async function longRowReply(
     const isWrapped = format === 'json' && address.form === 'b'
     if (isWrapped) yield Buffer.from('{"data":')
     yield* rowPieces(snapshot, position, fields, rowNumbers, format === 'ndjson' ? 'lines' : 'bare')
-    if (isWrapped) yield Buffer.from(metaOf(rowNumber, asOfMs))
+    if (isWrapped) yield Buffer.from(metaOf(rowNumber, asOfMs, snapshot))
   }
 }
 
@@ -134,8 +138,10 @@ function notKept(): KeptBodies {
   return { bytes: 0, get: () => undefined, keep() {} }
 }
 
-function metaOf(rowNumber: number, asOfMs: number): string {
-  return `,"meta":{"row":${rowNumber},"as_of":"${new Date(asOfMs).toISOString()}"}}`
+function metaOf(rowNumber: number, asOfMs: number, { stale }: Snapshot): string {
+  const keys = staleKeysOf(stale, rowNumber)
+  const more = staleMember(keys, rowNumber) + warningMember(warningOfRow(keys))
+  return `,"meta":{"row":${rowNumber},"as_of":"${new Date(asOfMs).toISOString()}"${more}}}`
 }
 
 function rowBody(
@@ -152,7 +158,7 @@ function rowBody(
   const row = rowNumbers ? withRowNumber(plain, rowNumber) : plain
   if (format === 'ndjson') return `${row}\n`
   if (form === 'a') return row
-  return `{"data":${row}${metaOf(rowNumber, asOfMs)}`
+  return `{"data":${row}${metaOf(rowNumber, asOfMs, snapshot)}`
 }
 
 function csvRow(snapshot: Snapshot, position: number | null, rowNumber: number, shape: CsvShape): string {

@@ -5,6 +5,7 @@ import { pathOf } from '../request/routes.ts'
 import { rowEtag } from './etag.ts'
 import { withRowNumber } from './list-body.ts'
 import { type Reply, refusalReply, writeHeaders } from './reply.ts'
+import { staleMember, warningHeader, warningMember } from './warnings.ts'
 
 /** What was written, in the form that was asked (docs/contract.md#two-forms). */
 export function writeReply(address: SheetAddress, answer: WriteAnswer): Reply {
@@ -45,21 +46,13 @@ function addedReply(
 
 function rowReply(
   address: SheetAddress,
-  { kind, rowNumber, rowJson, warning }: Exclude<WriteAnswer, { kind: 'added' }>,
+  { kind, rowNumber, rowJson, warning, staleKeys }: Exclude<WriteAnswer, { kind: 'added' }>,
 ): Reply {
+  const more = staleMember(staleKeys, rowNumber) + warningMember(warning)
   const body =
     address.form === 'a'
-      ? `{"success":true,"message":"Row ${rowNumber} ${kind}","row":${rowNumber},"data":${rowJson}${warningMember(warning)}}`
-      : `{"data":${rowJson},"meta":{"row":${rowNumber}${warningMember(warning)}}}`
+      ? `{"success":true,"message":"Row ${rowNumber} ${kind}","row":${rowNumber},"data":${rowJson}${more}}`
+      : `{"data":${rowJson},"meta":{"row":${rowNumber}${more}}}`
   const etag = kind === 'updated' ? ['ETag', rowEtag(rowNumber, rowJson)] : []
   return { status: 200, base: writeHeaders, headers: [...etag, ...warningHeader(warning)], body }
-}
-
-/** The member that warns, at the top in one form and in `meta` in the other. */
-function warningMember(warning: string | undefined): string {
-  return warning === undefined ? '' : `,"warnings":${JSON.stringify([warning])}`
-}
-
-function warningHeader(warning: string | undefined): string[] {
-  return warning === undefined ? [] : ['X-Rowport-Warning', warning]
 }

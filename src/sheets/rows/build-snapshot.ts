@@ -14,6 +14,7 @@ import {
   type Snapshot,
   withIndexes,
 } from './snapshot.ts'
+import { type StaleColumn, staleColumnsOf } from './stale-results.ts'
 import { type Column, isBlank, lastRowWithData, servedColumnsOf } from './table.ts'
 
 /** Every row repeats every header, so a small file can make a very large list; buffers know no limit of their own. */
@@ -42,14 +43,17 @@ export function buildRows(
   const list = writeList(columns, rows, maxListBytes, emptyCell)
   if (!list) throw tooLarge()
   refuseLongRow(list, rowNumbers)
+  const stale = staleColumnsOf(grid, columns, rowNumbers)
+  const staleBytes = stale.reduce((sum, column) => sum + column.rowNumbers.byteLength, 0)
   const snapshot = {
     ...list,
     rowNumbers,
     columns,
     lastRowNumber,
+    stale,
     blankRowJson,
-    contentHash: contentHash(columns, list.listJson, rowNumbers),
-    sizeInBytes: bytesOfBuffers(rowBuffers({ ...list, rowNumbers })),
+    contentHash: contentHash(columns, list.listJson, rowNumbers, stale),
+    sizeInBytes: bytesOfBuffers(rowBuffers({ ...list, rowNumbers })) + staleBytes,
   }
   // Those of the snapshot may be on their way to another thread when the index is made.
   const keptNumbers = rowNumbers.slice()
@@ -58,7 +62,10 @@ export function buildRows(
     cells: rows.length * columns.length,
     index() {
       const indexes = indexColumns(columns, rows)
-      return { indexes, description: describeRows(columns, rows, indexes, keptNumbers, values) }
+      return {
+        indexes,
+        description: describeRows(columns, rows, indexes, { rowNumbers: keptNumbers, stale }, values),
+      }
     },
   }
 }
@@ -84,8 +91,18 @@ function tooLarge(): ProviderFailure {
   return new ProviderFailure('the rows are too large together; shorten the headers or the cells')
 }
 
-function contentHash(columns: readonly Column[], listJson: Uint8Array, rowNumbers: Uint32Array): string {
+function contentHash(
+  columns: readonly Column[],
+  listJson: Uint8Array,
+  rowNumbers: Uint32Array,
+  stale: readonly StaleColumn[],
+): string {
   const keys = JSON.stringify(columns.map((column) => column.key))
   const numbers = hash('sha256', new Uint8Array(rowNumbers.buffer), 'base64url')
-  return hash('sha256', keys + numbers + hash('sha256', listJson, 'base64url'), 'base64url').slice(0, 22)
+  // What is calculated anew and comes out the same is worth another look.
+  const marks = stale.map((column) => `${column.key}\0${column.rowNumbers.join()}`).join('\0')
+  return hash('sha256', keys + numbers + marks + hash('sha256', listJson, 'base64url'), 'base64url').slice(
+    0,
+    22,
+  )
 }

@@ -7,4 +7,9 @@ export type Cell = string | number | boolean | null
  */
 export interface Grid {
   rows: Cell[][]
+  /**
+   * Results of formulas that were not calculated since what they rest on was changed: by index of the row, the columns. Absent
+   * where there are none, or where the place calculates by itself.
+   */
+  stale?: ReadonlyMap<number, ReadonlySet<number>>
 }

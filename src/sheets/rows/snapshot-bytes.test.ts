@@ -62,7 +62,7 @@ test('a snapshot of another make has another form', () => {
   assert.deepEqual(
     { form: snapshotForm, fields },
     {
-      form: 2,
+      form: 3,
       fields: [
         'blankRowJson',
         'codes',
@@ -76,6 +76,7 @@ test('a snapshot of another make has another form', () => {
         'rowNumbers',
         'rowStarts',
         'sizeInBytes',
+        'stale',
       ],
     },
     'raise snapshotForm with every change of Snapshot, and record it here',

@@ -13,7 +13,7 @@ export interface SharedRead {
 }
 
 /** Part of the name under which it is shared: another one whenever `Snapshot` becomes another. */
-export const snapshotForm = 2
+export const snapshotForm = 3
 
 /** Longer snapshots are not worth their way; every instance then reads for itself. */
 const maxRawBytes = 64 * 1024 * 1024

@@ -1,5 +1,6 @@
 import type { ColumnIndexes } from './query/columns/column-index.ts'
 import type { RowDescription } from './schema/row-description.ts'
+import type { StaleColumn } from './stale-results.ts'
 import type { Column } from './table.ts'
 
 /**
@@ -16,6 +17,8 @@ export interface Snapshot {
   /** The sheet's own number of each listed row, ascending. */
   rowNumbers: Uint32Array
   lastRowNumber: number
+  /** Where results of formulas are outdated. */
+  stale: StaleColumn[]
   /** What a blank row between others looks like. */
   blankRowJson: string
   /** Names what can be read here: equal rows at equal numbers have the same. */

@@ -12,6 +12,7 @@ import {
 } from '../rows/row-input.ts'
 import { createRowWriter } from '../rows/row-json.ts'
 import { maxRowBytes } from '../rows/snapshot.ts'
+import { warningOfRow, warningOfWrite } from '../rows/stale-results.ts'
 import type { Column } from '../rows/table.ts'
 import type { JudgedTab } from './judged-tab.ts'
 import type { Addition, Wish, WriteAnswer } from './order.ts'
@@ -150,17 +151,37 @@ export function createAnswers(
   columns: readonly Column[],
 ): (wish: Wish, result: ChangeResult, turn: () => Soon<void>) => Promise<WriteAnswer> {
   const toJson = createRowWriter(columns)
-  return async (wish, result, turn) => {
-    if (result.kind === 'add') {
-      const rowsJson: string[] = []
-      for (const row of result.rows) {
-        await turn()
-        rowsJson.push(toJson(row))
-      }
-      return { kind: 'added', rowNumbers: result.rowNumbers, rowsJson }
+  return async (wish, result, turn) => ({
+    ...(await whatWasDone(wish, result, toJson, turn)),
+    ...staleIn(result, columns),
+  })
+}
+
+async function whatWasDone(
+  wish: Wish,
+  result: ChangeResult,
+  toJson: (row: readonly Cell[]) => string,
+  turn: () => Soon<void>,
+): Promise<WriteAnswer> {
+  if (result.kind === 'add') {
+    const rowsJson: string[] = []
+    for (const row of result.rows) {
+      await turn()
+      rowsJson.push(toJson(row))
     }
-    if (wish.kind === 'add') throw new Error(`The provider answered an addition with "${result.kind}"`)
-    const { rowNumber } = wish
-    return { kind: result.kind === 'update' ? 'updated' : 'deleted', rowNumber, rowJson: toJson(result.row) }
+    return { kind: 'added', rowNumbers: result.rowNumbers, rowsJson }
   }
+  if (wish.kind === 'add') throw new Error(`The provider answered an addition with "${result.kind}"`)
+  const { rowNumber } = wish
+  return { kind: result.kind === 'update' ? 'updated' : 'deleted', rowNumber, rowJson: toJson(result.row) }
+}
+
+function staleIn(
+  { stale }: ChangeResult,
+  columns: readonly Column[],
+): Pick<WriteAnswer, 'warning' | 'staleKeys'> {
+  if (stale === undefined) return {}
+  const staleKeys = columns.filter(({ index }) => stale.columns.includes(index)).map(({ key }) => key)
+  const warning = stale.cells > 0 ? warningOfWrite(stale.cells) : warningOfRow(staleKeys)
+  return { ...(warning !== null && { warning }), ...(staleKeys.length > 0 && { staleKeys }) }
 }

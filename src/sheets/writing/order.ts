@@ -42,6 +42,8 @@ export type Precondition = (rowNumber: number, rowJson: string) => boolean
 export type WriteAnswer = WhatWasDone & {
   /** A sentence for the client where what was done is not quite what it asked for. */
   warning?: string
+  /** The columns of the row whose results of formulas are outdated. */
+  staleKeys?: string[]
 }
 
 /** What is said of a place without conditional writes. */

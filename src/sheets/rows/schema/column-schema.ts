@@ -1,18 +1,29 @@
 import type { CellKind, ColumnSummary, NumberExceptions } from '../query/columns/column-summary.ts'
+import type { StaleColumn } from '../stale-results.ts'
 import type { OrderedJson } from './ordered-json.ts'
+
+/** What is known of a column beside its cells. */
+export interface ColumnFacts {
+  /** Of the list, by position. */
+  rowNumbers: Pick<Uint32Array, number>
+  stale: StaleColumn | undefined
+}
 
 /** JSON Schema of the cells that a column holds now. */
 export function columnSchema(
   { kinds, hasEmptyCells, examples, exceptions }: ColumnSummary,
-  rowNumbers: Pick<Uint32Array, number>,
+  { rowNumbers, stale }: ColumnFacts,
 ): OrderedJson {
+  const words = [exceptions && exceptionWords(exceptions, rowNumbers), stale && staleWords(stale)]
+  const description = words.filter((sentence) => sentence).join(' ')
+  const described = description === '' ? {} : { description }
   // Nothing is known of a column without a cell but that it may come to hold anything.
-  if (kinds.length === 0) return anyCell
+  if (kinds.length === 0) return { ...anyCell, ...described }
   const types = [...new Set(kinds.map((kind) => typeOf[kind]))]
   if (hasEmptyCells) types.push('null')
   return {
     ...oneOfTypes(types, formatOf(kinds)),
-    ...(exceptions && { description: exceptionWords(exceptions, rowNumbers) }),
+    ...described,
     ...shownExamples(examples),
   }
 }
@@ -31,6 +42,15 @@ function exceptionWords(
   })
   const others = `${count.toLocaleString('en')} of ${cells.toLocaleString('en')} cells`
   return `Numbers, but for ${others}: ${shown.join(', ')}${count > shown.length ? ', …' : ''}.`
+}
+
+const staleRowsShown = 10
+
+function staleWords({ rowNumbers }: StaleColumn): string {
+  const { length } = rowNumbers
+  const shown = `${rowNumbers.subarray(0, staleRowsShown).join(', ')}${length > staleRowsShown ? ', …' : ''}`
+  const rows = length === 1 ? `row ${shown}` : `${length.toLocaleString('en')} rows (${shown})`
+  return `Results of formulas; in ${rows} not calculated since the last write.`
 }
 
 /**
@@ -55,8 +75,8 @@ function oneOfTypes(types: readonly string[], ofText: { format?: string; pattern
 export const anyCell = oneOfTypes(['string', 'number', 'boolean', 'null'])
 
 /** As displayed, everything is text, and nothing is null. */
-export function formattedSchema({ examples }: ColumnSummary): OrderedJson {
-  return { type: 'string', ...shownExamples(examples) }
+export function formattedSchema({ examples }: ColumnSummary, { stale }: ColumnFacts): OrderedJson {
+  return { type: 'string', ...(stale && { description: staleWords(stale) }), ...shownExamples(examples) }
 }
 
 const typeOf: Record<CellKind, string> = {

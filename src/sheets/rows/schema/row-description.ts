@@ -1,8 +1,9 @@
 import type { Cell } from '../grid.ts'
 import type { ColumnIndexes } from '../query/columns/column-index.ts'
 import { type ColumnSummary, summariesOf } from '../query/columns/column-summary.ts'
+import type { StaleColumn } from '../stale-results.ts'
 import type { Column } from '../table.ts'
-import { columnSchema, formattedSchema, writtenSchema } from './column-schema.ts'
+import { type ColumnFacts, columnSchema, formattedSchema, writtenSchema } from './column-schema.ts'
 import { type OrderedJson, orderedJsonText } from './ordered-json.ts'
 
 /**
@@ -27,17 +28,22 @@ export function describeRows(
   columns: readonly Column[],
   rows: readonly (readonly Cell[])[],
   indexes: ColumnIndexes,
-  rowNumbers: Uint32Array,
+  facts: { rowNumbers: Uint32Array; stale: readonly StaleColumn[] },
   values: 'typed' | 'formatted',
 ): RowDescription {
   const schemaOf = values === 'formatted' ? formattedSchema : columnSchema
   const keys = columns.map(({ key }) => JSON.stringify(key))
+  const staleByKey = new Map(facts.stale.map((column) => [column.key, column]))
+  const factsOf = (at: number) => ({
+    rowNumbers: facts.rowNumbers,
+    stale: staleByKey.get(columns[at]?.key ?? ''),
+  })
   const summaries = summariesOf(columns, rows, indexes)
-  const propertiesJson = (of: (summary: ColumnSummary) => OrderedJson) =>
-    summaries.map((summary, at) => `${keys[at]}:${orderedJsonText(of(summary))}`)
+  const propertiesJson = (of: (summary: ColumnSummary, facts: ColumnFacts) => OrderedJson) =>
+    summaries.map((summary, at) => `${keys[at]}:${orderedJsonText(of(summary, factsOf(at)))}`)
   const emptyCell = values === 'formatted' ? '' : null
   return {
-    propertiesJson: propertiesJson((summary) => schemaOf(summary, rowNumbers)),
+    propertiesJson: propertiesJson(schemaOf),
     writtenPropertiesJson: propertiesJson(writtenSchema),
     keysJson: keys,
     exampleRowsJson: rows

@@ -79,11 +79,12 @@ describe('rows are added after the last one with data', () => {
     const empty = '<row r="3"><c r="B3" t="str"><f>IF(A3="","",A3*2)</f><v></v></c></row>'
     assert.equal(
       await rowXmlAfter({ rows: prepared + empty }, add([7])),
-      `${prepared}<row r="3"><c r="A3"><v>7</v></c><c r="B3" t="str"><f>IF(A3="","",A3*2)</f><v></v></c></row>`,
+      `${prepared}<row r="3"><c r="A3"><v>7</v></c><c r="B3" t="str"><f ca="1">IF(A3="","",A3*2)</f><v></v></c></row>`,
     )
     const totals = '<row r="4"><c r="A4"><f>SUM(A2:A3)</f><v/></c></row>'
     const { bytes, results } = await edited({ rows: prepared + totals }, remove(2), add([7]))
-    assert.deepEqual(results[1], { kind: 'add', rowNumbers: [4], rows: [[7]] })
+    const stale = { columns: [], cells: 1 }
+    assert.deepEqual(results[1], { kind: 'add', rowNumbers: [4], rows: [[7]], stale })
     assert.deepEqual((await decodeXlsx(bytes, {})).rows, [['a', 'b'], [], [], [7]])
   })
 

@@ -1,4 +1,4 @@
-import type { Change, Edited, Unfit } from '../../../../sheets/change.ts'
+import type { Change, ChangeResult, Edited, Unfit } from '../../../../sheets/change.ts'
 import { xlsxFailure } from '../container/failure.ts'
 import { MAX_DIRECTORY_PART_BYTES, MAX_INFLATED_BYTES } from '../container/limits.ts'
 import { chooseTab, failingInOwnersWords, openWorkbook } from '../container/open.ts'
@@ -24,8 +24,9 @@ import { shiftSections } from './parts/sections.ts'
 import { sheetPieces } from './parts/sheet-rewrite.ts'
 import { type SheetScan, scanSheet } from './parts/sheet-scan.ts'
 import { openStyles } from './parts/styles.ts'
-import { changeWorkbookPart, withoutPart } from './parts/workbook-part.ts'
+import { changeWorkbookPart, definedNamesIn, withoutPart } from './parts/workbook-part.ts'
 import { refuseUnlessReadBack } from './read-back.ts'
+import { markStale, type StaleMarks } from './stale/stale-marks.ts'
 import { XmlEdits } from './xml/xml-edits.ts'
 
 /**
@@ -63,23 +64,26 @@ async function edit(
   const part = await readPartText(archive, tab.path, MAX_INFLATED_BYTES)
   const builder = createGridBuilder()
   const reader = createTypedReader({ sharedStrings, cellFormats, uses1904: workbook.uses1904 })
-  const scan = scanSheet(part.text, createWorksheetHandler(builder, reader))
-  refuseProtection(scan)
+  const unmarked = scanSheet(part.text, createWorksheetHandler(builder, reader))
+  refuseProtection(unmarked)
 
   const grid = builder.finish()
   const headerWidth = grid.rows[0]?.length ?? 0
-  const uncalculatedRows = scan.rows.filter((row) => row.isUncalculated).map((row) => row.number)
+  const uncalculatedRows = unmarked.rows.filter((row) => row.isUncalculated).map((row) => row.number)
   const plan = planChanges(grid, changes, uncalculatedRows)
   if ('reason' in plan) return plan
   refuseLargeGrid(grid)
-  refuseCellsInTheWay(scan, plan)
-  refuseCutFormulas(scan, plan)
+  refuseCellsInTheWay(unmarked, plan)
+  refuseCutFormulas(unmarked, plan)
 
   // A budget of its own: what the change leads to beside the tab must not count against reading the result.
   const others = openZip(bytes)
+  const names = definedNamesIn(await readPartText(others, workbook.path, MAX_DIRECTORY_PART_BYTES))
+  const stale = await markStale(openZip(bytes), workbook, tab, part, names, plan)
+  const scan = stale.text === part.text ? unmarked : scanSheet(stale.text)
   const styles = await openStyles(others, workbook.stylesPath, cellFormats)
   const formulaShift = { tab: tab.name, shift: plan.shift }
-  const edits = new XmlEdits(part.text)
+  const edits = new XmlEdits(scan.text)
   changeDimension(scan, plan, edits)
   if (!plan.shift.isEmpty) shiftSections(scan.root, edits, formulaShift)
   const newText = sheetPieces({
@@ -98,8 +102,8 @@ async function edit(
     refuseOtherEncodings(changed)
     changedParts.set(partKey(changed.path), encodeXml([changed.text], changed.encoding))
   }
-  for (const changed of await followChanges(others, workbook, tab, plan)) put(changed)
-  for (const changed of await changeWorkbook(others, workbook, scan, plan, tab.name)) {
+  for (const changed of await followChanges(others, workbook, tab, plan, stale.otherTabs)) put(changed)
+  for (const changed of await changeWorkbook(others, workbook, scan, plan, tab.name, stale)) {
     if ('gone' in changed) changedParts.set(partKey(changed.gone), null)
     else put(changed)
   }
@@ -121,7 +125,17 @@ async function edit(
     changedParts: new Set(keys.get('changed')),
     goneParts: new Set(keys.get('gone')),
   })
-  return { bytes: edited, results: plan.results }
+  return { bytes: edited, results: withStaleCells(plan, stale) }
+}
+
+/** What the answer shows of a row may be outdated by the change, or may have been before it. */
+function withStaleCells({ results, rowsOfResults }: EditPlan, stale: StaleMarks): ChangeResult[] {
+  return results.map((result, at) => {
+    const row = rowsOfResults[at] ?? null
+    const columns = row === null ? [] : stale.columnsOf(row)
+    if (stale.cells === 0 && columns.length === 0) return result
+    return { ...result, stale: { columns, cells: stale.cells } }
+  })
 }
 
 /** What a change would break as a whole, whatever it is. */
@@ -157,6 +171,7 @@ async function changeWorkbook(
   scan: SheetScan,
   plan: EditPlan,
   tab: string,
+  { cells, isUnbounded }: StaleMarks,
 ): Promise<(XmlPart | { gone: string })[]> {
   const { path, relationships } = workbook
   const open = (name: string): Promise<XmlPart> => readPartText(archive, name, MAX_DIRECTORY_PART_BYTES)
@@ -164,7 +179,8 @@ async function changeWorkbook(
   const order = relationships.find(({ type }) => type === 'calcChain')
   const recalculates = scan.hasFormulas || order !== undefined || workbook.tabs.length > 1
   const formulaShift = { tab, shift: plan.shift }
-  const part = changeWorkbookPart(await open(path), { recalculates, formulaShift })
+  const stale = isUnbounded ? 'any' : cells > 0 ? 'marked' : null
+  const part = changeWorkbookPart(await open(path), { recalculates, stale, formulaShift })
   if (part) changed.push(part)
 
   const touchesFormulas =

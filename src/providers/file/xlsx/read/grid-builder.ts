@@ -1,10 +1,16 @@
 import type { Cell, Grid } from '../../../../sheets/rows/grid.ts'
 import { createHeaderCheck } from '../../../../sheets/rows/table.ts'
 import { xlsxFailure } from '../container/failure.ts'
-import { MAX_GRID_CELLS, MAX_GRID_TEXT_CHARS } from '../container/limits.ts'
+import { MAX_COLUMNS, MAX_GRID_CELLS, MAX_GRID_TEXT_CHARS } from '../container/limits.ts'
+import { parseCellReference } from './cell-reference.ts'
+
+/** Of an array formula that fills more, only the first cell is noted: a few bytes must not make millions of notes. */
+const MAX_FILLED_CELLS = 100_000
 
 export interface GridBuilder {
   set(row: number, column: number, cell: Cell): void
+  /** The cell's result is outdated, and so are those of `fills`, which its formula fills. */
+  noteStale(row: number, column: number, fills?: string): void
   finish(): Grid
 }
 
@@ -12,8 +18,18 @@ export interface GridBuilder {
 export function createGridBuilder(): GridBuilder {
   const rows: Cell[][] = []
   const checkHeader = createHeaderCheck()
+  const stale = new Map<number, Set<number>>()
   let slots = 0
   let textChars = 0
+  let staleCells = 0
+
+  function noteStaleCell(row: number, column: number): void {
+    if (++staleCells > MAX_GRID_CELLS) throw xlsxFailure('tooLarge', 'too many formulas')
+    const columns = stale.get(row)
+    if (columns === undefined) stale.set(row, new Set([column]))
+    else columns.add(column)
+  }
+
   return {
     set(row, column, cell) {
       if (cell === null || cell === '') return
@@ -27,7 +43,18 @@ export function createGridBuilder(): GridBuilder {
       while (cells.length < column) cells.push(null)
       cells[column] = cell
     },
-    finish: () => ({ rows }),
+    noteStale(row, column, fills = '') {
+      noteStaleCell(row, column)
+      const [last = -1] = fills.split(':').slice(-1).map(parseCellReference)
+      if (last === -1) return
+      const lastRow = Math.floor(last / MAX_COLUMNS)
+      const lastColumn = last % MAX_COLUMNS
+      if ((lastRow - row + 1) * (lastColumn - column + 1) > MAX_FILLED_CELLS) return
+      for (let filled = row; filled <= lastRow; filled++) {
+        for (let at = column; at <= lastColumn; at++) noteStaleCell(filled, at)
+      }
+    },
+    finish: () => (stale.size === 0 ? { rows } : { rows, stale }),
   }
 }
 

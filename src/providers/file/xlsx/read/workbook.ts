@@ -19,7 +19,15 @@ export interface Workbook {
   sharedStringsPath: string | undefined
   stylesPath: string | undefined
   uses1904: boolean
+  staleResults: StaleResults
 }
+
+/**
+ * Which stored results of formulas are outdated: none that is known of, those of formulas that say so (`ca`), or any. A workbook says the
+ * second by `calcCompleted="0"` and the third by `calcCompleted="false"`, which mean the same to everybody else: that not all
+ * was calculated when it was saved. Only we write either; a program that calculates leaves the attribute out.
+ */
+export type StaleResults = 'none' | 'marked' | 'any'
 
 export async function readWorkbook(archive: ZipArchive): Promise<Workbook> {
   const packageRelationships = await readRelationships(archive, '')
@@ -35,6 +43,7 @@ export async function readWorkbook(archive: ZipArchive): Promise<Workbook> {
 
   const tabs: WorkbookTab[] = []
   let uses1904 = false
+  let staleResults: StaleResults = 'none'
   let section = ''
   await readXmlPart(archive, path, MAX_DIRECTORY_PART_BYTES, {
     open(element, depth, attributes) {
@@ -42,6 +51,10 @@ export async function readWorkbook(archive: ZipArchive): Promise<Workbook> {
         throw xlsxFailure('notWorkbook', `main document is <${element}>`)
       if (depth === 2) section = element
       if (depth === 2 && element === 'workbookPr') uses1904 = isTrue(attributes.get('date1904'))
+      if (depth === 2 && element === 'calcPr') {
+        const completed = attributes.get('calcCompleted')
+        staleResults = completed === '0' ? 'marked' : completed === 'false' ? 'any' : 'none'
+      }
       if (depth !== 3 || section !== 'sheets' || element !== 'sheet') return
       const worksheetPath = worksheetPaths.get(attributes.getPrefixed('id') ?? '')
       if (worksheetPath === undefined) return
@@ -56,6 +69,7 @@ export async function readWorkbook(archive: ZipArchive): Promise<Workbook> {
     sharedStringsPath: relationships.find(({ type }) => type === 'sharedStrings')?.path,
     stylesPath: relationships.find(({ type }) => type === 'styles')?.path,
     uses1904,
+    staleResults,
   }
 }
 

@@ -9,6 +9,7 @@ import { parseCellReference, parseRowNumber } from './cell-reference.ts'
 import type { XlsxCellReader } from './cell-value.ts'
 import { createGridBuilder, type GridBuilder } from './grid-builder.ts'
 import { createStringItem } from './string-item.ts'
+import type { StaleResults } from './workbook.ts'
 
 // worksheet > sheetData > row > c > v, or is > t, or is > r > t
 const ROOT_DEPTH = 1
@@ -21,14 +22,20 @@ export async function readWorksheet(
   archive: ZipArchive,
   path: string,
   reader: XlsxCellReader,
+  staleResults: StaleResults,
 ): Promise<Grid> {
   const grid = createGridBuilder()
-  await readXmlPart(archive, path, MAX_INFLATED_BYTES, createWorksheetHandler(grid, reader))
+  const handler = createWorksheetHandler(grid, reader, staleResults)
+  await readXmlPart(archive, path, MAX_INFLATED_BYTES, handler)
   return grid.finish()
 }
 
 /** What takes a worksheet's XML apart; the values go to `grid` as they come. */
-export function createWorksheetHandler(grid: Pick<GridBuilder, 'set'>, reader: XlsxCellReader): XmlHandler {
+export function createWorksheetHandler(
+  grid: Pick<GridBuilder, 'set' | 'noteStale'>,
+  reader: XlsxCellReader,
+  staleResults: StaleResults = 'none',
+): XmlHandler {
   const inlineString = createStringItem()
   let inSheetData = false
   let inRow = false
@@ -40,6 +47,9 @@ export function createWorksheetHandler(grid: Pick<GridBuilder, 'set'>, reader: X
   let style: string | undefined
   let rawValue = ''
   let hasInlineString = false
+  let hasFormula = false
+  let hasValue = false
+  let isStale = false
 
   function startRow(attributes: XmlAttributes): void {
     const number = attributes.get('r')
@@ -63,9 +73,22 @@ export function createWorksheetHandler(grid: Pick<GridBuilder, 'set'>, reader: X
     style = attributes.get('s')
     rawValue = ''
     hasInlineString = false
+    hasFormula = false
+    hasValue = false
+    isStale = false
   }
 
-  function startContent(name: string): void {
+  function startFormula(attributes: XmlAttributes): void {
+    hasFormula = true
+    const mark = attributes.get('ca')
+    isStale = staleResults === 'any' || (staleResults === 'marked' && (mark === '1' || mark === 'true'))
+    const fills = attributes.get('t') === 'array' ? attributes.get('ref') : undefined
+    if (isStale && fills !== undefined) grid.noteStale(row, column, fills)
+  }
+
+  function startContent(name: string, attributes: XmlAttributes): void {
+    if (name === 'f') startFormula(attributes)
+    else if (name === 'v') hasValue = true
     content = name === 'v' ? 'value' : name === 'is' ? 'inline' : 'other'
     if (content !== 'inline') return
     hasInlineString = true
@@ -73,6 +96,8 @@ export function createWorksheetHandler(grid: Pick<GridBuilder, 'set'>, reader: X
   }
 
   function endCell(): void {
+    // One that nobody has ever calculated is empty here, and is not on anybody's screen.
+    if (isStale || (hasFormula && !hasValue)) grid.noteStale(row, column)
     grid.set(
       row,
       column,
@@ -98,7 +123,7 @@ export function createWorksheetHandler(grid: Pick<GridBuilder, 'set'>, reader: X
           if (inCell) startCell(attributes)
           return
         case CONTENT_DEPTH:
-          if (inCell) startContent(name)
+          if (inCell) startContent(name, attributes)
           return
         default:
           if (inCell && content === 'inline') inlineString.open(name, depth - CONTENT_DEPTH)

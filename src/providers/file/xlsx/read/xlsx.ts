@@ -29,7 +29,7 @@ export async function decodeXlsx(bytes: Uint8Array, options: XlsxOptions): Promi
             uses1904,
             cellFormats: await readCellFormats(archive, stylesPath),
           })
-    return readWorksheet(archive, tab.path, reader)
+    return readWorksheet(archive, tab.path, reader, workbook.staleResults)
   })
 }
 

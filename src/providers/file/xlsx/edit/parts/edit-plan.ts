@@ -21,6 +21,8 @@ export interface EditPlan {
   shift: RowShift
   writes: Map<number, RowWrite>
   results: ChangeResult[]
+  /** Of each result: the number that its row had in the sheet as it was; null for additions. */
+  rowsOfResults: (number | null)[]
 }
 
 /**
@@ -37,6 +39,7 @@ export function planChanges(
   const gone: number[] = []
   const writes = new Map<number, RowWrite>()
   const results: ChangeResult[] = []
+  const rowsOfResults: (number | null)[] = []
 
   const originalNumber = (rowNumber: number): number => {
     let original = rowNumber
@@ -104,12 +107,14 @@ export function planChanges(
         return { changeAt, reason: 'file', details: `An Excel sheet has room for ${MAX_ROWS} rows.` }
       }
       results.push(add(change.rows, changeAt))
+      rowsOfResults.push(null)
       continue
     }
     const { rowNumber } = change
     if (!(rowNumber >= 2 && rowNumber <= rows.length)) {
       return { changeAt, reason: 'row', details: `There is no row ${rowNumber}.` }
     }
+    rowsOfResults.push(originalNumber(rowNumber))
     if (change.kind === 'delete') {
       const original = originalNumber(rowNumber)
       deleted.set(original, { changeAt, askedNumber: rowNumber })
@@ -125,7 +130,7 @@ export function planChanges(
     withoutBlankEnd(rows)
   }
   for (const row of deleted.keys()) writes.delete(row)
-  return { shift: new RowShift(deleted), writes, results }
+  return { shift: new RowShift(deleted), writes, results, rowsOfResults }
 }
 
 type CellValue = [column: number, value: Cell]

@@ -31,6 +31,8 @@ export async function followChanges(
   workbook: Workbook,
   tab: WorkbookTab,
   plan: EditPlan,
+  /** Other tabs that have changed already, by path. */
+  otherTabs: ReadonlyMap<string, XmlPart>,
 ): Promise<XmlPart[]> {
   const formulaShift = { tab: tab.name, shift: plan.shift }
   const attachments = await readRelationships(archive, tab.path)
@@ -48,9 +50,11 @@ export async function followChanges(
       // One that is named and absent has no anchors that could have to follow.
       if (type === 'drawing' && archive.has(path)) changed.push(await shiftDrawing(archive, path, plan.shift))
     }
-    changed.push(...(await followDeletions(archive, workbook, tab, formulaShift)))
+    changed.push(...(await followDeletions(archive, workbook, tab, formulaShift, otherTabs)))
   }
-  return changed.filter((part) => part !== undefined)
+  const followed = changed.filter((part) => part !== undefined)
+  const paths = new Set(followed.map(({ path }) => path))
+  return [...followed, ...[...otherTabs.values()].filter(({ path }) => !paths.has(path))]
 }
 
 async function followDeletions(
@@ -58,6 +62,7 @@ async function followDeletions(
   workbook: Workbook,
   tab: WorkbookTab,
   formulaShift: FormulaShift,
+  otherTabs: ReadonlyMap<string, XmlPart>,
 ): Promise<(XmlPart | undefined)[]> {
   const { shift } = formulaShift
   const changed: (XmlPart | undefined)[] = []
@@ -79,7 +84,7 @@ async function followDeletions(
       const table = await openTable(archive, attachment.path)
       if (table) changed.push(changeForeignTable(table, other.name, formulaShift))
     }
-    changed.push(await followIntoTab(archive, other, formulaShift))
+    changed.push(await followIntoTab(archive, other, formulaShift, otherTabs.get(path)))
   }
   return changed
 }
@@ -104,8 +109,9 @@ async function followIntoTab(
   archive: ZipArchive,
   { name, path }: WorkbookTab,
   formulaShift: FormulaShift,
+  marked: XmlPart | undefined,
 ): Promise<XmlPart | undefined> {
-  const part = await readPartText(archive, path, MAX_INFLATED_BYTES)
+  const part = marked ?? (await readPartText(archive, path, MAX_INFLATED_BYTES))
   if (!mayName(part.text, formulaShift.tab)) return undefined
   const scan = scanSheet(part.text)
   const edits = new XmlEdits(part.text)

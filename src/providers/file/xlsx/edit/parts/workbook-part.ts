@@ -1,4 +1,5 @@
 import type { XmlPart } from '../../container/part.ts'
+import type { StaleResults } from '../../read/workbook.ts'
 import { type FormulaShift, shiftFormula } from '../formulas/formula-shift.ts'
 import { XmlEdits } from '../xml/xml-edits.ts'
 import { readXmlTree, type XmlElement } from '../xml/xml-tree.ts'
@@ -9,6 +10,8 @@ const BEFORE_CALCULATION = new Set(['sheets', 'functionGroups', 'externalReferen
 export interface WorkbookPartChange {
   /** Results that were stored may be outdated: whoever opens the workbook calculates them anew. */
   recalculates: boolean
+  /** Which of them are, where some are. */
+  stale: Exclude<StaleResults, 'none'> | null
   formulaShift: FormulaShift
 }
 
@@ -16,20 +19,30 @@ export interface WorkbookPartChange {
 export function changeWorkbookPart(part: XmlPart, change: WorkbookPartChange): XmlPart | undefined {
   const root = readXmlTree(part.text)
   const edits = new XmlEdits(part.text)
-  if (change.recalculates) recalculateOnOpening(root, edits)
+  if (change.recalculates) recalculateOnOpening(root, edits, change.stale)
   if (!change.formulaShift.shift.isEmpty) shiftNames(root, edits, change.formulaShift)
   return edits.isEmpty ? undefined : { ...part, text: edits.toText() }
 }
 
-function recalculateOnOpening(root: XmlElement, edits: XmlEdits): void {
+function recalculateOnOpening(root: XmlElement, edits: XmlEdits, stale: WorkbookPartChange['stale']): void {
   const calculation = root.child('calcPr')
+  const completed = stale === 'any' ? 'false' : '0'
   if (calculation) {
     if (calculation.attribute('fullCalcOnLoad') !== 'true')
       edits.setAttribute(calculation, 'fullCalcOnLoad', '1')
+    if (stale !== null && calculation.attribute('calcCompleted') !== 'false')
+      edits.setAttribute(calculation, 'calcCompleted', completed)
     return
   }
   const before = root.children.findLast(({ name }) => BEFORE_CALCULATION.has(name))
-  if (before) edits.insertAfter(before, `<${root.prefix}calcPr fullCalcOnLoad="1"/>`)
+  const mark = stale === null ? '' : ` calcCompleted="${completed}"`
+  if (before) edits.insertAfter(before, `<${root.prefix}calcPr fullCalcOnLoad="1"${mark}/>`)
+}
+
+/** Formulas by the names that the workbook gives them, in small letters. */
+export function definedNamesIn({ text }: XmlPart): Map<string, string> {
+  const names = readXmlTree(text).child('definedNames')?.children ?? []
+  return new Map(names.map((name) => [name.attribute('name')?.toLowerCase() ?? '', name.text]))
 }
 
 function shiftNames(root: XmlElement, edits: XmlEdits, formulaShift: FormulaShift): void {

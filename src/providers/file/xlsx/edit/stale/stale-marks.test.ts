@@ -1,0 +1,167 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import type { Change } from '../../../../../sheets/change.ts'
+import { decodeXlsx } from '../../read/xlsx.ts'
+import { unzip } from '../../workbook.fixture.ts'
+import { formula, sheet, workbook } from '../deletion.fixture.ts'
+import { SHEET } from '../edit.fixture.ts'
+import { editXlsx } from '../edit.ts'
+import { precedentsOf } from './precedents.ts'
+
+const OTHER = 'xl/worksheets/sheet1.xml'
+const change = (rowNumber: number, columnIndex: number, value: number): Change => ({
+  kind: 'update',
+  rowNumber,
+  cells: [{ columnIndex, value }],
+})
+
+async function edited(bytes: Uint8Array, ...changes: Change[]) {
+  const outcome = await editXlsx(bytes, undefined, changes)
+  assert.ok('bytes' in outcome, JSON.stringify(outcome))
+  const parts = new Map([...unzip(outcome.bytes)].map(([name, data]) => [name, String(data)]))
+  return { ...outcome, parts }
+}
+
+/** The cells of a part whose formulas say that they have to be calculated. */
+function markedIn(part: string | undefined): string[] {
+  return Array.from((part ?? '').matchAll(/<c r="([A-Z]+\d+)"[^>]*><f ca="1"/g), ([, cell]) => cell ?? '')
+}
+
+describe('what rests on a changed cell is marked', () => {
+  const rows = {
+    2: formula('B2', 'A2*2') + formula('C2', 'B2+1'),
+    3: formula('B3', 'A3*2') + formula('C3', 'B3+1'),
+    4: formula('B4', 'SUM(A2:A10)'),
+    5: formula('B5', 'PI()*2'),
+  }
+
+  test('directly, through others, and on other tabs; and nothing else', async () => {
+    const others = [
+      { name: 'Other', rows: sheet({ 1: formula('B1', 'SUM(Data!C:C)'), 2: formula('B2', 'A1+1') }) },
+    ]
+    const { parts, results, bytes } = await edited(workbook(sheet(rows), others), change(3, 0, 1000))
+    assert.deepEqual(markedIn(parts.get(SHEET)), ['B3', 'C3', 'B4'])
+    assert.deepEqual(markedIn(parts.get(OTHER)), ['B1'])
+    assert.match(parts.get('xl/workbook.xml') ?? '', /<calcPr fullCalcOnLoad="1" calcCompleted="0"\/>/)
+    assert.deepEqual(results[0]?.stale, { columns: [1, 2], cells: 4 })
+    const own = await decodeXlsx(bytes, {})
+    assert.deepEqual(
+      own.stale,
+      new Map([
+        [2, new Set([1, 2])],
+        [3, new Set([1])],
+      ]),
+    )
+    assert.deepEqual((await decodeXlsx(bytes, { tab: 'Other' })).stale, new Map([[0, new Set([1])]]))
+    assert.deepEqual((await decodeXlsx(bytes, { values: 'formatted' })).stale, own.stale)
+  })
+
+  test('again, where other results were outdated before', async () => {
+    const first = await edited(workbook(sheet(rows)), change(3, 0, 1000))
+    const second = await edited(first.bytes, change(2, 5, 1))
+    assert.equal(second.results[0]?.stale, undefined)
+    assert.deepEqual(markedIn(second.parts.get(SHEET)), ['B3', 'C3', 'B4'])
+    const third = await edited(first.bytes, change(3, 5, 1))
+    assert.deepEqual(third.results[0]?.stale, { columns: [1, 2], cells: 0 }, 'the row shows them')
+  })
+
+  test('not by a value that is there already', async () => {
+    const { parts, results } = await edited(workbook(sheet(rows)), change(3, 0, 3))
+    assert.deepEqual(markedIn(parts.get(SHEET)), [])
+    assert.equal(results[0]?.stale, undefined)
+  })
+
+  test('by rows that are added and deleted', async () => {
+    const added = await edited(workbook(sheet({ 4: formula('B4', 'SUM(A:A)') })), {
+      kind: 'add',
+      rows: [[1]],
+    })
+    assert.deepEqual(added.results[0]?.stale, { columns: [], cells: 1 })
+    const deleted = await edited(workbook(sheet(rows)), { kind: 'delete', rowNumber: 7 })
+    assert.deepEqual(markedIn(deleted.parts.get(SHEET)), ['B4'])
+    assert.match(deleted.parts.get(SHEET) ?? '', /<f ca="1">SUM\(A2:A9\)/)
+    const others = [{ name: 'Other', rows: sheet({ 1: formula('B1', 'SUM(Data!A5:A9)') }) }]
+    const beside = await edited(workbook(sheet(), others), { kind: 'delete', rowNumber: 7 })
+    assert.match(beside.parts.get(OTHER) ?? '', /<f ca="1">SUM\(Data!A5:A8\)/)
+  })
+
+  test('shared and array formulas, names, and what cannot be told', async () => {
+    const odd = {
+      2: '<c r="B2"><f t="shared" ref="B2:B4" si="0">A2*2</f><v>0</v></c>',
+      3: '<c r="B3"><f t="shared" si="0"/><v>0</v></c>',
+      4: '<c r="B4"><f t="shared" si="0"/><v>0</v></c>',
+      5: '<c r="B5"><f t="array" ref="B5:C6" ca="0">A3:A4*2</f><v>0</v></c><c r="C5"><v>0</v></c>',
+      7: formula('B7', 'Price*2') + formula('C7', 'INDIRECT("A"&3)'),
+      8: formula('C8', 'Orders[[#This Row],[Price]]*2'),
+      9: formula('B9', 'Unknown+1') + formula('C9', 'IF(TRUE,"A3",#N/A)'),
+      10: formula('B10', 'Orders[Price]'),
+    }
+    const names = '<definedNames><definedName name="PRICE">Data!$A$3</definedName></definedNames>'
+    const { parts } = await edited(workbook(sheet(odd), [], [], names), change(3, 0, 1000))
+    const text = parts.get(SHEET) ?? ''
+    assert.deepEqual(markedIn(text), ['B3', 'B7', 'C7', 'B9', 'B10'])
+    assert.match(text, /<f t="array" ref="B5:C6" ca="1">/)
+  })
+
+  test('a chain of five thousand, upwards and downwards, in time', async () => {
+    const last = 5_000
+    const row = (number: number) =>
+      `<row r="${number}"><c r="A${number}"><v>1</v></c>` +
+      `${formula(`B${number}`, number === 2 ? 'A2' : `B${number - 1}+A${number}`)}` +
+      `${formula(`C${number}`, number === last ? `A${last}` : `C${number + 1}+1`)}` +
+      `${formula(`D${number}`, `SUM(A$2:A${number})`)}</row>`
+    const rowsText = Array.from({ length: last - 1 }, (_, at) => row(at + 2)).join('')
+    const text = `<worksheet><sheetData><row r="1"><c r="A1"><v>0</v></c></row>${rowsText}</sheetData></worksheet>`
+    const startMs = performance.now()
+    const { results } = await edited(workbook(text), change(2, 0, 5), change(last, 0, 5))
+    assert.equal(results[0]?.stale?.cells, 3 * (last - 1))
+    assert.ok(performance.now() - startMs < 20_000)
+  })
+})
+
+test('a tab that cannot be looked through makes every result one that may be outdated', async () => {
+  const others = [
+    { name: 'Broken', rows: '<worksheet><sheetData><row><c><f>A1</f>' },
+    { name: 'Third', rows: sheet({ 1: formula('B1', '1+1') }) },
+  ]
+  const bytes = workbook(sheet(), others)
+  const { parts, bytes: after } = await edited(bytes, change(3, 0, 1000))
+  assert.match(parts.get('xl/workbook.xml') ?? '', /calcCompleted="false"/)
+  assert.deepEqual((await decodeXlsx(after, { tab: 'Third' })).stale, new Map([[0, new Set([1])]]))
+})
+
+test('a formula that was never calculated is known to be empty for that reason', async () => {
+  const cells = '<c r="B2"><f>A2*2</f></c><c r="C2" t="str"><f>""</f><v></v></c>'
+  assert.deepEqual((await decodeXlsx(workbook(sheet({ 2: cells })), {})).stale, new Map([[1, new Set([1])]]))
+})
+
+test('what a formula looks at', () => {
+  const names = new Map([
+    ['rate', 'Data!$B$1'],
+    ['loop', 'loop+1'],
+  ])
+  const cases: [formula: string, ranges: string[], isUnclear: boolean][] = [
+    ['A1+$B$2', ['own 1:1 1:1', 'own 2:2 2:2'], false],
+    ['SUM(A1:B9,Other!C:C)', ['own 1:9 1:2', 'other 1:1048576 3:3'], false],
+    ['Jan:Dec!A1', ['* 1:1 1:1'], false],
+    ['[1]Data!A1+1', [], false],
+    ['rate*2', ['data 1:1 2:2'], false],
+    ['loop', [], true],
+    ['"A1"&TRUE&#REF!&1E+05', [], false],
+    ['_xlfn.XLOOKUP(A1,B:B,C:C)', ['own 1:1 1:1', 'own 1:1048576 2:2', 'own 1:1048576 3:3'], false],
+    ["'my ''tab'!A1", ["my 'tab 1:1 1:1"], false],
+    ['Orders[[#This Row],[Price]]', ['own 7:7 1:16384'], false],
+    ['SUM(Orders[Price])', [], true],
+    ['OFFSET(A1,1,0)', ['own 1:1 1:1'], true],
+    ['SUMIF(A1:A9,1,B1)', ['own 1:9 1:1', 'own 1:1048576 2:16384'], false],
+    ['LOG10(A1)', ['own 1:1 1:1'], false],
+  ]
+  for (const [text, ranges, isUnclear] of cases) {
+    const found = precedentsOf(text, 'own', 7, names)
+    const shown = found.ranges.map(
+      ({ tab, firstRow, lastRow, firstColumn, lastColumn }) =>
+        `${tab} ${firstRow}:${lastRow} ${firstColumn}:${lastColumn}`,
+    )
+    assert.deepEqual([shown, found.isUnclear], [ranges, isUnclear], text)
+  }
+})

@@ -1,0 +1,120 @@
+import { ProviderFailure } from '../../../../../sheets/provider-failure.ts'
+import { MAX_COLUMNS, MAX_INFLATED_BYTES } from '../../container/limits.ts'
+import { readPartText, type XmlPart } from '../../container/part.ts'
+import type { ZipArchive } from '../../container/zip.ts'
+import type { Workbook, WorkbookTab } from '../../read/workbook.ts'
+import { isOneCell } from '../formulas/range.ts'
+import type { EditPlan } from '../parts/edit-plan.ts'
+import { XmlEdits } from '../xml/xml-edits.ts'
+import { dependentsOf } from './dependents.ts'
+import { type FormulaCell, formulaCellsIn } from './formula-cells.ts'
+import type { DefinedNames, TabRange } from './precedents.ts'
+
+/** Which results a change leaves behind, and the parts that say so. */
+export interface StaleMarks {
+  /** How many cells of the workbook rest on what is changed. */
+  cells: number
+  /** Not all tabs could be looked through, so any result may be one of them. */
+  isUnbounded: boolean
+  /** The columns, from 0, whose results in this row of the edited tab, as it was, are outdated by now. */
+  columnsOf(row: number): number[]
+  /** The edited tab's text with its marks. */
+  text: string
+  /** Other tabs with theirs, by path. */
+  otherTabs: ReadonlyMap<string, XmlPart>
+}
+
+/**
+ * A stored result that rests on a changed cell is wrong until somebody calculates it. We do not (docs/decisions/029), so the file
+ * says which those are, in OOXML's own words: `ca` at the formula, "needs to be calculated the next time calculation is performed"
+ * (ECMA-376-1, 18.3.1.40). Whoever calculates and saves takes the marks away.
+ */
+export async function markStale(
+  archive: ZipArchive,
+  workbook: Workbook,
+  tab: WorkbookTab,
+  part: XmlPart,
+  names: DefinedNames,
+  plan: EditPlan,
+): Promise<StaleMarks> {
+  const own = formulaCellsIn(part.text)
+  const others: { tab: string; part: XmlPart; cells: FormulaCell[] }[] = []
+  let isUnbounded = false
+  for (const other of workbook.tabs) {
+    if (other.path === tab.path || !archive.has(other.path)) continue
+    try {
+      const otherPart = await readPartText(archive, other.path, MAX_INFLATED_BYTES)
+      const cells = formulaCellsIn(otherPart.text)
+      if (cells.length > 0) others.push({ tab: other.name, part: otherPart, cells })
+    } catch (error) {
+      if (!(error instanceof ProviderFailure)) throw error
+      isUnbounded = true
+    }
+  }
+  const changed = changedRanges(tab.name, plan)
+  const dependents = dependentsOf(changed, [{ tab: tab.name, cells: own }, ...others], names)
+  const isLeft = ({ row, column }: FormulaCell): boolean =>
+    !plan.shift.isDeleted(row) && !plan.writes.get(row)?.cells.has(column - 1)
+  const ownStale = own.filter((cell) => dependents.has(cell) && isLeft(cell))
+  const othersStale = others.map(({ part: otherPart, cells }) => ({
+    part: otherPart,
+    stale: cells.filter((cell) => dependents.has(cell)),
+  }))
+  return {
+    cells: [ownStale, ...othersStale.map(({ stale }) => stale)].reduce((sum, stale) => sum + stale.length, 0),
+    isUnbounded: isUnbounded && changed.length > 0,
+    columnsOf: columnsByRow(own.filter((cell) => isLeft(cell) && (cell.isMarked || dependents.has(cell)))),
+    text: withMarks(part.text, ownStale),
+    otherTabs: new Map(
+      othersStale
+        .filter(({ stale }) => stale.some(({ isMarked }) => !isMarked))
+        .map(({ part: otherPart, stale }) => [
+          otherPart.path,
+          { ...otherPart, text: withMarks(otherPart.text, stale) },
+        ]),
+    ),
+  }
+}
+
+/** A cell that gets the value it has leaves every result as it is. */
+function changedRanges(tabName: string, { writes, shift }: EditPlan): TabRange[] {
+  const tab = tabName.toLowerCase()
+  const ranges: TabRange[] = shift.rows.map((row) => ({
+    tab,
+    firstRow: row,
+    lastRow: row,
+    firstColumn: 1,
+    lastColumn: MAX_COLUMNS,
+  }))
+  for (const [row, { cells, formerCells }] of writes) {
+    for (const [column, { value }] of cells) {
+      if ((formerCells[column] ?? null) === value) continue
+      ranges.push({ tab, firstRow: row, lastRow: row, firstColumn: column + 1, lastColumn: column + 1 })
+    }
+  }
+  return ranges
+}
+
+function withMarks(text: string, stale: readonly FormulaCell[]): string {
+  const edits = new XmlEdits(text)
+  for (const { isMarked, markFrom, markTo } of stale) {
+    if (!isMarked) edits.replace(markFrom, markTo, ' ca="1"')
+  }
+  return edits.isEmpty ? text : edits.toText()
+}
+
+function columnsByRow(cells: readonly FormulaCell[]): (row: number) => number[] {
+  const alone = Map.groupBy(
+    cells.filter(({ fills }) => isOneCell(fills)),
+    ({ row }) => row,
+  )
+  const filling = cells.filter(({ fills }) => !isOneCell(fills))
+  return (row) => {
+    const columns = (alone.get(row) ?? []).map(({ column }) => column - 1)
+    for (const { fills } of filling) {
+      if (row < fills.firstRow || row > fills.lastRow) continue
+      for (let column = fills.firstColumn; column <= fills.lastColumn; column++) columns.push(column - 1)
+    }
+    return columns
+  }
+}

@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict'
+import { writeFile } from 'node:fs/promises'
+import { test } from 'node:test'
+import { buildWorkbook } from '../../../src/providers/file/xlsx/workbook.fixture.ts'
+import { bearer, startRowport } from '../../harness.ts'
+
+const header = '<row r="1"><c r="A1" t="str"><v>n</v></c><c r="B1" t="str"><v>twice, ö</v></c></row>'
+const row = (number: number, n: number, twice: number) =>
+  `<row r="${number}"><c r="A${number}"><v>${n}</v></c><c r="B${number}"><f>A${number}*2</f><v>${twice}</v></c></row>`
+const workbookOf = (...rows: string[]) => buildWorkbook({ rows: header + rows.join('') })
+
+interface Body {
+  meta: { stale?: Record<string, number[]>; warnings?: string[] }
+  properties: Record<string, { description?: string }>
+}
+
+test('results that rest on what was written are told to be old, until they are calculated', async (t) => {
+  const rowport = await startRowport(t)
+  const key = bearer(await rowport.createKey())
+  const before = workbookOf(row(2, 2, 4), row(3, 3, 6))
+  const { formA, formB, path } = await rowport.connectFile('sums', 'sums.xlsx', before)
+  const get = async (address: string) => {
+    const answer = await rowport.get(address, key)
+    return {
+      warning: answer.headers.get('x-rowport-warning'),
+      etag: answer.headers.get('etag'),
+      body: (await answer.json()) as Body,
+    }
+  }
+  const clean = await get(formB)
+  assert.equal(clean.warning, null)
+  assert.deepEqual([clean.body.meta.warnings, clean.body.meta.stale], [undefined, undefined])
+
+  const patch = (address: string, body: string) =>
+    fetch(rowport.url + address, { method: 'PATCH', headers: { ...key, 'Idempotency-Key': address }, body })
+  const written = await patch(`${formB}/2`, '{"n":1000}')
+  const said =
+    'Formulas that rest on what was written are not calculated: 1 cell has an earlier result, until a spreadsheet program has opened and saved the workbook.'
+  assert.equal(written.headers.get('x-rowport-warning'), said)
+  assert.deepEqual(await written.json(), {
+    data: { n: 1000, 'twice, ö': 4 },
+    meta: { row: 2, stale: { 'twice, ö': [2] }, warnings: [said] },
+  })
+  const replayed = await patch(`${formB}/2`, '{"n":1000}')
+  assert.equal(replayed.headers.get('x-rowport-warning'), said)
+
+  const list = await get(formB)
+  const ofSheet =
+    'Formulas of this sheet were not calculated since the last write: 1 cell has an earlier result or none, until a spreadsheet program has opened and saved the workbook.'
+  assert.deepEqual([list.warning, list.body.meta.warnings], [ofSheet, [ofSheet]])
+  assert.deepEqual(list.body.meta.stale, { 'twice, ö': [2] })
+  assert.equal((await get(formA)).warning, ofSheet)
+  const csv = await rowport.get(`${formA}?format=csv`, key)
+  assert.equal(csv.headers.get('x-rowport-warning'), ofSheet)
+  assert.deepEqual((await get(`${formB}?n=3`)).body.meta.stale, undefined, 'not in these rows')
+  assert.deepEqual((await get(`${formB}/2`)).body.meta.stale, { 'twice, ö': [2] })
+  assert.match((await get(`${formA}/2`)).warning ?? '', /of this row/)
+  assert.equal((await get(`${formA}/3`)).warning, null)
+  const schema = await get(`${formA}/schema`)
+  assert.equal(
+    schema.body.properties['twice, ö']?.description,
+    'Results of formulas; in row 2 not calculated since the last write.',
+  )
+
+  const inFormA = await patch(`${formA}/3`, '{"n":5}')
+  const body = (await inFormA.json()) as { stale: unknown; warnings: string[] }
+  assert.deepEqual([body.stale, body.warnings], [{ 'twice, ö': [3] }, [said]])
+
+  const { etag } = await get(formB)
+  // A spreadsheet program has calculated and saved it; the results are what they were.
+  await writeFile(path, workbookOf(row(2, 1000, 4), row(3, 5, 6)))
+  const calculated = await rowport.get(formB, {
+    ...key,
+    'Cache-Control': 'no-cache',
+    'If-None-Match': etag ?? '',
+  })
+  assert.equal(calculated.status, 200)
+  assert.equal(calculated.headers.get('x-rowport-warning'), null)
+})
