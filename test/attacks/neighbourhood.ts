@@ -71,7 +71,9 @@ export async function startNeighbourhood(t: Test, kind: StoreKind): Promise<Neig
   }
   // Its processes end before what they work on.
   const place = await freshPlace(t)
-  const server = await place.start({ env: { ...env, HOST: '0.0.0.0' } })
+  // As `npm start` and the image set it.
+  const memory = { MALLOC_MMAP_THRESHOLD_: '65536' }
+  const server = await place.start({ env: { ...env, ...memory, HOST: '0.0.0.0' } })
   const rowport = createOperator(place, env)
   await rowport(['account', 'create', 'victim', '--plan', 'business'])
   await rowport([

@@ -3,6 +3,7 @@ import { buildRows } from '../rows/build-snapshot.ts'
 import type { Grid } from '../rows/grid.ts'
 import { indexBuffers, type MadeLater, rowBuffers, type Snapshot } from '../rows/snapshot.ts'
 import type { Handed } from '../threads/thread-jobs.ts'
+import { collectGarbage } from './collect-garbage.ts'
 
 export type ToDecode = Pick<Fetched, 'bytes' | 'decoder'> & Pick<FetchWish, 'values'>
 
@@ -14,6 +15,9 @@ export interface DecodeReply {
 
 /** So few are indexed sooner than a second message would be there. */
 const fewCells = 20_000
+
+/** A thread that has nothing to do collects nothing: the cells of a large file would stay until the next one. */
+const collectedFromBytes = 4 * 1024 * 1024
 
 type DecodeFunction = (bytes: Uint8Array, options: unknown) => Grid | Promise<Grid>
 
@@ -33,5 +37,7 @@ export async function decodeBytes(
   }
   sooner({ reply: { snapshot }, handOver: ofRows })
   const later = index()
+  // After the answer, which all of it was made for.
+  if (bytes.byteLength >= collectedFromBytes) setImmediate(collectGarbage)
   return { reply: { later }, handOver: indexBuffers(later.indexes) }
 }

@@ -2,13 +2,13 @@ import type { Clock } from '../../clock.ts'
 import type { Observe } from '../../reporting/observe.ts'
 import type { SheetRecord } from '../../store/sheets/sheets.ts'
 import type { Store } from '../../store/store.ts'
-import type { FetchedRows, FetchWish, Provider, ReadingTurn, WantedRows } from '../provider.ts'
+import type { Fetched, FetchedRows, FetchWish, Provider, ReadingTurn, WantedRows } from '../provider.ts'
 import { ProviderFailure } from '../provider-failure.ts'
 import type { Snapshot } from '../rows/snapshot.ts'
 import type { Column } from '../rows/table.ts'
 import type { Decoded, Decoding } from './decoding.ts'
 import type { FlightWish } from './flights.ts'
-import { type HeldSnapshot, type HeldSnapshots, nameOf } from './held-snapshots.ts'
+import { type ExpectedRows, type HeldSnapshot, type HeldSnapshots, nameOf } from './held-snapshots.ts'
 import type { SnapshotSharing, WantedSnapshot } from './snapshot-sharing.ts'
 
 type Values = FetchWish['values']
@@ -34,6 +34,9 @@ export interface FetchingParts {
   /** Where several instances read the same sheets. */
   sharing: SnapshotSharing | null
 }
+
+/** As JSON, with the header in each row, a CSV file has so many times its length, give or take; a workbook more. */
+const rowsOfBytes = 4
 
 type ReadRows = Decoded & Pick<HeldSnapshot, 'asOfMs' | 'checkedAtMs' | 'writeSeq'>
 
@@ -146,8 +149,9 @@ export function createFetching(parts: FetchingParts): Fetching {
     const asOfMs = clock.nowMs()
     const known = held.get(nameOf(record.id, values))
     const wish = { values, knownVersion: known?.version ?? null }
-    const fetch = (turn: ReadingTurn) => provider.fetch(record, wish, turn)
-    const decoded = await decoding.decode(record.accountId, fetch, { values })
+    const decoded = await expecting(record, values, (expectRows) =>
+      decoding.decode(record.accountId, fetchInto(expectRows), { values }),
+    )
     const isUnchanged = decoded === 'unchanged'
     const { snapshot, indexed, version } = isUnchanged ? unchanged(known) : decoded
     observe({
@@ -161,6 +165,35 @@ export function createFetching(parts: FetchingParts): Fetching {
     })
     const read = { snapshot, indexed, version, asOfMs, checkedAtMs: begunMs, writeSeq }
     return toHold(read, provider, record, values)
+
+    /** What is taken from a disk is expected when its turn has come, before it is in memory. */
+    function fetchInto(expectRows: (ofBytes: number) => void) {
+      return async (turn: ReadingTurn): Promise<Fetched | 'unchanged'> => {
+        const begin = async (bytes: number) => {
+          await turn.begin(bytes)
+          expectRows(bytes)
+        }
+        const fetched = await provider.fetch(record, wish, { ...turn, begin })
+        if (fetched !== 'unchanged') expectRows(fetched.bytes.byteLength)
+        return fetched
+      }
+    }
+  }
+
+  async function expecting<T>(
+    { id, accountId }: SheetRecord,
+    values: Values,
+    work: (expectRows: (ofBytes: number) => void) => Promise<T>,
+  ): Promise<T> {
+    let expected: ExpectedRows = { end() {} }
+    try {
+      return await work((ofBytes) => {
+        expected.end()
+        expected = held.expect(nameOf(id, values), accountId, ofBytes * rowsOfBytes)
+      })
+    } finally {
+      expected.end()
+    }
   }
 
   /** Equal rows keep their snapshot and its `as_of`, so a poller's ETag and bytes hold while nothing changes. */

@@ -149,11 +149,51 @@ test('bodies count for the account: with them it is above its share, and loses t
   assert.ok(!names().includes('greedy'))
 })
 
+test('rows that are about to be read take room before they are there, and until they are held', () => {
+  const { held, hold, names } = start(12 * kilobyte)
+  for (let n = 0; n < 3; n++) hold(`s${n}`, n)
+  const expected = held.expect('next', 'acc', 4 * kilobyte)
+  assert.deepEqual(names(), ['s1', 's2'])
+  hold('another', 5)
+  assert.deepEqual(names(), ['s2', 'another'], 'there are two of them, and what is being read')
+  expected.end()
+  expected.end()
+  hold('next', 6)
+  assert.deepEqual(names(), ['s2', 'another', 'next'])
+})
+
+test('rows that an account with more than its share is about to read drive out nobody else', () => {
+  const { held, holdFor, names } = start(40 * kilobyte, 10 * kilobyte)
+  for (let n = 0; n < 7; n++) holdFor(`small ${n}`, `small ${n}`, n)
+  holdFor('greedy', 'greedy', 10)
+  const expected = held.expect('next', 'greedy', 100 * kilobyte)
+  assert.equal(names().length, 7)
+  assert.ok(!names().includes('greedy'))
+  expected.end()
+  holdFor('small 7', 'small 7', 11)
+  assert.equal(names().length, 8)
+})
+
+test('what was dropped is given back when it is much, and rows that stay the same are not dropped', () => {
+  const { held, hold, givenBack } = start(32 * kilobyte)
+  const read = hold('s', 0)
+  for (let n = 0; n < 20; n++) held.hold('s', { ...read, checkedAtMs: n })
+  assert.equal(givenBack(), 0)
+  hold('s', 1)
+  assert.equal(givenBack(), 0, 'four kilobytes of thirty-two')
+  hold('s', 2)
+  assert.equal(givenBack(), 1)
+  for (let n = 0; n < 12; n++) hold(`s${n}`, n)
+  assert.equal(givenBack(), 3)
+})
+
 /** Without a share for accounts, one account has it all. */
 function start(maxBytes: number, maxAccountBytes = maxBytes) {
   const seen: Observation[] = []
   const observe = (observation: Observation) => void seen.push(observation)
-  const held = createHeldSnapshots({ maxBytes, maxAccountBytes, observe })
+  let givenBack = 0
+  const giveBack = () => void givenBack++
+  const held = createHeldSnapshots({ maxBytes, maxAccountBytes, observe, giveBack })
   const all = new Set<string>()
   const holdFor = (
     accountId: string,
@@ -188,6 +228,7 @@ function start(maxBytes: number, maxAccountBytes = maxBytes) {
     hold(name: string, lastUsedMs: number, isIndexed = true): HeldSnapshot {
       return holdFor('acc', name, lastUsedMs, 4 * kilobyte, isIndexed)
     },
+    givenBack: () => givenBack,
     names: () => [...all].filter((name) => held.get(name)),
     told() {
       const last = seen.findLast((each) => each.event === 'snapshots_held')

@@ -40,12 +40,22 @@ export interface KeptBodies {
 
 export interface HeldSnapshots {
   get(name: string): HeldSnapshot | undefined
+  /**
+   * Rows that are about to be read for an account take room before they are there: what must go for them goes first, and they
+   * count until `end`.
+   */
+  expect(name: string, accountId: string, bytes: number): ExpectedRows
   hold(name: string, read: HeldSnapshot): void
   /** Its indexes are there, and count from now on. */
   addIndexes(name: string, read: HeldSnapshot, indexed: IndexedSnapshot): void
   /** False where another has taken its place. */
   drop(name: string, read: HeldSnapshot): boolean
   newBodies(): KeptBodies
+}
+
+export interface ExpectedRows {
+  /** They are held now, or will not be. */
+  end(): void
 }
 
 /** Bodies that are kept of one snapshot: a stranger with many queries must not drive out what everyone asks for. */
@@ -57,7 +67,12 @@ export interface HeldSnapshotsParts {
   /** Nobody who has more than this drives out what is held for one who has less. */
   maxAccountBytes: number
   observe: Observe
+  /** Called when much was dropped: as long as nobody collects it, it is in memory beside what is held. */
+  giveBack(): void
 }
+
+/** So much of all that may be held is dropped before it is given back: to look for it costs a moment each time. */
+const shareOfDropped = 1 / 4
 
 /**
  * Snapshots in memory. Where there is no room, an account that holds more than its share loses what it has not used for
@@ -67,22 +82,43 @@ export function createHeldSnapshots({
   maxBytes,
   maxAccountBytes,
   observe,
+  giveBack,
 }: HeldSnapshotsParts): HeldSnapshots {
   const held = new Map<string, HeldSnapshot>()
+  const expected = new Set<{ accountId: string; bytes: number }>()
   /** Those of the snapshots above; others are on their way in or out. */
   const counted = new Set<KeptBodies>()
   let snapshotBytes = 0
   let bodyBytes = 0
+  let expectedBytes = 0
+  /** Since something was given back. */
+  let droppedBytes = 0
 
   return {
     get: (name) => held.get(name),
+    expect(name, accountId, wantedBytes) {
+      const rows = { accountId, bytes: Math.min(wantedBytes, maxBytes) }
+      expected.add(rows)
+      expectedBytes += rows.bytes
+      if (isOver()) {
+        makeRoom(name, accountId)
+        report()
+      }
+      return {
+        end() {
+          if (expected.delete(rows)) expectedBytes -= rows.bytes
+        },
+      }
+    },
     hold(name, read) {
-      drop(name)
+      const former = drop(name)
+      // Equal rows keep their snapshot.
+      if (former && former.snapshot !== read.snapshot) noteDropped(former)
       held.set(name, read)
       snapshotBytes += bytesOf(read)
       counted.add(read.bodies)
       bodyBytes += read.bodies.bytes
-      fitIn(name)
+      fitIn(name, read)
       report()
     },
     addIndexes(name, read, indexed) {
@@ -90,12 +126,13 @@ export function createHeldSnapshots({
       read.indexed = indexed
       if (held.get(name) !== read) return
       snapshotBytes += bytesOf(read) - beforeBytes
-      fitIn(name)
+      fitIn(name, read)
       report()
     },
     drop(name, read) {
       if (held.get(name) !== read) return false
       drop(name)
+      noteDropped(read)
       report()
       return true
     },
@@ -127,7 +164,7 @@ export function createHeldSnapshots({
           remove(oldest)
         }
         if (!counted.has(bodies)) return
-        if (isOver()) makeRoom(ownerOf(bodies))
+        if (isOver()) makeRoom(...ownerOf(bodies))
         if (isOver()) remove(name)
         report()
       },
@@ -146,29 +183,28 @@ export function createHeldSnapshots({
   }
 
   function isOver(): boolean {
-    return snapshotBytes + bodyBytes > maxBytes
+    return snapshotBytes + bodyBytes + expectedBytes > maxBytes
   }
 
-  function ownerOf(bodies: KeptBodies): string {
-    for (const [name, read] of held) if (read.bodies === bodies) return name
-    return ''
+  function ownerOf(bodies: KeptBodies): [name: string, accountId: string] {
+    for (const [name, read] of held) if (read.bodies === bodies) return [name, accountOf(read)]
+    return ['', '']
   }
 
   /** Whoever waits for it is served all the same. */
-  function fitIn(name: string): void {
-    makeRoom(name)
+  function fitIn(name: string, read: HeldSnapshot): void {
+    makeRoom(name, accountOf(read))
     if (isOver() && held.size > 1) dropForRoom(name)
   }
 
   /** As far as others must make room for this one. */
-  function makeRoom(name: string): void {
+  function makeRoom(name: string, accountId: string): void {
     while (isOver()) {
       const bytesByAccount = heldByAccount()
-      const isAbove = (read: HeldSnapshot) => (bytesByAccount.get(accountOf(read)) ?? 0) > maxAccountBytes
+      const isAbove = (its: string) => (bytesByAccount.get(its) ?? 0) > maxAccountBytes
       const others = [...held].filter(([other]) => other !== name)
-      const own = held.get(name)
-      const above = others.filter(([, read]) => isAbove(read))
-      const longest = longestUnused(above.length > 0 || (own && isAbove(own)) ? above : others)
+      const above = others.filter(([, read]) => isAbove(accountOf(read)))
+      const longest = longestUnused(above.length > 0 || isAbove(accountId) ? above : others)
       if (longest === undefined) return
       dropForRoom(longest)
     }
@@ -176,27 +212,35 @@ export function createHeldSnapshots({
 
   function heldByAccount(): Map<string, number> {
     const byAccount = new Map<string, number>()
-    for (const read of held.values()) {
-      const accountId = accountOf(read)
-      const its = bytesOf(read) + read.bodies.bytes
-      byAccount.set(accountId, (byAccount.get(accountId) ?? 0) + its)
-    }
+    const count = (accountId: string, bytes: number) =>
+      byAccount.set(accountId, (byAccount.get(accountId) ?? 0) + bytes)
+    for (const read of held.values()) count(accountOf(read), bytesOf(read) + read.bodies.bytes)
+    for (const { accountId, bytes } of expected) count(accountId, bytes)
     return byAccount
   }
 
   function dropForRoom(name: string): void {
-    const read = held.get(name)
-    if (read) observe({ event: 'snapshot_dropped', bytes: bytesOf(read) })
-    drop(name)
+    const read = drop(name)
+    if (!read) return
+    observe({ event: 'snapshot_dropped', bytes: bytesOf(read) })
+    noteDropped(read)
   }
 
-  function drop(name: string): void {
+  function drop(name: string): HeldSnapshot | null {
     const former = held.get(name)
-    if (!former) return
+    if (!former) return null
     held.delete(name)
     snapshotBytes -= bytesOf(former)
     counted.delete(former.bodies)
     bodyBytes -= former.bodies.bytes
+    return former
+  }
+
+  function noteDropped(read: HeldSnapshot): void {
+    droppedBytes += bytesOf(read) + read.bodies.bytes
+    if (droppedBytes < maxBytes * shareOfDropped) return
+    droppedBytes = 0
+    giveBack()
   }
 
   function report(): void {

@@ -7,6 +7,7 @@ import type { FetchedRows, FetchWish, WantedRows } from '../provider.ts'
 import type { IndexedSnapshot, Snapshot } from '../rows/snapshot.ts'
 import type { Column } from '../rows/table.ts'
 import { createBackgroundRefresh } from './background-refresh.ts'
+import { collectGarbage } from './collect-garbage.ts'
 import { createFetching, type FetchingParts } from './fetching.ts'
 import { createFlights, type FlightWish, type SheetAtSeq } from './flights.ts'
 import { isFresh, mayAwaitItsTurn, reasonToOutlast } from './freshness.ts'
@@ -68,6 +69,7 @@ export function createReading({
     maxBytes: maxHeldBytes,
     maxAccountBytes: (maxHeldBytes * shares.snapshot_percent) / 100,
     observe,
+    giveBack: collectGarbage,
   })
   const failures = createStandingFailures()
   const background = createBackgroundRefresh()

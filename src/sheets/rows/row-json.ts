@@ -59,7 +59,7 @@ export function writeList(
   const writeRows = (isPlain ? createObjectsWriter : createRowsWriter)(columns, emptyCell)
   const boundary = Buffer.from(`},${keyPrefixes(columns)[0]}`)
   const rowStarts = new Uint32Array(rows.length + 1)
-  let list = Buffer.from('[]')
+  let list: Buffer<ArrayBuffer> = Buffer.allocUnsafeSlow(2).fill('[]')
   let end = 1
   let from = 0
   let batchRows = 1
@@ -70,7 +70,7 @@ export function writeList(
     // `[row,row]` goes over the last bracket, and its own first one becomes the comma between.
     const start = from === 0 ? 0 : end
     const needed = start + text.length * maxBytesPerUnit
-    if (needed > list.length) list = grown(list, start, needed)
+    if (needed > list.length) list = grown(list, needed)
     end = start + list.write(text, start, 'utf8') - 1
     if (end + 1 > maxBytes) return null
     if (start > 0) list[start] = comma
@@ -82,10 +82,7 @@ export function writeList(
     batchRows = isPlain ? Math.min(Math.max(1, fittingRows), maxBatchRows, batch.length * 2) : 1
   }
   rowStarts[rows.length] = end + 1
-  return {
-    listJson: new Uint8Array(list.buffer.slice(list.byteOffset, list.byteOffset + end + 1)),
-    rowStarts,
-  }
+  return { listJson: new Uint8Array(list.buffer.transfer(end + 1)), rowStarts }
 }
 
 type RowsWriter = (rows: readonly (readonly Cell[])[]) => string | null
@@ -125,8 +122,7 @@ function createObjectsWriter(columns: readonly Column[], emptyCell: EmptyCell): 
   }
 }
 
-function grown(text: Buffer<ArrayBuffer>, used: number, needed: number): Buffer<ArrayBuffer> {
-  const larger = Buffer.allocUnsafeSlow(Math.max(needed, text.length * 2))
-  text.copy(larger, 0, 0, used)
-  return larger
+/** By handing over, so that the shorter one is gone at once, and not when somebody collects: they are as long as all rows. */
+function grown(text: Buffer<ArrayBuffer>, needed: number): Buffer<ArrayBuffer> {
+  return Buffer.from(text.buffer.transfer(Math.max(needed, text.length * 2)))
 }
