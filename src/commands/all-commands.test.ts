@@ -110,7 +110,7 @@ test('what cannot be done is said in a sentence', async () => {
     [`sheet connect nobody/stock --file ${products}`, /^rowport: there is no account "nobody"\n$/],
     [`sheet connect acme/Stock --file ${products}`, /^rowport: "Stock" cannot stand in an address/],
     ['sheet connect acme/x --file nowhere.csv', /^rowport: there is no file "\/.*\/nowhere\.csv"\n$/],
-    [`sheet connect acme/x --file ${notSheets}`, /notes\.md" is neither a CSV file nor an Excel workbook/],
+    [`sheet connect acme/x --file ${notSheets}`, /notes\.md" is neither a CSV file nor a workbook/],
     [`sheet connect acme/x --file ${foreign}`, /^rowport: .*not an? .*\n$/],
     [
       `sheet connect acme/x --file ${headless}`,

@@ -73,7 +73,7 @@ function fileAt(
 ): Spreadsheet | Problem {
   if (!existsSync(file)) return new Problem(`there is no file "${file}"`)
   if (!kindOf(file))
-    return new Problem(`"${file}" is neither a CSV file nor an Excel workbook (.csv, .tsv, .xlsx)`)
+    return new Problem(`"${file}" is neither a CSV file nor a workbook (.csv, .tsv, .xlsx, .ods)`)
   if (tab !== undefined && kindOf(file) === 'csv')
     return new Problem('a CSV file has no tabs; leave --tab out')
   if (encoding === undefined) return { provider: 'file', ...locateFile(file, tab ?? null) }

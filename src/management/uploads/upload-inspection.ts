@@ -44,13 +44,13 @@ export function createUploadInspection(
       const { source } = locateFile(path, null)
       const connected = sheets.filter((sheet) => sheet.source === source).map(({ slug }) => slug)
       const file = { name, bytes: size, modifiedAtMs: Math.round(mtimeMs), sheets: connected }
-      if (kindOf(name) !== 'xlsx') return { ...file, tabs: null, problem: null }
+      if (kindOf(name) === 'csv') return { ...file, tabs: null, problem: null }
       const found = await tabs.of(accountId, path)
       if ('tabs' in found) return { ...file, tabs: found.tabs, problem: null }
       return { ...file, tabs: null, problem: 'notNow' in found ? found.notNow : found.notAWorkbook }
     },
     async problemWithWorkbook(accountId, path) {
-      if (kindOf(path) !== 'xlsx') return null
+      if (kindOf(path) === 'csv') return null
       const found = await tabs.of(accountId, path)
       return 'notAWorkbook' in found ? new Problem(found.notAWorkbook, { kind: 'provider' }) : null
     },

@@ -25,10 +25,9 @@ function firstOf(text: string, characters: number): string {
   return Array.from(text).slice(0, Math.max(0, characters)).join('')
 }
 
-export const notASheet = new Problem(
-  'This is neither a CSV file nor an Excel workbook (.csv, .tsv, .xlsx).',
-  { field: 'file' },
-)
+export const notASheet = new Problem('This is neither a CSV file nor a workbook (.csv, .tsv, .xlsx, .ods).', {
+  field: 'file',
+})
 const nameTooLong = new Problem(
   `The name of the file is too long: it may take ${maxNameBytes} bytes, which are about ${Math.floor((maxNameBytes - longestEnding) / 3)} Chinese or Japanese characters. Give it a shorter one.`,
   { field: 'file' },

@@ -1,3 +1,5 @@
+import type { FileKind } from '../../providers/file/file-location.ts'
+import { listOdsTabs } from '../../providers/file/ods/ods.ts'
 import { listXlsxTabs } from '../../providers/file/xlsx/read/xlsx.ts'
 import { ProviderFailure } from '../../sheets/provider-failure.ts'
 import type { Grid } from '../../sheets/rows/grid.ts'
@@ -6,9 +8,9 @@ import type { Grid } from '../../sheets/rows/grid.ts'
  * The tabs of a workbook as a table, so that a worker can find them: a hostile file costs a worker, not the server. That it
  * is no workbook is an answer as well. So whatever else fails on the way says nothing about the file.
  */
-export async function decodeTabNames(bytes: Uint8Array): Promise<Grid> {
+export async function decodeTabNames(bytes: Uint8Array, { kind }: { kind: FileKind }): Promise<Grid> {
   try {
-    const names = await listXlsxTabs(bytes)
+    const names = await (kind === 'ods' ? listOdsTabs : listXlsxTabs)(bytes)
     return { rows: [['tab'], ...names.map((name) => [name])] }
   } catch (error) {
     if (!(error instanceof ProviderFailure)) throw error

@@ -1,5 +1,6 @@
 import { readFile, stat } from 'node:fs/promises'
 import { TooManyAtOnce } from '../../errors.ts'
+import { kindOf } from '../../providers/file/file-location.ts'
 import { ProviderFailure } from '../../sheets/provider-failure.ts'
 import type { Decoding } from '../../sheets/reading/decoding.ts'
 
@@ -56,7 +57,7 @@ export function createWorkbookTabs(decoding: Decoding): WorkbookTabs {
     bytes: number,
   ): Promise<{ tab?: unknown; problem?: unknown }[]> {
     const module = new URL('./uploaded-tabs.ts', import.meta.url).href
-    const decoder = { module, name: 'decodeTabNames', options: {} }
+    const decoder = { module, name: 'decodeTabNames', options: { kind: kindOf(path) } }
     const { snapshot } = await decoding.decode(accountId, async (turn) => {
       await turn.begin(bytes)
       return { bytes: await readFile(path), version: '', decoder }

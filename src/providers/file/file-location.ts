@@ -5,13 +5,13 @@ import type { SingleByteEncoding } from './csv/encoding/single-byte.ts'
 /** Where a sheet's file is, as the store keeps it. */
 export interface FileLocation {
   path: string
-  /** XLSX only; absent = the first tab. */
+  /** Not of CSV; absent = the first tab. */
   tab?: string
   /** CSV only: what the file is in where it is not Unicode; absent = told by its bytes. */
   encoding?: SingleByteEncoding
 }
 
-export type FileKind = 'csv' | 'xlsx'
+export type FileKind = 'csv' | 'xlsx' | 'ods'
 
 const kindByExtension = new Map<string, FileKind>([
   ['.csv', 'csv'],
@@ -19,6 +19,7 @@ const kindByExtension = new Map<string, FileKind>([
   ['.txt', 'csv'],
   ['.xlsx', 'xlsx'],
   ['.xlsm', 'xlsx'],
+  ['.ods', 'ods'],
 ])
 
 export function parseFileLocation(location: string): FileLocation {

@@ -65,6 +65,7 @@ export function createFileProvider({ editing, problemWithLength, ...parts }: Fil
     async prepare({ accountId, location }, changes, version) {
       const place = locate(location)
       const { path } = place
+      if (kindOf(path) === 'ods') return readOnly
       const stamp = await failing('read', () => settling.untilWritable(path, idleTimers))
       const made = await inTurn(accountId, bytesIn(stamp), (edit) =>
         makeReplacement(place, changes, { version, stamp }, edit),
@@ -135,13 +136,19 @@ export function createFileProvider({ editing, problemWithLength, ...parts }: Fil
   }
 }
 
+/** Changing one to the byte, as with workbooks, would be an editor of its own. */
+const readOnly: Unfit = {
+  changeAt: 0,
+  reason: 'file',
+  details: 'OpenDocument spreadsheets (.ods) are read, not written to. Save it as .xlsx to write to it.',
+}
+
 function decoderFor({ path, tab, encoding }: FileLocation, values: FetchWish['values']): Decoder {
-  return kindOf(path) === 'xlsx'
-    ? {
-        module: moduleAt('./xlsx/read/xlsx.ts'),
-        name: 'decodeXlsx',
-        options: { values, ...(tab && { tab }) },
-      }
+  const options = { values, ...(tab && { tab }) }
+  const kind = kindOf(path)
+  if (kind === 'ods') return { module: moduleAt('./ods/ods.ts'), name: 'decodeOds', options }
+  return kind === 'xlsx'
+    ? { module: moduleAt('./xlsx/read/xlsx.ts'), name: 'decodeXlsx', options }
     : { module: moduleAt('./csv/csv.ts'), name: 'decodeCsv', options: { values, encoding } }
 }
 
@@ -158,7 +165,7 @@ function moduleAt(path: string): string {
 function locate(location: string): FileLocation {
   const place = parseFileLocation(location)
   if (kindOf(place.path)) return place
-  throw new ProviderFailure('the file is neither a CSV file nor an Excel workbook (.csv, .tsv, .xlsx)')
+  throw new ProviderFailure('the file is neither a CSV file nor a workbook (.csv, .tsv, .xlsx, .ods)')
 }
 
 async function failing<T>(action: 'read' | 'write', work: () => Promise<T>): Promise<T> {

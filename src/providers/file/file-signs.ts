@@ -40,7 +40,7 @@ export async function readSigns(
 ): Promise<FileSigns> {
   if (size === 0) return { isSuspect: true, isAppended: false }
   await using file = await open(path)
-  if (kind === 'xlsx') {
+  if (kind === 'xlsx' || kind === 'ods') {
     // A workbook may well become shorter. What is whole ends with the directory of its parts.
     const end = await bytesAt(file, Math.max(0, size - zipEndBytes), Math.min(size, zipEndBytes))
     return { isSuspect: !end.includes(zipEnd), isAppended: false }

@@ -31,8 +31,8 @@ export function ChooseFile({ onChosen }: { onChosen(source: SheetSource): void }
     <div className="max-w-2xl space-y-6">
       <Card title="Upload a file">
         <p className="mb-4 text-sm text-soft">
-          A CSV file or an Excel workbook (.csv, .tsv, .xlsx), up to 50 MB. Rowport keeps a copy; later
-          changes to your own file do not arrive here. Replace the copy under{' '}
+          A CSV file or a workbook (.csv, .tsv, .xlsx, .ods), up to 50 MB. Rowport keeps a copy; later changes
+          to your own file do not arrive here. Replace the copy under{' '}
           <Link to="/files" className="text-accent underline underline-offset-2">
             Files
           </Link>{' '}
@@ -45,7 +45,7 @@ export function ChooseFile({ onChosen }: { onChosen(source: SheetSource): void }
           ref={input}
           id={inputId}
           type="file"
-          accept=".csv,.tsv,.txt,.xlsx"
+          accept=".csv,.tsv,.txt,.xlsx,.ods"
           className="sr-only"
           tabIndex={-1}
           onChange={({ target }) => {

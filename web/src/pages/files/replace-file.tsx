@@ -60,7 +60,7 @@ export function ReplaceFile({ file: former, onClose }: { file: FileChoice | null
       <input
         id={inputId}
         type="file"
-        accept=".csv,.tsv,.txt,.xlsx,.xlsm"
+        accept=".csv,.tsv,.txt,.xlsx,.xlsm,.ods"
         disabled={replace.isPending}
         onChange={({ target }) => {
           replace.reset()

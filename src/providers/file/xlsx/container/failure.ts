@@ -6,7 +6,10 @@ const SENTENCES = {
   notWorkbook: 'the file is not an Excel workbook; save the spreadsheet as .xlsx and connect that file',
   oldExcel: 'the file is in the old Excel format (.xls); save it as .xlsx and connect that file',
   binaryExcel: 'the file is in the binary Excel format (.xlsb); save it as .xlsx and connect that file',
-  openDocument: 'the file is an OpenDocument spreadsheet (.ods); save it as .xlsx and connect that file',
+  openDocument:
+    'the file is an OpenDocument spreadsheet (.ods) under another name; give it back its ending, or save it as .xlsx and connect that file',
+  notOpenDocument:
+    'the file is not an OpenDocument spreadsheet (.ods); save it as .ods or .xlsx and connect that file',
   password: 'the workbook is protected with a password; save it without one',
   incomplete: 'the workbook is incomplete, its end is missing; copy or upload it again',
   damaged: 'the workbook is damaged; open it in a spreadsheet program and save it again',

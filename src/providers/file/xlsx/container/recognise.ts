@@ -35,13 +35,18 @@ function hasStream(file: Buffer, name: string): boolean {
 }
 
 export async function refuseOpenDocument(archive: ZipArchive): Promise<void> {
-  if (!archive.has('mimetype')) return
-  let mimeType = ''
+  const type = await openDocumentType(archive)
+  if (type.startsWith('spreadsheet')) throw xlsxFailure('openDocument', type)
+}
+
+const OPEN_DOCUMENT = 'application/vnd.oasis.opendocument.'
+
+/** `spreadsheet`, `text` and so on; nothing where it is no OpenDocument. */
+export async function openDocumentType(archive: ZipArchive): Promise<string> {
+  if (!archive.has('mimetype')) return ''
   for await (const chunk of archive.read('mimetype', MAX_DIRECTORY_PART_BYTES)) {
-    mimeType += chunk.toString('latin1', 0, 100)
-    break
+    const mimeType = chunk.toString('latin1', 0, 100)
+    return mimeType.startsWith(OPEN_DOCUMENT) ? mimeType.slice(OPEN_DOCUMENT.length) : ''
   }
-  if (mimeType.startsWith('application/vnd.oasis.opendocument.spreadsheet')) {
-    throw xlsxFailure('openDocument', mimeType)
-  }
+  return ''
 }
