@@ -1,6 +1,7 @@
 import type { ErrorForm } from '../../errors.ts'
 import type { Operation } from '../../reporting/observe.ts'
 import type { OrderedJson } from '../../sheets/rows/schema/ordered-json.ts'
+import { folds } from '../../sheets/rows/sums/sums.ts'
 import { added, changed, exampleTime, listAnswer, oneRow, rowToWrite } from './answer-schemas.ts'
 import type { ErrorResponses } from './error-responses.ts'
 import {
@@ -47,13 +48,17 @@ const readHelp =
 
 const writeHelp =
   'With a header `Idempotency-Key` (a text of your own, a new one for each write) it is safe to send the same request again.'
+const sumsHelp =
+  `With \`aggregate=count(),sum(price)\` (${folds.join(', ')}) and \`group_by=category,month(day)\`, figures about the rows instead of ` +
+  'the rows; `distinct=city` counts each value. Cells that do not fit are left out and counted (`X-Ignored-Cells`).'
+
 const guardHelp = 'With `If-Match` (the `ETag` of the row) nothing is done unless the row is still that one.'
 
 export function rowsPath(sheet: SheetOperations): Json {
   const { form } = sheet
   const list = form === 'a' ? sheet.exampleRows : listExample(sheet)
   const read = {
-    description: `The rows, filtered, sorted and cut into pages as asked. ${readHelp}`,
+    description: `The rows, filtered, sorted and cut into pages as asked. ${sumsHelp} ${readHelp}`,
     parameters: [...readParameters('list', sheet.columns), ...sheet.filters, ...headersOfReads(sheet)],
     ...readSecurity(sheet),
   }

@@ -49,9 +49,9 @@ const described: Record<string, Json> = {
 
 /**
  * Not for a sheet's own description: with `values=formatted` rows have other types than it tells, and what answers in several
- * media types is taken for a stream by client generators. Its prose names them.
+ * media types is taken for a stream by client generators. Figures about rows are no rows. Its prose names them.
  */
-const onlyInProse = new Set(['format', 'escape_formulas', 'bom'])
+const onlyInProse = new Set(['format', 'escape_formulas', 'bom', 'aggregate', 'group_by', 'distinct'])
 
 /** `columns`: names to show as an example, where they are known. */
 export function readParameters(readable: Readable, columns: readonly string[] | null): OrderedJson[] {

@@ -2,15 +2,19 @@ import { Refusal } from '../../errors.ts'
 import { nearestName } from '../../sheets/rows/nearest-name.ts'
 import { filterOperators, operatorTable } from '../../sheets/rows/query/operators.ts'
 import type { Filter, Query, SortKey } from '../../sheets/rows/query/query.ts'
-import { type Column, rowNumberKey } from '../../sheets/rows/table.ts'
+import type { Column } from '../../sheets/rows/table.ts'
+import { type Find, finderOf, listed, meant, namesIn, unknownColumn } from './column-finder.ts'
 import { bracketsOf, isIgnored, listNameIn, operatorIn } from './parameter-name.ts'
 import { invalid, parametersOf, type ReadWish, shortened } from './read-wish.ts'
+import { type ResolvedSums, resolveSums } from './sums-wish.ts'
 
 /** A wish beside the header: columns by their position. */
 export interface ListQuery {
   query: Query
   /** null: all columns, in the order of the sheet. */
   fields: readonly number[] | null
+  /** Then `query.sort` and `fields` mean the columns of the result. */
+  sums?: ResolvedSums
 }
 
 export const wholeListQuery: ListQuery = {
@@ -29,12 +33,16 @@ export function resolveWish(wish: ReadWish, columns: readonly Column[]): ListQue
   const given = withListsJoined(wish, find)
   const filters = resolveFilters(given.filters, columns, find)
   if (filters instanceof Refusal) return filters
-  const sort = resolveSort(given.sort, columns, find)
+  const sums = wish.sums && resolveSums(wish.sums, columns)
+  if (sums instanceof Refusal) return sums
+  const shown = sums ? sums.columns : columns
+  const findShown = sums ? finderOf(shown) : find
+  const sort = resolveSort(given.sort, shown, findShown)
   if (sort instanceof Refusal) return sort
-  const fields = resolveFields(given.fields, columns, find)
+  const fields = resolveFields(given.fields, shown, findShown)
   if (fields instanceof Refusal) return fields
   const { search, limit, offset } = wish
-  return { query: { filters, search, sort, limit, offset }, fields }
+  return { query: { filters, search, sort, limit, offset }, fields, ...(sums && { sums }) }
 }
 
 /** `fields[]=a` and `sku[in][0]=b` are one value of a list each, unless a column has that very name. */
@@ -53,35 +61,6 @@ function withListsJoined(
     else joined.filters.push([name, value])
   }
   return joined
-}
-
-/** A column's position; null when there is none; a refusal when there are several. */
-type Find = (name: string) => number | Refusal | null
-
-const finders = new WeakMap<readonly Column[], Find>()
-
-function finderOf(columns: readonly Column[]): Find {
-  const known = finders.get(columns)
-  if (known) return known
-  const exact = new Map(columns.map(({ key }, at) => [key, at]))
-  const alike = Map.groupBy(columns.keys(), (at) => folded(columns[at]?.key ?? ''))
-  const find: Find = (name) => {
-    const at = exact.get(name)
-    if (at !== undefined) return at
-    const [first, ...others] = alike.get(folded(name)) ?? []
-    if (first === undefined) return null
-    if (others.length === 0) return first
-    const names = [first, ...others].map((each) => columns[each]?.key ?? '')
-    return invalid(
-      `"${shortened(name)}" could be ${listed(names)}; write it exactly as in the sheet, capitals included.`,
-    )
-  }
-  finders.set(columns, find)
-  return find
-}
-
-function folded(name: string): string {
-  return name.trim().toLowerCase()
 }
 
 function resolveFilters(
@@ -169,12 +148,6 @@ function resolveFields(
   return [...fields]
 }
 
-/** A name with a comma stands alone in its parameter, so the whole is tried first. */
-function namesIn(text: string, find: Find, whole: (name: string, find: Find) => unknown): string[] {
-  if (!text.includes(',') || whole(text, find) !== null) return [text.trim()]
-  return text.split(',').map((name) => name.trim())
-}
-
 function unknownParameter(name: string, columns: readonly Column[], find: Find): Refusal {
   const brackets = bracketsOf(name)
   const listName = listNameIn(name)
@@ -197,27 +170,4 @@ function unknownParameter(name: string, columns: readonly Column[], find: Find):
     `There is no column "${shortened(column)}" to filter by.${meant(nearest)} The columns are ${listed(keys)}. ` +
       `Other parameters are ${parameters.join(', ')}.`,
   )
-}
-
-function unknownColumn(name: string, parameter: 'sort' | 'fields', columns: readonly Column[]): Refusal {
-  const keys = columns.map(({ key }) => key)
-  if (name === '') return invalid(`"${parameter}" lacks a name. The columns are ${listed(keys)}.`)
-  if (name === rowNumberKey)
-    return invalid(`"${rowNumberKey}" is no column; "row_numbers=true" adds it to each row.`)
-  const nearest = nearestName(name.replace(/^-/, ''), keys)
-  return invalid(
-    `There is no column "${shortened(name)}" for "${parameter}".${meant(nearest)} The columns are ${listed(keys)}.`,
-  )
-}
-
-function meant(name: string | null): string {
-  return name === null ? '' : ` Did you mean "${shortened(name)}"?`
-}
-
-/** How many names help a reader; a thousand would not. */
-const maxListed = 50
-
-function listed(names: readonly string[]): string {
-  const shown = names.slice(0, maxListed).map((name) => `"${shortened(name)}"`)
-  return shown.join(', ') + (names.length > shown.length ? ` and ${names.length - shown.length} more` : '')
 }

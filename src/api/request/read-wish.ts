@@ -20,6 +20,15 @@ export interface ReadWish {
   filters: Parameters
   sort: readonly string[]
   fields: readonly string[]
+  /** null: the rows themselves. */
+  sums: SumsWish | null
+}
+
+/** Figures about the rows, as they were asked for. */
+export interface SumsWish {
+  aggregate: readonly string[]
+  groupBy: readonly string[]
+  distinct: readonly string[]
 }
 
 export const wholeList: ReadWish = {
@@ -34,6 +43,7 @@ export const wholeList: ReadWish = {
   filters: [],
   sort: [],
   fields: [],
+  sums: null,
 }
 
 /** What is read: each takes the parameters that mean something for it, and refuses the others. */
@@ -41,46 +51,42 @@ export type Readable = 'list' | 'row' | 'description'
 
 export const parametersOf: Record<Readable, readonly string[]> = {
   list: [
-    'q',
-    'sort',
-    'limit',
-    'offset',
-    'fields',
-    'row_numbers',
-    'values',
-    'format',
-    'escape_formulas',
-    'bom',
+    ...['q', 'sort', 'limit', 'offset', 'fields', 'row_numbers', 'values', 'format', 'escape_formulas', 'bom'],
+    ...['aggregate', 'group_by', 'distinct'],
   ],
   row: ['fields', 'row_numbers', 'values', 'format', 'escape_formulas', 'bom'],
   description: ['row_numbers', 'values'],
 }
+/** These may be given several times. */
+const several = ['sort', 'fields', 'aggregate', 'group_by', 'distinct'] as const
+type Several = Record<(typeof several)[number], string[]>
 /** Read elsewhere. */
 const everywhere = new Set(['api_key', 'row'])
 
 export function parseReadWish(parameters: Parameters, readable: Readable): ReadWish | Refusal {
   if (parameters === noParameters) return wholeList
   const single = new Map<string, string>()
-  const several: Record<'sort' | 'fields', string[]> = { sort: [], fields: [] }
+  const lists: Several = { sort: [], fields: [], aggregate: [], group_by: [], distinct: [] }
   const filters: (readonly [string, string])[] = []
   for (const parameter of parameters) {
     const [name, value] = parameter
     if (everywhere.has(name)) continue
     if (parametersOf[readable].includes(name)) {
-      if (name === 'sort' || name === 'fields') several[name].push(value)
+      const list = several.find((one) => one === name)
+      if (list) lists[list].push(value)
       else if ((single.get(name) ?? value) !== value)
         return invalid(`"${name}" was given twice, differently.`)
       else single.set(name, value)
     } else if (isIgnored(name) && !isBracketed(name)) {
     } else if (readable === 'row' && listNameIn(name) === 'fields') {
-      several.fields.push(value)
+      lists.fields.push(value)
     } else if (readable !== 'list') {
       return invalid(notForLists(name, readable))
     } else if (isBooleanFilter(name) && value !== 'true' && value !== 'false') {
       return invalid(`"${shortened(name)}" must be "true" or "false".`)
     } else filters.push(parameter)
   }
-  return wishOf(single, { ...several, filters })
+  return wishOf(single, lists, filters)
 }
 
 function isBooleanFilter(name: string): boolean {
@@ -90,9 +96,12 @@ function isBooleanFilter(name: string): boolean {
 
 function wishOf(
   single: ReadonlyMap<string, string>,
-  lists: Pick<ReadWish, 'sort' | 'fields' | 'filters'>,
+  { sort, fields, aggregate, group_by: groupBy, distinct }: Several,
+  filters: Parameters,
 ): ReadWish | Refusal {
-  const wish: ReadWish = { ...wholeList, ...lists, search: single.get('q') || null }
+  const isSums = aggregate.length + groupBy.length + distinct.length > 0
+  const sums = isSums ? { aggregate, groupBy, distinct } : null
+  const wish: ReadWish = { ...wholeList, sort, fields, filters, sums, search: single.get('q') || null }
   for (const name of ['limit', 'offset'] as const) {
     const given = single.get(name)
     if (given === undefined) continue
@@ -115,6 +124,8 @@ function wishOf(
   const bom = oneOf(single, 'bom', ['false', 'true'])
   if (bom instanceof Refusal) return bom
   wish.bom = bom === 'true'
+  if (sums && wish.rowNumbers) return invalid('"row_numbers" cannot be used here: sums are of many rows.')
+  if (sums && wish.values === 'formatted') return invalid('"values=formatted" cannot be used with sums.')
   return wish
 }
 

@@ -27,6 +27,8 @@ export interface ListFacts {
   /** The address of the next page; null on the last. */
   next: string | null
   asOfMs: number
+  /** Of figures about rows, which have no numbers: the cells that were left out, by the name of their column. */
+  ignored?: ReadonlyMap<string, number>
 }
 
 /**
@@ -93,11 +95,19 @@ function* metaChunks(
   snapshot: Snapshot,
   rows: RowChoice,
   { fields }: ListShape,
-  { total, limit, offset, next, asOfMs }: ListFacts,
+  { total, limit, offset, next, asOfMs, ignored }: ListFacts,
 ): Generator<Uint8Array> {
   const keys = snapshot.columns.map(({ key }) => key)
   const columns = JSON.stringify(fields ? fields.map((at) => keys[at]) : keys)
-  let text = `,"meta":{"total":${total},"count":${rows.count},"limit":${limit},"offset":${offset},"columns":${columns},"rows":[`
+  const further = next === null ? '' : `"next":${JSON.stringify(next)},`
+  const asOf = `${further}"as_of":"${new Date(asOfMs).toISOString()}"`
+  const end = `${warningMember(warningOfSheet(snapshot.stale))}}}`
+  const head = `,"meta":{"total":${total},"count":${rows.count},"limit":${limit},"offset":${offset},"columns":${columns}`
+  if (ignored) {
+    const members = [...ignored].map(([name, cells]) => `${JSON.stringify(name)}:${cells}`)
+    return yield Buffer.from(`${head},"ignored":{${members.join(',')}},${asOf}${end}`)
+  }
+  let text = `${head},"rows":[`
   for (let n = 0; n < rows.count; n++) {
     if (n > 0) text += ','
     text += snapshot.rowNumbers[positionAt(rows, n)]
@@ -105,13 +115,12 @@ function* metaChunks(
     yield Buffer.from(text)
     text = ''
   }
-  const further = next === null ? '' : `,"next":${JSON.stringify(next)}`
-  yield Buffer.from(`${text}]${further},"as_of":"${new Date(asOfMs).toISOString()}"`)
+  yield Buffer.from(`${text}],${asOf}`)
   const shown = fields
     ? snapshot.stale.filter(({ key }) => fields.some((at) => keys[at] === key))
     : snapshot.stale
   yield* staleChunks(shown, snapshot, rows)
-  yield Buffer.from(`${warningMember(warningOfSheet(snapshot.stale))}}}`)
+  yield Buffer.from(end)
 }
 
 /** `"stale":{"total":[2,5]}`: the rows of this list that have outdated results there. */

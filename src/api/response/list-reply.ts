@@ -5,6 +5,7 @@ import { randomBase62 } from '../../secrets/random-base62.ts'
 import type { ReadSheet } from '../../sheets/reading/reading.ts'
 import { rowBytes, type Snapshot } from '../../sheets/rows/snapshot.ts'
 import { warningOfSheet } from '../../sheets/rows/stale-results.ts'
+import { runSums } from '../../sheets/rows/sums/run-sums.ts'
 import { type Soon, then } from '../../soon.ts'
 import { acceptedFormat } from '../request/format.ts'
 import type { ListQuery } from '../request/list-query.ts'
@@ -56,23 +57,22 @@ export function listReply(
   const held = variantHeld(ifNoneMatch, etag, format, coding)
   // The rows of the sheet decide that, so the query need not even be run.
   if (held !== null) return notModified(held, sheet)
-  const { fields, query } = listQuery
+  const { fields, query, sums } = listQuery
   const { rowNumbers, escapeFormulas, bom } = wish
   const shape: ListShape = { form: address.form, format, fields, rowNumbers, escapeFormulas, bom }
 
-  return then(pageOf(sheet, listQuery, accountId, parts), ({ rows, total }) => {
-    if (maxRowsBytes !== undefined && fields === null && bytesOf(snapshot, rows) > maxRowsBytes)
-      return tooLong
+  return then(pageOf(sheet, listQuery, accountId, parts), ({ of, rows, total, ignored }) => {
+    if (maxRowsBytes !== undefined && fields === null && bytesOf(of, rows) > maxRowsBytes) return tooLong
     const pages = neighbourPages(baseUrl, address, parameters, total, query)
     const { limit, offset } = query
-    const facts = { total, limit, offset, next: pages.next, asOfMs: sheet.asOfMs }
-    const isWhole = rows.positions === null && rows.count === total && fields === null
+    const facts = { total, limit, offset, next: pages.next, asOfMs: sheet.asOfMs, ...(ignored && { ignored }) }
+    const isWhole = !sums && rows.positions === null && rows.count === total && fields === null
     const body = sendableBody(
       {
         name: nameOf(shape, isWhole ? null : listQuery, pages.next),
         isWhole,
-        chunks: listInPlace(snapshot, rows, shape) ?? (() => listBody(snapshot, rows, shape, facts)),
-        sources: rows.positions ? [snapshot.listJson, rows.positions] : [snapshot.listJson],
+        chunks: listInPlace(of, rows, shape) ?? (() => listBody(of, rows, shape, facts)),
+        sources: rows.positions ? [of.listJson, rows.positions] : [of.listJson],
         coding,
         bodies: sheet.bodies,
         isHead,
@@ -84,6 +84,7 @@ export function listReply(
     return then(body, (made) => {
       const told = originHeaders(variantOf(etag, format, made.coding), sheet)
       told.push('X-Total-Count', String(total))
+      if (ignored && ignored.size > 0) told.push('X-Ignored-Cells', ignoredCells(ignored))
       if (limit !== null) told.push(...linkHeader(pages))
       if (format === 'csv') told.push(...fileName(address))
       if (made.coding !== null) told.push('Content-Encoding', made.coding)
@@ -93,21 +94,46 @@ export function listReply(
   })
 }
 
+/** What a list is made of: rows of the sheet, or figures about them. */
+interface Page {
+  of: Snapshot
+  rows: RowChoice
+  total: number
+  /** Of figures: the cells that were left out, by the name of their column. */
+  ignored?: ReadonlyMap<string, number>
+}
+
 function pageOf(
   { snapshot, indexed }: ReadSheet,
-  { query }: ListQuery,
+  { query, sums }: ListQuery,
   accountId: string,
   { querying }: ApiParts,
-): Soon<{ rows: RowChoice; total: number }> {
+): Soon<Page> {
   const { filters, search, sort, limit, offset } = query
+  if (sums) {
+    return then(
+      then(indexed, (ready) => runSums(querying, accountId, ready, { ...query, sums })),
+      ({ made, total, ignored }) => ({ of: made, rows: stretch(made, 0, null), total, ignored }),
+    )
+  }
   if (filters.length === 0 && search === null && sort.length === 0) {
-    return { rows: stretch(snapshot, offset, limit), total: snapshot.rowNumbers.length }
+    return {
+      of: snapshot,
+      rows: stretch(snapshot, offset, limit),
+      total: snapshot.rowNumbers.length,
+    }
   }
   const ran = then(indexed, (ready) => querying.run(accountId, ready, query))
   return then(ran, ({ positions, total }) => ({
+    of: snapshot,
     rows: { from: 0, count: positions.length, positions },
     total,
   }))
+}
+
+/** A header has no room for every letter, so names are as in an address. */
+function ignoredCells(ignored: ReadonlyMap<string, number>): string {
+  return [...ignored].map(([name, cells]) => `${encodeURIComponent(name)}=${cells}`).join(', ')
 }
 
 function bytesOf(snapshot: Snapshot, rows: RowChoice): number {

@@ -22,9 +22,9 @@ const onEveryAnswer = [
   'Access-Control-Allow-Origin',
   '*',
   'Access-Control-Expose-Headers',
-  'Age, Allow, Cache-Status, Content-Disposition, ETag, Idempotent-Replayed, Link, Location, Retry-After, X-Quota-Limit, ' +
-    'X-Quota-Remaining, X-Quota-Reset, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, ' +
-    'X-Rowport-Warning, X-Total-Count',
+  'Age, Allow, Cache-Status, Content-Disposition, ETag, Idempotent-Replayed, Link, Location, Retry-After, X-Ignored-Cells, ' +
+    'X-Quota-Limit, X-Quota-Remaining, X-Quota-Reset, X-RateLimit-Limit, X-RateLimit-Remaining, ' +
+    'X-RateLimit-Reset, X-Rowport-Warning, X-Total-Count',
   'Referrer-Policy',
   'no-referrer',
   'X-Content-Type-Options',

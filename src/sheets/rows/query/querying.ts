@@ -6,7 +6,7 @@ import { createTurnstile } from '../../../shares/turnstile.ts'
 import type { Soon } from '../../../soon.ts'
 import type { IndexedSnapshot } from '../snapshot.ts'
 import type { Query } from './query.ts'
-import { type QueryResult, runQueryInSlices } from './run-query.ts'
+import { inSlices, type QueryResult, runQuerySteps } from './run-query.ts'
 
 /**
  * Runs queries on the thread that answers everybody, in slices, with turns for the accounts. Of one account few are under
@@ -15,6 +15,8 @@ import { type QueryResult, runQueryInSlices } from './run-query.ts'
 export interface Querying {
   /** At once where it takes a moment. Throws `TooManyAtOnce`. */
   run(accountId: string, snapshot: IndexedSnapshot, query: Query): Soon<QueryResult>
+  /** The same of anything that is done in steps and holds so many bytes meanwhile. `begin` may be called twice. */
+  runSteps<T>(accountId: string, bytes: number, begin: () => Generator<void, T>): Soon<T>
 }
 
 /** Two lists of positions for a sort, a third for the page, and a verdict on each different cell. */
@@ -38,21 +40,24 @@ export function createQuerying({ shares, turns, clock, observe }: QueryingParts)
   })
 
   return {
-    run(accountId, snapshot, query) {
-      const mayBegin = !(turns.next(accountId) instanceof Promise)
-      const first = mayBegin ? runQueryInSlices(snapshot, query, clock).next() : null
-      if (first?.done) return first.value
-      // What was begun is let go: whoever waits should hold nothing.
-      const work = async () => {
-        const slices = runQueryInSlices(snapshot, query, clock)
-        for (;;) {
-          await turns.next(accountId)
-          const slice = slices.next()
-          if (slice.done) return slice.value
-        }
+    run: (accountId, snapshot, query) =>
+      runSteps(accountId, snapshot.rowNumbers.length * bytesPerRow, () => runQuerySteps(snapshot, query)),
+    runSteps,
+  }
+
+  function runSteps<T>(accountId: string, bytes: number, begin: () => Generator<void, T>): Soon<T> {
+    const mayBegin = !(turns.next(accountId) instanceof Promise)
+    const first = mayBegin ? inSlices(begin(), clock).next() : null
+    if (first?.done) return first.value
+    // What was begun is let go: whoever waits should hold nothing.
+    const work = async () => {
+      const slices = inSlices(begin(), clock)
+      for (;;) {
+        await turns.next(accountId)
+        const slice = slices.next()
+        if (slice.done) return slice.value
       }
-      const rows = snapshot.rowNumbers.length
-      return turnstile.pass(accountId, work, Math.ceil((rows * bytesPerRow) / 2 ** 20))
-    },
+    }
+    return turnstile.pass(accountId, work, Math.ceil(bytes / 2 ** 20))
   }
 }

@@ -8,7 +8,7 @@ import type { IndexedSnapshot } from '../snapshot.ts'
 import { naiveQuery } from './naive-query.fixture.ts'
 import { type FilterOperator, filterOperators } from './operators.ts'
 import type { Filter, Query } from './query.ts'
-import { runQuery, runQueryInSlices, runQuerySteps } from './run-query.ts'
+import { inSlices, runQuery, runQuerySteps } from './run-query.ts'
 
 const seed = 20_261_115
 
@@ -262,13 +262,13 @@ test('a long query lets others have their turn, and gives the same', async () =>
       return clock.elapsedMs()
     },
   }
-  const slices = runQueryInSlices(snapshot, query, slow)
+  const slices = inSlices(runQuerySteps(snapshot, query), slow)
   let count = 1
   let slice = slices.next()
   for (; !slice.done; slice = slices.next()) count++
   assert.deepEqual(slice.value, runQuery(snapshot, query))
   assert.ok(count > 2, `${count} slices`)
-  const atOnce = runQueryInSlices(snapshot, query, clock).next()
+  const atOnce = inSlices(runQuerySteps(snapshot, query), clock).next()
   assert.deepEqual(atOnce, { done: true, value: runQuery(snapshot, query) })
 })
 

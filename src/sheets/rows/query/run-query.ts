@@ -35,14 +35,12 @@ export function runQuery(snapshot: IndexedSnapshot, query: Query): QueryResult {
 /** No longer than a round of `loop-turns.ts`. */
 const usualSliceMs = 2
 
-/** The steps of a query, as many together as take `sliceMs`: a search through 1,000,000 rows must hold up nobody else. */
-export function* runQueryInSlices(
-  snapshot: IndexedSnapshot,
-  query: Query,
+/** Steps, as many together as take `sliceMs`: a search through 1,000,000 rows must hold up nobody else. */
+export function* inSlices<T>(
+  steps: Generator<void, T>,
   clock: Pick<Clock, 'elapsedMs'>,
   sliceMs = usualSliceMs,
-): Generator<void, QueryResult> {
-  const steps = runQuerySteps(snapshot, query)
+): Generator<void, T> {
   for (;;) {
     const begunMs = clock.elapsedMs()
     do {

@@ -1,0 +1,100 @@
+import { type IndexedColumn, indexedColumn, seen } from '../query/columns/column-index.ts'
+import { cellReader } from '../query/row-cells.ts'
+import { folded } from '../query/text-order.ts'
+import { timeKeyOfCell } from '../query/time-key.ts'
+import type { IndexedSnapshot } from '../snapshot.ts'
+import { type CodeNumbers, createKeptTables } from './kept-tables.ts'
+
+/** Of this process; a table has 8 bytes for each different cell of its column. */
+const maxTableBytes = 64 * 1024 * 1024
+const tables = createKeptTables(maxTableBytes)
+
+/** Longer than any text that is a time. */
+const timeUnits = 24
+
+const pointsInTime = seen.date | seen.dateTime
+const timesOfDay = seen.time | seen.duration
+const allTexts = seen.plainText | pointsInTime | timesOfDay
+
+/** The numbers themselves. */
+export function numbersOf(snapshot: IndexedSnapshot, index: number): Generator<void, CodeNumbers> {
+  const { textsFrom } = indexedColumn(snapshot, index)
+  return kept(snapshot, index, 'numbers', function* (table, column) {
+    const reader = cellReader(snapshot)
+    for (let code = 0; code < textsFrom; code++) {
+      table[code] = reader.cell(column.positionOfCode[code] ?? 0, index) as number
+      if (reader.isTimeToPause()) yield
+    }
+  })
+}
+
+/** Of dates, with a time or without: `20261115`. */
+export function daysOf(snapshot: IndexedSnapshot, index: number): Generator<void, CodeNumbers> {
+  return kept(snapshot, index, 'days', (table, column) =>
+    eachTime(snapshot, index, column, (code, key) => {
+      if (key.startsWith('d')) table[code] = Number(key.slice(1, 11).replaceAll('-', ''))
+    }),
+  )
+}
+
+/**
+ * By which the least and the greatest cell are told; NaN for those that do not fit. Codes are in order, so where all cells of
+ * a kind fit, it is the code itself, and nothing has to be read.
+ */
+export function* orderOf(snapshot: IndexedSnapshot, index: number): Generator<void, CodeNumbers> {
+  const column = indexedColumn(snapshot, index)
+  const { textsFrom, booleansFrom, kinds } = column
+  const texts = kinds & allTexts
+  if (textsFrom > 0) return own(column, 0, textsFrom)
+  if ((texts & (pointsInTime | timesOfDay)) === 0) return own(column, textsFrom, booleansFrom)
+  const isOnly = (some: number) => (texts & ~some) === 0
+  if (isOnly(pointsInTime) || isOnly(seen.time)) return own(column, textsFrom, booleansFrom)
+  const kind = texts & pointsInTime ? 'd' : 'c'
+  return yield* kept(snapshot, index, 'order', (table) =>
+    eachTime(snapshot, index, column, (code, key) => {
+      if (key.startsWith(kind)) table[code] = kind === 'd' ? code : secondsIn(key)
+    }),
+  )
+}
+
+function own({ emptyCode }: IndexedColumn, from: number, to: number): CodeNumbers {
+  const table = new Float64Array(emptyCode + 1).fill(Number.NaN)
+  for (let code = from; code < to; code++) table[code] = code
+  return table
+}
+
+function* eachTime(
+  snapshot: IndexedSnapshot,
+  index: number,
+  { textsFrom, booleansFrom, positionOfCode }: IndexedColumn,
+  tell: (code: number, key: string) => void,
+): Generator<void, void> {
+  const reader = cellReader(snapshot)
+  for (let code = textsFrom; code < booleansFrom; code++) {
+    const key = timeKeyOfCell(folded(reader.beginning(positionOfCode[code] ?? 0, index, timeUnits)))
+    if (key !== null) tell(code, key)
+    if (reader.isTimeToPause()) yield
+  }
+}
+
+/** A text with hours, minutes and seconds, behind a letter. */
+function secondsIn(key: string): number {
+  const [hours = 0, minutes = 0, seconds = 0] = key.slice(1).split(':').map(Number)
+  return hours * 3_600 + minutes * 60 + seconds
+}
+
+function* kept(
+  snapshot: IndexedSnapshot,
+  index: number,
+  what: string,
+  fill: (table: CodeNumbers, column: IndexedColumn) => Generator<void, void>,
+): Generator<void, CodeNumbers> {
+  const name = `${what} ${index}`
+  const known = tables.get(snapshot.indexes, name)
+  if (known) return known
+  const column = indexedColumn(snapshot, index)
+  const table = new Float64Array(column.emptyCode + 1).fill(Number.NaN)
+  yield* fill(table, column)
+  tables.keep(snapshot.indexes, name, table)
+  return table
+}

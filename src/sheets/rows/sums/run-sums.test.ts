@@ -1,0 +1,147 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { buildSnapshot } from '../build-snapshot.ts'
+import type { Cell } from '../grid.ts'
+import type { Filter } from '../query/query.ts'
+import { naiveSums } from './naive-sums.fixture.ts'
+import { runSumsSteps, type SumsResult } from './run-sums.ts'
+import { dateParts, folds, type SumsQuery } from './sums.ts'
+
+const seed = 20_261_116
+const texts = [
+  ...['Berlin', 'BERLIN', 'bonn', '7', 'true', '', 'n/a', 'ΑΣ', 'ας', '😀', 'ﬀ'],
+  ...['2026-11-15', '2026-11-15T09:30:00', '2026-11-16', '2025-01-31', '2026-02-30', '0099-12-31'],
+  ...['09:30:00', '23:59:59', '26:30:00', '100:00:00'],
+]
+const cell: fc.Arbitrary<Cell> = fc.oneof(
+  { weight: 4, arbitrary: fc.constantFrom(...texts.map((text) => text || null)) },
+  { weight: 4, arbitrary: fc.constantFrom(0, 7, -1, 1_000, 0.1, 0.2, 0.3, 12.34, 999_999_999.999) },
+  { weight: 1, arbitrary: fc.boolean() },
+)
+/** Most columns of a sheet have one kind of cell. */
+const columnKinds: readonly fc.Arbitrary<Cell>[] = [
+  cell,
+  fc.constantFrom(0.1, 0.2, 5, null),
+  fc.constantFrom('2026-11-15', '2026-11-15T09:30:00', '2025-01-31', null),
+  fc.constantFrom('09:30:00', '26:30:00', '100:00:00', 'late'),
+  fc.constantFrom('Berlin', 'BERLIN', 'bonn', null),
+]
+const width = 4
+
+const tables = fc
+  .tuple(...Array.from({ length: width }, () => fc.nat(columnKinds.length - 1)))
+  .chain((kinds) => fc.array(fc.tuple(...kinds.map((kind) => columnKinds[kind] ?? cell)), { maxLength: 30 }))
+
+const column = fc.nat(width - 1)
+const filter: fc.Arbitrary<Filter> = fc.record({
+  column,
+  operator: fc.constantFrom('eq' as const, 'ne' as const, 'gte' as const),
+  values: fc.constantFrom(['Berlin'], ['0.2'], ['2026-01-01']),
+})
+const queries: fc.Arbitrary<SumsQuery> = fc
+  .record({
+    groupBy: fc.uniqueArray(
+      fc.record({ column, part: fc.option(fc.constantFrom(...dateParts), { freq: 1 }) }),
+      {
+        maxLength: 3,
+        selector: (key) => JSON.stringify(key),
+      },
+    ),
+    aggregates: fc.uniqueArray(fc.record({ fold: fc.constantFrom(...folds), column }), {
+      minLength: 1,
+      maxLength: 5,
+      selector: (each) => JSON.stringify(each),
+    }),
+    ofRows: fc.boolean(),
+  })
+  .chain(({ groupBy, aggregates, ofRows }) => {
+    const all = ofRows ? [{ fold: 'count' as const, column: null }, ...aggregates] : aggregates
+    return fc.record({
+      filters: fc.array(filter, { maxLength: 1 }),
+      search: fc.option(fc.constantFrom('b', '0'), { freq: 4 }),
+      sums: fc.constant({ groupBy, aggregates: all }),
+      sort: fc.array(
+        fc.record({ column: fc.nat(groupBy.length + all.length - 1), descending: fc.boolean() }),
+        { maxLength: 2 },
+      ),
+      limit: fc.option(fc.nat(6)),
+      offset: fc.oneof(fc.constant(0), fc.nat(4)),
+    })
+  })
+
+test('random tables and sums give what the rules give row by row', () => {
+  fc.assert(
+    fc.property(tables, queries, (rows, query) => {
+      const listed = rows.filter((row) => row.some((each) => each !== null))
+      const snapshot = buildSnapshot({ rows: [['a', 'b', 'c', 'd'], ...listed] })
+      const { rows: made, total, ignored } = run(runSumsSteps(snapshot, query))
+      const wanted = naiveSums(listed, query)
+      assert.deepEqual(made, wanted.rows)
+      assert.equal(total, wanted.total)
+      assert.deepEqual(Object.fromEntries(ignored), wanted.ignored)
+    }),
+    { seed, numRuns: 2_000 },
+  )
+})
+
+test('more groups than fit into a dense table are the same groups', () => {
+  const rows = Array.from({ length: 30_000 }, (_, n) => [`name ${n % 20_011}`, n % 9_973, (n % 100) / 10])
+  const snapshot = buildSnapshot({ rows: [['name', 'city', 'price'], ...rows] })
+  const query: SumsQuery = {
+    filters: [],
+    search: null,
+    sums: {
+      groupBy: [
+        { column: 0, part: null },
+        { column: 1, part: null },
+      ],
+      aggregates: [
+        { fold: 'sum', column: 2 },
+        { fold: 'count_distinct', column: 2 },
+      ],
+    },
+    sort: [
+      { column: 2, descending: true },
+      { column: 0, descending: false },
+    ],
+    limit: 50,
+    offset: 10_000,
+  }
+  const groups = new Map<string, Cell[][]>()
+  for (const row of rows) {
+    const name = JSON.stringify(row.slice(0, 2))
+    const members = groups.get(name)
+    if (members) members.push(row)
+    else groups.set(name, [row])
+  }
+  const wanted = naiveSums(rows, {
+    ...query,
+    sums: { groupBy: [], aggregates: query.sums.aggregates },
+    sort: [],
+    limit: null,
+    offset: 0,
+  })
+  const made = run(runSumsSteps(snapshot, query))
+  assert.equal(made.total, groups.size)
+  assert.equal(made.rows.length, 50)
+  const all = run(runSumsSteps(snapshot, { ...query, limit: null, offset: 0 }))
+  const sums = all.rows.map((row) => Number(row[2]))
+  assert.deepEqual(
+    sums,
+    sums.toSorted((one, other) => other - one),
+  )
+  assert.equal(
+    Number(sums.reduce((sum, each) => sum + each, 0).toFixed(1)),
+    Number(wanted.rows[0]?.[0]),
+    'each row is in one group',
+  )
+  assert.deepEqual(all.rows.slice(10_000, 10_050), made.rows)
+})
+
+function run(steps: Generator<void, SumsResult>): SumsResult {
+  for (;;) {
+    const step = steps.next()
+    if (step.done) return step.value
+  }
+}

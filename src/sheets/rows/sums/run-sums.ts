@@ -1,0 +1,219 @@
+import type { Soon } from '../../../soon.ts'
+import type { Cell } from '../grid.ts'
+import { indexedColumn } from '../query/columns/column-index.ts'
+import type { Querying } from '../query/querying.ts'
+import { cellReader } from '../query/row-cells.ts'
+import { runQuerySteps } from '../query/run-query.ts'
+import type { IndexedSnapshot, Snapshot } from '../snapshot.ts'
+import type { Column } from '../table.ts'
+import { daysOf, numbersOf, orderOf } from './code-numbers.ts'
+import { addUp, countCells, findExtremes } from './fold-cells.ts'
+import { countDistinct, type Groups, groupRows, type Telling } from './group-rows.ts'
+import { sortGroups } from './sort-groups.ts'
+import type { Aggregate, DatePart, GroupKey, SumsQuery } from './sums.ts'
+import { sumsSnapshot } from './sums-snapshot.ts'
+
+export interface SumsResult {
+  /** Those of the page, cells in the order of the result's columns. */
+  rows: Cell[][]
+  /** How many there are, before limit and offset. */
+  total: number
+  /** By column of the sheet: cells that were left out because they do not fit. */
+  ignored: ReadonlyMap<number, number>
+}
+
+/** As the rows of a sheet of their own. */
+export interface SumsMade {
+  made: Snapshot
+  total: number
+  /** By the name of the column. */
+  ignored: ReadonlyMap<string, number>
+}
+
+/** Groups, tables to find them in, and the figures of each, where every row is a group. */
+const bytesPerRow = 64
+
+export function runSums(
+  querying: Pick<Querying, 'runSteps'>,
+  accountId: string,
+  snapshot: IndexedSnapshot,
+  query: SumsQuery & { sums: { columns: readonly Column[] } },
+): Soon<SumsMade> {
+  return querying.runSteps(accountId, snapshot.rowNumbers.length * bytesPerRow, function* () {
+    const { rows, total, ignored } = yield* runSumsSteps(snapshot, query)
+    const made = yield* sumsSnapshot(query.sums.columns, rows, snapshot.stale)
+    const named = [...ignored].map(([column, cells]) => [snapshot.columns[column]?.key ?? '', cells] as const)
+    return { made, total, ignored: new Map(named) }
+  })
+}
+
+/** A column of the result. */
+interface ResultColumn {
+  /** NaN for an empty cell. */
+  ranks: Float64Array
+  cell(group: number): Cell
+}
+
+const rowsPerStep = 512
+
+/** Filters and search, then groups, then a figure for each, then the order and the page. */
+export function* runSumsSteps(snapshot: IndexedSnapshot, query: SumsQuery): Generator<void, SumsResult> {
+  const { filters, search, sums, sort, limit, offset } = query
+  const everything = { filters, search, sort: [], limit: null, offset: 0 }
+  const { positions } = yield* runQuerySteps(snapshot, everything)
+  const ignored = new Map<number, number>()
+  const note = (column: number, cells: number) => {
+    if (cells > (ignored.get(column) ?? 0)) ignored.set(column, cells)
+  }
+
+  const tellings: Telling[] = []
+  const labels: ((groups: Groups) => ResultColumn)[] = []
+  for (const key of sums.groupBy) {
+    const { telling, label } =
+      key.part === null ? byCell(snapshot, key.column) : yield* byPart(snapshot, positions, key, note)
+    tellings.push(telling)
+    labels.push(label)
+  }
+  const groups = yield* groupRows(positions, tellings)
+  const count = sums.groupBy.length > 0 && positions.length === 0 ? 0 : groups.count
+  const columns = labels.map((label) => label(groups))
+  for (const aggregate of sums.aggregates)
+    columns.push(yield* folded(snapshot, positions, groups, aggregate, note))
+
+  const orders = sort.map(({ column, descending }) => ({
+    ranks: columns[column]?.ranks ?? new Float64Array(count),
+    descending,
+  }))
+  const sorted = yield* sortGroups(count, orders)
+  const page = sorted.subarray(Math.min(offset, count), Math.min(offset + (limit ?? count), count))
+  const rows: Cell[][] = []
+  for (const group of page) {
+    rows.push(columns.map((column) => column.cell(group)))
+    if (rows.length % rowsPerStep === 0) yield
+  }
+  return { rows, total: count, ignored }
+}
+
+interface Told {
+  telling: Telling
+  label(groups: Groups): ResultColumn
+}
+
+function byCell(snapshot: IndexedSnapshot, column: number): Told {
+  const { codes, emptyCode } = indexedColumn(snapshot, column)
+  return {
+    telling: { codes, table: null, size: emptyCode + 1 },
+    label: ({ firstPositions }) => ({
+      ranks: Float64Array.from(firstPositions, (position) => {
+        const code = codes[position] ?? emptyCode
+        return code === emptyCode ? Number.NaN : code
+      }),
+      cell: (group) => cellReader(snapshot).cell(firstPositions[group] ?? 0, column),
+    }),
+  }
+}
+
+const divisors: Record<DatePart, number> = { year: 10_000, month: 100, day: 1 }
+
+function* byPart(
+  snapshot: IndexedSnapshot,
+  positions: Uint32Array,
+  { column, part }: GroupKey,
+  note: (column: number, cells: number) => void,
+): Generator<void, Told> {
+  const { codes, emptyCode } = indexedColumn(snapshot, column)
+  const divisor = divisors[part ?? 'day']
+  const days = yield* daysOf(snapshot, column)
+  const numberOf = new Map<number, number>()
+  const parts: number[] = [Number.NaN]
+  const table = new Uint32Array(emptyCode + 1)
+  for (let code = 0; code < emptyCode; code++) {
+    const day = days[code] ?? Number.NaN
+    if (Number.isNaN(day)) continue
+    const value = Math.floor(day / divisor)
+    let number = numberOf.get(value)
+    if (number === undefined) {
+      number = parts.push(value) - 1
+      numberOf.set(value, number)
+    }
+    table[code] = number
+  }
+  let others = 0
+  for (let at = 0; at < positions.length; at++) {
+    const code = codes[positions[at] ?? 0] ?? emptyCode
+    if (code !== emptyCode && table[code] === 0) others++
+  }
+  note(column, others)
+  return {
+    telling: { codes, table, size: parts.length },
+    label({ firstPositions }) {
+      const ranks = Float64Array.from(
+        firstPositions,
+        (position) => parts[table[codes[position] ?? emptyCode] ?? 0] ?? Number.NaN,
+      )
+      return { ranks, cell: (group) => partCell(ranks[group] ?? Number.NaN, part ?? 'day') }
+    },
+  }
+}
+
+function partCell(value: number, part: DatePart): Cell {
+  if (Number.isNaN(value)) return null
+  if (part === 'year') return value
+  const digits = String(value).padStart(part === 'month' ? 6 : 8, '0')
+  const month = `${digits.slice(0, 4)}-${digits.slice(4, 6)}`
+  return part === 'month' ? month : `${month}-${digits.slice(6)}`
+}
+
+function* folded(
+  snapshot: IndexedSnapshot,
+  positions: Uint32Array,
+  groups: Groups,
+  { fold, column }: Aggregate,
+  note: (column: number, cells: number) => void,
+): Generator<void, ResultColumn> {
+  if (column === null) return figures(yield* countCells(positions, groups, null))
+  const indexed = indexedColumn(snapshot, column)
+  switch (fold) {
+    case 'count':
+      return figures(yield* countCells(positions, groups, indexed))
+    case 'count_distinct': {
+      const telling = { codes: indexed.codes, table: null, size: indexed.emptyCode + 1 }
+      return figures(yield* countDistinct(positions, groups, telling))
+    }
+    case 'sum':
+    case 'avg': {
+      const numbers = yield* numbersOf(snapshot, column)
+      const made = yield* addUp(positions, groups, indexed, numbers, fold)
+      note(column, made.ignored)
+      return figures(made.figures)
+    }
+    case 'min':
+    case 'max': {
+      const order = yield* orderOf(snapshot, column)
+      const made = yield* findExtremes(positions, groups, indexed, order, fold)
+      note(column, made.ignored)
+      return extremes(snapshot, column, made.figures)
+    }
+  }
+}
+
+function figures(ranks: Float64Array): ResultColumn {
+  return {
+    ranks,
+    cell(group) {
+      const figure = ranks[group] ?? Number.NaN
+      return Number.isFinite(figure) ? figure : null
+    },
+  }
+}
+
+function extremes(snapshot: IndexedSnapshot, column: number, positions: Float64Array): ResultColumn {
+  const { codes } = indexedColumn(snapshot, column)
+  return {
+    ranks: positions.map((position) => (Number.isNaN(position) ? position : (codes[position] ?? 0))),
+    cell(group) {
+      const position = positions[group] ?? Number.NaN
+      return Number.isNaN(position) ? null : cellReader(snapshot).cell(position, column)
+    },
+  }
+}

@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { bearer, startRowport } from '../harness.ts'
+
+const orders = [
+  'category,day,price,city,"a,b"',
+  'Lamps,2026-11-15,59.9,Berlin,1',
+  'lamps,2026-11-16T09:30:00,89,BERLIN,2',
+  'Tables,2026-10-01,420,Bonn,3',
+  'Tables,soon,"n/a",,4',
+  'Chairs,,0.1,Bonn,5',
+  'Chairs,2025-01-31,0.2,Köln,6',
+].join('\n')
+
+test('sums in both forms and every format, with what was left out', async (t) => {
+  const rowport = await startRowport(t)
+  const sheet = await rowport.connectFile('orders', 'orders.csv', orders)
+  const key = bearer(await rowport.createKey())
+  const query =
+    'group_by=category&aggregate=count(),sum(price),avg(price),max(day),count_distinct(city)&sort=-sum_price'
+  const flat = await rowport.get(`${sheet.formA}?${query}`, key)
+  const rows = [
+    {
+      category: 'Tables',
+      count: 2,
+      sum_price: 420,
+      avg_price: 420,
+      max_day: '2026-10-01',
+      count_distinct_city: 1,
+    },
+    {
+      category: 'Lamps',
+      count: 2,
+      sum_price: 148.9,
+      avg_price: 74.45,
+      max_day: '2026-11-16T09:30:00',
+      count_distinct_city: 1,
+    },
+    {
+      category: 'Chairs',
+      count: 2,
+      sum_price: 0.3,
+      avg_price: 0.15,
+      max_day: '2025-01-31',
+      count_distinct_city: 2,
+    },
+  ]
+  assert.equal(flat.status, 200)
+  assert.deepEqual(await flat.json(), rows)
+  assert.equal(flat.headers.get('x-ignored-cells'), 'price=1, day=1')
+  assert.equal(flat.headers.get('x-total-count'), '3')
+  const nested = await rowport.get(`${sheet.formB}?${query}&limit=2`, key)
+  const { data, meta } = (await nested.json()) as { data: unknown; meta: Record<string, unknown> }
+  assert.deepEqual(data, rows.slice(0, 2))
+  assert.deepEqual(
+    [meta.total, meta.count, meta.ignored, meta.rows, meta.columns],
+    [3, 2, { price: 1, day: 1 }, undefined, Object.keys(rows[0] ?? {})],
+  )
+  assert.match(nested.headers.get('link') ?? '', /aggregate=count.*offset=2.*rel="next"/)
+  const csv = await rowport.get(`${sheet.formA}?group_by=month(day)&format=csv`, key)
+  assert.equal(await csv.text(), 'month_day,count\r\n"2026-11",2\r\n"2026-10",1\r\n,2\r\n"2025-01",1\r\n')
+})
+
+test('without groups there is one row, also of no rows; distinct is short for a count', async (t) => {
+  const rowport = await startRowport(t)
+  const sheet = await rowport.connectFile('orders', 'orders.csv', orders)
+  const key = bearer(await rowport.createKey())
+  const json = async (query: string) => (await rowport.get(`${sheet.formA}?${query}`, key)).json()
+  assert.deepEqual(await json('aggregate=count(),sum(price)'), [{ count: 6, sum_price: 569.2 }])
+  assert.deepEqual(await json('aggregate=count(),sum(price),avg(price),min(day)&city=Rome'), [
+    { count: 0, sum_price: 0, avg_price: null, min_day: null },
+  ])
+  assert.deepEqual(await json('group_by=city&city=Rome'), [])
+  assert.deepEqual(await json('distinct=city&sort=city&fields=city'), [
+    { city: 'Berlin' },
+    { city: 'Bonn' },
+    { city: 'Köln' },
+    { city: null },
+  ])
+  assert.deepEqual(await json('aggregate=sum(a,b),count()&group_by=year(day)&q=lamps'), [
+    { year_day: 2026, 'sum_a,b': 3, count: 2 },
+  ])
+})
+
+test('what means nothing is refused, and the answer says what would', async (t) => {
+  const rowport = await startRowport(t)
+  const sheet = await rowport.connectFile('orders', 'orders.csv', orders)
+  const key = bearer(await rowport.createKey())
+  const cases: [query: string, details: RegExp][] = [
+    ['aggregate=sum(prize)', /There is no column "prize" for "aggregate".* Did you mean "price"/],
+    ['aggregate=total(price)', /no function "total" for "aggregate".*count, sum/],
+    ['aggregate=price', /"price" is no figure/],
+    ['aggregate=sum()', /"sum\(\)" lacks/],
+    ['group_by=week(day)', /no function "week" for "group_by".*year, month, day/],
+    ['group_by=town', /no column "town" for "group_by"/],
+    ['distinct=city&aggregate=count()', /"distinct" stands alone/],
+    ['distinct=city&row_numbers=true', /"row_numbers" cannot be used/],
+    ['distinct=city&values=formatted', /cannot be used with sums/],
+    ['distinct=city&sort=price', /no column "price" for "sort".*"city", "count"/],
+  ]
+  for (const [query, details] of cases) {
+    const answer = await rowport.get(`${sheet.formA}?${query}`, key)
+    const body = (await answer.json()) as { code: string; details: string }
+    assert.deepEqual([answer.status, body.code], [400, 'invalid_query'], query)
+    assert.match(body.details, details)
+  }
+  const row = await rowport.get(`${sheet.formA}/2?distinct=city`, key)
+  assert.equal(row.status, 400)
+})
