@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type GoogleProcess, startGoogleProcess } from '../test/google/google-process.ts'
 import { createPlainClient } from '../test/writing/plain-client.ts'
 import { productTable } from './product-table.ts'
@@ -7,22 +8,26 @@ import { startRowportOnGoogle } from './rowport-on-google.ts'
 const seconds = Number(process.env.GOOGLE_CHANGES_SECONDS ?? 60)
 const latencyMs = { write: 400, read: 300 }
 const mostReadsPerWrite = 1.3
-const rowCount = 1_000
 
 interface ChangesWish {
   clients: number
   /** Of ten changes, so many are deletions. */
   deletionsOfTen: number
+  rowCount: number
+  /** Beside them, one who reads all rows ten times a second. */
+  isRead?: boolean
   highestP50Ms: number
   highestP99Ms: number
 }
+
+const eight = { clients: 8, deletionsOfTen: 0, highestP50Ms: 1_500, highestP99Ms: 4_000 }
 
 /** Few clients that each change one row after another: what a change costs is what it waits for. */
 export const googleChanges: readonly FigureRow[] = [
   {
     kind: 'figure',
     name: `changes at Google: 8 clients, PATCH after PATCH for ${seconds} s, 300 ms a read, 400 ms a write, real rations`,
-    measure: () => measure({ clients: 8, deletionsOfTen: 0, highestP50Ms: 1_500, highestP99Ms: 4_000 }),
+    measure: () => measure({ ...eight, rowCount: 1_000 }),
   },
   {
     kind: 'figure',
@@ -31,9 +36,15 @@ export const googleChanges: readonly FigureRow[] = [
       measure({
         clients: 20,
         deletionsOfTen: 1,
+        rowCount: 1_000,
         highestP50Ms: Number.POSITIVE_INFINITY,
         highestP99Ms: 5_000,
       }),
+  },
+  {
+    kind: 'figure',
+    name: 'changes at Google: the same eight on a sheet of 100 rows, while another reads it ten times a second',
+    measure: () => measure({ ...eight, rowCount: 100, isRead: true }),
   },
 ]
 
@@ -42,12 +53,16 @@ function measure(wish: ChangesWish): Promise<string> {
 }
 
 async function measureIn(after: (end: () => Promise<void>) => void, wish: ChangesWish): Promise<string> {
+  const { rowCount } = wish
   const google = await startGoogleProcess({ after }, { latencyMs, quotas: true })
   const { url, apiKey, spreadsheetId } = await startRowportOnGoogle(google, after, {
     values: productTable(rowCount),
   })
+  const address = `${url}/api/sheets/acme/s`
+  const reader = wish.isRead ? keepReading(address, apiKey) : null
   const before = (await callsOf(google)).length
-  const { waitedMs, deleted, failed } = await change(`${url}/api/sheets/acme/s`, apiKey, wish)
+  const { waitedMs, deleted, failed } = await change(address, apiKey, wish)
+  const read = await reader?.stop()
   const calls = (await callsOf(google)).slice(before)
   const writes = calls.filter(({ kind }) => kind === 'write').length
   const reads = calls.filter(({ kind }) => kind === 'read').length
@@ -60,10 +75,14 @@ async function measureIn(after: (end: () => Promise<void>) => void, wish: Change
     `${waitedMs.length} changes in ${seconds} s, ${deleted} of them deletions (${there} rows of ${rowCount} left), failed: ${problems || 'none'}\n` +
     `  calls         ${writes} writes, ${reads} reads: ${(reads / writes).toFixed(2)} a write   (at most ${mostReadsPerWrite}), ${refusals} refused by Google's ration\n` +
     `  waiting       p50 ${at(0.5).toFixed(0)} ms${p50}, p99 ${at(0.99).toFixed(0)} ms   (at most ${wish.highestP99Ms})`
+  const reading = read
+    ? `\n  reading       ${read.waitedMs.length} answers, p50 ${read.at(0.5).toFixed(1)} ms, p99 ${read.at(0.99).toFixed(1)} ms`
+    : ''
   const isMissed =
     at(0.5) > wish.highestP50Ms || at(0.99) > wish.highestP99Ms || reads / writes > mostReadsPerWrite
-  if (isMissed || failed.size > 0 || refusals > 0 || there !== rowCount - deleted) throw new Missed(figures)
-  return figures
+  if (isMissed || failed.size > 0 || refusals > 0 || there !== rowCount - deleted)
+    throw new Missed(figures + reading)
+  return figures + reading
 }
 
 async function change(url: string, apiKey: string, { clients, deletionsOfTen }: ChangesWish) {
@@ -87,6 +106,30 @@ async function change(url: string, apiKey: string, { clients, deletionsOfTen }: 
   }
   await Promise.all(Array.from({ length: clients }, (_, nth) => work(nth)))
   return { waitedMs: waitedMs.sort((one, other) => one - other), deleted, failed }
+}
+
+function keepReading(url: string, apiKey: string) {
+  const waitedMs: number[] = []
+  let isOver = false
+  const done = (async () => {
+    const client = createPlainClient(apiKey)
+    while (!isOver) {
+      const begunMs = performance.now()
+      const { status } = await client.send(url, 'GET', null, null)
+      if (status !== 200) throw new Error(`Rowport answered ${status}`)
+      waitedMs.push(performance.now() - begunMs)
+      await sleep(100)
+    }
+    client.close()
+  })()
+  return {
+    async stop() {
+      isOver = true
+      await done
+      waitedMs.sort((one, other) => one - other)
+      return { waitedMs, at: (share: number) => waitedMs[Math.floor(waitedMs.length * share)] ?? Number.NaN }
+    },
+  }
 }
 
 async function callsOf(google: GoogleProcess): Promise<{ kind: string; status: number }[]> {

@@ -1,5 +1,5 @@
 import type { Change, ChangeResult, Unfit } from './change.ts'
-import type { Cell } from './rows/grid.ts'
+import type { Cell, Grid } from './rows/grid.ts'
 import type { Column } from './rows/table.ts'
 import type { ThreadTurn } from './threads/thread-pool.ts'
 
@@ -60,13 +60,15 @@ export interface Provider {
    * Makes ready to apply `changes`, all or none, to the tab as `version` knows it, without touching it. 'conflict'
    * when the tab is known to be another by now; `Unfit` names the first change that this place cannot hold.
    * `columns` are those that the changes were judged on: a place without conditional writes looks at its header once
-   * more, as late as it can, and holds the columns that the changes touch against them.
+   * more, as late as it can, and holds the columns that the changes touch against them. `isTabWanted`: who writes would
+   * like to hear how the whole tab looks then, where that comes with the answer.
    */
   prepare(
     place: AccountPlace,
     changes: readonly Change[],
     version: string,
     columns?: readonly Column[],
+    isTabWanted?: boolean,
   ): Promise<Prepared | 'conflict' | Unfit>
 
   /**
@@ -109,16 +111,24 @@ export interface Prepared {
 export type Committed =
   /**
    * `columns`: as they were when it was applied, where they are not those that the changes were judged on. `racedAt`: the
-   * changes that may have hit another row, because somebody was quicker.
+   * changes that may have hit another row, because somebody was quicker. `tab`: all of it, in the moment at which it was
+   * applied.
    */
   | {
       outcome: 'applied'
       results: ChangeResult[]
       columns?: readonly Column[]
       racedAt?: readonly number[]
+      tab?: WrittenTab
     }
   | { outcome: 'conflict' }
   | { outcome: 'refused'; details: string }
+
+export interface WrittenTab {
+  /** For the next `fetch`, which never finds it unchanged. */
+  version: string
+  grid: Grid
+}
 
 /** Rows of which one is to be changed, both ends included: which one, depends on what becomes of deletions before it. */
 export interface WantedRows {

@@ -71,6 +71,51 @@ test('a change costs one read: of its row, at the moment at which it is written'
   assert.match(JSON.stringify(gone.body), /last row with data is 40/)
 })
 
+test('of a small sheet that is read, the answer of a write shows the whole: readers need no read of their own', async (t) => {
+  const { newSheet, local, rowport } = await startGoogleGround(t)
+  const sheet = await newSheet('s', [
+    [...header, 'sum'],
+    ['a', 1],
+    ['b', 2],
+  ])
+  await sheet.batchUpdate({
+    updateCells: {
+      start: { sheetId: 0, rowIndex: 1, columnIndex: 2 },
+      rows: [{ values: [{ userEnteredValue: { formulaValue: '=SUM(B2:B100)' } }] }],
+      fields: 'userEnteredValue',
+    },
+  })
+  await sheet.ask('PATCH', '/3', { body: { n: 2 } })
+  await sheet.ask('GET')
+  const callsSince = await countCalls(local)
+  assert.equal((await sheet.ask('PATCH', '/3', { body: { n: 20 } })).status, 200)
+  assert.deepEqual(await callsSince(), { read: 1, write: 1 })
+  const { body, headers } = await sheet.ask('GET')
+  assert.deepEqual(
+    body,
+    [
+      { id: 'a', n: 1, sum: 21 },
+      { id: 'b', n: 20, sum: null },
+    ],
+    'also what is computed from it elsewhere',
+  )
+  assert.equal(headers.get('cache-status'), 'rowport; hit')
+  assert.equal((await sheet.ask('POST', '', { body: { id: 'c', n: 3 } })).status, 201)
+  assert.equal((await sheet.ask('DELETE', '/3')).status, 200)
+  await callsSince()
+  assert.deepEqual((await sheet.ask('GET')).body, [
+    { id: 'a', n: 1, sum: 4 },
+    { id: 'c', n: 3, sum: null },
+  ])
+  assert.deepEqual(await callsSince(), { read: 0, write: 0 })
+  // What a person does since is seen when it must be, as after any read.
+  await sheet.batchUpdate({
+    deleteDimension: { range: { sheetId: 0, dimension: 'ROWS', startIndex: 2, endIndex: 3 } },
+  })
+  rowport.clock.advanceMs(11_000)
+  assert.deepEqual((await sheet.ask('GET')).body, [{ id: 'a', n: 1, sum: 1 }])
+})
+
 test('deletions go together with other changes, and each means the row that has its number then', async (t) => {
   const { newSheet, local } = await startGoogleGround(t)
   const names = Array.from({ length: 60 }, (_, n) => `row ${n + 2}`)

@@ -2,8 +2,17 @@ import type { Clock } from '../../clock.ts'
 import type { Observe } from '../../reporting/observe.ts'
 import type { SheetRecord } from '../../store/sheets/sheets.ts'
 import type { Store } from '../../store/store.ts'
-import type { Fetched, FetchedRows, FetchWish, Provider, ReadingTurn, WantedRows } from '../provider.ts'
+import type {
+  Fetched,
+  FetchedRows,
+  FetchWish,
+  Provider,
+  ReadingTurn,
+  WantedRows,
+  WrittenTab,
+} from '../provider.ts'
 import { ProviderFailure } from '../provider-failure.ts'
+import { buildSnapshot } from '../rows/build-snapshot.ts'
 import type { Snapshot } from '../rows/snapshot.ts'
 import type { Column } from '../rows/table.ts'
 import type { Decoded, Decoding } from './decoding.ts'
@@ -22,6 +31,16 @@ export interface Fetching {
   fetchHeader(sheetId: string): Promise<{ columns: Column[]; version: string } | null>
   /** All that changes of these rows need, on the same terms. */
   fetchRows(sheetId: string, wanted: readonly WantedRows[]): Promise<FetchedRows | null>
+  /** A small tab as a write has left it, as good as a fetch that began at that time under that `writeSeq`. */
+  takeWritten(record: SheetRecord, tab: WrittenTab, at: WrittenAt): void
+}
+
+export interface WrittenAt {
+  /** That of the write itself. */
+  writeSeq: number
+  /** Before it was sent, by the clock that never steps, and as a time of day. */
+  begunMs: number
+  asOfMs: number
 }
 
 export interface FetchingParts {
@@ -76,6 +95,23 @@ export function createFetching(parts: FetchingParts): Fetching {
       const { record, provider } = await connected(sheetId)
       const { fetchRows } = provider
       return fetchRows ? reporting(record, () => fetchRows(record, wanted)) : null
+    },
+    takeWritten(record, { version, grid }, { writeSeq, begunMs, asOfMs }) {
+      const provider = providers.get(record.provider)
+      if (!provider) return
+      const snapshot = buildSnapshot(grid)
+      const rows = { snapshot, indexed: snapshot, version, asOfMs, checkedAtMs: begunMs, writeSeq }
+      const name = nameOf(record.id, 'typed')
+      const before = held.get(name)
+      const read = toHold(rows, provider, record, 'typed')
+      // Nobody has read it yet.
+      if (before) read.lastUsedMs = before.lastUsedMs
+      held.hold(name, read)
+      const keepMs = record.cacheSeconds * 1_000
+      if (!sharing || keepMs === 0) return
+      const { id, location, credentialId } = record
+      const wanted = { name: `${id} typed`, writeSeq, location, credentialId, maxAgeMs: keepMs, keepMs }
+      void offer(sharing, wanted, read)
     },
   }
 

@@ -2,13 +2,14 @@ import type { RowsFrom } from '../../reporting/observe.ts'
 import { defaultShares, type Shares } from '../../shares/shares.ts'
 import type { Soon } from '../../soon.ts'
 import type { SheetFacts } from '../../store/admission/admission-facts.ts'
+import type { SheetRecord } from '../../store/sheets/sheets.ts'
 import { idleTimers, type Timers } from '../../timers.ts'
-import type { FetchedRows, FetchWish, WantedRows } from '../provider.ts'
+import type { FetchedRows, FetchWish, WantedRows, WrittenTab } from '../provider.ts'
 import type { IndexedSnapshot, Snapshot } from '../rows/snapshot.ts'
 import type { Column } from '../rows/table.ts'
 import { createBackgroundRefresh } from './background-refresh.ts'
 import { collectGarbage } from './collect-garbage.ts'
-import { createFetching, type FetchingParts } from './fetching.ts'
+import { createFetching, type FetchingParts, type WrittenAt } from './fetching.ts'
 import { createFlights, type FlightWish, type SheetAtSeq } from './flights.ts'
 import { isFresh, mayAwaitItsTurn, reasonToOutlast } from './freshness.ts'
 import { createHeldSnapshots, type HeldSnapshot, type KeptBodies, nameOf } from './held-snapshots.ts'
@@ -27,6 +28,10 @@ export interface Reading {
   readHeader(sheet: SheetAtSeq): Promise<{ columns: Column[]; version: string } | null>
   /** All that changes of these rows need, on the same terms. */
   readRows(sheet: SheetAtSeq, wanted: readonly WantedRows[]): Promise<FetchedRows | null>
+  /** Whether readers would gain by a write that shows the whole tab, and that costs little. */
+  isTabWanted(sheet: Pick<SheetRecord, 'id' | 'cacheSeconds'>): boolean
+  /** What a write has shown is what readers see from then on. Where it is too much, they read for themselves. */
+  takeWritten(record: SheetRecord, tab: WrittenTab, at: WrittenAt): void
 }
 
 export interface ReadingWish {
@@ -99,6 +104,28 @@ export function createReading({
     readForWriting: (sheet) => ask(sheet, 'typed', { mustBeginNow: true, isUrgent: true, isAhead: false }),
     readHeader: ({ id }) => fetching.fetchHeader(id),
     readRows: ({ id }, wanted) => fetching.fetchRows(id, wanted),
+    isTabWanted({ id, cacheSeconds }) {
+      const known = held.get(nameOf(id, 'typed'))
+      if (!known || cacheSeconds === 0 || !known.origin.provider.isTight) return false
+      const { columns, rowNumbers, listJson } = known.snapshot
+      const isSmall = columns.length * rowNumbers.length <= mostCellsShown
+      return (
+        isSmall &&
+        listJson.byteLength <= mostBytesShown &&
+        clock.elapsedMs() - known.lastUsedMs <= readLatelyMs
+      )
+    },
+    takeWritten(record, tab, at) {
+      const { rows } = tab.grid
+      const cells = rows.reduce((sum, row) => sum + row.length, 0)
+      // It may have grown by what was just written.
+      if (cells > 2 * mostCellsShown) return
+      try {
+        fetching.takeWritten(record, tab, at)
+      } catch {
+        // Too long, or a header that cannot be served: whoever reads is told.
+      }
+    },
   }
 
   async function refreshed(
@@ -195,6 +222,11 @@ export function createReading({
     if (broken) failures.noteFailure(name, read.writeSeq, broken.error, clock.elapsedMs())
   }
 }
+
+/** They are gone through on the thread that answers everybody: a few milliseconds. */
+const mostCellsShown = 2_000
+const mostBytesShown = 256 * 1024
+const readLatelyMs = 30_000
 
 function isTight({ origin: { provider, place } }: HeldSnapshot): boolean {
   return provider.isTight?.(place) === true

@@ -3,6 +3,7 @@ import type { Refusal } from '../../errors.ts'
 import type { Observe } from '../../reporting/observe.ts'
 import type { LoopTurns } from '../../shares/loop-turns.ts'
 import type { SheetRecord } from '../../store/sheets/sheets.ts'
+import type { Store } from '../../store/store.ts'
 import type { Change, ChangeResult, Unfit } from '../change.ts'
 import type { Committed, Prepared, Provider } from '../provider.ts'
 import { OutcomeUnknown, ProviderFailure } from '../provider-failure.ts'
@@ -37,6 +38,7 @@ export type SendOutcome =
   | { kind: 'refused'; details: string }
 
 export interface SendingParts {
+  store: Pick<Store, 'sheetById'>
   record: SheetRecord
   provider: Provider
   journal: BatchJournal
@@ -61,7 +63,11 @@ export async function send(
   const { record, provider, toDiscard, clock } = parts
   const begunMs = clock.elapsedMs()
   const changes = group.map(({ change }) => change)
-  const prepared = await reporting(parts, () => provider.prepare(record, changes, base.version, base.columns))
+  const isTabWanted = parts.reading.isTabWanted(record)
+  const seqBefore = isTabWanted ? ((await parts.store.sheetById(record.id))?.writeSeq ?? null) : null
+  const prepared = await reporting(parts, () =>
+    provider.prepare(record, changes, base.version, base.columns, isTabWanted),
+  )
   if (prepared === 'conflict') return { kind: 'conflict' }
   if ('changeAt' in prepared) {
     return { kind: 'unfit', waiting: waitingAt(group, prepared.changeAt), unfit: prepared }
@@ -79,7 +85,7 @@ export async function send(
 
   mark(group, true)
   try {
-    const outcome = await commit(group, base, { prepared, expected }, parts)
+    const outcome = await commit(group, base, { prepared, expected, seqBefore }, parts)
     if (outcome.kind === 'applied') tellWritten(group, clock.elapsedMs() - begunMs, parts)
     mark(group, false)
     return outcome
@@ -89,15 +95,23 @@ export async function send(
   }
 }
 
+interface PreparedSending {
+  prepared: Prepared
+  expected: readonly SentOrder[]
+  /** The sheet's number of writes before this one; null where nobody wants the tab that it leaves. */
+  seqBefore: number | null
+}
+
 async function commit(
   group: readonly Judged[],
   base: JudgedTab,
-  { prepared, expected }: { prepared: Prepared; expected: readonly SentOrder[] },
+  { prepared, expected, seqBefore }: PreparedSending,
   parts: SendingParts,
 ): Promise<SendOutcome> {
-  const { journal, record } = parts
+  const { journal, record, reading, clock } = parts
   const noRoom = await journal.beginSending(expected, record, prepared)
   if (noRoom) return { kind: 'not_admitted', refused: withoutRoom(group, noRoom, parts.observe) }
+  const [begunMs, asOfMs] = [clock.elapsedMs(), clock.nowMs()]
   const committed = await reporting(parts, () => prepared.commit()).catch((error: unknown) => {
     const isKnown = error instanceof ProviderFailure && !(error instanceof OutcomeUnknown)
     if (isKnown) throw error
@@ -115,6 +129,11 @@ async function commit(
       ? await afterLostAnswer(group, expected, prepared, base, parts)
       : await answersAfter(committed)
   await journal.finishApplied(sent)
+  // Where columns moved, rows were perhaps put right since.
+  if (seqBefore !== null && committed !== 'applied' && committed.tab && !committed.columns) {
+    // The number that this write has if nobody else wrote; if somebody did, it is never shown.
+    reading.takeWritten(record, committed.tab, { writeSeq: seqBefore + 1, begunMs, asOfMs })
+  }
   for (const [at, { answer }] of sent.entries()) waitingAt(group, at).answer(answer)
   return { kind: 'applied' }
 

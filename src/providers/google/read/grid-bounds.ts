@@ -16,6 +16,11 @@ export function gridVersion({ rows, columns }: GridSize, hash: string): string {
   return `${prefix}.${rows}.${columns}.${hash}`
 }
 
+/** Of one that a write has shown: no read has the same. */
+export function writtenVersion(size: GridSize): string {
+  return gridVersion(size, '-')
+}
+
 /** How much to ask for of a tab that was seen like this; null when it was too large. */
 export function boundsAfter(knownVersion: string | null): GridSize | null {
   if (knownVersion === null) return firstBounds

@@ -1,4 +1,4 @@
-import type { Cell } from '../../../sheets/rows/grid.ts'
+import type { Cell, Grid } from '../../../sheets/rows/grid.ts'
 import { fieldsOf, listOf, textOf } from '../../remote/json-fields.ts'
 import { shortError } from './google-decode.ts'
 import { serialText } from './serial-text.ts'
@@ -118,4 +118,16 @@ export function valuesOf(cells: readonly SeenCell[]): Cell[] {
 
 export function isBlankRow(cells: readonly SeenCell[]): boolean {
   return cells.every(({ value }) => value === null)
+}
+
+/** What is held against another view must not show more than that does. */
+export function onlyRowsOf(view: TabView, ranges: readonly { from: number; to: number }[]): TabView {
+  const isWithin = (row: number) => ranges.some(({ from, to }) => from <= row && row <= to)
+  return { ...view, row: (rowNumber) => (isWithin(rowNumber) ? view.row(rowNumber) : []) }
+}
+
+/** Of a view of all rows. */
+export function gridOf({ rowCount, row }: TabView): Grid {
+  const rows = Array.from({ length: rowCount }, (_, at) => valuesOf(row(at + 1)))
+  return { rows: rows.slice(0, rows.findLastIndex((cells) => cells.some((cell) => cell !== null)) + 1) }
 }

@@ -18,10 +18,15 @@ export interface GoogleBatchParts {
   view: TabView | null
   marker: Marker
   oldMarkers: readonly number[]
+  isTabWanted: boolean
 }
 
 export interface ComposedBatch {
   body: object
+  /** The rows that its answer must show. */
+  shown: readonly RowRange[]
+  /** The last row of the grid afterwards, if nobody else adds any. */
+  lastShown: number
   added: AddedRows | null
 }
 
@@ -45,7 +50,7 @@ const maxCellsShown = 50_000
 
 /** The whole batch, and which rows its answer is to show: those of the same moment at which it was applied. */
 export function composeBatch(parts: GoogleBatchParts): ComposedBatch {
-  const { tabId, changes, turns, head, view, marker, oldMarkers } = parts
+  const { tabId, changes, turns, head, view, marker, oldMarkers, isTabWanted } = parts
   const known = view ?? head
   if (!known) throw new Error('A batch needs a look at the tab')
   const added = addedRows(changes, turns, head, known.rowCount)
@@ -62,12 +67,16 @@ export function composeBatch(parts: GoogleBatchParts): ComposedBatch {
   ]
   const lastShown = lastRowOf(known.rowCount, turns, added)
   const ranges = [{ from: 1, to: 1 }, ...touchedNow(changes, turns), ...(added ? [added.window] : [])]
+  const shown = joined(ranges.filter(({ from }) => from <= lastShown))
+  const asked = isTabWanted ? [{ from: 1, to: lastShown }] : shown
   return {
+    shown,
+    lastShown,
     body: {
       requests,
       includeSpreadsheetInResponse: true,
       responseIncludeGridData: true,
-      responseRanges: joined(ranges.filter(({ from }) => from <= lastShown)).map(
+      responseRanges: asked.map(
         ({ from, to }) => `${quoted(known.title)}!${from}:${Math.min(to, lastShown)}`,
       ),
     },

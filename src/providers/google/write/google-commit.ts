@@ -1,6 +1,6 @@
 import type { Observe } from '../../../reporting/observe.ts'
 import type { Change, ChangeResult } from '../../../sheets/change.ts'
-import type { Committed, TabPlace } from '../../../sheets/provider.ts'
+import type { Committed, TabPlace, WrittenTab } from '../../../sheets/provider.ts'
 import { OutcomeUnknown } from '../../../sheets/provider-failure.ts'
 import { areSameColumns, type Column } from '../../../sheets/rows/table.ts'
 import { fieldsOf } from '../../remote/json-fields.ts'
@@ -9,9 +9,18 @@ import type { GoogleEndpoints } from '../client/google-endpoints.ts'
 import { RefusedByGoogle } from '../client/google-errors.ts'
 import { parseGoogleLocation } from '../google-location.ts'
 import type { GoogleLooking } from '../read/google-looking.ts'
+import { writtenVersion } from '../read/grid-bounds.ts'
 import type { TabHeads } from '../read/tab-heads.ts'
 import type { TabMemory } from '../read/tab-memory.ts'
-import { readTabView, type SeenCell, type TabView, tabViewFields, valuesOf } from '../read/tab-view.ts'
+import {
+  gridOf,
+  onlyRowsOf,
+  readTabView,
+  type SeenCell,
+  type TabView,
+  tabViewFields,
+  valuesOf,
+} from '../read/tab-view.ts'
 import { standingAt } from './added-rows.ts'
 import { foretold, seenAfter } from './change-results.ts'
 import { type ComposedBatch, composeBatch, touchedBefore } from './compose-batch.ts'
@@ -44,6 +53,7 @@ export interface BatchAttempt {
   /** The look that they were judged on. */
   version: string
   marker: Marker
+  isTabWanted: boolean
 }
 
 /** What the batch was made from, and what it was. */
@@ -98,7 +108,7 @@ export async function commitBatch(attempt: BatchAttempt, parts: CommitParts): Pr
  * be, that is held against it.
  */
 async function compose(attempt: BatchAttempt, parts: CommitParts): Promise<SentBatch> {
-  const { place, changes, turns, columns, version, marker } = attempt
+  const { place, changes, turns, columns, version, marker, isTabWanted } = attempt
   const { spreadsheetId, tabId } = parseGoogleLocation(place.location)
   const isAdding = changes.some(({ kind }) => kind === 'add')
   const head = isAdding ? await parts.heads.headOf(place, trustLookMs) : null
@@ -114,7 +124,7 @@ async function compose(attempt: BatchAttempt, parts: CommitParts): Promise<SentB
   if (columns && !areColumnsAsJudged(changes, columns, columnsOfHeader(header))) throw new Outdated()
   const oldMarkers = parts.cleaning.due(spreadsheetId)
   return {
-    ...composeBatch({ tabId, changes, turns, head, view, marker, oldMarkers }),
+    ...composeBatch({ tabId, changes, turns, head, view, marker, oldMarkers, isTabWanted }),
     header,
     view,
     oldMarkers,
@@ -135,13 +145,14 @@ async function applied(
   sent: SentBatch | null,
   parts: CommitParts,
 ): Promise<Committed> {
-  const { place, changes, turns, columns, marker } = attempt
+  const { place, changes, turns, columns, marker, isTabWanted } = attempt
   const { spreadsheetId, tabId } = parseGoogleLocation(place.location)
   if (!sent || !acknowledges(answer, marker)) throw notUnderstood()
   parts.cleaning.gone(spreadsheetId, sent.oldMarkers)
-  const after = readTabView(fieldsOf(answer).updatedSpreadsheet, tabId)
+  const seen = readTabView(fieldsOf(answer).updatedSpreadsheet, tabId)
   // Without a view of the moment at which it was applied, nobody can say what became of it: it is looked up.
-  if (!after) throw notUnderstood()
+  if (!seen) throw notUnderstood()
+  const after = onlyRowsOf(seen, sent.shown)
   const at = sent.added ? await standingAt(place, sent.added, after, parts.looking) : null
   const told = foretold(changes, turns, (row) => valuesOf(sent.view?.row(row) ?? []), at?.first ?? null)
   const results = seenAfter(told, changes, turns, (row) => {
@@ -156,7 +167,15 @@ async function applied(
     outcome: 'applied',
     ...tellRaces(attempt, sent, after, results, parts),
     ...(columns && !areSameColumns(columns, columnsNow) ? { columns: columnsNow } : {}),
+    ...(isTabWanted ? writtenTab(seen, sent) : {}),
   }
+}
+
+/** Where people added rows in that instant, the view may end too soon: then it is none of the whole tab. */
+function writtenTab(seen: TabView, { lastShown }: SentBatch): { tab?: WrittenTab } {
+  if (seen.rowCount > lastShown) return {}
+  const version = writtenVersion({ rows: seen.rowCount, columns: seen.columnCount })
+  return { tab: { version, grid: gridOf(seen) } }
 }
 
 function withHeader(view: TabView, after: TabView): TabView {

@@ -97,7 +97,7 @@ export function createGoogleWriting(googleParts: GoogleWritingParts): GoogleWrit
       if (waitMs > 0) await pause(timers, Math.min(waitMs, longestTurnMs), new AbortController().signal)
     },
 
-    async prepare(place, changes, version, columns) {
+    async prepare(place, changes, version, columns, isTabWanted = false) {
       findOldMarkers(place)
       const unfit = firstUnfit(changes)
       if (unfit) return unfit
@@ -121,7 +121,8 @@ export function createGoogleWriting(googleParts: GoogleWritingParts): GoogleWrit
         expectedLastRow: firstAdded === null || turns.deletions > 0 ? null : firstAdded + added - 1,
         async commit() {
           if (clock.elapsedMs() > leaveBeforeMs) return { outcome: 'conflict' }
-          return commitBatch({ place, changes, turns, columns: columns ?? null, version, marker }, parts)
+          const judged = { columns: columns ?? null, version }
+          return commitBatch({ place, changes, turns, ...judged, marker, isTabWanted }, parts)
         },
         async discard() {},
       }

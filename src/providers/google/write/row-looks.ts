@@ -1,7 +1,7 @@
 import type { Clock } from '../../../clock.ts'
 import type { TabPlace } from '../../../sheets/provider.ts'
 import type { RowRange } from '../read/google-looking.ts'
-import type { TabView } from '../read/tab-view.ts'
+import { onlyRowsOf, type TabView } from '../read/tab-view.ts'
 
 /** The looks at rows on which changes are judged: the batch that follows at once is made from the same. */
 export interface RowLooks {
@@ -45,12 +45,6 @@ export function createRowLooks(clock: Pick<Clock, 'elapsedMs'>): RowLooks {
 function isSeen({ from, to }: RowRange, { ranges, view }: RowLook): boolean {
   const last = Math.min(to, view.rowCount)
   return from > last || ranges.some((seen) => seen.from <= from && last <= seen.to)
-}
-
-/** What is held against the answer of a write must not show more than that does. */
-function onlyRowsOf(view: TabView, ranges: readonly RowRange[]): TabView {
-  const isWithin = (row: number) => ranges.some(({ from, to }) => from <= row && row <= to)
-  return { ...view, row: (rowNumber) => (isWithin(rowNumber) ? view.row(rowNumber) : []) }
 }
 
 function keyOf({ location, credentialId }: TabPlace): string {
