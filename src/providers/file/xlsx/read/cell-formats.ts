@@ -27,6 +27,11 @@ export async function readDisplayFormats(
   )
 }
 
+/** The code of each cell style, by the same index: for those who want to know what they look at. */
+export async function readFormatCodes(archive: ZipArchive, path: string | undefined): Promise<string[]> {
+  return readFormats(archive, path, ({ id, code = BUILT_IN_CODES.get(id) }) => code ?? `built-in ${id}`)
+}
+
 /** Built-in formats of other languages: what they show is not in the file, but whether it is a date is known. */
 function displayByKind(kindOf: NumberFormat): DisplayFormat {
   return {
