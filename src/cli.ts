@@ -5,6 +5,7 @@ import { type DestinationStream, destination } from 'pino'
 import { openWorkshop } from './assemble/open-workshop.ts'
 import { systemClock } from './clock.ts'
 import { commands, usage, usageOf } from './commands/all-commands.ts'
+import { noteCommand } from './commands/audited-commands.ts'
 import { type BareCommand, type Command, type CommandOutcome, UsageError } from './commands/command.ts'
 import { type Config, parseConfig } from './config.ts'
 import { serve } from './main.ts'
@@ -91,7 +92,9 @@ async function onTheStore(
     const workshop = await openWorkshop(config, systemClock, createLog('warn', stderr))
     if (isNewStore) stderr.write(newStoreMade(config.dataFolder))
     try {
-      return await command.run(workshop, words, options)
+      const outcome = await command.run(workshop, words, options)
+      if (!(outcome instanceof Problem)) await noteCommand(workshop, command, words, options)
+      return outcome
     } finally {
       await workshop.close()
     }
@@ -113,7 +116,7 @@ function parsedArgs(command: Command | BareCommand, args: readonly string[]) {
   if (missing !== undefined) throw new UsageError(`${missing} is missing.`)
   const extra = positionals[command.positionals.length]
   if (extra !== undefined) {
-    throw new UsageError(`"${extra}" is one word too many; words that belong together need quotes.`)
+    throw new UsageError(`Unexpected argument "${extra}". Quote values that contain spaces.`)
   }
   const { json, ...options } = values
   return { words: positionals, options: options as Record<string, string | undefined>, isJson: json === true }

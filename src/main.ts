@@ -1,14 +1,14 @@
 import { once } from 'node:events'
-import { existsSync } from 'node:fs'
-import { join, relative, resolve } from 'node:path'
+import { relative } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { destination } from 'pino'
 import packageJson from '../package.json' with { type: 'json' }
 import { openWorkshop } from './assemble/open-workshop.ts'
+import { rowportCommand } from './assemble/rowport-command.ts'
 import { startServer } from './assemble/start-server.ts'
 import type { Workshop } from './assemble/workshop.ts'
 import { systemClock } from './clock.ts'
-import { type Config, defaultDataFolder, parseConfig } from './config.ts'
+import { type Config, parseConfig } from './config.ts'
 import { StoreUnwritable } from './errors.ts'
 import { firstScreen } from './first-start/first-screen.ts'
 import { createSample, findSampleFile, sampleAccount } from './first-start/sample.ts'
@@ -89,16 +89,6 @@ async function screen(config: Config, workshop: Workshop): Promise<string> {
 function shortPath(path: string): string {
   const fromHere = relative(process.cwd(), path)
   return fromHere.startsWith('..') ? path : `./${fromHere}`
-}
-
-/** The command as it must be typed in another terminal to work on this server's data. */
-function rowportCommand(dataFolder: string): string {
-  // The image brings the command itself, with its settings, and none of the scripts.
-  if (!existsSync(join(import.meta.dirname, '../scripts'))) return 'rowport'
-  const command = 'npm run rowport --'
-  if (dataFolder === resolve(defaultDataFolder)) return command
-  const isPlain = /^[\w./-]+$/.test(dataFolder)
-  return `ROWPORT_DATA=${isPlain ? dataFolder : `'${dataFolder.replaceAll("'", `'\\''`)}'`} ${command}`
 }
 
 /** The first signal asks for an end, the second insists. */

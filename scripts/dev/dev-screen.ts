@@ -13,18 +13,18 @@ export interface DevScreen {
 export function devScreen(screen: DevScreen): string {
   const { version, signInUrl, baseUrl, apiKey, account, googleUrl, people, dataFolder } = screen
   return `
-  Rowport ${version} and a Google of its own: nothing here reaches the real one.
+  Rowport ${version} with a local Google emulator. Nothing here reaches the real Google.
 
-  1  Open this link. It signs you in, once:
+  1  Open this link to sign in. It works once:
      ${signInUrl}
   2  Connect Google, choose a person and a spreadsheet, connect the sheet.
-  3  Read it, with the name that you gave it:
+  3  Read your sheet (replace lamp-shop with its name):
      curl -H 'Authorization: Bearer ${apiKey}' ${baseUrl}/api/sheets/${account}/lamp-shop
 
   Google         ${googleUrl}/  with ${people.join(' and ')}
   Data           ${dataFolder}
 
-  Stop with Ctrl-C. All of it is forgotten then.
+  Press Ctrl+C to stop. All data is discarded.
 
 `
 }

@@ -20,6 +20,7 @@ import { createMemoryRateWindows } from '../shared-state/rate-windows/memory-rat
 import type { RateWindows } from '../shared-state/rate-windows/rate-windows.ts'
 import type { Usage } from '../usage/usage.ts'
 import { createOwnerReading } from './owner-reading.ts'
+import { rowportCommand } from './rowport-command.ts'
 import type { Workshop } from './workshop.ts'
 
 export interface DashboardNeeds {
@@ -30,6 +31,11 @@ export interface DashboardNeeds {
   api: ApiParts
   unread: UnreadAnswers
   trustedProxies: TrustedProxies | null
+}
+
+/** Only there is whoever looks at the dashboard also the one who types commands, and may see where the data lies. */
+function isOwnMachine(baseUrl: string): boolean {
+  return /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(new URL(baseUrl).hostname)
 }
 
 const appFolder = join(import.meta.dirname, '..', '..', 'web', 'dist')
@@ -50,6 +56,7 @@ export function assembleDashboard(needs: DashboardNeeds): { dashboard: Dashboard
     appFolder,
     baseUrl,
     version: packageJson.version,
+    operatorCommand: isOwnMachine(workshop.baseUrl) ? rowportCommand(config.dataFolder) : 'rowport',
     clock,
     observe,
     owners: createOwners({
@@ -73,6 +80,7 @@ export function assembleDashboard(needs: DashboardNeeds): { dashboard: Dashboard
     shareUse: createShareUse(store, uploads, config.shares),
     usageFigures: createUsageFigures({ store, usage, plans, clock, turns: api.turns }),
     ownerReading: createOwnerReading(api, unread, baseUrl),
+    compression: api.compression,
     endAccount: createAccountEnding(store, connections, uploads),
     addressOf: (request) => clientAddress(request, trustedProxies),
   })

@@ -5,6 +5,7 @@ import type { Config } from '../config.ts'
 import { StoreFailure } from '../errors.ts'
 import { createAccounts } from '../management/accounts/accounts.ts'
 import { createBySlug } from '../management/accounts/by-slug.ts'
+import { createAuditLog } from '../management/audit/audit-log.ts'
 import { createConnections } from '../management/connections/connections.ts'
 import { createOwnerConnection } from '../management/connections/owner-connection.ts'
 import { createKeys } from '../management/keys/keys.ts'
@@ -107,6 +108,7 @@ function buildWorkshop(bare: BareWorkshop): Workshop {
     ...createBySlug(accounts, ofOwner),
     ofOwner,
     signIn,
+    audit: createAuditLog(store, observe),
     uploads: room && createUploads({ folder: uploadFolder, room, decoding, store, connecting, observe }),
     kinds,
     connections,

@@ -7,13 +7,15 @@ import { parseReadWish } from '../api/request/read-wish.ts'
 import type { ApiParts } from '../api/request/rows-request.ts'
 import { type ListReader, listReply } from '../api/response/list-reply.ts'
 import { type Body, heldBy, send } from '../api/response/reply.ts'
+import { sendableBody } from '../api/response/sendable-body.ts'
 import type { MadeJson, OwnerReading } from '../dashboard/dashboard-parts.ts'
 import { Refusal, TooManyAtOnce } from '../errors.ts'
+import { acceptedCoding } from '../http/content-coding.ts'
 import type { UnreadAnswers } from '../http/unread-answers.ts'
 import { columnTypesOf } from '../management/sheets/column-types.ts'
 import { CredentialExpired, ProviderFailure } from '../sheets/provider-failure.ts'
 import type { KeptBodies } from '../sheets/reading/held-snapshots.ts'
-import type { IndexedSnapshot } from '../sheets/rows/snapshot.ts'
+import { type IndexedSnapshot, rowBytes, rowJson } from '../sheets/rows/snapshot.ts'
 import type { SheetRecord } from '../store/sheets/sheets.ts'
 
 /** A page of the dashboard shows some of the rows; the rest is for the API. */
@@ -22,6 +24,10 @@ const maxRows = 500
 const maxRowsBytes = 16 * 1024 * 1024
 /** What takes longer comes with the next look: a page must not wait for a slow provider. */
 const patienceMs = 1_000
+
+const exampleRows = 5
+const exampleCharacters = 120
+const maxExampleBytes = 64 * 1024
 
 /**
  * The rows of a sheet for its owner, written as the API writes them. It stands beside admission and not behind it: the
@@ -33,7 +39,7 @@ export function createOwnerReading(
   baseUrl: () => string,
 ): OwnerReading {
   return {
-    async rows(sheet, isConnectionOver, query) {
+    async rows(sheet, isConnectionOver, query, acceptEncoding) {
       if (sheet.credentialId !== null && isConnectionOver) return new Refusal('token_expired')
       const parameters = parseParameters(bounded(query))
       if (parameters instanceof Refusal) return parameters
@@ -47,25 +53,40 @@ export function createOwnerReading(
         if (listQuery instanceof Refusal) return listQuery
         const { accountId } = sheet
         const asked = { wish: { ...wish, format: 'json' as const }, listQuery, parameters, maxRowsBytes }
-        const reply = await listReply(plainReader(sheet, baseUrl()), { accountId, ...asked }, read, parts)
-        return reply instanceof Refusal ? reply : madeJson(reply.body, accountId)
+        const reply = await listReply(
+          plainReader(sheet, baseUrl(), acceptEncoding),
+          { accountId, ...asked },
+          read,
+          parts,
+        )
+        return reply instanceof Refusal ? reply : madeJson(reply.body, accountId, codingIn(reply.headers))
       } catch (error) {
         return refusalFor(error)
       }
     },
-    async shape(sheet) {
-      const read = await Promise.race([readOf(sheet), sleep(patienceMs, null, { ref: false })])
+    async shape(sheet, mustAskProvider = false) {
+      const reading = readOf(sheet, mustAskProvider)
+      const read = mustAskProvider
+        ? await reading
+        : await Promise.race([reading, sleep(patienceMs, null, { ref: false })])
       if (!read) return null
-      const { snapshot } = read
+      const { snapshot, ageSeconds } = read
       const types = columnTypesOf(snapshot)
+      const rows = firstRows(snapshot)
       return {
-        columns: snapshot.columns.map(({ key }, at) => ({ name: key, type: types[at] ?? 'string' })),
+        columns: snapshot.columns.map(({ key }, at) => ({
+          name: key,
+          type: types[at] ?? 'string',
+          example: exampleIn(rows, key),
+        })),
         rowCount: snapshot.rowNumbers.length,
+        ageSeconds,
       }
     },
-    async description(of) {
+    async description(of, acceptEncoding) {
       const read = of && (await Promise.race([readOf(of.sheet), sleep(patienceMs, null, { ref: false })]))
-      if (!of || !read || read.snapshot.columns.length === 0) return madeJson(apiDocument(baseUrl()), null)
+      if (!of || !read || read.snapshot.columns.length === 0)
+        return madeJson(apiDocument(baseUrl()), null, null)
       const { accountSlug, sheet } = of
       const described = {
         what: 'openapi',
@@ -76,15 +97,30 @@ export function createOwnerReading(
       } as const
       const nextTurn = () => parts.turns.next(sheet.accountId)
       const text = await keptDescription(described, read.snapshot, read.bodies, nextTurn)
-      return madeJson([text], sheet.accountId)
+      const { body, coding } = await sendableBody(
+        {
+          name: `of the owner ${accountSlug}/${sheet.slug} ${described.isPublic}`,
+          isWhole: true,
+          chunks: [text],
+          sources: [text],
+          coding: acceptedCoding(acceptEncoding),
+          bodies: read.bodies,
+          isHead: false,
+          accountId: sheet.accountId,
+          onFailure: () => {},
+        },
+        parts,
+      )
+      return madeJson(body, sheet.accountId, coding)
     },
   }
 
   /** Sent as the API sends its own: without a copy, bit by bit where it is long, and held against its reader's account. */
-  function madeJson(body: Body | null, accountId: string | null): MadeJson {
+  function madeJson(body: Body | null, accountId: string | null, coding: string | null): MadeJson {
     return {
       sendTo(response, head, isHead) {
-        send(response, { status: 200, base: head, headers: [], body }, isHead, false)
+        const headers = coding === null ? [] : ['Content-Encoding', coding]
+        send(response, { status: 200, base: head, headers, body }, isHead, false)
         if (accountId !== null && !isHead) unread.begin(accountId, response, heldBy(body))
       },
     }
@@ -93,16 +129,34 @@ export function createOwnerReading(
   /** null when it cannot be read: why is told elsewhere. */
   async function readOf(
     sheet: SheetRecord,
-  ): Promise<{ snapshot: IndexedSnapshot; bodies: KeptBodies } | null> {
+    mustAskProvider = false,
+  ): Promise<{ snapshot: IndexedSnapshot; bodies: KeptBodies; ageSeconds: number } | null> {
     try {
-      const wish = { values: 'typed', mustAskProvider: false } as const
-      const { indexed, bodies } = await parts.reading.read(factsOf(sheet), wish)
-      return { snapshot: await indexed, bodies }
+      const wish = { values: 'typed', mustAskProvider } as const
+      const { indexed, bodies, ageSeconds } = await parts.reading.read(factsOf(sheet), wish)
+      return { snapshot: await indexed, bodies, ageSeconds }
     } catch (error) {
       if (error instanceof ProviderFailure || error instanceof TooManyAtOnce) return null
       throw error
     }
   }
+}
+
+type Cell = string | number | boolean | null
+
+/** Long ones are not parsed for the sake of an example. */
+function firstRows(snapshot: IndexedSnapshot): Record<string, Cell>[] {
+  const count = Math.min(exampleRows, snapshot.rowNumbers.length)
+  const places = Array.from({ length: count }, (_, at) => at)
+  return places
+    .filter((at) => rowBytes(snapshot, at) <= maxExampleBytes)
+    .map((at) => JSON.parse(rowJson(snapshot, at)) as Record<string, Cell>)
+}
+
+function exampleIn(rows: readonly Record<string, Cell>[], key: string): Cell {
+  const row = rows.find((one) => Object.hasOwn(one, key) && one[key] != null && one[key] !== '')
+  const value = row?.[key] ?? null
+  return typeof value === 'string' ? value.slice(0, exampleCharacters) : value
 }
 
 function factsOf(sheet: SheetRecord) {
@@ -116,11 +170,15 @@ function bounded(query: string): string {
   return parameters.toString()
 }
 
-/** A reader of Form B who is content with anything: no coding, no condition. */
-function plainReader({ id }: SheetRecord, baseUrl: string): ListReader {
+function codingIn(headers: readonly string[]): string | null {
+  const at = headers.indexOf('Content-Encoding')
+  return at < 0 ? null : (headers[at + 1] ?? null)
+}
+
+/** A reader of Form B, without a condition. */
+function plainReader({ id }: SheetRecord, baseUrl: string, acceptEncoding: string | undefined): ListReader {
   const address = { form: 'b', sheetId: id } as const
-  const takesAnything = { accept: undefined, acceptEncoding: undefined, ifNoneMatch: undefined }
-  return { address, baseUrl, isHead: false, ...takesAnything }
+  return { address, baseUrl, isHead: false, accept: undefined, acceptEncoding, ifNoneMatch: undefined }
 }
 
 function refusalFor(error: unknown): Refusal {

@@ -1,6 +1,7 @@
 import type { Plans } from '../admission/plans.ts'
 import type { Accounts } from '../management/accounts/accounts.ts'
 import type { BySlug } from '../management/accounts/by-slug.ts'
+import type { AuditLog } from '../management/audit/audit-log.ts'
 import type { Connections } from '../management/connections/connections.ts'
 import type { Keys } from '../management/keys/keys.ts'
 import type { SignIn } from '../management/people/sign-in.ts'
@@ -32,6 +33,7 @@ export interface Workshop {
   /** For whoever is signed in: by the account's id. */
   ofOwner: { sheets: Sheets; keys: Keys; connecting: Connecting }
   signIn: SignIn
+  audit: AuditLog
   /** null where files of this machine are not served. */
   uploads: Uploads | null
   kinds: ProviderKinds

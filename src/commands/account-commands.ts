@@ -13,7 +13,7 @@ export const accountCommands: readonly Command[] = [
     async run({ accounts }, [slug = ''], { plan = 'free' }) {
       const account = await accounts.create(slug, plan)
       if (account instanceof Problem) return account
-      return { json: accountJson(account), text: `Account ${slug} created, on plan ${plan}.` }
+      return { json: accountJson(account), text: `Created account ${slug} on the ${plan} plan.` }
     },
   },
   {
@@ -28,7 +28,7 @@ export const accountCommands: readonly Command[] = [
       }
       const account = await accounts.setPlan(slug, plan, own)
       if (account instanceof Problem) return account
-      return { json: accountJson(account), text: `Account ${slug} is on plan ${plan} now${ownLimits(own)}.` }
+      return { json: accountJson(account), text: `${slug} is now on the ${plan} plan${ownLimits(own)}.` }
     },
   },
   {
@@ -42,7 +42,7 @@ export const accountCommands: readonly Command[] = [
       const url = signInUrl(baseUrl, link)
       return {
         json: { url, expires_at: new Date(link.expiresAtMs).toISOString() },
-        text: `Whoever opens this link first is signed in to ${slug}. It works once, and for 15 minutes:\n\n  ${url}\n`,
+        text: `This link signs you in to ${slug}. It works once and expires in 15 minutes:\n\n  ${url}\n`,
       }
     },
   },
@@ -61,7 +61,7 @@ function accountJson({ id, slug, plan, requestsPerMinute, requestsPerMonth, crea
 
 function ownLimits({ requestsPerMinute, requestsPerMonth }: OwnLimits): string {
   const limits = []
-  if (requestsPerMinute !== null) limits.push(`${requestsPerMinute} requests a minute`)
-  if (requestsPerMonth !== null) limits.push(`${requestsPerMonth} requests a month`)
-  return limits.length > 0 ? `, but with ${limits.join(' and ')}` : ''
+  if (requestsPerMinute !== null) limits.push(`${requestsPerMinute} requests/minute`)
+  if (requestsPerMonth !== null) limits.push(`${requestsPerMonth} requests/month`)
+  return limits.length > 0 ? `, with a custom limit of ${limits.join(' and ')}` : ''
 }

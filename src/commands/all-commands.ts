@@ -21,8 +21,8 @@ export const usage = `rowport: a spreadsheet behind a JSON API
 
   rowport serve
 ${usageLines(commands)}
-Every command but serve takes --json. They work on the data of a running server, and take effect at once;
-set ROWPORT_DATA or DATABASE_URL, and BASE_URL, as for the server.
+All commands except serve accept --json. They're safe to run while the server is running
+and take effect immediately. Set ROWPORT_DATA or DATABASE_URL, and BASE_URL, as for the server.
 `
 
 export function usageOf(some: readonly Pick<Command, 'usage'>[]): string {

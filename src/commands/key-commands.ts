@@ -34,7 +34,7 @@ export const keyCommands: readonly Command[] = [
       if (key instanceof Problem) return key
       return {
         json: { id: key.id, revoked: true },
-        text: `Key "${key.name}" (${shownAs(key)}) is revoked. Nothing can bring it back.`,
+        text: `Revoked key "${key.name}" (${shownAs(key)}). This can't be undone.`,
       }
     },
   },
@@ -49,7 +49,7 @@ export const keyCommands: readonly Command[] = [
       const { record, value } = key
       return {
         json: { ...keyJson(record), key: value },
-        text: `The old key is dead. In its place:\n${shownOnce(record, value)}`,
+        text: `The old key no longer works. New key:\n${shownOnce(record, value)}`,
       }
     },
   },
@@ -63,7 +63,7 @@ export const keyCommands: readonly Command[] = [
       if (!scope) throw new UsageError(`The scope is ${scopes.join(' or ')}, not "${wanted}".`)
       const key = await keys.setScope(keyId, scope)
       if (key instanceof Problem) return key
-      return { json: keyJson(key), text: `Key "${key.name}" (${shownAs(key)}) may ${scope} now.` }
+      return { json: keyJson(key), text: `Key "${key.name}" (${shownAs(key)}) now has ${scope} access.` }
     },
   },
   {
@@ -97,7 +97,7 @@ function keyJson(key: KeyRecord) {
   }
 }
 
-const keyColumns = ['KEY', 'NAME', 'SCOPE', 'OPENS', 'CREATED', 'LAST USED', 'STATE', 'ID']
+const keyColumns = ['KEY', 'NAME', 'SCOPE', 'ACCESS', 'CREATED', 'LAST USED', 'STATE', 'ID']
 
 function keyLine(key: KeyRecord, sheetSlugs: ReadonlyMap<string, string>): string[] {
   const { id, name, scope, sheetId, createdAtMs, lastUsedAtMs, revokedAtMs } = key
@@ -115,5 +115,5 @@ function shownAs({ shownStart, shownEnd }: KeyRecord): string {
 }
 
 function shownOnce({ id, name, scope }: KeyRecord, value: string): string {
-  return `Key "${name}" (${scope}), id ${id}. Shown only now:\n\n  ${value}\n`
+  return `Key "${name}" (${scope}), id ${id}. Save it now. It won't be shown again:\n\n  ${value}\n`
 }

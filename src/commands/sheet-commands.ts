@@ -75,7 +75,7 @@ async function changeSheet(
   if (Object.keys(settings).length === 0) throw new UsageError('Name at least one setting.')
   const sheet = await sheets.change(accountSlug, sheetSlug, settings)
   if (sheet instanceof Problem) return sheet
-  return { json: sheetJson(sheet), text: `Sheet ${address} is set.` }
+  return { json: sheetJson(sheet), text: `Updated ${address}.` }
 }
 
 function seconds(
@@ -99,7 +99,7 @@ function pausing(word: string, paused: boolean): Command {
       const { accountSlug, sheetSlug } = parsedAddress(address)
       const sheet = await sheets.setPaused(accountSlug, sheetSlug, paused)
       if (sheet instanceof Problem) return sheet
-      return { json: sheetJson(sheet), text: `Sheet ${address} is ${paused ? 'paused' : 'served again'}.` }
+      return { json: sheetJson(sheet), text: `${paused ? 'Paused' : 'Resumed'} ${address}.` }
     },
   }
 }

@@ -13,7 +13,14 @@ import type { Site } from './site.ts'
 export interface AppFiles {
   /** Whether something is served at this path: a page of the app, or a file that it is made of. */
   isAt(path: string): boolean
-  answer(request: IncomingMessage, response: ServerResponse, path: string, site: Site): Promise<void>
+  /** `status`: 404 for a path where there is nothing, which the app then says in words. */
+  answer(
+    request: IncomingMessage,
+    response: ServerResponse,
+    path: string,
+    site: Site,
+    status?: 200 | 404,
+  ): Promise<void>
 }
 
 interface AppFile {
@@ -51,8 +58,8 @@ export function createAppFiles(folder: string, consentOrigins: readonly string[]
 
   return {
     isAt: (path) => pages.test(path) || (path !== indexPath && loadFiles().has(path)),
-    async answer(request, response, path, site) {
-      const isPage = pages.test(path)
+    async answer(request, response, path, site, status = 200) {
+      const isPage = status === 404 || pages.test(path)
       const file = loadFiles().get(isPage ? indexPath : path)
       if (!file) return notBuilt(request, response, site)
       const shown = isPage ? indexFor(file, site) : file
@@ -71,7 +78,7 @@ export function createAppFiles(folder: string, consentOrigins: readonly string[]
       const coding = codingFor(request, shown)
       const body = coding === null ? shown.bytes : await compressed(shown, coding)
       if (coding !== null) headers['Content-Encoding'] = coding
-      response.writeHead(200, { ...headers, 'Content-Length': body.byteLength })
+      response.writeHead(status, { ...headers, 'Content-Length': body.byteLength })
       response.end(request.method === 'HEAD' ? undefined : body)
     },
   }

@@ -74,6 +74,14 @@ export async function fromConsent(
   if (outcome instanceof NotConnected)
     return { to: `${returnTo}?${provider}=${outcome.failure}`, cookies: [] }
   const { formerLabel, isSameOwner, pickedIds } = outcome
+  await parts.audit.note({
+    accountId: session.account.id,
+    actor: 'owner',
+    address: parts.addressOf(request),
+    action: 'connection.made',
+    subject: connection.kind.name,
+    details: null,
+  })
   const code = formerLabel === null ? 'connected' : isSameOwner ? 'reconnected' : 'other_account'
   const picked = pickedIds.length === 0 ? '' : `&picked=${pickedIds.join(',')}`
   return { to: `${returnTo}?${provider}=${code}${picked}`, cookies: [] }

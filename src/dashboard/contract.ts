@@ -39,6 +39,8 @@ export interface ServerView {
   /** Where sheets can come from, each with the words that only it can have. */
   sources: SourceView[]
   canSignUp: boolean
+  /** How the operator's commands begin here. */
+  operatorCommand: string
 }
 
 export interface SourceView {
@@ -103,9 +105,12 @@ export interface StartView {
   isConnected: boolean
   sheets: number
   keys: number
+  /** By a client: what the owner tries out in the console is none. */
   firstRequestAtMs: number | null
   /** The path of the sheet to try first. */
   tryPath: string | null
+  /** Sheets from which clients get errors until their owner does something. */
+  problems: number
 }
 
 export type SheetState = 'live' | 'paused' | 'needs_reconnect' | 'broken'
@@ -131,6 +136,8 @@ export interface SheetView extends SheetSummary {
   source: { description: string; url: string | null; tab: string | null }
   columns: ColumnView[]
   rowCount: number | null
+  /** When the provider was last asked; null where nobody knows. */
+  fetchedAtMs: number | null
 }
 export interface SheetSettingsView {
   access: 'private' | 'public-read'
@@ -145,6 +152,8 @@ export interface ColumnView {
   name: string
   /** TypeScript type of a cell, as the snippet shows it: `string | null`. */
   type: string
+  /** From the first rows, cut where it is long; null where these have none. */
+  example: CellView
 }
 
 export type CellView = string | number | boolean | null
@@ -171,6 +180,20 @@ export interface RecentRequest {
   durationMs: number
   cache: 'hit' | 'miss' | 'stale' | null
   keyName: string | null
+}
+
+/** Something that was changed, by the owner here or by the operator's commands. */
+export interface AuditEntryView {
+  id: string
+  atMs: number
+  actor: 'owner' | 'operator'
+  /** Of the network that it came from; null for a command. */
+  address: string | null
+  /** Such as `key.revoked`. */
+  action: string
+  subject: string
+  /** What was set to what. */
+  details: Record<string, unknown> | null
 }
 
 /**
@@ -231,7 +254,9 @@ export type SheetSource =
 export interface PreviewView {
   suggestedSlug: string
   title: string
-  columns: ColumnView[]
+  columns: Omit<ColumnView, 'example'>[]
+  /** What clients will not see as it stands in row 1, in sentences. */
+  notes: string[]
   rowCount: number
   /** The first rows as the API would give them. */
   rows: Record<string, CellView>[]
@@ -255,13 +280,23 @@ export interface KeyView {
   lastUsedAtMs: number | null
   revokedAtMs: number | null
   requestsThisMonth: number
+  expiresAtMs: number | null
+  state: 'active' | 'expired' | 'revoked'
 }
 export interface KeyInput {
   name: string
   mode: 'live' | 'test'
   scope: 'read' | 'read-write'
   sheetSlug: string | null
+  expiresAtMs?: number | null | undefined
 }
+export interface KeyChangeInput {
+  name?: string | undefined
+  scope?: 'read' | 'read-write' | undefined
+  expiresAtMs?: number | null | undefined
+}
+/** For so long the old value works beside the new one. */
+export type OverlapSeconds = 3_600 | 86_400 | 604_800
 export interface NewKeyView {
   key: KeyView
   /** Shown once. */
@@ -305,7 +340,7 @@ export interface ErrorDoc {
   code: string
   status: number
   message: string
-  /** What it means, in a sentence. */
+  /** What it means, in a sentence; `backticks` mark what is typed. */
   when: string
 }
 

@@ -1,11 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Clock } from '../clock.ts'
 import type { Refusal } from '../errors.ts'
+import type { Compression } from '../http/compression.ts'
 import type { EndAccount } from '../management/accounts/account-ending.ts'
 import type { Accounts } from '../management/accounts/accounts.ts'
 import type { PlanBook } from '../management/accounts/plan-book.ts'
 import type { ShareUse } from '../management/accounts/share-use.ts'
 import type { UsageFigures } from '../management/accounts/usage-figures.ts'
+import type { AuditLog } from '../management/audit/audit-log.ts'
 import type { Connections } from '../management/connections/connections.ts'
 import type { Keys } from '../management/keys/keys.ts'
 import type { Attempts } from '../management/people/attempts.ts'
@@ -34,12 +36,16 @@ export interface DashboardParts {
   /** null where files of this machine are not served. */
   uploads: Uploads | null
   shareUse: ShareUse
+  audit: AuditLog
   usageFigures: UsageFigures
   ownerReading: OwnerReading
+  compression: Pick<Compression, 'whole'>
   endAccount: EndAccount
   /** Whose connection it is, behind proxies that are trusted. */
   addressOf(request: IncomingMessage): string
   version: string
+  /** As the first screen shows it: with what finds this server's data from another terminal. */
+  operatorCommand: string
   clock: Clock
   observe: Observe
   /** Known for certain only when the server listens. */
@@ -59,11 +65,19 @@ export interface SourceKind {
 /** Rows for the owner who looks at a sheet of their own: no key, no quota; how often they may look is counted before. */
 export interface OwnerReading {
   /** Form B's body, as JSON; `query` as the public API takes it. */
-  rows(sheet: SheetRecord, isConnectionOver: boolean, query: string): Promise<MadeJson | Refusal>
+  rows(
+    sheet: SheetRecord,
+    isConnectionOver: boolean,
+    query: string,
+    acceptEncoding: string | undefined,
+  ): Promise<MadeJson | Refusal>
   /** What is known of a sheet without waiting for long; null when that is nothing. */
-  shape(sheet: SheetRecord): Promise<SheetShape | null>
+  shape(sheet: SheetRecord, mustAskProvider?: boolean): Promise<SheetShape | null>
   /** The OpenAPI description: of one sheet at its owner's address, or of any sheet. */
-  description(of: { accountSlug: string; sheet: SheetRecord } | null): Promise<MadeJson>
+  description(
+    of: { accountSlug: string; sheet: SheetRecord } | null,
+    acceptEncoding: string | undefined,
+  ): Promise<MadeJson>
 }
 
 /** JSON that was made, or will be while it is sent: it may be long, so nobody here gets it as one text. */
@@ -73,6 +87,8 @@ export interface MadeJson {
 }
 
 export interface SheetShape {
-  columns: { name: string; type: string }[]
+  columns: { name: string; type: string; example: string | number | boolean | null }[]
   rowCount: number
+  /** Since the provider was last asked. */
+  ageSeconds: number
 }

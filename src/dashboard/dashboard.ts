@@ -15,6 +15,8 @@ export interface Dashboard {
   methodsAt(path: string): string[] | null
   /** `target`: path and query. */
   answer(request: IncomingMessage, response: ServerResponse, target: string): Promise<void>
+  /** A page for people who followed a mistyped link. */
+  answerNotFound(request: IncomingMessage, response: ServerResponse): Promise<void>
 }
 
 export interface DashboardDoorParts extends DashboardParts {
@@ -51,6 +53,8 @@ export function createDashboard(parts: DashboardDoorParts): Dashboard {
       if (ownerApi.methodsAt(path)) return ownerApi.answer(request, response, target, site)
       return appFiles.answer(request, response, path, site)
     },
+    answerNotFound: (request, response) =>
+      appFiles.answer(request, response, '', siteAt(parts.baseUrl()), 404),
   }
 
   async function onward(

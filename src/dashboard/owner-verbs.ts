@@ -1,5 +1,6 @@
 import type {
   ApiDescription,
+  AuditEntryView,
   ConfirmInput,
   ConnectInput,
   ConnectionView,
@@ -8,9 +9,11 @@ import type {
   DisconnectedView,
   ErrorDoc,
   FileChoice,
+  KeyChangeInput,
   KeyInput,
   KeyView,
   NewKeyView,
+  OverlapSeconds,
   PasswordInput,
   PreviewView,
   RecentRequest,
@@ -52,6 +55,8 @@ export interface OwnerVerbs {
   'DELETE /sheets/{slug}': { answer: null }
   /** With the public API's own parameters. */
   'GET /sheets/{slug}/rows': { query: URLSearchParams; answer: RowsView }
+  /** Reads the spreadsheet now, whatever is cached. */
+  'POST /sheets/{slug}/refresh': { answer: SheetView }
   'GET /sheets/{slug}/requests': { answer: RecentRequest[] }
   'POST /sheets/{slug}/console-key': { answer: ConsoleKey }
 
@@ -83,12 +88,17 @@ export interface OwnerVerbs {
   'GET /keys': { answer: KeyView[] }
   'POST /keys': { input: KeyInput; answer: NewKeyView }
   'POST /keys/{id}/revoke': { answer: null }
+  'PATCH /keys/{id}': { input: KeyChangeInput; answer: KeyView }
+  /** The old value ends at once. */
   'POST /keys/{id}/regenerate': { answer: NewKeyView }
+  'POST /keys/{id}/rotate': { input: { overlapSeconds: OverlapSeconds }; answer: NewKeyView }
 
   'PATCH /account': { input: { slug: string }; answer: SessionView }
   'POST /account/delete': { input: { confirmSlug: string }; answer: null }
   /** A JSON file, for the browser to keep. */
   'GET /export': { answer: never }
+  /** The newest first, at most 200. */
+  'GET /audit': { answer: AuditEntryView[] }
   'GET /usage': { query: { days: string; sheet: string; key: string }; answer: UsageView }
   'GET /shares': { answer: ShareView[] }
   'GET /errors': { answer: ErrorDoc[] }

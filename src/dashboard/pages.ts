@@ -14,6 +14,7 @@ export const pageAddresses = [
   '/files',
   '/keys',
   '/usage',
+  '/audit',
   '/settings',
   '/docs',
   '/sign-in',

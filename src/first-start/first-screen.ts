@@ -25,7 +25,7 @@ export function firstScreen({
   const sheetUrl = `${baseUrl}/api/sheets/${sampleAccount}/${sampleSheet}`
   const sample = sampleFile ? [`  Sample sheet   ${sheetUrl}`, `                 a file: ${sampleFile}`] : []
   const signIn = signInUrl
-    ? [`  Sign in        ${signInUrl}`, '                 opens once, within 15 minutes']
+    ? [`  Sign in        ${signInUrl}`, '                 works once, expires in 15 minutes']
     : []
   const lines = [
     '',
@@ -38,7 +38,7 @@ export function firstScreen({
   if (apiKey) {
     lines.push(
       `  API key        ${apiKey}`,
-      '                 shown only now: keep it',
+      '                 shown once, so save it now',
       '',
       '  Read the rows:',
       `    curl -H 'Authorization: Bearer ${apiKey}' ${sheetUrl}`,
@@ -50,11 +50,11 @@ export function firstScreen({
     const account = sampleFile ? sampleAccount : '<account>'
     lines.push(
       '',
-      '  Keys are shown only when they are made. For another one:',
+      '  Keys are shown only once. To create another:',
       `    ${rowport} key create ${account} --name laptop --scope read-write`,
       '  To sign in without a password:',
       `    ${rowport} account link ${account}`,
     )
   }
-  return `${lines.join('\n')}\n\n  Stop with Ctrl-C.\n\n`
+  return `${lines.join('\n')}\n\n  Press Ctrl+C to stop.\n\n`
 }

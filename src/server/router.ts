@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { findRoute } from '../api/request/routes.ts'
 import { refusalReply, send } from '../api/response/reply.ts'
 import type { Clock } from '../clock.ts'
 import type { Dashboard } from '../dashboard/dashboard.ts'
@@ -51,6 +52,8 @@ export function createRouter(parts: RouterParts): Handler {
     const path = target.split('?', 1)[0] ?? ''
     const instrument = instruments.get(path)
     const methods = instrument ? ['GET', 'HEAD'] : dashboard.methodsAt(path)
+    if (!methods && isPersonAsking(request) && !isOfApi(path))
+      return dashboard.answerNotFound(request, response)
     if (!methods || method === 'OPTIONS') return api(request, response)
     if (!methods.includes(method)) return refuseMethod(request, response, methods)
     return instrument ? instrument(request, response) : dashboard.answer(request, response, target)
@@ -76,6 +79,15 @@ export function createRouter(parts: RouterParts): Handler {
       false,
     )
   }
+}
+
+function isOfApi(path: string): boolean {
+  return findRoute(path.slice(1).split('/')) !== null
+}
+
+/** Browsers ask for HTML by name when somebody opens an address; programs do not. */
+function isPersonAsking({ method, headers }: IncomingMessage): boolean {
+  return (method === 'GET' || method === 'HEAD') && /\btext\/html\b/.test(headers.accept ?? '')
 }
 
 const plainHeaders = ['Content-Type', 'application/json; charset=utf-8', 'Cache-Control', 'no-store']

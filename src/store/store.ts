@@ -1,5 +1,6 @@
 import type { AccountStore } from './accounts/accounts.ts'
 import type { AdmissionStore } from './admission/admission-facts.ts'
+import type { AuditStore } from './audit/audit.ts'
 import type { AccessTokenStore } from './credentials/access-tokens.ts'
 import type { CredentialStore } from './credentials/credentials.ts'
 import type { KeyStore } from './keys/keys.ts'
@@ -29,6 +30,7 @@ export interface Store
     SessionStore,
     OwnerStore,
     OperationStore,
+    AuditStore,
     LeaseStore,
     WindowStore,
     RegisterStore,

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Page, Response } from 'playwright-core'
 import { done, type Rowport } from '../harness.ts'
 
@@ -35,3 +36,12 @@ const settling = `(async () => {
     await pause(100)
   }
 })()`
+
+/** Until a JavaScript expression holds in the page, whose content policy lets nobody wait for one inside it. */
+export async function untilInPage(page: Page, expression: string): Promise<void> {
+  const endMs = performance.now() + 15_000
+  while (!(await page.evaluate<boolean>(expression))) {
+    if (performance.now() > endMs) throw new Error(`It never became true in the page: ${expression}`)
+    await sleep(100)
+  }
+}

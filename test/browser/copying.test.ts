@@ -30,11 +30,11 @@ test('the key that is shown once is copied on plain HTTP too, and is not closed 
   await createKey(page)
   const second = await shown.innerText()
   await page.keyboard.press('Escape')
-  await page.getByText('You have not copied this key').waitFor()
+  await page.getByText('You haven’t copied this key').waitFor()
   await look('42-close-uncopied', 'state')
   await page.getByRole('button', { name: 'Back to the key' }).click()
   await page.goBack()
-  await page.getByText('You have not copied this key').waitFor()
+  await page.getByText('You haven’t copied this key').waitFor()
   await page.getByRole('button', { name: 'Back to the key' }).click()
   await shown.click()
   assert.equal(await selected(page), second, 'one click selects all of it')
@@ -68,7 +68,7 @@ test('where nothing can copy, the text is selected and the page says which keys 
   await page.keyboard.press('Escape')
 
   for (const name of ['Sheets', 'lamps']) await page.getByRole('link', { name, exact: true }).click()
-  for (const name of ['Copy Address by name', 'Copy']) {
+  for (const name of ['Copy URL by name', 'Copy']) {
     await page.getByRole('button', { name, exact: true }).click()
     await page.getByText('Press Ctrl+C to copy it').waitFor()
     assert.match(await selected(page), /rowport\.lan:\d+\/api\/sheets\/acme\/lamps/)
@@ -87,7 +87,7 @@ test('a browser that forbids the clipboard is asked the older way', {
     value: { writeText: () => Promise.reject(new DOMException('no', 'NotAllowedError')) },
   })`
   const { page, rowport } = await open(t, '/sheets/lamps', forbidden)
-  await page.getByRole('button', { name: 'Copy Address by id' }).click()
+  await page.getByRole('button', { name: 'Copy URL by ID' }).click()
   await page.getByText('Copied').waitFor()
   assert.match(await clipboard(page, rowport), /\/v1\/sheets\/\w+$/)
 })

@@ -13,16 +13,16 @@ const maxFirstLoadBytes = 200 * 1024
 
 /** Every page, and what is on it once it is all there. */
 const pagesWithRows: readonly [path: string, isThere: string | RegExp][] = [
-  ['/', 'First request seen'],
+  ['/', 'Requests today'],
   ['/sheets', 'Lamp shop'],
   ['/connect', 'Lamp shop'],
-  ['/sheets/lamps', 'Use it'],
+  ['/sheets/lamps', 'Code examples'],
   ['/sheets/lamps/console', 'Send a request to see'],
   ['/sheets/lamps/rows', 'Floor lamp'],
-  ['/sheets/lamps/requests', 'Website'],
+  ['/sheets/lamps/requests', 'Show exact times'],
   ['/sheets/lamps/settings', 'Danger zone'],
   ['/keys', 'Website'],
-  ['/usage', 'Refused by the rate limit'],
+  ['/usage', 'Rate-limited'],
   ['/settings', ada],
   ['/docs', 'token_expired'],
 ]
@@ -61,9 +61,9 @@ test('an owner in a real browser: from signing up to rows, a write, a pause, a r
   assert.match(complaints.splice(0).join(), /401/)
 
   await link('Sign up').click()
-  await page.getByLabel('E-mail').fill('owner@example.com')
+  await page.getByLabel('Email').fill('owner@example.com')
   await page.getByLabel('Password').fill('correct horse battery')
-  assert.equal(await page.getByLabel('Account address').inputValue(), 'owner')
+  assert.equal(await page.getByLabel('Account URL name').inputValue(), 'owner')
   await look('02-sign-up')
   await button('Create account').click()
   await page.getByRole('heading', { name: 'Welcome, owner' }).waitFor()
@@ -84,12 +84,12 @@ test('an owner in a real browser: from signing up to rows, a write, a pause, a r
   await button(/Products/).click()
   await page.getByText('Oak table').waitFor()
   await look('06-preview', 'state')
-  await page.getByLabel('Address').fill('Lamps!')
-  await page.getByText('cannot stand in an address').waitFor()
-  await page.getByLabel('Address').fill('lamps')
+  await page.getByLabel('URL name').fill('Lamps!')
+  await page.getByText('Try "lamps"').waitFor()
+  await page.getByLabel('URL name').fill('lamps')
   await button('Connect this sheet').click()
   await page.waitForURL('**/sheets/lamps')
-  await page.getByRole('heading', { name: 'Addresses' }).waitFor()
+  await page.getByRole('heading', { name: 'Endpoints' }).waitFor()
   await look('07-sheet')
 
   await link('API keys').click()
@@ -119,7 +119,7 @@ test('an owner in a real browser: from signing up to rows, a write, a pause, a r
   await page.getByText('200 OK').waitFor()
   await look('12-console')
   const asked = (method: string, rest: string) =>
-    page.getByText(`${method} /api/sheets/owner/lamps${rest}`, { exact: true }).waitFor()
+    page.locator('form').getByText(`${method} /api/sheets/owner/lamps${rest}`, { exact: true }).waitFor()
   await asked('GET', '?limit=10')
   await page.getByLabel('Row', { exact: true }).fill('2')
   await asked('GET', '/2')
@@ -152,8 +152,8 @@ test('an owner in a real browser: from signing up to rows, a write, a pause, a r
   await link('API keys').click()
   await page.getByText('Website').first().waitFor()
   await look('10-keys')
-  await link('Start').click()
-  await page.getByText('First request seen').waitFor()
+  await link('Home').click()
+  await page.getByText('Requests today').waitFor()
   await look('22-all-done', 'state')
 
   // Narrow, where everything lies below everything else and would be pushed down.
@@ -164,7 +164,7 @@ test('an owner in a real browser: from signing up to rows, a write, a pause, a r
   await google.control('POST', `grants/${ada}/revoke`, {})
   assert.equal((await ask()).status, 503)
   await page.getByRole('navigation', { name: 'Pages' }).getByText('Sheets').click()
-  await page.getByText('Needs reconnect').first().waitFor()
+  await page.getByRole('table').getByText('Reconnect needed').waitFor()
   await look('17-needs-reconnect')
   await link('Reconnect Google').click()
   await button('Reconnect').waitFor()
@@ -220,11 +220,11 @@ async function regenerateByKeyboard(page: Page, look: Looks['look']): Promise<vo
   await page.keyboard.press('Enter')
   await tabTo(page, /^Regenerate key$/)
   await page.keyboard.press('Enter')
-  const password = page.getByLabel('Password of owner@example.com')
+  const password = page.getByLabel('Password for owner@example.com')
   await password.waitFor()
   await page.keyboard.type('not my password')
   await page.keyboard.press('Enter')
-  await page.getByText('This is not your password.').waitFor()
+  await page.getByText('Incorrect password.').waitFor()
   await look('21-confirm', 'state')
   await password.fill('')
   await page.keyboard.type('correct horse battery')
@@ -246,7 +246,7 @@ async function revokeByKeyboard(page: Page, look: Looks['look']): Promise<void> 
   await look('19-revoke', 'state')
   await tabTo(page, /^Revoke key$/)
   await page.keyboard.press('Enter')
-  await page.getByText('It is refused from now on').waitFor()
+  await page.getByText('Key revoked.').waitFor()
 }
 
 test('a page of another site can do nothing in an owner’s name', { skip }, async (t) => {

@@ -16,9 +16,9 @@ function csv(name: string, ...lines: string[]) {
 
 async function uploadAndConnect(page: Page, file: ReturnType<typeof csv>, slug: string): Promise<void> {
   await page.getByLabel('File', { exact: true }).setInputFiles(file)
-  await page.getByLabel('Address').fill(slug)
+  await page.getByLabel('URL name').fill(slug)
   await page.getByRole('button', { name: 'Connect this sheet' }).click()
-  await page.getByRole('heading', { name: 'Addresses' }).waitFor()
+  await page.getByRole('heading', { name: 'Endpoints' }).waitFor()
 }
 
 test('files: seen, replaced by keyboard, downloaded, kept while a sheet needs them, and deleted', {
@@ -51,7 +51,7 @@ test('files: seen, replaced by keyboard, downloaded, kept while a sheet needs th
   // Chosen, looked at, and not yet sent: nothing leaves before the button.
   await tabTo(page, /^Replace Price list/)
   await page.keyboard.press('Enter')
-  const input = page.getByLabel('The new file')
+  const input = page.getByLabel('New file')
   await input.setInputFiles(csv('broken.csv', ',,'))
   await look('42-replace', 'state')
   assert.deepEqual(changes, [])
@@ -63,7 +63,7 @@ test('files: seen, replaced by keyboard, downloaded, kept while a sheet needs th
   await page.getByText('The file was not replaced').waitFor({ state: 'hidden' })
   await tabTo(page, /^Replace file$/)
   await page.keyboard.press('Enter')
-  await page.getByText('is replaced. The next request sees the new rows.').waitFor()
+  await page.getByText('replaced. The new rows are live.').waitFor()
   assert.equal(((await rows()) as unknown[]).length, 2)
   const replace = 'POST /dashboard/api/files/Price%20list%202026.csv/replace'
   assert.deepEqual(changes.splice(0), [replace, replace])
@@ -76,13 +76,13 @@ test('files: seen, replaced by keyboard, downloaded, kept while a sheet needs th
 
   await load(`${baseUrl}/connect`, 'Files on this server')
   await page.getByLabel('File', { exact: true }).setInputFiles(csv('second.csv', 'a', '1'))
-  await page.getByText('Not served yet.').waitFor()
-  await load(`${baseUrl}/usage`, 'What your account holds')
+  await page.getByText('Not live yet.').waitFor()
+  await load(`${baseUrl}/usage`, 'Account storage')
   await page.getByText('used up').waitFor()
   await look('45-shares')
   await load(`${baseUrl}/connect`, 'second.csv')
   await page.getByLabel('File', { exact: true }).setInputFiles(csv('third.csv', 'a', '1'))
-  await page.getByText('An account may have 2 files').waitFor()
+  await page.getByText('You can have up to 2 files').waitFor()
 
   changes.length = 0
   await load(`${baseUrl}/files`, 'second.csv')
@@ -94,7 +94,7 @@ test('files: seen, replaced by keyboard, downloaded, kept while a sheet needs th
   await page.getByRole('button', { name: 'Delete second.csv' }).click()
   await look('46-delete-file', 'state')
   await page.getByRole('button', { name: 'Delete file' }).click()
-  await page.getByText('second.csv is deleted.').waitFor()
+  await page.getByText('second.csv deleted.').waitFor()
   await page.getByRole('button', { name: 'Delete second.csv' }).waitFor({ state: 'detached' })
   assert.deepEqual(changes, ['DELETE /dashboard/api/files/second.csv'])
 

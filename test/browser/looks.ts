@@ -63,7 +63,8 @@ export async function createLooks(t: TestContext): Promise<Looks> {
   const page = await context.newPage()
   const devTools = await context.newCDPSession(page)
   await mkdir(folder, { recursive: true })
-  page.setDefaultTimeout(10_000)
+  // A busy machine takes ten times as long as a free one.
+  page.setDefaultTimeout(30_000)
   await page.addInitScript(watching)
   const complaints: string[] = []
   page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()))

@@ -17,7 +17,7 @@ test('a click is done once, though the browser sends it again when the answer is
   await page.goto(`${rowport.workshop.baseUrl}/sheets/lamps/console`)
   await page.getByLabel('Method').selectOption('POST')
   await page.getByLabel('Body').fill('{"name": "Sent", "price": 1}')
-  const sendButton = page.getByRole('button', { name: 'Send', exact: true })
+  const sendButton = page.getByRole('button', { name: 'Add row to spreadsheet', exact: true })
   await sendButton.click()
   await page.getByText('201 Created').waitFor()
   assert.equal(await rows(), 2)
@@ -34,7 +34,7 @@ test('a click is done once, though the browser sends it again when the answer is
   const before = await keys()
   wire.loseAnswerTo(/^POST \/dashboard\/api\/keys /)
   await dialog.getByRole('button', { name: 'Create key', exact: true }).click()
-  await dialog.getByText('your browser sent this again by itself').waitFor()
+  await dialog.getByText('your browser sent this again').waitFor()
   assert.deepEqual({ arrived: wire.arrived(), keys: await keys() }, { arrived: 2, keys: before + 1 })
 })
 
@@ -43,14 +43,14 @@ test('a double click sends once', { skip, timeout: patienceMs }, async (t) => {
   await page.goto(`${rowport.workshop.baseUrl}/sheets/lamps/console`)
   await page.getByLabel('Method').selectOption('POST')
   await page.getByLabel('Body').fill('{"name": "Sent", "price": 1}')
-  const box = await page.getByRole('button', { name: 'Send', exact: true }).boundingBox()
+  const box = await page.getByRole('button', { name: 'Add row to spreadsheet', exact: true }).boundingBox()
   await page.mouse.move((box?.x ?? 0) + 10, (box?.y ?? 0) + 10)
   for (const clickCount of [1, 2]) {
     await page.mouse.down({ clickCount })
     await page.mouse.up({ clickCount })
     // Answered before the second half comes: a quick server and a slow finger.
     await page.getByText('201 Created').waitFor()
-    await page.getByRole('button', { name: 'Send', exact: true, disabled: false }).waitFor()
+    await page.getByRole('button', { name: 'Add row to spreadsheet', exact: true, disabled: false }).waitFor()
   }
   await page.evaluate("fetch('/dashboard/api/server')")
   assert.equal(await rows(), 2)
@@ -72,10 +72,10 @@ test('the console sends nothing when its key is long in coming, also when it com
     await goOn.promise
     await route.continue()
   })
-  await page.getByRole('button', { name: 'Send', exact: true }).click()
+  await page.getByRole('button', { name: 'Delete row 2', exact: true }).click()
   await isAsked.promise
   await page.clock.runFor(5_000)
-  await page.getByText('Nothing was sent; try again.').waitFor()
+  await page.getByText('Nothing was sent. Try again.').waitFor()
   const keyCame = page.waitForResponse('**/console-key')
   goOn.resolve()
   await keyCame

@@ -23,7 +23,7 @@ test('a row that could not be deleted without a network stays, and so does the r
   await page.getByLabel('Method').selectOption('DELETE')
   await page.getByLabel('Row', { exact: true }).fill('6')
   await page.context().setOffline(true)
-  await page.getByRole('button', { name: 'Send', exact: true }).click()
+  await page.getByRole('button', { name: 'Delete row 6', exact: true }).click()
   const told = await isToldSoon(page)
   await page.getByLabel('Row', { exact: true }).fill('3')
   await comeBackOnline(page)
@@ -33,7 +33,7 @@ test('a row that could not be deleted without a network stays, and so does the r
     'said at once; no request seen; every row still there',
   )
 
-  await page.getByRole('button', { name: 'Send', exact: true }).click()
+  await page.getByRole('button', { name: 'Delete row 3', exact: true }).click()
   await page.getByText('200 OK').waitFor()
   assert.match(changes.join(), /DELETE \/api\/sheets\/acme\/lamps\/3$/, 'once asked for, it is done')
   assert.equal(done(await rowport.workshop.sheets.find('acme', 'lamps')).slug, 'lamps')
@@ -74,7 +74,7 @@ test('what was cancelled is never sent: confirmed without a network, cancelled, 
     ['/keys', 'Create key', 'Create key', ['Name', 'Website']],
     ['/sheets/lamps/settings', 'Disconnect this sheet', 'Disconnect'],
     ['/settings', 'Disconnect', 'Disconnect'],
-    ['/settings', 'Delete account', 'Delete for ever', ['Type acme to confirm', 'acme']],
+    ['/settings', 'Delete account', 'Delete account permanently', ['Type acme to confirm', 'acme']],
   ]
   const outcomes: unknown[] = []
   for (const [path, open, confirm, fill] of questions) {
@@ -125,7 +125,7 @@ test('what is being sent cannot be cancelled any more, and a lost answer is not 
   assert.equal(await dialog.getByRole('button', { name: 'Cancel' }).isEnabled(), false)
   assert.equal(await dialog.isVisible(), true)
   goOn.resolve()
-  await page.getByText('It is refused from now on').waitFor()
+  await page.getByText('Key revoked.').waitFor()
   await dialog.waitFor({ state: 'hidden' })
 
   await page.unroute('**/revoke')
@@ -134,7 +134,7 @@ test('what is being sent cannot be cancelled any more, and a lost answer is not 
     await route.abort('connectionreset')
   })
   await revoke()
-  await dialog.getByText('This may have been done all the same').waitFor()
+  await dialog.getByText('The change may have been made anyway').waitFor()
 })
 
 test('whoever leaves the console before its key is there has sent nothing', {
@@ -151,7 +151,7 @@ test('whoever leaves the console before its key is there has sent nothing', {
   })
   await page.getByLabel('Method').selectOption('DELETE')
   await page.getByLabel('Row', { exact: true }).fill('6')
-  await page.getByRole('button', { name: 'Send', exact: true }).click()
+  await page.getByRole('button', { name: 'Delete row 6', exact: true }).click()
   await arrived.promise
   await page.getByRole('link', { name: 'Rows', exact: true }).click()
   await page.getByText('Lamp 6').waitFor()
@@ -169,13 +169,13 @@ test('a question that was left open for long is not answered by the next sign-in
   rowport.clock.advanceMs(16 * 60_000)
   await page.getByRole('button', { name: 'Disconnect this sheet' }).click()
   await page.getByRole('button', { name: 'Disconnect', exact: true }).click()
-  await page.getByText('Is it still you?').waitFor()
+  await page.getByText('Confirm it’s you').waitFor()
   // The next morning, in another tab and for another reason.
   await page.evaluate('{ const now = Date.now; Date.now = () => now() + 12 * 3_600_000 }')
   const other = await page.context().newPage()
   await signInByLink(other, rowport, '/')
   await page.bringToFront()
-  await page.getByText('Is it still you?').waitFor({ state: 'hidden', timeout: 15_000 })
+  await page.getByText('Confirm it’s you').waitFor({ state: 'hidden', timeout: 15_000 })
   await comeBackOnline(page)
   assert.equal(done(await rowport.workshop.sheets.find('acme', 'lamps')).slug, 'lamps')
 })
@@ -187,13 +187,13 @@ test('without a network the page says so and from when it is; a server on the sa
   const { page, look } = await openSheet(t, 'settings')
   await page.getByText('Danger zone').waitFor()
   await page.context().setOffline(true)
-  const bar = page.getByText('You are offline. You see what was there at')
+  const bar = page.getByText('You’re offline. Showing data from')
   await bar.waitFor({ timeout: soonMs })
   await look('41-offline-bar')
   await page.getByRole('switch').click()
   assert.ok(await isToldSoon(page))
   await page.getByRole('button', { name: 'Sign out' }).click()
-  await page.getByRole('status').getByText('was not sent').waitFor()
+  await page.getByRole('status').getByText('wasn’t sent').waitFor()
   await comeBackOnline(page)
   await bar.waitFor({ state: 'hidden' })
 
@@ -229,7 +229,7 @@ async function openSheet(t: TestContext, part: string): Promise<OpenedSheet> {
 
 function isToldSoon(page: Page): Promise<boolean> {
   return page
-    .getByText('You are offline. This was not sent')
+    .getByText('You’re offline. This wasn’t sent')
     .first()
     .waitFor({ timeout: soonMs })
     .then(

@@ -66,6 +66,7 @@ test('from the button to the rows: nothing is saved before the last step, and th
       { name: 'price', type: 'number' },
       { name: 'in stock', type: 'boolean' },
     ],
+    notes: [],
     rowCount: 2,
     rows: [
       { name: 'Oak table', price: 420, 'in stock': true },
@@ -76,7 +77,7 @@ test('from the button to the rows: nothing is saved before the last step, and th
     owner.call<SheetView>('POST', '/sheets', { slug, access: 'private', source: sourceOf(0) })
   const wrong = await connectAs('Price List!')
   assert.equal(wrong.status, 400)
-  assert.match(refusalIn(wrong), /"Price List!" cannot stand in an address/)
+  assert.match(refusalIn(wrong), /Use lowercase letters, numbers and single hyphens/i)
   assert.deepEqual(done(await rowport.workshop.sheets.list('acme')), [], 'nothing is saved yet')
 
   const connected = await connectAs('prices-2026')
@@ -136,7 +137,7 @@ test('a pasted link: with a tab, with one tab only, of somebody else, of nothing
   }
   const source = { provider: 'google', spreadsheetId: two, tabId: 123_456 }
   const gone = await owner.call('POST', '/preview', source)
-  assert.equal(refusalIn(gone), '"Two" has no such tab any more; its tabs are "One", "Other".')
+  assert.equal(refusalIn(gone), '"Two" has no such tab anymore; its tabs are "One", "Other".')
 })
 
 test('with the scope "spreadsheets" nothing can be listed, and every link of the owner can be pasted', async (t) => {
@@ -271,7 +272,7 @@ test('without a client id nothing of Google is offered, and a sheet that needs i
   assert.equal((await owner.call<ConnectionView>('GET', '/google')).json.isConfigured, false)
   const forced = await owner.call('POST', '/google/connect', { returnTo: '/connect' })
   assert.equal(forced.status, 403)
-  assert.match(refusalIn(forced), /Google is not set up on this server/)
+  assert.match(refusalIn(forced), /Google isn't set up on this server/)
   assert.equal((await owner.get('/dashboard/google/sign-in')).location, '/sign-in?problem=google_failed')
 
   done(

@@ -59,7 +59,7 @@ test('access that ends: every sheet says so at once, cached or not, and connecti
   assert.deepEqual(await states(owner), { prices: 'needs_reconnect', stock: 'needs_reconnect' })
   const ended = await connectionOf(owner)
   assert.deepEqual([ended?.email, ended?.state, ended?.sheets], [ada, 'expired', 2])
-  assert.match(ended?.reason ?? '', /Google no longer accepts the permission/)
+  assert.match(ended?.reason ?? '', /Google access was revoked or has expired/)
   assert.equal((await owner.call('GET', '/google/spreadsheets')).status, 502)
   assert.equal(
     (await owner.call('GET', '/sheets/prices/rows')).status,

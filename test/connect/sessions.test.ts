@@ -31,7 +31,7 @@ test('a sign-in link: looking at it does not use it up, following it works once,
   const refused = await follow(token)
   assert.equal(refused.status, 400)
   assert.deepEqual(refused.setCookies, [])
-  assert.match(refusalIn(refused), /used already, or is older than fifteen minutes/)
+  assert.match(refusalIn(refused), /already been used or has expired/)
 
   const late = await link()
   rowport.clock.advanceMs(15 * minuteMs)

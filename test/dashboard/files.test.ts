@@ -56,8 +56,8 @@ test('a file is replaced under its name: sheets, addresses and keys stay, and th
   assert.equal((await owner.call('GET', '/sheets')).text.length, before.text.length)
 
   for (const [broughtAs, bytes, status, says] of [
-    ['Preise.xlsx', 'x', 400, /workbook by a workbook/],
-    ['Preise.exe', 'x', 400, /neither a CSV file nor/],
+    ['Preise.xlsx', 'x', 400, /workbook with a workbook/],
+    ['Preise.exe', 'x', 400, /isn’t a CSV file or an Excel workbook/],
     ['Preise.csv', '', 400, /empty/],
     ['Preise.csv', ',,\n1,2,3\n', 400, /was not replaced.*for prices.*no headers/],
     ['Preise.csv', 'name\n"never closed', 502, /was not replaced.*for prices/],

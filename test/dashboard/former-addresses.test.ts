@@ -24,14 +24,11 @@ test('a former address of an account is nobody else’s for 90 days, and may be 
 
   const refused = await rename('other', 'acme')
   assert.equal(refused.status, 409)
-  assert.match(
-    refusalIn(refused),
-    /^"acme" is taken: it was another account's address less than 90 days ago\.$/,
-  )
+  assert.match(refusalIn(refused), /^"acme" is taken: another account used it less than 90 days ago\.$/)
   const newcomer = await signUp('acme')
   assert.deepEqual(
     [newcomer.status, refusalIn(newcomer)],
-    [409, 'This account address is taken. Choose another.'],
+    [409, 'This account name is taken. Choose another.'],
   )
   assert.ok((await accounts.create('acme', 'free')) instanceof Problem, 'nor for the operator')
   rowport.clock.advanceMs(90 * dayMs - 60_000)

@@ -107,11 +107,7 @@ test('at the sign-up a network hears of known e-mail addresses only a few times,
   const attempt = (address: string, wish: object) =>
     from(createVisitor(rowport), address, '/sign-up', { ...ada, ...wish })
   const [prober = '', newcomer = ''] = tries
-  assert.match(
-    refusalIn(await attempt(prober, { slug: 'ada' })),
-    /account address is taken/,
-    'slugs are public',
-  )
+  assert.match(refusalIn(await attempt(prober, { slug: 'ada' })), /account name is taken/, 'slugs are public')
   const statuses: number[] = []
   for (let n = 0; n < 5; n++) statuses.push((await attempt(prober, { slug: `probe-${n}` })).status)
   assert.deepEqual(statuses, [409, 409, 409, 429, 429])

@@ -31,6 +31,7 @@ const heldQuestions = [
   'keysOf',
   'revokeKey',
   'replaceKey',
+  'changeKey',
   'putConsoleKey',
   'credentialOf',
   'saveCredential',
@@ -42,6 +43,8 @@ const heldQuestions = [
   'usageSince',
   'latenciesSince',
   'providerCallsSince',
+  'addAuditEntry',
+  'auditEntriesOf',
 ] as const
 
 /** Stops a verb in its middle: before the n-th thing that it asks of the store, or of the provider. */

@@ -154,7 +154,7 @@ test('an account that came by a link gets an owner with its first password', asy
   assert.equal((await set()).status, 400)
   const taken = await set('ADA@example.com')
   assert.equal(taken.status, 409)
-  assert.match(refusalIn(taken), /cannot be used here/)
+  assert.match(refusalIn(taken), /You can’t use this email/)
   assert.equal((await set('acme@example.com')).status, 200)
   const answer = await signIn(rowport, 'acme@example.com', 'a good password')
   assert.equal(answer.json.account.slug, 'acme')

@@ -46,6 +46,7 @@ test('what ends something for good needs a sign-in of the last 15 minutes; nothi
   const { id } = done(await rowport.workshop.accounts.find('acme'))
   done((await rowport.workshop.uploads?.save(id, 'x.csv', Readable.from([Buffer.from('a\n1\n')]))) ?? null)
   const verbs: [method: string, path: string, body?: unknown][] = [
+    ['POST', `/keys/${key.id}/rotate`, { overlapSeconds: 3_600 }],
     ['POST', `/keys/${key.id}/regenerate`],
     ['POST', '/google/disconnect'],
     ['DELETE', '/sheets/s'],

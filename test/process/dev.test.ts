@@ -71,9 +71,9 @@ async function startDev(t: TestContext) {
   })
   for await (const text of child.stdout.setEncoding('utf8').iterator({ destroyOnReturn: false })) {
     screen += text
-    if (screen.includes('Ctrl-C')) break
+    if (screen.includes('Ctrl+C')) break
   }
-  assert.ok(screen.includes('Ctrl-C'), complaints)
+  assert.ok(screen.includes('Ctrl+C'), complaints)
   return {
     screen,
     stderr: () => complaints,

@@ -66,7 +66,7 @@ test('doctor: what is wrong, what to do, and exit code 1', async (t) => {
   })
 
   await rm(sheet)
-  await found(/^Files: acme\/stock \(.*stock\.csv\): the file does not exist any more/)
+  await found(/^Files: acme\/stock \(.*stock\.csv\): the file is missing/)
   await writeFile(sheet, 'name\n')
 
   await chmod(join(dataFolder, 'secret'), 0o644)

@@ -16,7 +16,7 @@ test('a first start on an empty folder: what the screen says to paste works, and
   assert.match(screen, new RegExp(`Dashboard +http://localhost:${port}/\n`))
   const sheetUrl = `http://localhost:${port}/api/sheets/demo/products`
   assert.match(screen, new RegExp(`Sample sheet +${sheetUrl}\n`))
-  assert.match(screen, /shown only now/)
+  assert.match(screen, /shown once, so save it now/)
   const key = keysIn(screen)[0] ?? ''
   assert.match(key, /^sk_live_[0-9A-Za-z]{32}$/)
   const home = await fetch(`http://localhost:${port}/`)
@@ -69,7 +69,7 @@ test('a second start keeps the data, shows no key, and its line for a new one wo
 
   const second = await place.start({ env })
   assert.deepEqual(keysIn(second.screen), [])
-  assert.match(second.screen, /Keys are shown only when they are made/)
+  assert.match(second.screen, /Keys are shown only once/)
   assert.match(second.screen, /Sample sheet +http/)
 
   const [line = '', forLink = '', ...others] = pasteable(second.screen, 'ROWPORT_DATA=')

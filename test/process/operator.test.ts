@@ -19,7 +19,7 @@ test('a key made by command opens the sheet in the next request; revoked, it is 
   assert.equal((await post(made.key)).status, 201)
 
   const said = await typed(`key revoke ${made.id}`)
-  assert.equal(said, `Key "laptop" (${made.shown}) is revoked. Nothing can bring it back.\n`)
+  assert.equal(said, `Revoked key "laptop" (${made.shown}). This can't be undone.\n`)
   await assertRefused(await get(made.key), 403, 'invalid_api_key')
 })
 
@@ -39,7 +39,7 @@ test('regenerate: the old value is dead at once, the new one has the same rights
   const said = await typed(`key regenerate ${fresh.id}`)
   assert.match(
     said,
-    /^The old key is dead\. In its place:\nKey "laptop" \(read\), id key_\w+\. Shown only now:/,
+    /^The old key no longer works\. New key:\nKey "laptop" \(read\), id key_\w+\. Save it now\./,
   )
   const [last = ''] = /sk_test_\w+/.exec(said) ?? []
   assert.equal((await get(last)).status, 200)
@@ -48,7 +48,7 @@ test('regenerate: the old value is dead at once, the new one has the same rights
 
 test('pause and resume hold for the next request', async () => {
   const { account, get, key } = await served()
-  assert.equal(await typed(`sheet pause ${account}/stock`), `Sheet ${account}/stock is paused.\n`)
+  assert.equal(await typed(`sheet pause ${account}/stock`), `Paused ${account}/stock.\n`)
   await assertRefused(await get(key), 503, 'sheet_paused')
   const resumed = await json<{ paused: boolean }>(`sheet resume ${account}/stock`)
   assert.equal(resumed.paused, false)
@@ -57,7 +57,7 @@ test('pause and resume hold for the next request', async () => {
 
 test('a plan without the write API refuses the next write, a better one lets the one after pass', async () => {
   const { account, post, key } = await served()
-  assert.equal(await typed(`account plan ${account} free`), `Account ${account} is on plan free now.\n`)
+  assert.equal(await typed(`account plan ${account} free`), `${account} is now on the free plan.\n`)
   await assertRefused(await post(key), 403, 'write_api_not_enabled')
   await typed(`account plan ${account} pro`)
   assert.equal((await post(key)).status, 201)

@@ -95,7 +95,7 @@ export async function freshPlace(t: { after(work: () => Promise<void>): void }):
     launch,
     async start(wish) {
       const server = launch(wish)
-      await server.says('stdout', 'Ctrl-C')
+      await server.says('stdout', 'Ctrl+C')
       const screen = server.stdout()
       const listening = logged(server.stderr(), 'server_listening')[0] as { port: number } | undefined
       const port = listening?.port ?? 0

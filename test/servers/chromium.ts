@@ -9,8 +9,8 @@ const quietArgs = [
   '--disable-background-networking',
   '--disable-component-update',
   '--disable-sync',
-  // Loopback by a name that browsers do not trust as they trust it: what a server in a local network looks like to them.
-  '--host-resolver-rules=MAP rowport.lan 127.0.0.1',
+  // Loopback by names that browsers do not trust as they trust it: what a server in a local network looks like to them.
+  '--host-resolver-rules=MAP *.lan 127.0.0.1',
 ]
 
 export function findChromium(): string | undefined {

@@ -122,7 +122,7 @@ test('a write to a file that is gone is 502, and reported once', async (t) => {
   await rm(sheet.path)
   const answer = await post(sheet.formA, '{"name":"x"}')
   assert.equal(answer.status, 502)
-  assert.match(await answer.text(), /Failed to write to sheet: the file does not exist any more/)
+  assert.match(await answer.text(), /Failed to write to sheet: the file is missing/)
   assert.equal(rowport.seen.filter(({ event }) => event === 'provider_failed').length, 1)
 })
 

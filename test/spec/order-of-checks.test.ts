@@ -76,7 +76,7 @@ const monthStartMs = Date.UTC(2026, 10, 15)
 const monthEndMs = Date.UTC(2026, 11, 15)
 /** docs/contract.md#provider-failures, with the methods as the cases name them. */
 const actions: Record<string, string> = { POST: 'write to', PUT: 'update to', DELETE: 'delete from' }
-const goneSentence = 'the file does not exist any more; it was deleted, renamed or moved'
+const goneSentence = 'the file is missing; it may have been deleted, renamed or moved'
 const plenty = 1_000_000
 const few = 3
 const fileText = 'name,price\nOak,1\n'

@@ -264,7 +264,7 @@ async function listenAlone(
 ): Promise<RunningServer> {
   const parts = {
     api,
-    dashboard: { methodsAt: () => null, answer: async () => {} },
+    dashboard: { methodsAt: () => null, answer: async () => {}, answerNotFound: async () => {} },
     metrics: createMetrics(),
     observe,
     storeProblem: async () => null,

@@ -102,7 +102,7 @@ async function listenAlone(
 ): Promise<number> {
   const parts = {
     api,
-    dashboard: { methodsAt: () => null, answer: async () => {} },
+    dashboard: { methodsAt: () => null, answer: async () => {}, answerNotFound: async () => {} },
     metrics: createMetrics(),
     observe: () => {},
     storeProblem: async () => null,

@@ -20,10 +20,10 @@ export class Refused extends Error {
 /** A question that the person waits in front of ends some time, with the truth: nobody knows. */
 const longestWaitMs = 60_000
 
-const unreachable = 'Rowport cannot be reached. Check your connection and try again.'
+const unreachable = 'Can’t reach Rowport. Check your connection and try again.'
 const notSent =
-  'You are offline. This was not sent, and it will not be sent later. Try again when you are back online.'
-const unanswered = 'Rowport did not answer. This may have been done all the same: look before you try again.'
+  'You’re offline. This wasn’t sent, and it won’t be sent later. Try again when you’re back online.'
+const unanswered = 'Rowport didn’t respond. The change may have been made anyway. Check before you try again.'
 const recentSignInRequired: RecentSignInRequired = 'recent_sign_in_required'
 
 type VerbBy<Method extends string> = Extract<OwnerVerb, `${Method} ${string}`>

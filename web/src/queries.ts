@@ -1,7 +1,9 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
-import type { SheetSource } from '../../src/dashboard/contract.ts'
+import type { SheetSource, SheetView } from '../../src/dashboard/contract.ts'
 import type { OwnerVerbs } from '../../src/dashboard/owner-verbs.ts'
 import { get, Refused, send } from './api.ts'
+import { readRow } from './pages/sheet/row/row-requests.ts'
+import { naturally } from './ui/natural-order.ts'
 
 /*
  * What pages ask the server for, each once. Where something has changed, `queryKey` says what is to be asked for again; a
@@ -38,6 +40,7 @@ export const startQuery = queryOptions({
 export const sheetsQuery = queryOptions({
   queryKey: ['sheets'],
   queryFn: ({ signal }) => get('GET /sheets', { signal }),
+  select: (sheets) => sheets.toSorted((one, other) => naturally(one.slug, other.slug)),
 })
 
 export const sheetQuery = (slug: string) =>
@@ -46,11 +49,25 @@ export const sheetQuery = (slug: string) =>
     queryFn: ({ signal }) => get('GET /sheets/{slug}', { names: { slug }, signal }),
   })
 
+/** Of all pages of a sheet's rows. */
+export const rowsOfQuery = (slug: string) => ['sheets', slug, 'rows'] as const
+
 export const rowsQuery = (slug: string, parameters: URLSearchParams) =>
   queryOptions({
-    queryKey: ['sheets', slug, 'rows', String(parameters)],
+    queryKey: [...rowsOfQuery(slug), String(parameters)],
     queryFn: ({ signal }) => get('GET /sheets/{slug}/rows', { names: { slug }, query: parameters, signal }),
     placeholderData: keepPreviousData,
+  })
+
+/** One row as a client gets it, with what names it as it was. */
+export const rowQuery = (sheet: SheetView, row: number) =>
+  queryOptions({
+    queryKey: ['sheets', sheet.slug, 'row', row],
+    queryFn: () => readRow(sheet, row),
+    // What somebody reads or edits does not change under their eyes.
+    refetchInterval: false,
+    refetchOnWindowFocus: false,
+    staleTime: 0,
   })
 
 export const requestsQuery = (slug: string) =>
@@ -115,6 +132,11 @@ export const usageQuery = (filter: OwnerVerbs['GET /usage']['query']) =>
     queryFn: ({ signal }) => get('GET /usage', { query: filter, signal }),
     placeholderData: keepPreviousData,
   })
+
+export const auditQuery = queryOptions({
+  queryKey: ['audit'],
+  queryFn: ({ signal }) => get('GET /audit', { signal }),
+})
 
 export const sharesQuery = queryOptions({
   queryKey: ['shares'],

@@ -1,20 +1,19 @@
 import { hashKey, type QueryClient } from '@tanstack/react-query'
-import {
-  createRootRoute,
-  createRoute,
-  createRouter,
-  lazyRouteComponent,
-  Outlet,
-  redirect,
-} from '@tanstack/react-router'
+import { createRootRoute, createRoute, createRouter, Outlet, redirect } from '@tanstack/react-router'
 import type { PageAddress } from '../../src/dashboard/pages.ts'
 import { basePath } from './base-path.ts'
+import { keysSearchIn } from './pages/keys/key-list.ts'
+import { requestsSearchIn } from './pages/sheet/requests-search.ts'
+import { rowsSearchIn } from './pages/sheet/rows-search.ts'
+import { sheetsSearchIn } from './pages/sheets/sheet-list.ts'
 import { ConfirmedPage } from './pages/sign-in/confirmed-page.tsx'
 import { SignInLinkPage } from './pages/sign-in/sign-in-link-page.tsx'
 import { SignInPage } from './pages/sign-in/sign-in-page.tsx'
 import { SignUpPage } from './pages/sign-in/sign-up-page.tsx'
+import { usageSearchIn } from './pages/usage/usage-search.ts'
 import { sessionQuery } from './queries.ts'
-import { NotFound, PageFailed } from './shell/fallbacks.tsx'
+import { NotFound, PageFailed, PageLoading, PartFailed } from './shell/fallbacks.tsx'
+import { pageIn } from './shell/page-loading.ts'
 import { Shell } from './shell/shell.tsx'
 
 /** Every page of the dashboard and its address. Pages behind the sign-in are loaded when they are first opened. */
@@ -55,75 +54,92 @@ export function createRoutes(queryClient: QueryClient) {
   const start = createRoute({
     ...behind,
     path: '/',
-    component: lazyRouteComponent(() => import('./pages/start/start-page.tsx'), 'StartPage'),
+    component: pageIn(() => import('./pages/start/start-page.tsx'), 'StartPage'),
   })
   const sheets = createRoute({
     ...behind,
     path: '/sheets',
-    component: lazyRouteComponent(() => import('./pages/sheets/sheets-page.tsx'), 'SheetsPage'),
+    validateSearch: sheetsSearchIn,
+    component: pageIn(() => import('./pages/sheets/sheets-page.tsx'), 'SheetsPage'),
   })
   const connect = createRoute({
     ...behind,
     path: '/connect',
-    validateSearch: outcomesIn,
-    component: lazyRouteComponent(() => import('./pages/connect/connect-page.tsx'), 'ConnectPage'),
+    validateSearch: wizardIn,
+    component: pageIn(() => import('./pages/connect/connect-page.tsx'), 'ConnectPage'),
   })
   const sheet = createRoute({
     ...behind,
     path: '/sheets/$slug',
-    component: lazyRouteComponent(() => import('./pages/sheet/sheet-page.tsx'), 'SheetPage'),
+    component: pageIn(() => import('./pages/sheet/sheet-page.tsx'), 'SheetPage'),
   })
   const inSheet = { getParentRoute: () => sheet }
   const overview = createRoute({
     ...inSheet,
     path: '/',
-    component: lazyRouteComponent(() => import('./pages/sheet/overview.tsx'), 'Overview'),
+    component: pageIn(() => import('./pages/sheet/overview.tsx'), 'Overview'),
   })
   const consoleTab = createRoute({
     ...inSheet,
     path: 'console',
-    component: lazyRouteComponent(() => import('./pages/sheet/console.tsx'), 'Console'),
+    validateSearch: (search): { method?: string; row?: string; query?: string } => ({
+      ...(typeof search.method === 'string' && { method: search.method }),
+      ...(search.row !== undefined && { row: String(search.row).replace(/\D/g, '') }),
+      ...(typeof search.query === 'string' && { query: search.query }),
+    }),
+    component: pageIn(() => import('./pages/sheet/console.tsx'), 'Console'),
   })
   const rows = createRoute({
     ...inSheet,
     path: 'rows',
-    component: lazyRouteComponent(() => import('./pages/sheet/rows.tsx'), 'Rows'),
+    validateSearch: rowsSearchIn,
+    component: pageIn(() => import('./pages/sheet/rows.tsx'), 'Rows'),
   })
   const requests = createRoute({
     ...inSheet,
     path: 'requests',
-    component: lazyRouteComponent(() => import('./pages/sheet/requests.tsx'), 'Requests'),
+    validateSearch: requestsSearchIn,
+    component: pageIn(() => import('./pages/sheet/requests.tsx'), 'Requests'),
   })
   const sheetSettings = createRoute({
     ...inSheet,
     path: 'settings',
-    component: lazyRouteComponent(() => import('./pages/sheet/sheet-settings.tsx'), 'SheetSettings'),
+    component: pageIn(() => import('./pages/sheet/sheet-settings.tsx'), 'SheetSettings'),
   })
   const files = createRoute({
     ...behind,
     path: '/files',
-    component: lazyRouteComponent(() => import('./pages/files/files-page.tsx'), 'FilesPage'),
+    component: pageIn(() => import('./pages/files/files-page.tsx'), 'FilesPage'),
   })
   const keys = createRoute({
     ...behind,
     path: '/keys',
-    component: lazyRouteComponent(() => import('./pages/keys/keys-page.tsx'), 'KeysPage'),
+    validateSearch: keysSearchIn,
+    component: pageIn(() => import('./pages/keys/keys-page.tsx'), 'KeysPage'),
   })
   const usage = createRoute({
     ...behind,
     path: '/usage',
-    component: lazyRouteComponent(() => import('./pages/usage/usage-page.tsx'), 'UsagePage'),
+    validateSearch: usageSearchIn,
+    component: pageIn(() => import('./pages/usage/usage-page.tsx'), 'UsagePage'),
+  })
+  const audit = createRoute({
+    ...behind,
+    path: '/audit',
+    component: pageIn(() => import('./pages/audit/audit-page.tsx'), 'AuditPage'),
   })
   const settings = createRoute({
     ...behind,
     path: '/settings',
     validateSearch: outcomesIn,
-    component: lazyRouteComponent(() => import('./pages/settings/settings-page.tsx'), 'SettingsPage'),
+    component: pageIn(() => import('./pages/settings/settings-page.tsx'), 'SettingsPage'),
   })
   const docs = createRoute({
     ...behind,
     path: '/docs',
-    component: lazyRouteComponent(() => import('./pages/docs/docs-page.tsx'), 'DocsPage'),
+    validateSearch: (search): { sheet?: string } =>
+      typeof search.sheet === 'string' ? { sheet: search.sheet } : {},
+    component: pageIn(() => import('./pages/docs/docs-page.tsx'), 'DocsPage'),
   })
 
   const router = createRouter({
@@ -140,12 +156,18 @@ export function createRoutes(queryClient: QueryClient) {
         files,
         keys,
         usage,
+        audit,
         settings,
         docs,
       ]),
     ]),
     basepath: basePath || '/',
     defaultPreload: 'intent',
+    // What takes longer than this is said to be under way; what takes less would only flicker.
+    defaultPendingMs: 150,
+    defaultPendingMinMs: 0,
+    defaultPendingComponent: PageLoading,
+    defaultErrorComponent: PartFailed,
     scrollRestoration: true,
   })
   whenSessionEnds(queryClient, () => void router.invalidate())
@@ -168,6 +190,18 @@ function whenSessionEnds(queryClient: QueryClient, act: () => void): void {
 interface ConsentOutcomes {
   picked?: string
   [provider: string]: string | undefined
+}
+
+/** And which step of the wizard it is. Ids of tabs are numbers, and are taken for such. */
+function wizardIn(search: Record<string, unknown>) {
+  const { source, spreadsheet, file, tab } = search
+  return {
+    ...outcomesIn(search),
+    ...(source !== undefined && { source: String(source) }),
+    ...(spreadsheet !== undefined && { spreadsheet: String(spreadsheet) }),
+    ...(file !== undefined && { file: String(file) }),
+    ...(tab !== undefined && { tab: String(tab) }),
+  }
 }
 
 function outcomesIn(search: Record<string, unknown>): ConsentOutcomes {

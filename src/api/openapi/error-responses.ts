@@ -14,7 +14,7 @@ const examples: Record<string, string> = {
   seconds: '12',
   scope: 'read-write',
   action: 'read from',
-  reason: 'the file does not exist any more',
+  reason: 'the file is missing',
 }
 
 /** The refusals of one description: each answer stands in its components once, and operations refer to it. */

@@ -51,7 +51,18 @@ export type Readable = 'list' | 'row' | 'description'
 
 export const parametersOf: Record<Readable, readonly string[]> = {
   list: [
-    ...['q', 'sort', 'limit', 'offset', 'fields', 'row_numbers', 'values', 'format', 'escape_formulas', 'bom'],
+    ...[
+      'q',
+      'sort',
+      'limit',
+      'offset',
+      'fields',
+      'row_numbers',
+      'values',
+      'format',
+      'escape_formulas',
+      'bom',
+    ],
     ...['aggregate', 'group_by', 'distinct'],
   ],
   row: ['fields', 'row_numbers', 'values', 'format', 'escape_formulas', 'bom'],

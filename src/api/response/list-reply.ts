@@ -65,7 +65,14 @@ export function listReply(
     if (maxRowsBytes !== undefined && fields === null && bytesOf(of, rows) > maxRowsBytes) return tooLong
     const pages = neighbourPages(baseUrl, address, parameters, total, query)
     const { limit, offset } = query
-    const facts = { total, limit, offset, next: pages.next, asOfMs: sheet.asOfMs, ...(ignored && { ignored }) }
+    const facts = {
+      total,
+      limit,
+      offset,
+      next: pages.next,
+      asOfMs: sheet.asOfMs,
+      ...(ignored && { ignored }),
+    }
     const isWhole = !sums && rows.positions === null && rows.count === total && fields === null
     const body = sendableBody(
       {

@@ -2,12 +2,12 @@ import { z } from 'zod'
 import { errorTable } from '../../errors.ts'
 import { exportAccount } from '../../management/accounts/account-export.ts'
 import { Problem } from '../../management/problem.ts'
-import type { ErrorDoc, ShareView, UsageView } from '../contract.ts'
+import type { AuditEntryView, ErrorDoc, ShareView, UsageView } from '../contract.ts'
 import { endedCookie } from '../session-cookie.ts'
 import { MadeAnswer, RawJson, type Verbs, withInput } from './route.ts'
 import { sessionView } from './session-verbs.ts'
 
-const renameInput = z.strictObject({ slug: z.string('Choose an address.').max(100) })
+const renameInput = z.strictObject({ slug: z.string('Choose a name.').max(100) })
 const deleteInput = z.strictObject({ confirmSlug: z.string().max(100) })
 const maxDays = 400
 const usualDays = 30
@@ -62,7 +62,7 @@ export const accountVerbs = {
         keyId: query.get('key') || null,
       })
       const slugs = new Map(list.map((one) => [one.id, one.slug]))
-      const names = await keys.namesOf(account.id)
+      const names = await keys.namesOf(account.id, slugs)
       const view: UsageView = {
         ...report,
         bySheet: [...report.bySheet].flatMap(([id, sum]) => {
@@ -78,6 +78,16 @@ export const accountVerbs = {
       return { json: view }
     },
   },
+  'GET /audit': {
+    async owner({ session: { account } }, { audit }) {
+      const entries = await audit.of(account.id)
+      const views: AuditEntryView[] = entries.map(({ details, ...entry }) => ({
+        ...entry,
+        details: details === null ? null : (JSON.parse(details) as Record<string, unknown>),
+      }))
+      return { json: views }
+    },
+  },
   'GET /shares': {
     async owner({ session: { account } }, { shareUse }) {
       const views: ShareView[] = await shareUse.of(account.id)
@@ -91,19 +101,19 @@ export const accountVerbs = {
           code,
           status,
           message,
-          when: means.replaceAll('`', ''),
+          when: means,
         }),
       )
       return { json: docs }
     },
   },
   'GET /openapi.json': {
-    async owner({ session: { account }, query }, { sheets, ownerReading }) {
+    async owner({ session: { account }, query, request }, { sheets, ownerReading }) {
       const slug = query.get('sheet') ?? ''
       const sheet = slug === '' ? null : await sheets.find(account, slug)
       if (sheet instanceof Problem) return sheet
       const of = sheet && { accountSlug: account.slug, sheet }
-      return new MadeAnswer(await ownerReading.description(of))
+      return new MadeAnswer(await ownerReading.description(of, request.headers['accept-encoding']))
     },
   },
 } satisfies Partial<Verbs>

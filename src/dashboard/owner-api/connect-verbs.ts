@@ -21,7 +21,7 @@ const connectedInput = z.strictObject({
 })
 const sourceInput = z.union([fileInput, connectedInput])
 const connectInput = z.strictObject({
-  slug: z.string('Choose an address.').max(100),
+  slug: z.string('Choose a name.').max(100),
   access: z.enum(['private', 'public-read']),
   source: sourceInput,
 })
@@ -46,11 +46,12 @@ export const connectVerbs = {
       const seen = await parts.connecting.preview(provider, place, call.left)
       if (seen instanceof Problem) return seen
       const taken = new Set((await parts.sheets.list(call.session.account)).map(({ slug }) => slug))
-      const { columns, columnTypes, rowCount, firstRowsJson } = seen
+      const { columns, columnTypes, columnIndexes, rowCount, firstRowsJson } = seen
       const view: Omit<PreviewView, 'rows'> = {
         suggestedSlug: suggestSlug(located.title.replace(/\.(?:csv|tsv|txt|xlsx|xlsm)$/i, ''), taken),
         title: located.title,
         columns: columns.map((name, at) => ({ name, type: columnTypes[at] ?? 'string' })),
+        notes: notesOn(columns, columnIndexes),
         rowCount,
       }
       // The rows as they are: an object would put keys that look like numbers first.
@@ -72,6 +73,38 @@ export const connectVerbs = {
     }),
   },
 } satisfies Partial<Verbs>
+
+/** Columns without a header, and headers that were there before: both would be looked for in vain. */
+function notesOn(columns: readonly string[], indexes: readonly number[]): string[] {
+  const named = new Set(indexes)
+  const last = indexes.at(-1) ?? 0
+  const nameless = Array.from({ length: last }, (_, at) => at).filter((at) => !named.has(at))
+  const shown = nameless.slice(0, shownNotes).map(columnLetters)
+  const more = nameless.length > shownNotes ? ` and ${nameless.length - shownNotes} more` : ''
+  const isOne = nameless.length === 1
+  const repeated = columns.flatMap((name) => {
+    const first = /^(.+)_[2-9]\d*$/.exec(name)?.[1]
+    return first !== undefined && columns.includes(first)
+      ? [`A repeated header “${first}” is served as “${name}”.`]
+      : []
+  })
+  return [
+    ...(nameless.length === 0
+      ? []
+      : [
+          `Column${isOne ? '' : 's'} ${shown.join(', ')}${more} ${isOne ? 'has' : 'have'} no header and ${isOne ? 'isn’t' : 'aren’t'} served.`,
+        ]),
+    ...repeated.slice(0, shownNotes),
+  ]
+}
+
+const shownNotes = 5
+
+/** 0 → A, 26 → AA. */
+function columnLetters(index: number): string {
+  const rest = Math.floor(index / 26) - 1
+  return (rest < 0 ? '' : columnLetters(rest)) + String.fromCharCode(65 + (index % 26))
+}
 
 type Located = {
   title: string

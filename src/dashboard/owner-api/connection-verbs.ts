@@ -100,5 +100,5 @@ export function connectionVerbs(
 
 function reasonFor({ kind: { name } }: OwnerConnection, endedReason: string | null): string {
   if (endedReason === 'disconnected') return 'You disconnected it here.'
-  return `${name} no longer accepts the permission: it was taken back there, or has run out.`
+  return `${name} access was revoked or has expired.`
 }

@@ -55,7 +55,7 @@ export const fileVerbs = {
   },
 } satisfies Partial<Verbs>
 
-export const noFiles = new Problem('This server serves no files.', { kind: 'not_allowed' })
+export const noFiles = new Problem('File uploads are turned off on this server.', { kind: 'not_allowed' })
 
 async function takeUpload(
   call: OwnerCall,
@@ -81,7 +81,7 @@ async function takeUpload(
 
 class SignedOut extends Error {}
 
-const signedOut = new Problem('You were signed out while the file was sent. It was not kept.', {
+const signedOut = new Problem('You were signed out while the file was uploading. It wasn’t saved.', {
   kind: 'unknown_person',
 })
 

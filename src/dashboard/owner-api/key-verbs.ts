@@ -10,6 +10,15 @@ const keyInput = z.strictObject({
   mode: z.enum(['live', 'test']),
   scope: z.enum(['read', 'read-write']),
   sheetSlug: z.string().max(100).nullable(),
+  expiresAtMs: z.int().min(0).nullable().optional(),
+})
+const changeInput = z.strictObject({
+  name: z.string('Give it a name.').max(200).optional(),
+  scope: z.enum(['read', 'read-write']).optional(),
+  expiresAtMs: z.int().min(0).nullable().optional(),
+})
+const rotateInput = z.strictObject({
+  overlapSeconds: z.union([z.literal(3_600), z.literal(86_400), z.literal(604_800)]),
 })
 
 /** docs/reliability.md#how-much-one-owner-can-make. The operator's commands know no such limit. */
@@ -27,9 +36,12 @@ export const keyVerbs = {
     ...withInput(keyInput, async (call, wish, parts) => {
       const { account } = call.session
       const list = await parts.keys.list(account)
-      const active = list.filter(({ revokedAtMs }) => revokedAtMs === null)
+      const nowMs = parts.clock.nowMs()
+      const active = list.filter((key) => isActiveAt(key, nowMs))
       if (active.length >= maxActiveKeys) return tooMany
-      return fresh(call, await parts.keys.create({ account, ...wish }), parts)
+      const { expiresAtMs = null, ...rest } = wish
+      if (expiresAtMs !== null && expiresAtMs <= nowMs) return alreadyOver
+      return fresh(call, await parts.keys.create({ account, expiresAtMs, ...rest }), parts)
     }),
   },
   'POST /keys/{id}/revoke': {
@@ -41,6 +53,28 @@ export const keyVerbs = {
       const revoked = await parts.keys.revoke(key.id)
       return revoked instanceof Problem ? revoked : { json: null }
     },
+  },
+  'PATCH /keys/{id}': {
+    ...withInput(changeInput, async (call, { name, scope, expiresAtMs }, parts) => {
+      const key = await keyIn(call, parts)
+      if (key instanceof Problem) return key
+      if (expiresAtMs != null && expiresAtMs <= parts.clock.nowMs()) return alreadyOver
+      const change = {
+        ...(name !== undefined && { name }),
+        ...(scope !== undefined && { scope }),
+        ...(expiresAtMs !== undefined && { expiresAtMs }),
+      }
+      const changed = await parts.keys.change(key.id, change)
+      return changed instanceof Problem ? changed : { json: (await viewer(call, parts))(changed) }
+    }),
+  },
+  'POST /keys/{id}/rotate': {
+    needsRecentSignIn: true,
+    ...withInput(rotateInput, async (call, { overlapSeconds }, parts) => {
+      const key = await keyIn(call, parts)
+      if (key instanceof Problem) return key
+      return fresh(call, await parts.keys.regenerate(key.id, overlapSeconds * 1_000), parts)
+    }),
   },
   'POST /keys/{id}/regenerate': {
     needsRecentSignIn: true,
@@ -67,34 +101,36 @@ async function fresh(
 
 async function viewer(
   { session: { account } }: OwnerCall,
-  { sheets, usageFigures }: DashboardParts,
+  { sheets, usageFigures, clock }: DashboardParts,
 ): Promise<(key: KeyRecord) => KeyView> {
   const [list, month] = await Promise.all([sheets.list(account), usageFigures.thisMonth(account)])
   const slugs = new Map(list.map(({ id, slug }) => [id, slug]))
-  return ({
-    id,
-    name,
-    mode,
-    scope,
-    sheetId,
-    shownStart,
-    shownEnd,
-    createdAtMs,
-    lastUsedAtMs,
-    revokedAtMs,
-  }) => ({
-    id,
-    name,
-    mode,
-    scope,
-    sheetSlug: sheetId === null ? null : (slugs.get(sheetId) ?? null),
-    shownStart,
-    shownEnd,
-    createdAtMs,
-    lastUsedAtMs,
-    revokedAtMs,
-    requestsThisMonth: month.byKey.get(id) ?? 0,
-  })
+  const nowMs = clock.nowMs()
+  return (key) => {
+    const { id, name, mode, scope, sheetId, shownStart, shownEnd } = key
+    const { createdAtMs, lastUsedAtMs, revokedAtMs, expiresAtMs } = key
+    return {
+      id,
+      name,
+      mode,
+      scope,
+      sheetSlug: sheetId === null ? null : (slugs.get(sheetId) ?? null),
+      shownStart,
+      shownEnd,
+      createdAtMs,
+      lastUsedAtMs,
+      revokedAtMs,
+      requestsThisMonth: month.byKey.get(id) ?? 0,
+      expiresAtMs,
+      state: revokedAtMs !== null ? 'revoked' : isActiveAt(key, nowMs) ? 'active' : 'expired',
+    }
+  }
 }
 
-const tooMany = new Problem(`An account has at most ${maxActiveKeys} active keys. Revoke one first.`)
+/** As far as this machine's clock tells; whether a request passes is for the store's. */
+export function isActiveAt({ revokedAtMs, expiresAtMs }: KeyRecord, nowMs: number): boolean {
+  return revokedAtMs === null && (expiresAtMs === null || expiresAtMs > nowMs)
+}
+
+const alreadyOver = new Problem('Choose a date in the future.', { field: 'expiresAtMs' })
+const tooMany = new Problem(`You can have up to ${maxActiveKeys} active keys. Revoke one first.`)

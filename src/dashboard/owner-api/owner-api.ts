@@ -1,18 +1,30 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { pipeline } from 'node:stream/promises'
-import { GoneMeanwhile, StoreFailure, TooManyAtOnce } from '../../errors.ts'
+import { GoneMeanwhile, Refusal, StoreFailure, TooManyAtOnce } from '../../errors.ts'
+import { compressedFromBytes } from '../../http/compression.ts'
+import { acceptedCoding } from '../../http/content-coding.ts'
 import type { PacedCaller } from '../../management/people/owner-pace.ts'
 import { signInAgain } from '../../management/people/owners.ts'
 import { isRecent } from '../../management/people/sign-in.ts'
+import { Problem } from '../../management/problem.ts'
 import { randomBase62 } from '../../secrets/random-base62.ts'
 import type { DashboardParts } from '../dashboard-parts.ts'
 import { isFromOurPages } from '../our-pages.ts'
+import type { OwnerVerb } from '../owner-verbs.ts'
 import { safetyHeaders } from '../page-headers.ts'
 import { sessionIdIn } from '../session-cookie.ts'
 import type { Site } from '../site.ts'
 import { fileHeaders, onTheWire, refused, type WireAnswer } from './answering.ts'
+import { auditedVerbs, detailsOf } from './audited.ts'
 import { readInput } from './request-body.ts'
-import { FileAnswer, MadeAnswer, type VerbAtPath, type VerbCall, type VerbOutcome } from './route.ts'
+import {
+  FileAnswer,
+  MadeAnswer,
+  type OwnerCall,
+  type VerbAtPath,
+  type VerbCall,
+  type VerbOutcome,
+} from './route.ts'
 import { findRoutes, routesFor } from './routes.ts'
 
 /** The owner's API. It goes by the session alone; an API key opens nothing here. */
@@ -44,9 +56,10 @@ export function createOwnerApi(parts: DashboardParts): OwnerApi {
       if (wire instanceof MadeAnswer) {
         return wire.json.sendTo(response, Object.entries(asJson).flat(), request.method === 'HEAD')
       }
-      const body = Buffer.from(`${wire.body}\n`)
+      const { body, coding } = await packed(request, `${wire.body}\n`)
       response.writeHead(wire.status, {
         ...asJson,
+        ...(coding !== null && { 'Content-Encoding': coding }),
         'Content-Length': body.byteLength,
         ...wire.headers,
         // What is left of a body that was not read to its end is not waited for.
@@ -54,6 +67,16 @@ export function createOwnerApi(parts: DashboardParts): OwnerApi {
       })
       response.end(request.method === 'HEAD' ? undefined : body)
     },
+  }
+
+  /** What is only read is sent as short as it can be; pages ask for it every few seconds. */
+  async function packed({ method, headers }: IncomingMessage, text: string) {
+    const body = Buffer.from(text)
+    const coding = method === 'GET' ? acceptedCoding(headers['accept-encoding']) : null
+    if (coding === null || body.byteLength < compressedFromBytes) return { body, coding: null }
+    const wish = { accountId: ownerApiAccount, chunks: [body], coding, isLong: false }
+    const pieces = await parts.compression.whole(wish)
+    return pieces ? { body: Buffer.concat(pieces), coding } : { body, coding: null }
   }
 
   /** Who asks → is it one of our own pages → not too often → with what → not again → is it still they → the verb. */
@@ -89,12 +112,37 @@ export function createOwnerApi(parts: DashboardParts): OwnerApi {
     const session = route.input ? await parts.signIn.find(sessionId) : before
     if (!session) return notSignedIn
     if (route.needsRecentSignIn && !isRecent(session)) return onTheWire(signInAgain)
-    return toSend(await route.owner({ ...call, session }, parts, call.body as never))
+    const outcome = await route.owner({ ...call, session }, parts, call.body as never)
+    await noteIfAudited(route, { ...call, session }, outcome)
+    return toSend(outcome)
+  }
+
+  async function noteIfAudited(route: VerbAtPath, call: OwnerCall, outcome: VerbOutcome): Promise<void> {
+    const audited = auditedVerbs[`${route.method} ${route.verbPath}` as OwnerVerb]
+    if (!audited || !isDone(outcome)) return
+    const body = (call.body ?? {}) as Record<string, unknown>
+    const json = (outcome.json ?? {}) as Record<string, unknown>
+    await parts.audit.note({
+      accountId: call.session.account.id,
+      actor: 'owner',
+      address: parts.addressOf(call.request),
+      action: audited.action,
+      subject: await subjectOf(audited.subject(call.names, body, json), call),
+      details: detailsOf(audited, body),
+    })
+  }
+
+  /** A key that was revoked is told by its name. */
+  async function subjectOf(subject: string, { session }: OwnerCall): Promise<string> {
+    if (!subject.startsWith('key_')) return subject
+    const names = await parts.keys.namesOf(session.account.id, new Map())
+    return names.get(subject) ?? subject
   }
 
   async function enter(route: VerbAtPath, call: VerbCall, caller: PacedCaller): Promise<WireAnswer | null> {
     if (!isFromOurPages(call.request, call.site)) {
-      return refused(403, 'another_site', 'This did not come from a page of this dashboard.')
+      const open = `Open the dashboard at ${call.site.baseUrl}.`
+      return refused(403, 'another_site', `This request came from a different address. ${open}`)
     }
     const wait = await parts.pace.countCall(caller)
     const { takesAccessAway = false } = route
@@ -127,11 +175,14 @@ export function createOwnerApi(parts: DashboardParts): OwnerApi {
     const reference = randomBase62(12)
     parts.observe({ event: 'malfunction', reference, operation: 'none', error })
     if (error instanceof StoreFailure) {
-      return refused(503, 'busy', 'Rowport cannot reach its memory right now. Try again in a moment.')
+      return refused(503, 'busy', 'Rowport can’t reach its database. Try again in a moment.')
     }
-    return refused(500, 'internal_error', `Something went wrong here. The log has it under ${reference}.`)
+    return refused(500, 'internal_error', `Something went wrong. Reference: ${reference}.`)
   }
 }
+
+/** Where turns are counted by account: no account is called so, and these bodies are short. */
+const ownerApiAccount = ''
 
 /** Aborts when the browser leaves, of which nothing but its end is heard: none closes its half of a connection and reads on. */
 function leavingOf(request: IncomingMessage, response: ServerResponse): AbortSignal {
@@ -152,6 +203,17 @@ function headersOfAll(site: Site): Record<string, string> {
     'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
     'Cache-Control': 'no-store',
   }
+}
+
+function isDone(
+  outcome: VerbOutcome,
+): outcome is Extract<VerbOutcome, { json: unknown }> & { sendTo?: never } {
+  return !(
+    outcome instanceof Problem ||
+    outcome instanceof Refusal ||
+    outcome instanceof FileAnswer ||
+    outcome instanceof MadeAnswer
+  )
 }
 
 function toSend(outcome: VerbOutcome): WireAnswer | FileAnswer | MadeAnswer {
@@ -186,16 +248,12 @@ function tooManyAtOnce({ retryAfterSeconds, share }: TooManyAtOnce): WireAnswer 
   return { ...wire, headers: { ...wire.headers, 'Retry-After': String(retryAfterSeconds) } }
 }
 
-const goneMeanwhile = refused(
-  404,
-  'not_found',
-  'What this belongs to was ended meanwhile. Nothing was saved.',
-)
+const goneMeanwhile = refused(404, 'not_found', 'This no longer exists. Nothing was saved.')
 const attemptShape = /^[0-9a-f]{32}$/
 const sentTwice = refused(
   409,
   'sent_twice',
-  'The connection broke before the answer was there, and your browser sent this again by itself. It was not done a second time: look whether it was done before you try again.',
+  'The connection broke before the response arrived, and your browser sent this again. It wasn’t done a second time. Check whether it was done before you try again.',
 )
 const notSignedIn = refused(401, 'not_signed_in', 'Please sign in.')
 

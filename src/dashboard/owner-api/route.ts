@@ -37,6 +37,8 @@ export type VerbAtPath = {
   method: string
   /** Below `/dashboard/api`; `{name}` stands for one segment. */
   path: string
+  /** As `contract.ts` has it, which for a provider's verb leaves open whose. */
+  verbPath: string
   input?: z.ZodType
   isUpload?: true
 } & (OpenRoute<never, unknown> | OwnerRoute<never, unknown>)

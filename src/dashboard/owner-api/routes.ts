@@ -34,7 +34,7 @@ function routesOfProvider({ id, connectsBy }: Pick<SourceKind, 'id' | 'connectsB
 function placed(some: Partial<Verbs>): VerbAtPath[] {
   return Object.entries(some).map(([verb, route]) => {
     const [method = '', path = ''] = verb.split(' ')
-    return { ...route, method, path }
+    return { ...route, method, path, verbPath: path }
   })
 }
 

@@ -7,10 +7,10 @@ import type { DashboardParts, SourceKind } from '../dashboard-parts.ts'
 import { endedCookie, sessionCookie } from '../session-cookie.ts'
 import { openWithInput, type VerbCall, type VerbOutcome, type Verbs, withInput } from './route.ts'
 
-const email = z.email('This is not an e-mail address.').max(254, 'This address is too long.')
-const password = z.string('Type a password.').max(4_096, 'This password is too long.')
+const email = z.email('Enter a valid email.').max(254, 'This email is too long.')
+const password = z.string('Enter a password.').max(4_096, 'This password is too long.')
 
-const signUpInput = z.strictObject({ email, password, slug: z.string('Choose an address.').max(100) })
+const signUpInput = z.strictObject({ email, password, slug: z.string('Choose a name.').max(100) })
 const signInInput = z.strictObject({ email: z.string().max(254), password })
 const confirmInput = z.strictObject({ password })
 const linkInput = z.strictObject({ token: z.string().max(100) })
@@ -97,6 +97,7 @@ function serverView(parts: DashboardParts): ServerView {
     hasFiles: uploads !== null,
     sources: parts.kinds.all.map((kind) => sourceView(kind, parts)),
     canSignUp: owners.canSignUp,
+    operatorCommand: parts.operatorCommand,
   }
 }
 
@@ -127,7 +128,7 @@ async function entered(
 }
 
 /** An account has only so many sessions. */
-const endedAtOnce = new Problem('Others signed in at the same time, and ended this session. Sign in again.', {
+const endedAtOnce = new Problem('Too many sign-ins at once ended this session. Sign in again.', {
   kind: 'unknown_person',
 })
 

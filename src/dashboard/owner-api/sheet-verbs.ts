@@ -11,6 +11,7 @@ import type {
   StartView,
 } from '../contract.ts'
 import type { DashboardParts } from '../dashboard-parts.ts'
+import { isActiveAt } from './key-verbs.ts'
 import { MadeAnswer, type OwnerCall, type Verbs, withInput } from './route.ts'
 
 const seconds = (max: number) => z.int(`A whole number from 0 to ${max}.`).min(0).max(max)
@@ -60,8 +61,21 @@ export const sheetVerbs = {
       const wait = await parts.pace.takeRows(call.session.account)
       if (wait) return wait
       const isOver = await isConnectionOver(call.session.account.id, sheet, parts)
-      const rows = await parts.ownerReading.rows(sheet, isOver, call.query.toString())
+      const rows = await parts.ownerReading.rows(
+        sheet,
+        isOver,
+        call.query.toString(),
+        call.request.headers['accept-encoding'],
+      )
       return rows instanceof Refusal ? rows : new MadeAnswer(rows)
+    },
+  },
+  'POST /sheets/{slug}/refresh': {
+    async owner(call, parts) {
+      const sheet = await sheetIn(call, parts)
+      if (sheet instanceof Problem) return sheet
+      const wait = await parts.pace.takeRows(call.session.account)
+      return wait ?? { json: await sheetView(call, sheet, parts, true) }
     },
   },
   'GET /sheets/{slug}/requests': {
@@ -84,19 +98,24 @@ function sheetIn({ session, names: [slug = ''] }: OwnerCall, { sheets }: Dashboa
 }
 
 async function start({ session: { account } }: OwnerCall, parts: DashboardParts) {
-  const [list, keys, states, activity] = await Promise.all([
+  const [list, keys, states, activity, month] = await Promise.all([
     parts.sheets.list(account),
     parts.keys.list(account),
     Promise.all(parts.connections.all.map(({ status }) => status(account.id))),
     parts.usageFigures.activityOf(account.id),
+    parts.usageFigures.thisMonth(account),
   ])
+  const isAskedByClients =
+    month.byKey.has('') || keys.some(({ id, lastUsedAtMs }) => lastUsedAtMs !== null || month.byKey.has(id))
+  const shown = await summaries(account, list, parts)
   const firsts = [...activity.values()].flatMap(({ firstRequestAtMs }) => firstRequestAtMs ?? [])
   const view: StartView = {
     isConnected: states.some((status) => status?.state === 'connected'),
     sheets: list.length,
-    keys: keys.filter(({ revokedAtMs }) => revokedAtMs === null).length,
-    firstRequestAtMs: firsts.length === 0 ? null : Math.min(...firsts),
+    keys: keys.filter((key) => isActiveAt(key, parts.clock.nowMs())).length,
+    firstRequestAtMs: firsts.length === 0 || !isAskedByClients ? null : Math.min(...firsts),
     tryPath: list[0] ? pathsOf(account.slug, list[0]).formA : null,
+    problems: shown.filter(({ state }) => state === 'broken' || state === 'needs_reconnect').length,
   }
   return { json: view }
 }
@@ -150,10 +169,11 @@ export async function sheetView(
   { session: { account } }: OwnerCall,
   sheet: SheetRecord,
   parts: DashboardParts,
+  mustAskProvider = false,
 ): Promise<SheetView> {
   // Before the summary: what it finds out about the sheet belongs into it.
   const isOver = await isConnectionOver(account.id, sheet, parts)
-  const shape = isOver || sheet.paused ? null : await parts.ownerReading.shape(sheet)
+  const shape = isOver ? null : await parts.ownerReading.shape(sheet, mustAskProvider)
   const [summary] = await summaries(account, [sheet], parts)
   if (!summary) throw new Error('A sheet has no summary')
   const { access, accepts, cacheSeconds, staleIfErrorSeconds, unknownFields, paused } = sheet
@@ -164,6 +184,7 @@ export async function sheetView(
     source: sourceOf(sheet, parts),
     columns: shape?.columns ?? [],
     rowCount: shape?.rowCount ?? null,
+    fetchedAtMs: shape ? parts.clock.nowMs() - shape.ageSeconds * 1_000 : null,
   }
 }
 
@@ -182,7 +203,7 @@ async function recentRequests(
   { usageFigures, keys }: DashboardParts,
 ): Promise<RecentRequest[]> {
   const requests = await usageFigures.recentRequests(sheet.id)
-  const names = await keys.namesOf(account.id)
+  const names = await keys.namesOf(account.id, new Map())
   return requests.map(({ atMs, method, operation, status, code, rowsFrom, durationMs, keyId }) => ({
     atMs,
     method,

@@ -61,7 +61,7 @@ export function createAccounts(store: Store, plans: Plans): Accounts {
   }
 
   function taken(slug: string): Problem {
-    return new Problem(`there is already an account "${slug}"`, { kind: 'taken', field: 'slug' })
+    return new Problem(`the account name "${slug}" is taken`, { kind: 'taken', field: 'slug' })
   }
 
   function unknownPlan(plan: string): Problem {
@@ -71,11 +71,11 @@ export function createAccounts(store: Store, plans: Plans): Accounts {
 
 /** Slugs stand in public addresses: that somebody had this one is no secret. */
 function reserved(slug: string): Problem {
-  const words = `"${slug}" is taken: it was another account's address less than ${reservedDays} days ago`
+  const words = `"${slug}" is taken: another account used it less than ${reservedDays} days ago`
   return new Problem(words, { kind: 'taken', field: 'slug' })
 }
 
 const renamedTooOften = new Problem(
-  `an account can leave ${maxFormerSlugs} addresses behind in ${reservedDays} days; go back to one of them, or wait`,
+  `you can rename an account ${maxFormerSlugs} times in ${reservedDays} days; go back to a former name, or wait`,
   { kind: 'not_allowed', field: 'slug' },
 )

@@ -1,10 +1,11 @@
-/** Slugs stand in addresses: lower-case letters, digits and single hyphens, at most 63. */
+/** Slugs stand in URLs: lower-case letters, digits and single hyphens, at most 63. The app imports this, so it imports nothing. */
 const shape = /^[a-z0-9]+(?:-[a-z0-9]+)*$/
 const maxLength = 63
 
 export function problemWithSlug(slug: string): string | null {
   if (shape.test(slug) && slug.length <= maxLength) return null
-  return `"${slug}" cannot stand in an address: use a–z, 0–9 and hyphens between them, at most ${maxLength} characters`
+  if (slug === '') return 'enter a name'
+  return `use lowercase letters, numbers and single hyphens (${maxLength} characters max); try "${suggestSlug(slug, new Set())}"`
 }
 
 /** A slug like `title`, as far as its letters can stand in an address; the first of its kind that is not `taken`. */

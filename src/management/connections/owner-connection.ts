@@ -116,9 +116,12 @@ export function createOwnerConnection(parts: OwnerConnectionParts): OwnerConnect
   const { id: provider, name } = kind
   const consent = access?.entrance.by === 'consent' ? access.entrance : null
   const redirectUri = () => `${baseUrl()}${returnPathOf(kind)}`
-  const notSetUp = new Problem(`${name} is not set up on this server; whoever runs it must ${words.setUp}`, {
-    kind: 'not_allowed',
-  })
+  const notSetUp = new Problem(
+    `${name} isn't set up on this server; your administrator must ${words.setUp}`,
+    {
+      kind: 'not_allowed',
+    },
+  )
   const noSuchAttempt = new NotConnected(
     'state_invalid',
     `this answer from ${name} does not belong to what you began here, was used already, or took longer than ten minutes. Nothing was saved; try again`,

@@ -95,7 +95,7 @@ function chosenTab(
     const found = tabs.find((tab) => tab.tabId === wanted || tab.title === wanted)
     if (found) return found
     const names = tabs.map((tab) => `"${tab.title}"`).join(', ')
-    const missing = typeof wanted === 'string' ? `no tab named "${wanted}"` : 'no such tab any more'
+    const missing = typeof wanted === 'string' ? `no tab named "${wanted}"` : 'no such tab anymore'
     return new Problem(`"${title}" has ${missing}; its tabs are ${names}`)
   }
   const first = tabs.find(({ isHidden }) => !isHidden) ?? tabs[0]

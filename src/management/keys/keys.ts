@@ -1,5 +1,5 @@
 import { generateApiKey, hashApiKey, shownParts } from '../../admission/api-key.ts'
-import type { KeyRecord } from '../../store/keys/keys.ts'
+import type { KeyChange, KeyRecord } from '../../store/keys/keys.ts'
 import type { SheetRecord } from '../../store/sheets/sheets.ts'
 import type { KeyMode, KeyScope } from '../../store/sql/schema.ts'
 import type { Store } from '../../store/store.ts'
@@ -15,14 +15,15 @@ export interface Keys {
   list(account: NamedAccount): Promise<KeyRecord[]>
   /** The key, if it is this account's: to everybody else it does not exist. */
   ofAccount(accountId: string, keyId: string): Promise<KeyRecord | Problem>
-  /** Names of all keys that there ever were, the console's too, by their ids. */
-  namesOf(accountId: string): Promise<Map<string, string>>
+  /** Names of all keys that there ever were, by their ids; the console's with the sheet that each is for (`slugs`: by its id). */
+  namesOf(accountId: string, slugs: ReadonlyMap<string, string>): Promise<Map<string, string>>
   /** For the dashboard's console: a key for one sheet, good for an hour, or as long as the session; the one before it ends. A test key, unless the sheet refuses them. */
   forConsole(sheet: SheetRecord, sessionHash: string): Promise<{ value: string; lifeMs: number }>
   revoke(keyId: string): Promise<KeyRecord | Problem>
   setScope(keyId: string, scope: KeyScope): Promise<KeyRecord | Problem>
-  /** A new value for the same rights; the old one is dead when this returns. */
-  regenerate(keyId: string): Promise<FreshKey | Problem>
+  change(keyId: string, change: KeyChange): Promise<KeyRecord | Problem>
+  /** A new value for the same rights. The old one lives on for so long; with 0 it is dead when this returns. */
+  regenerate(keyId: string, overlapMs?: number): Promise<FreshKey | Problem>
 }
 
 export interface KeyToCreate {
@@ -32,6 +33,8 @@ export interface KeyToCreate {
   name: string
   mode: KeyMode
   scope: KeyScope
+  /** By the store's clock; null = never. */
+  expiresAtMs?: number | null
 }
 
 /** `value` exists only here: it is shown once and then gone. */
@@ -46,13 +49,9 @@ const consoleKeyName = 'Console'
 
 export function createKeys(store: Store, sheets: Pick<Sheets, 'find'>): Keys {
   return {
-    async create({ account, sheetSlug, name, mode, scope }) {
+    async create({ account, sheetSlug, name, mode, scope, expiresAtMs = null }) {
       const trimmed = name.trim()
-      if (trimmed === '' || trimmed.length > maxNameCharacters || /\p{Cc}/u.test(trimmed)) {
-        return new Problem(`a key needs a name of 1 to ${maxNameCharacters} characters, in one line`, {
-          field: 'name',
-        })
-      }
+      if (!canBeName(trimmed)) return badName
       const sheet = sheetSlug === null ? null : await sheets.find(account, sheetSlug)
       if (sheet instanceof Problem) return sheet
       const { value, ...stored } = freshValue(mode)
@@ -63,19 +62,26 @@ export function createKeys(store: Store, sheets: Pick<Sheets, 'find'>): Keys {
         name: trimmed,
         mode,
         scope,
+        expiresAtMs,
         ...stored,
       })
       return { record, value }
     },
     async list(account) {
-      return (await store.keysOf(account.id)).filter(({ expiresAtMs }) => expiresAtMs === null)
+      return (await store.keysOf(account.id)).filter(({ isOfConsole }) => !isOfConsole)
     },
     async ofAccount(accountId, keyId) {
       const key = await store.findKey(keyId)
       return key?.accountId === accountId ? key : unknownKey(keyId)
     },
-    async namesOf(accountId) {
-      return new Map((await store.keysOf(accountId)).map(({ id, name }) => [id, name]))
+    async namesOf(accountId, slugs) {
+      const keys = await store.keysOf(accountId)
+      return new Map(
+        keys.map(({ id, name, isOfConsole, sheetId }) => {
+          const slug = isOfConsole && sheetId !== null ? slugs.get(sheetId) : undefined
+          return [id, slug === undefined ? name : `${name} (${slug})`]
+        }),
+      )
     },
     async forConsole({ id: sheetId, accountId, accepts }, sessionHash) {
       const mode = accepts === 'live' ? 'live' : 'test'
@@ -95,11 +101,20 @@ export function createKeys(store: Store, sheets: Pick<Sheets, 'find'>): Keys {
       await store.setKeyScope(keyId, scope)
       return { ...key, scope }
     },
-    async regenerate(keyId) {
+    async change(keyId, { name, ...rest }) {
+      const key = await active(keyId)
+      if (key instanceof Problem) return key
+      const trimmed = name?.trim()
+      if (trimmed !== undefined && !canBeName(trimmed)) return badName
+      const changed = { ...rest, ...(trimmed !== undefined && { name: trimmed }) }
+      await store.changeKey(keyId, changed)
+      return { ...key, ...changed }
+    },
+    async regenerate(keyId, overlapMs = 0) {
       const key = await active(keyId)
       if (key instanceof Problem) return key
       const { value, ...stored } = freshValue(key.mode)
-      const record = await store.replaceKey(keyId, stored)
+      const record = await store.replaceKey(keyId, stored, overlapMs)
       return record ? { record, value } : alreadyRevoked(keyId)
     },
   }
@@ -110,6 +125,14 @@ export function createKeys(store: Store, sheets: Pick<Sheets, 'find'>): Keys {
     return key.revokedAtMs === null ? key : alreadyRevoked(keyId)
   }
 }
+
+function canBeName(trimmed: string): boolean {
+  return trimmed !== '' && trimmed.length <= maxNameCharacters && !/\p{Cc}/u.test(trimmed)
+}
+
+const badName = new Problem(`a key needs a name of 1 to ${maxNameCharacters} characters on one line`, {
+  field: 'name',
+})
 
 function freshValue(mode: KeyMode) {
   const value = generateApiKey(mode)

@@ -48,7 +48,7 @@ test('a change by the old password does not undo one that was made during its ch
   assert.equal(await owners.setPassword(session, change), null)
   held.release()
   const problem = await late
-  assert.equal(problem?.message, 'This is not your current password.')
+  assert.equal(problem?.message, 'Incorrect current password.')
   assert.equal(typeof (await owners.signIn({ email, password: fresh }, visitor)), 'string')
 })
 

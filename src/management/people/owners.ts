@@ -126,8 +126,7 @@ export function createOwners(parts: OwnersParts): Owners {
       const weak = problemWithPassword(next, 'next')
       if (weak) return weak
       const owner = await store.ownerOf(account.id)
-      if (!owner && email === null)
-        return new Problem('Give an e-mail address to sign in with.', { field: 'email' })
+      if (!owner && email === null) return new Problem('Enter an email to sign in with.', { field: 'email' })
       if (owner?.passwordHash) {
         if (current === null) return wrongCurrent
         const wait = await waitInSession(session)
@@ -248,9 +247,9 @@ export function foldEmail(email: string): string {
 
 function problemWithPassword(password: string, field: string): Problem | null {
   if ([...password].length < minPasswordCharacters)
-    return new Problem(`A password has at least ${minPasswordCharacters} characters.`, { field })
+    return new Problem(`Use at least ${minPasswordCharacters} characters.`, { field })
   if (Buffer.byteLength(password) > maxPasswordBytes)
-    return new Problem('This password is too long; 200 characters are plenty.', { field })
+    return new Problem('Use 200 characters or fewer.', { field })
   return null
 }
 
@@ -260,30 +259,33 @@ export function sentence(words: string): string {
   return /[.!?]$/.test(text) ? text : `${text}.`
 }
 
-const signUpOff = new Problem('Accounts are made by whoever runs this server. Ask them for a sign-in link.', {
-  kind: 'not_allowed',
-})
-const slugTaken = new Problem('This account address is taken. Choose another.', {
+const signUpOff = new Problem(
+  'Only an administrator can create accounts on this server. Ask them for a sign-in link.',
+  {
+    kind: 'not_allowed',
+  },
+)
+const slugTaken = new Problem('This account name is taken. Choose another.', {
   kind: 'taken',
   field: 'slug',
 })
 const notWithThese = new Problem(
-  'An account could not be made with these details. If you have one already, sign in instead.',
+  'An account can’t be created with these details. If you already have one, sign in instead.',
   { kind: 'taken' },
 )
-const wrongPair = new Problem('The e-mail address or the password is wrong.', { kind: 'unknown_person' })
-const wrongPassword = new Problem('This is not your password.', { field: 'password' })
-const noPassword = new Problem('This account has no password yet. Sign in again to go on.', {
+const wrongPair = new Problem('Incorrect email or password.', { kind: 'unknown_person' })
+const wrongPassword = new Problem('Incorrect password.', { field: 'password' })
+const noPassword = new Problem('This account has no password yet. Sign in again to continue.', {
   kind: 'not_allowed',
 })
-export const signInAgain = new Problem('Show that it is you, then go on: your sign-in is a while ago.', {
+export const signInAgain = new Problem('Confirm it’s you to continue. You signed in a while ago.', {
   kind: 'recent_sign_in_required',
 })
-const emailTaken = new Problem('This address cannot be used here. Choose another.', {
+const emailTaken = new Problem('You can’t use this email. If you already have an account, sign in.', {
   kind: 'taken',
   field: 'email',
 })
-const wrongCurrent = new Problem('This is not your current password.', { field: 'current' })
+const wrongCurrent = new Problem('Incorrect current password.', { field: 'current' })
 const busy = new Problem('Many people are signing in right now. Try again in a moment.', {
   kind: 'busy',
   retryAfterSeconds: 2,

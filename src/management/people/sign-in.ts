@@ -113,8 +113,7 @@ export function createSignIn(
 }
 
 const linkUsed = new Problem(
-  'This link was used already, or is older than fifteen minutes. Ask whoever runs this Rowport for a new one; they make ' +
-    'it with: rowport account link',
+  'This link has already been used or has expired. Ask your administrator for a new one (rowport account link).',
 )
 
 export function signInUrl(baseUrl: string, { token }: SignInLink): string {

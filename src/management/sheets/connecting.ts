@@ -18,6 +18,8 @@ export interface Connecting {
 export interface Preview {
   /** The names that rows will have, in order. */
   columns: string[]
+  /** Where each stands in the sheet, from 0. */
+  columnIndexes: number[]
   /** For each column the TypeScript type of its cells. */
   columnTypes: string[]
   /** The first rows, as the API will send them. */
@@ -75,6 +77,7 @@ export function createConnecting({ sheets, providers, kinds, decoding }: Connect
     const fitting = rowStarts.subarray(1, shown + 1).filter((end) => end <= shownBytes).length
     return {
       columns: columns.map(({ key }) => key),
+      columnIndexes: columns.map(({ index }) => index),
       columnTypes: columnTypesOf(snapshot),
       firstRowsJson: Array.from({ length: fitting }, (_, at) => rowJson(snapshot, at)),
       rowCount: rowNumbers.length,

@@ -82,9 +82,9 @@ export function createSheets({ store, kinds, shares, observe }: SheetsParts): Sh
       const problem = problemWithSlug(slug)
       if (problem) return new Problem(problem, { field: 'slug' })
       if (cacheSeconds > maxCacheSeconds)
-        return new Problem(`rows are kept for at most ${maxCacheSeconds} seconds`)
+        return new Problem(`rows can be cached for up to ${maxCacheSeconds} seconds`)
       if (staleIfErrorSeconds > maxStaleSeconds) {
-        return new Problem(`old rows are served for at most ${maxStaleSeconds} seconds`)
+        return new Problem(`stale rows can be served for up to ${maxStaleSeconds} seconds`)
       }
       const outcome = await store.changeSheet(sheet.id, change)
       return outcome === 'slug_taken' ? taken(account, slug) : { ...sheet, ...change }
@@ -115,7 +115,7 @@ export function createSheets({ store, kinds, shares, observe }: SheetsParts): Sh
 
   function tooMany(accountId: string): Problem {
     observe({ event: 'share_used_up', share: 'sheets', accountId })
-    return new Problem(`an account may have ${shares.sheets} sheets here; disconnect one first`)
+    return new Problem(`your account is limited to ${shares.sheets} sheets; disconnect one first`)
   }
 }
 

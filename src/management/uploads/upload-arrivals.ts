@@ -171,21 +171,21 @@ export function createArrivals(room: UploadRoom, observe: Observe): UploadArriva
 }
 
 export const accountGone = new Problem('The account of this file is no longer there.', { kind: 'not_found' })
-const fileTooLong = new Problem(`A file may have ${maxUploadBytes / mebibyte} MB.`, { field: 'file' })
+const fileTooLong = new Problem(`Files can be up to ${maxUploadBytes / mebibyte} MB.`, { field: 'file' })
 const tooManyAtATime = new Problem(
-  `${maxUploadsAtATime} uploads of an account can run at a time. Try again when one of them is done.`,
+  `You can run ${maxUploadsAtATime} uploads at a time. Try again when one is done.`,
   { kind: 'too_often', field: 'file', retryAfterSeconds: 5 },
 )
 
 function tooManyFiles(maxFiles: number): Problem {
-  return new Problem(`An account may have ${maxFiles} files, and yours are all there. Delete one first.`, {
+  return new Problem(`You can have up to ${maxFiles} files. Delete one first.`, {
     field: 'file',
   })
 }
 
 function tooManyBytes(maxBytes: number): Problem {
   return new Problem(
-    `The files of an account may take ${maxBytes / mebibyte} MB together. Delete one first, or replace it by a shorter one.`,
+    `Your account is limited to ${maxBytes / mebibyte} MB of files. Delete one first, or replace it with a smaller one.`,
     { field: 'file' },
   )
 }

@@ -7,7 +7,7 @@ import { fileMode } from '../../secrets/private-data.ts'
 import { Problem } from '../problem.ts'
 import { type Arrival, accountGone } from './upload-arrivals.ts'
 
-export const noSuchFile = new Problem('There is no such file here. Upload it first.', { kind: 'not_found' })
+export const noSuchFile = new Problem('File not found. Upload it first.', { kind: 'not_found' })
 
 /** Writes what arrives into a file of its own, down to the disk; a problem where it is too much, or nothing. */
 export async function writeDraft(bytes: Readable, path: string, arrival: Arrival): Promise<Problem | null> {

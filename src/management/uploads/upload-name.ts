@@ -25,7 +25,7 @@ function firstOf(text: string, characters: number): string {
   return Array.from(text).slice(0, Math.max(0, characters)).join('')
 }
 
-export const notASheet = new Problem('This is neither a CSV file nor a workbook (.csv, .tsv, .xlsx, .ods).', {
+export const notASheet = new Problem('This isn’t a CSV file or a workbook (.csv, .tsv, .xlsx, .ods).', {
   field: 'file',
 })
 const nameTooLong = new Problem(

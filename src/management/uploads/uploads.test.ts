@@ -49,7 +49,13 @@ async function startUploads(
     decoding,
     store: { sheetsOf: async () => [], countWrite: async () => {} },
     connecting: {
-      preview: async () => ({ columns: ['a'], columnTypes: ['string'], firstRowsJson: [], rowCount: 0 }),
+      preview: async () => ({
+        columns: ['a'],
+        columnIndexes: [0],
+        columnTypes: ['string'],
+        firstRowsJson: [],
+        rowCount: 0,
+      }),
     },
     observe,
   })
@@ -127,7 +133,7 @@ test('an account’s files keep to their limit when they come at the same time',
   const saved = await Promise.all(['a.csv', 'b.csv', 'c.csv'].map((name) => save(name, chunks(6))))
   const problems = saved.filter((one) => one instanceof Problem)
   assert.equal(problems.length, 2, 'there is room for one')
-  assert.match(problems[0]?.message ?? '', /500 MB together/)
+  assert.match(problems[0]?.message ?? '', /limited to 500 MB of files/)
   const files = await uploads.list('acc')
   assert.equal(
     files.reduce((sum, { bytes }) => sum + bytes, 0),
@@ -135,7 +141,7 @@ test('an account’s files keep to their limit when they come at the same time',
   )
   assert.equal((await readdir(own)).length, 2)
   kept(await save('d.csv', chunks(4)))
-  assert.match(refused(await save('e.csv', text('a'))).message, /500 MB together/)
+  assert.match(refused(await save('e.csv', text('a'))).message, /limited to 500 MB of files/)
 })
 
 test('what came to its end during an upload counts against it', async (t) => {
@@ -143,7 +149,7 @@ test('what came to its end during an upload counts against it', async (t) => {
   const slow = await begin('slow.csv', Buffer.alloc(10))
   kept(await save('quick.csv', chunks(1)))
   slow.body.end(Buffer.alloc(mebibyte))
-  assert.match(refused(await slow.saved).message, /500 MB together/)
+  assert.match(refused(await slow.saved).message, /limited to 500 MB of files/)
 })
 
 test('four uploads of an account run at a time; others wait for none of them', async (t) => {
@@ -199,7 +205,7 @@ test('files count by the blocks that they take, and by their number, also when t
     rounds.push(saved.filter((one) => !(one instanceof Problem)).length)
   }
   assert.deepEqual(rounds, [4, 4, 1, 0, 0], 'nine blocks are left, whatever a byte is')
-  assert.match(refused(await save('x.csv', text('a'))).message, /may take 1 MB together.*Delete one first/)
+  assert.match(refused(await save('x.csv', text('a'))).message, /limited to 1 MB of files.*Delete one first/)
   const [removed, again] = await Promise.all([uploads.remove('acc', '0-1.csv'), save('y.csv', text('a'))])
   assert.equal(removed, null)
   if (again instanceof Problem) kept(await save('y.csv', text('a')))
@@ -207,7 +213,7 @@ test('files count by the blocks that they take, and by their number, also when t
   const shorter = await uploads.replace('acc', 'big.csv', 'b.csv', text('a'))
   assert.equal(kept(shorter), 'big.csv')
   for (let n = 0; n < 10; n++) kept(await save(`more-${n}.csv`, text('a')))
-  assert.match(refused(await save('z.csv', text('a'))).message, /may have 20 files.*Delete one first/)
+  assert.match(refused(await save('z.csv', text('a'))).message, /up to 20 files.*Delete one first/)
   assert.equal((await readdir(own)).length, 20)
   const told = seen.flatMap((one) => (one.event === 'share_used_up' ? one.share : []))
   assert.deepEqual([...new Set(told)].sort(), ['upload_files', 'upload_mb'])

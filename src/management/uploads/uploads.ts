@@ -197,7 +197,7 @@ export function createUploads({ folder, room, decoding, store, connecting, obser
 }
 
 const anotherKind = new Problem(
-  'A CSV file can be replaced by a CSV file, and a workbook by a workbook. Upload this one as a file of its own.',
+  'Replace a CSV file with a CSV file and a workbook with a workbook, or upload this one as a new file.',
   { field: 'file' },
 )
 

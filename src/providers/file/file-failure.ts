@@ -2,16 +2,16 @@ import { ProviderFailure } from '../../sheets/provider-failure.ts'
 
 /** What the operating system says, in words an owner can act on; never a path. */
 const sentences: Record<string, string> = {
-  ENOENT: 'the file does not exist any more; it was deleted, renamed or moved',
-  ENOTDIR: 'the file does not exist any more; its folder was replaced',
+  ENOENT: 'the file is missing; it may have been deleted, renamed or moved',
+  ENOTDIR: 'the file is missing; its folder was replaced',
   EACCES: 'Rowport is not allowed to open the file; check its permissions',
   EPERM: 'Rowport is not allowed to open the file; check its permissions',
   EBUSY: 'the file is locked by another program',
   ETXTBSY: 'the file is locked by another program',
   EAGAIN: 'the file is locked by another program',
-  EISDIR: 'what is connected is a folder, not a file',
-  ENXIO: 'what is connected is not a file',
-  ELOOP: 'the file is a link that leads nowhere',
+  EISDIR: 'the path is a folder, not a file',
+  ENXIO: 'the path is not a file',
+  ELOOP: 'the file is a broken symlink',
   EMFILE: 'too many files are open; retry in a moment',
   ENFILE: 'too many files are open; retry in a moment',
   ENOSPC: 'the disk is full',

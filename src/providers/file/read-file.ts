@@ -55,8 +55,8 @@ async function readStamped(path: string, knownVersion: string | null): Promise<S
 
 async function checkedStat(file: FileHandle) {
   const stat = await file.stat({ bigint: true })
-  if (stat.isDirectory()) throw new ProviderFailure('what is connected is a folder, not a file')
-  if (!stat.isFile()) throw new ProviderFailure('what is connected is not a file')
+  if (stat.isDirectory()) throw new ProviderFailure('the path is a folder, not a file')
+  if (!stat.isFile()) throw new ProviderFailure('the path is not a file')
   if (stat.size > maxFileBytes)
     throw new ProviderFailure(`the file is larger than ${maxFileBytes / 1024 / 1024} MiB`)
   return stat

@@ -22,7 +22,7 @@ export function createGoogleConnection(google: GoogleAccess | null): Connection 
       setUpDetails:
         'The operator sets GOOGLE_CLIENT_ID and GOOGLE_CLIENT_SECRET; docs/google-setup.md says how to get them.',
       notSetUp:
-        'This server has no Google client yet. Its operator sets GOOGLE_CLIENT_ID and GOOGLE_CLIENT_SECRET.',
+        'Google isn’t set up on this server. Ask your administrator to set GOOGLE_CLIENT_ID and GOOGLE_CLIENT_SECRET.',
       notALink:
         'that is not the link of a Google spreadsheet; it begins with https://docs.google.com/spreadsheets/d/',
       endItThere: 'remove Rowport at https://myaccount.google.com/connections',

@@ -15,6 +15,7 @@ type KeyQueries = Pick<
   | 'revokeKey'
   | 'replaceKey'
   | 'setKeyScope'
+  | 'changeKey'
   | 'noteKeysUsed'
   | 'putConsoleKey'
 >
@@ -45,16 +46,32 @@ export function createKeyQueries(database: SqlDatabase, clock: Clock): KeyQuerie
     async revokeKey(keyId) {
       return (await revoke(kysely, keyId)) !== undefined
     },
-    async replaceKey(keyId, successor) {
+    async replaceKey(keyId, successor, overlapMs = 0) {
       return kysely.transaction().execute(async (transaction) => {
-        const old = await revoke(transaction, keyId)
+        const key = await transaction
+          .selectFrom('api_key')
+          .where('id', '=', keyId)
+          .select('expires_at_ms')
+          .executeTakeFirst()
+        const old =
+          overlapMs === 0 ? await revoke(transaction, keyId) : await expireIn(transaction, keyId, overlapMs)
         if (!old) return null
-        return insertKey(transaction, keyRow({ ...toKey(old), ...successor }))
+        const expiresAtMs = key?.expires_at_ms ?? null
+        return insertKey(transaction, keyRow({ ...toKey(old), expiresAtMs, ...successor }))
       })
     },
 
     async setKeyScope(keyId, scope) {
       await kysely.updateTable('api_key').set({ scope }).where('id', '=', keyId).execute()
+    },
+    async changeKey(keyId, { name, scope, expiresAtMs }) {
+      const changed = {
+        ...(name !== undefined && { name }),
+        ...(scope !== undefined && { scope }),
+        ...(expiresAtMs !== undefined && { expires_at_ms: expiresAtMs }),
+      }
+      if (Object.keys(changed).length === 0) return
+      await kysely.updateTable('api_key').set(changed).where('id', '=', keyId).execute()
     },
     async putConsoleKey(key, lifeMs) {
       return kysely.transaction().execute(async (transaction) => {
@@ -74,7 +91,7 @@ export function createKeyQueries(database: SqlDatabase, clock: Clock): KeyQuerie
           .updateTable('api_key')
           .set({ hash, mode, shown_start, shown_end, created_at_ms, ...ends, revoked_at_ms: null })
           .where('sheet_id', '=', key.sheetId)
-          .where('expires_at_ms', 'is not', null)
+          .where('session_hash', 'is not', null)
           .returningAll()
           .executeTakeFirst()
         if (former) return toKey(former)
@@ -130,6 +147,26 @@ export function createKeyQueries(database: SqlDatabase, clock: Clock): KeyQuerie
       .executeTakeFirst()
   }
 
+  /** Never later than it would end anyway. */
+  function expireIn(on: Pick<Kysely<Tables>, 'updateTable'>, keyId: string, overlapMs: number) {
+    const end = inMs(database.nowMs(), overlapMs)
+    return on
+      .updateTable('api_key')
+      .set((of) => ({
+        expires_at_ms: of
+          .case()
+          .when('expires_at_ms', '<', end)
+          .then(of.ref('expires_at_ms'))
+          .else(end)
+          .end(),
+      }))
+      .where('id', '=', keyId)
+      .where('revoked_at_ms', 'is', null)
+      .where((of) => of.or([of('expires_at_ms', 'is', null), of('expires_at_ms', '>', database.nowMs())]))
+      .returningAll()
+      .executeTakeFirst()
+  }
+
   function keyRow(key: NewKey) {
     return {
       id: newId('key'),
@@ -142,6 +179,7 @@ export function createKeyQueries(database: SqlDatabase, clock: Clock): KeyQuerie
       shown_start: key.shownStart,
       shown_end: key.shownEnd,
       created_at_ms: clock.nowMs(),
+      expires_at_ms: key.expiresAtMs ?? null,
     }
   }
 }
@@ -160,5 +198,6 @@ function toKey(row: Selectable<ApiKeyTable>): KeyRecord {
     revokedAtMs: row.revoked_at_ms,
     lastUsedAtMs: row.last_used_at_ms,
     expiresAtMs: row.expires_at_ms,
+    isOfConsole: row.session_hash !== null,
   }
 }

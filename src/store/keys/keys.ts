@@ -8,10 +8,14 @@ export interface KeyStore {
   keysOf(accountId: string): Promise<KeyRecord[]>
   /** False when it was revoked already or never existed. A revoked key stays revoked. */
   revokeKey(keyId: string): Promise<boolean>
-  /** Revokes one key and makes its successor, both or neither; null when the old one is not active. */
+  /**
+   * Makes a key's successor and ends the key, both or neither: at once, or after `overlapMs` by the store's clock; null when
+   * the old one is not active.
+   */
   replaceKey(
     keyId: string,
     successor: Pick<NewKey, 'hash' | 'shownStart' | 'shownEnd'>,
+    overlapMs?: number,
   ): Promise<KeyRecord | null>
 
   /**
@@ -20,6 +24,7 @@ export interface KeyStore {
    */
   putConsoleKey(key: NewKey & { sheetId: string; sessionHash: string }, lifeMs: number): Promise<KeyRecord>
   setKeyScope(keyId: string, scope: KeyScope): Promise<void>
+  changeKey(keyId: string, change: KeyChange): Promise<void>
   /** Remembers when keys were last used; a time older than the one known changes nothing. */
   noteKeysUsed(lastUsedMs: ReadonlyMap<string, number>): Promise<void>
 }
@@ -33,13 +38,22 @@ export interface NewKey {
   hash: string
   shownStart: string
   shownEnd: string
+  expiresAtMs?: number | null
 }
 
-export type KeyRecord = Omit<NewKey, 'hash'> &
+export interface KeyChange {
+  name?: string
+  scope?: KeyScope
+  expiresAtMs?: number | null
+}
+
+export type KeyRecord = Omit<NewKey, 'hash' | 'expiresAtMs'> &
   Pick<ApiKeyTable, 'id'> & {
     createdAtMs: number
     revokedAtMs: number | null
     lastUsedAtMs: number | null
     /** From then on it is no key any more, by the store's clock; null = never. */
     expiresAtMs: number | null
+    /** It is the dashboard's own, and ends with a session. */
+    isOfConsole: boolean
   }

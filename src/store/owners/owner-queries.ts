@@ -192,6 +192,7 @@ async function deleteAccountOn(transaction: Kysely<Tables>, accountId: string): 
     'public_usage',
     'usage_day',
     'latency_day',
+    'audit_entry',
     'owner',
   ] as const) {
     await transaction.deleteFrom(table).where('account_id', '=', accountId).execute()

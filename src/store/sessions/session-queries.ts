@@ -72,7 +72,7 @@ export function createSessionQueries(database: SqlDatabase): SessionStore {
           .execute()
         await endConsoleKeys(transaction)
           .where('account_id', '=', accountId)
-          .where((of) => of.or([of('session_hash', 'is', null), of('session_hash', '!=', exceptHash)]))
+          .where('session_hash', '!=', exceptHash)
           .execute()
       })
     },
@@ -179,6 +179,6 @@ export function createSessionQueries(database: SqlDatabase): SessionStore {
 function endConsoleKeys(transaction: Kysely<Tables>) {
   return transaction
     .updateTable('api_key')
-    .set({ expires_at_ms: 0, session_hash: null })
-    .where('expires_at_ms', 'is not', null)
+    .set({ expires_at_ms: 0, session_hash: '' })
+    .where('session_hash', 'is not', null)
 }

@@ -26,6 +26,7 @@ const copied: Record<Exclude<TableName, PassingTable>, readonly TableName[]> = {
   provider_day: ['account', 'sheet'],
   sheet_activity: ['account', 'sheet'],
   recent_request: ['account', 'sheet'],
+  audit_entry: ['account'],
 }
 
 /** Made anew there, or worth nothing a minute later. */

@@ -28,6 +28,7 @@ export interface Tables {
   provider_day: ProviderDayTable
   sheet_activity: SheetActivityTable
   recent_request: RecentRequestTable
+  audit_entry: AuditEntryTable
 }
 
 export interface MigrationTable {
@@ -94,9 +95,9 @@ export interface ApiKeyTable {
   revoked_at_ms: number | null
   /** Written in batches every few seconds, never by a request; lost if the process is killed. */
   last_used_at_ms: number | null
-  /** null = never; set for the keys of the dashboard's console alone. */
+  /** null = never. */
   expires_at_ms: number | null
-  /** With which session such a key ends. */
+  /** Of a key of the dashboard's console: with which session it ends, '' once it has ended. null for all other keys. */
   session_hash: string | null
 }
 
@@ -224,6 +225,20 @@ export interface RecentRequestTable {
   code: string | null
   rows_from: string | null
   duration_us: number
+}
+
+/** Who changed what; of each account the newest. */
+export interface AuditEntryTable {
+  /** In the order of time. */
+  id: string
+  account_id: string
+  at_ms: number
+  actor: 'owner' | 'operator'
+  address: string | null
+  action: string
+  subject: string
+  /** JSON. */
+  details: string | null
 }
 
 /** The write journal. */

@@ -1,5 +1,6 @@
 import type { Clock } from '../../clock.ts'
 import { createAccountQueries } from '../accounts/account-queries.ts'
+import { createAuditQueries } from '../audit/audit-queries.ts'
 import { createAccessTokenQueries } from '../credentials/access-token-queries.ts'
 import { createCredentialQueries } from '../credentials/credential-queries.ts'
 import { createKeyQueries } from '../keys/key-queries.ts'
@@ -32,6 +33,7 @@ export function createSqlStore(database: SqlDatabase, clock: Clock): Store {
     ...createUsageFigureQueries(database),
     ...createOperationQueries(database, instanceId),
     ...createAccessTokenQueries(database),
+    ...createAuditQueries(database, clock),
     ...createLeaseQueries(database, instanceId),
     ...createWindowQueries(database),
     ...createRegisterQueries(database),

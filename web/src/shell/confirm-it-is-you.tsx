@@ -65,7 +65,7 @@ export function ConfirmItIsYou() {
     setAsked(null)
   }
   return (
-    <Dialog title="Is it still you?" isOpen={asked !== null} onClose={cancel}>
+    <Dialog title="Confirm it’s you" isOpen={asked !== null} onClose={cancel}>
       <Ways isSettingPassword={asked?.verb === 'POST /password'} onCancel={cancel} />
     </Dialog>
   )
@@ -78,7 +78,7 @@ function Ways({ isSettingPassword, onCancel }: { isSettingPassword: boolean; onC
   return (
     <>
       <p className="mb-4 text-sm text-soft">
-        You signed in more than 15 minutes ago. Show that it is you; then it goes on.
+        You signed in more than 15 minutes ago. Confirm your identity to continue.
       </p>
       {canUseGoogle && <ByGoogle />}
       {owner.hasPassword && canUseGoogle && <p className="my-3 text-center text-[13px] text-soft">or</p>}
@@ -113,7 +113,7 @@ function ByPassword({ email, onCancel }: { email: string; onCancel(): void }) {
       {/* For password managers: whose password it is. */}
       <input type="hidden" name="username" autoComplete="username" value={email} readOnly />
       <TextField
-        label={`Password of ${email}`}
+        label={`Password for ${email}`}
         autoFocus
         type="password"
         autoComplete="current-password"
@@ -139,24 +139,24 @@ function ByGoogle() {
     <>
       <GoogleLink next="/confirmed" isNewTab />
       <p role="status" className="mt-2 text-[13px] text-soft">
-        {isWatching && 'It opens in a new tab. Come back here when it is done.'}
+        {isWatching && 'Google opens in a new tab. Come back here when you’re done.'}
       </p>
     </>
   )
 }
 
 function ByLink({ isSettingPassword }: { isSettingPassword: boolean }) {
-  const { account } = useSession()
+  const { account, server } = useSession()
   useWatchedSession()
   return (
     <>
       <p className="mb-2 text-sm">
-        You came by a sign-in link. For a new one, ask whoever runs this Rowport, who types this:
+        You signed in with a link. Ask your administrator to create a new one by running:
       </p>
-      <CodeBlock label="For a new link" code={`npm run rowport -- account link ${account.slug}`} />
+      <CodeBlock label="For a new link" code={`${server.operatorCommand} account link ${account.slug}`} />
       <p className="mt-3 text-[13px] text-soft">
-        Open the link in this browser; this page notices by itself.
-        {!isSettingPassword && ' With a password, which you can set in Settings, no link is needed.'}
+        Open the new link in this browser. This page will continue automatically.
+        {!isSettingPassword && ' With a password, which you can set in Settings, you won’t need a link.'}
       </p>
     </>
   )

@@ -1,16 +1,21 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { serverQuery } from '../queries.ts'
 import { ButtonLink } from '../ui/button.tsx'
-import { EmptyState, ErrorState } from '../ui/states.tsx'
+import { EmptyState, ErrorState, Skeleton } from '../ui/states.tsx'
+import { PageNotLoaded } from './page-loading.ts'
 import { useTitle } from './use-title.ts'
 
 export function NotFound() {
-  useTitle('Not found')
+  useTitle('Page not found')
   return (
     <main className="mx-auto max-w-xl px-5 py-24">
+      <h1 className="sr-only">Page not found</h1>
       <EmptyState
-        title="There is nothing at this address"
+        title="Page not found"
         action={
           <ButtonLink look="primary" to="/">
-            Go to the start
+            Go home
           </ButtonLink>
         }
       >
@@ -20,6 +25,7 @@ export function NotFound() {
   )
 }
 
+/** Where not even the frame can be shown. */
 export function PageFailed({ error }: { error: unknown }) {
   useTitle('Something went wrong')
   return (
@@ -28,4 +34,33 @@ export function PageFailed({ error }: { error: unknown }) {
       <ErrorState error={error} onRetry={() => window.location.reload()} />
     </main>
   )
+}
+
+/** In the frame. It reloads only once the server responds: a page that cannot be loaded again is lost altogether. */
+export function PartFailed({ error }: { error: unknown }) {
+  useTitle('Something went wrong')
+  const queryClient = useQueryClient()
+  const [stillAway, setStillAway] = useState<unknown>(null)
+  async function retry() {
+    try {
+      await queryClient.fetchQuery({ ...serverQuery, staleTime: 0, retry: false })
+      window.location.reload()
+    } catch (failure) {
+      setStillAway(failure)
+    }
+  }
+  return (
+    <>
+      <h1 className="sr-only">Something went wrong</h1>
+      <ErrorState error={stillAway ?? error} onRetry={() => void retry()}>
+        {error instanceof PageNotLoaded &&
+          'This page couldn’t be loaded. Check your connection and try again.'}
+      </ErrorState>
+    </>
+  )
+}
+
+/** While the code of a page is on its way. */
+export function PageLoading() {
+  return <Skeleton lines={8} />
 }

@@ -1,20 +1,22 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link, Outlet, useRouterState } from '@tanstack/react-router'
 import { useState } from 'react'
-import { sessionQuery } from '../queries.ts'
+import { sessionQuery, startQuery } from '../queries.ts'
 import { useSession } from '../session.ts'
 import { ConfirmItIsYou } from './confirm-it-is-you.tsx'
 import { Logo } from './logo.tsx'
+import { PageChange } from './page-change.tsx'
 import { SignOut } from './sign-out.tsx'
 import { SilenceBar } from './silence-bar.tsx'
 import { ThemeSwitch } from './theme-switch.tsx'
 
 const pages = [
-  { to: '/', label: 'Start' },
+  { to: '/', label: 'Home' },
   { to: '/sheets', label: 'Sheets' },
   { to: '/files', label: 'Files' },
   { to: '/keys', label: 'API keys' },
   { to: '/usage', label: 'Usage' },
+  { to: '/audit', label: 'Audit log' },
   { to: '/settings', label: 'Settings' },
   { to: '/docs', label: 'Docs' },
 ] as const
@@ -26,6 +28,10 @@ export function Shell() {
   const [openOn, setOpenOn] = useState<string | null>(null)
   if (openOn !== null && openOn !== path) setOpenOn(null)
   const isOpen = openOn === path
+  // Tables of any width use what the screen has.
+  const isWide = useRouterState({
+    select: ({ matches }) => /\/(?:rows|requests)$/.test(matches.at(-1)?.fullPath ?? ''),
+  })
   const { data: session } = useQuery(sessionQuery)
   const shown = pages.filter(({ to }) => to !== '/files' || session?.server.hasFiles)
   // It ended meanwhile, in another tab, elsewhere, or by itself: the router is on its way to the sign-in.
@@ -36,12 +42,12 @@ export function Shell() {
         href="#page"
         className="sr-only rounded-md bg-raised px-3 py-2 focus:not-sr-only focus:absolute focus:top-2 focus:left-2 focus:z-50"
       >
-        Skip to the page
+        Skip to content
       </a>
       <header className="border-line bg-raised max-md:sticky max-md:top-0 max-md:z-40 max-md:border-b md:border-r">
         <div className="md:sticky md:top-0">
           <div className="flex items-center justify-between px-4 py-3 md:px-5 md:py-5">
-            <Link to="/" aria-label="Rowport, start" className="rounded-md">
+            <Link to="/" aria-label="Rowport, home" className="rounded-md">
               <Logo />
             </Link>
             <button
@@ -70,6 +76,7 @@ export function Shell() {
                       inactiveProps={{ className: 'text-soft hover:bg-sunken hover:text-ink' }}
                     >
                       {label}
+                      {to === '/sheets' && <Problems />}
                     </Link>
                   </li>
                 ))}
@@ -80,13 +87,26 @@ export function Shell() {
         </div>
       </header>
       <main id="page" tabIndex={-1} className="min-w-0 px-4 pt-6 pb-20 outline-none sm:px-8 md:pt-10">
-        <div className="mx-auto max-w-5xl">
+        <div className={`mx-auto ${isWide ? 'max-w-none' : 'max-w-5xl'}`}>
           <Outlet />
         </div>
       </main>
+      <PageChange />
       <SilenceBar />
       <ConfirmItIsYou />
     </div>
+  )
+}
+
+/** How many sheets need their owner, wherever one is. */
+function Problems() {
+  const { data } = useQuery(startQuery)
+  if (!data || data.problems === 0) return null
+  return (
+    <span className="ml-2 rounded-full bg-bad-fill px-1.5 text-xs font-medium text-white tabular-nums">
+      {data.problems}
+      <span className="sr-only"> need attention</span>
+    </span>
   )
 }
 
@@ -97,7 +117,7 @@ function Who() {
       <p className="truncate text-sm font-medium" title={account.slug}>
         {account.slug}
       </p>
-      <p className="truncate text-[13px] text-soft">{owner.email ?? 'Signed in by a link'}</p>
+      <p className="truncate text-[13px] text-soft">{owner.email ?? 'Signed in with a link'}</p>
       <div className="mt-3 flex items-center justify-between">
         <SignOut />
         <ThemeSwitch />

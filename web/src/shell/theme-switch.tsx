@@ -26,7 +26,7 @@ export function ThemeSwitch() {
     <button
       type="button"
       onClick={change}
-      aria-label={`Colours: ${names[theme]}. Change`}
+      aria-label={`Theme: ${names[theme]}. Change theme`}
       className="rounded-md border border-line-strong px-2 py-0.5 text-xs text-soft hover:text-ink"
     >
       {names[theme]}

@@ -16,15 +16,18 @@ export function DataTable<Row>({
   columns,
   rows,
   keyOf,
+  isDense = false,
 }: {
   caption: string
   columns: readonly Column<Row>[]
   rows: readonly Row[]
   keyOf(row: Row): string
+  /** Lower rows, for long lists. */
+  isDense?: boolean
 }) {
   const look = ({ isNumber, isOptional, isActions }: Column<Row>) =>
     `${isNumber ? 'text-right tabular-nums whitespace-nowrap' : isActions ? 'text-right' : 'text-left'} ` +
-    `${isOptional ? 'max-md:hidden' : ''} px-2 py-3 first:pl-4 last:pr-4 sm:px-4`
+    `${isOptional ? 'max-md:hidden' : ''} ${isDense ? 'py-1.5' : 'py-3'} px-2 first:pl-4 last:pr-4 sm:px-4`
   return (
     <ScrollBox label={caption} className="rounded-xl border border-line bg-raised">
       <table className="w-full text-sm">

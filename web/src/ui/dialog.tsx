@@ -10,6 +10,7 @@ export function Dialog({
   title,
   isOpen,
   isLocked = false,
+  isSide = false,
   onEscape,
   onClose,
   children,
@@ -17,6 +18,8 @@ export function Dialog({
   title: string
   isOpen: boolean
   isLocked?: boolean
+  /** At the right edge, over the whole height: for what is read beside the page. */
+  isSide?: boolean
   onEscape?: () => void
   onClose(): void
   children: ReactNode
@@ -44,7 +47,7 @@ export function Dialog({
         if (isLocked && isOpen) dialog.current?.showModal()
         else onClose()
       }}
-      className="m-auto w-[calc(100%-1.5rem)] max-w-lg rounded-xl border border-line bg-raised p-0 shadow-2xl"
+      className={`border-line bg-raised p-0 shadow-2xl ${isSide ? 'mr-0 ml-auto h-dvh max-h-dvh w-full max-w-xl border-l' : 'm-auto w-[calc(100%-1.5rem)] max-w-lg rounded-xl border'}`}
     >
       {isOpen && (
         <div className="p-5 sm:p-6">
@@ -64,6 +67,7 @@ export function ConfirmDialog({
   confirm,
   isOpen,
   isBusy,
+  isReady = true,
   error,
   onConfirm,
   onClose,
@@ -73,6 +77,8 @@ export function ConfirmDialog({
   confirm: string
   isOpen: boolean
   isBusy: boolean
+  /** Whether it may be confirmed yet. */
+  isReady?: boolean
   error?: string | null | undefined
   onConfirm(): void
   onClose(): void
@@ -86,7 +92,7 @@ export function ConfirmDialog({
         <Button disabled={isBusy} onClick={onClose}>
           Cancel
         </Button>
-        <Button look="danger" isBusy={isBusy} onClick={onConfirm}>
+        <Button look="danger" isBusy={isBusy} disabled={!isReady} onClick={onConfirm}>
           {confirm}
         </Button>
       </div>

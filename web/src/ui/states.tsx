@@ -32,8 +32,17 @@ export function EmptyState({
   )
 }
 
-export function ErrorState({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
-  const message = error instanceof Refused ? error.message : 'Something went wrong on this page.'
+/** `children`: what is said instead of the error's own words, where there are any. */
+export function ErrorState({
+  error,
+  onRetry,
+  children,
+}: {
+  error: unknown
+  onRetry?: () => void
+  children?: ReactNode
+}) {
+  const message = error instanceof Refused ? error.message : children || 'Something went wrong on this page.'
   return (
     <div role="alert" className="rounded-xl border border-bad/40 bg-bad-wash px-5 py-4">
       <p className="text-sm text-bad">{message}</p>
@@ -58,7 +67,10 @@ export function PageHeader({
   return (
     <header className="mb-6 flex flex-wrap items-start justify-between gap-x-6 gap-y-3">
       <div className="min-w-0">
-        <h1 className="text-2xl font-semibold tracking-tight">{title}</h1>
+        {/* It takes the focus after a change of page that leaves it nowhere. */}
+        <h1 tabIndex={-1} className="text-2xl font-semibold tracking-tight outline-none">
+          {title}
+        </h1>
         {children && <div className="mt-1 text-sm text-soft">{children}</div>}
       </div>
       {action}

@@ -25,6 +25,11 @@ export function inWords(atMs: number, nowMs: number): string {
   return relative.format(Math.trunc(seconds / unit[1]), unit[0])
 }
 
+/** To the second, for logs. */
+export function exactly(atMs: number): string {
+  return new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'medium' }).format(atMs)
+}
+
 export function dateOf(atMs: number): string {
   return new Intl.DateTimeFormat('en', { dateStyle: 'medium' }).format(atMs)
 }

@@ -15,16 +15,16 @@ interface OperatorEntry {
 export const operatorTable = {
   eq: { takes: 'value', compares: 'equality', words: 'is' },
   ne: { takes: 'value', compares: 'equality', words: 'is not' },
-  gt: { takes: 'value', compares: 'order', words: 'is more than' },
+  gt: { takes: 'value', compares: 'order', words: 'is greater than' },
   gte: { takes: 'value', compares: 'order', words: 'is at least' },
   lt: { takes: 'value', compares: 'order', words: 'is less than' },
   lte: { takes: 'value', compares: 'order', words: 'is at most' },
-  in: { takes: 'list', compares: 'equality', words: null },
-  nin: { takes: 'list', compares: 'equality', words: null },
+  in: { takes: 'list', compares: 'equality', words: 'is one of' },
+  nin: { takes: 'list', compares: 'equality', words: 'is none of' },
   contains: { takes: 'value', compares: 'text', words: 'contains' },
-  starts: { takes: 'value', compares: 'text', words: 'begins with' },
-  ends: { takes: 'value', compares: 'text', words: null },
-  empty: { takes: 'boolean', compares: 'emptiness', words: null },
+  starts: { takes: 'value', compares: 'text', words: 'starts with' },
+  ends: { takes: 'value', compares: 'text', words: 'ends with' },
+  empty: { takes: 'boolean', compares: 'emptiness', words: 'is empty' },
 } as const satisfies Record<string, OperatorEntry>
 
 export type FilterOperator = keyof typeof operatorTable

@@ -31,8 +31,8 @@ export function ChooseFile({ onChosen }: { onChosen(source: SheetSource): void }
     <div className="max-w-2xl space-y-6">
       <Card title="Upload a file">
         <p className="mb-4 text-sm text-soft">
-          A CSV file or a workbook (.csv, .tsv, .xlsx, .ods), up to 50 MB. Rowport keeps a copy; later changes
-          to your own file do not arrive here. Replace the copy under{' '}
+          A CSV file or a workbook (.csv, .tsv, .xlsx, .ods), up to 50 MB. Rowport stores a copy. Changes to
+          your original aren’t synced; replace the copy under{' '}
           <Link to="/files" className="text-accent underline underline-offset-2">
             Files
           </Link>{' '}
@@ -77,7 +77,7 @@ export function ChooseFile({ onChosen }: { onChosen(source: SheetSource): void }
                   >
                     <span className="truncate font-medium">{name}</span>
                     {problem && <span className="text-[13px] text-bad">{problem}</span>}
-                    {tab !== null && <span className="shrink-0 text-[13px] text-soft">tab {tab}</span>}
+                    {tab !== null && <span className="shrink-0 text-[13px] text-soft">Tab: {tab}</span>}
                   </button>
                 </li>
               )),

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import type { SheetSource } from '../../../../src/dashboard/contract.ts'
+import { useEffect } from 'react'
 import { tabsQuery } from '../../queries.ts'
 import type { ConnectableSource } from '../../sources.ts'
 import { Button } from '../../ui/button.tsx'
@@ -19,38 +19,40 @@ export function ChooseTab({
   spreadsheet: string
   canSeeAll: boolean
   onBack(): void
-  onChosen(source: SheetSource): void
+  /** `isOnly`: there was nothing to choose. */
+  onChosen(spreadsheetId: string, tabId: number, isOnly: boolean): void
 }) {
   const tabs = useQuery(tabsQuery(source.provider, spreadsheet))
+  const only = tabs.data?.tabs.length === 1 ? tabs.data.tabs[0] : undefined
+  const spreadsheetId = tabs.data?.spreadsheetId
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once for each spreadsheet
+  useEffect(() => {
+    if (only && spreadsheetId !== undefined) onChosen(spreadsheetId, only.tabId, true)
+  }, [only, spreadsheetId])
   return (
     <div className="max-w-2xl">
       <Button look="quiet" className="mb-3 -ml-3" onClick={onBack}>
-        ← Another spreadsheet
+        ← Back to spreadsheets
       </Button>
       {tabs.isPending && <Skeleton lines={4} label={`Asking ${source.name} for the tabs`} />}
       {tabs.error && <ErrorState error={tabs.error} onRetry={() => tabs.refetch()} />}
       {tabs.error && !canSeeAll && <ChooseThere source={source} className="mt-5" />}
       {tabs.data && (
         <>
-          <h2 className="mb-3 font-semibold">
-            {source.hasTabs ? `Which tab of “${tabs.data.title}”?` : tabs.data.title}
+          <h2 data-step tabIndex={-1} className="mb-3 font-semibold outline-none">
+            {source.hasTabs ? `Choose a tab in “${tabs.data.title}”` : tabs.data.title}
           </h2>
           <ul className="divide-y divide-line overflow-hidden rounded-xl border border-line bg-raised">
-            {tabs.data.tabs.map(({ tabId, title, rows, columns }) => (
+            {tabs.data.tabs.map(({ tabId, title }) => (
               <li key={tabId}>
                 <button
                   type="button"
-                  onClick={() =>
-                    onChosen({ provider: source.provider, spreadsheetId: tabs.data.spreadsheetId, tabId })
-                  }
+                  onClick={() => onChosen(tabs.data.spreadsheetId, tabId, false)}
                   className="flex w-full items-center justify-between gap-4 px-4 py-3 text-left text-sm hover:bg-sunken"
                 >
                   <span className="truncate font-medium">
                     {title}
                     {tabId === tabs.data.preferredTabId && <span className="text-soft"> (in your link)</span>}
-                  </span>
-                  <span className="shrink-0 text-[13px] text-soft tabular-nums">
-                    {columns} × {rows}
                   </span>
                 </button>
               </li>

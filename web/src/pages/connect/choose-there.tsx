@@ -12,12 +12,12 @@ export function ChooseThere({
   return (
     <div className={className}>
       <p className="mb-3 max-w-prose text-sm text-soft">
-        Is one missing? Rowport may use only spreadsheets that you choose on {name}’s own page; to Rowport all
-        others do not exist, even by their link. Those that you chose before stay chosen.
+        Don’t see a spreadsheet? Rowport can only see files you select in {name}’s picker; pasting a link
+        isn’t enough. Files you selected earlier stay selected.
       </p>
       <GoToProvider
         provider={provider}
-        label={`Choose spreadsheets at ${name}`}
+        label={`Select spreadsheets in ${name}`}
         returnTo="/connect"
         look="secondary"
       />

@@ -1,6 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { useSearch } from '@tanstack/react-router'
-import { useState } from 'react'
+import { useNavigate, useSearch } from '@tanstack/react-router'
 import type { SheetSource } from '../../../../src/dashboard/contract.ts'
 import { connectionQuery } from '../../queries.ts'
 import { useTitle } from '../../shell/use-title.ts'
@@ -10,6 +9,7 @@ import { Segmented } from '../../ui/segmented.tsx'
 import { ErrorState, PageHeader, Skeleton } from '../../ui/states.tsx'
 import { ChooseFile } from './choose-file.tsx'
 import { ChooseSpreadsheet } from './choose-spreadsheet.tsx'
+import { ChooseTab } from './choose-tab.tsx'
 import { ConnectionOutcome, ConnectSource } from './connect-source.tsx'
 import { NameAndPreview } from './name-and-preview.tsx'
 
@@ -18,16 +18,19 @@ export function ConnectPage() {
   useTitle('Connect a sheet')
   const { offered, connectable } = useSources()
   const search = useSearch({ from: '/owners/connect' })
-  const [provider, setProvider] = useState(offered[0]?.provider ?? '')
-  const [source, setSource] = useState<SheetSource | null>(null)
+  const navigate = useNavigate({ from: '/connect' })
+  const isOffered = offered.some(({ provider: known }) => known === search.source)
+  const provider = (isOffered ? search.source : undefined) ?? offered[0]?.provider ?? ''
+  const source = chosenIn(provider, search)
   const home = connectable.find((one) => one.provider === provider)
-
+  const step = (part: WizardStep, replace = false) =>
+    void navigate({ search: { source: provider, ...part }, replace })
   return (
     <>
       <PageHeader title="Connect a sheet">
         {home
-          ? 'The rows stay where they are; Rowport reads and writes them there.'
-          : 'Rowport reads and writes the rows in a copy of your file.'}
+          ? `Your data stays in ${home.title}. Rowport reads and writes it there.`
+          : 'Rowport stores a copy of your file, and reads and writes that.'}
       </PageHeader>
       <ConnectionOutcome search={search} />
       {offered.length > 1 && (
@@ -36,49 +39,82 @@ export function ConnectPage() {
             label="Where the sheet is"
             value={provider}
             choices={offered.map(({ provider: value, title }) => ({ value, title }))}
-            onChange={(choice) => {
-              setProvider(choice)
-              setSource(null)
-            }}
+            onChange={(choice) => void navigate({ search: { source: choice } })}
           />
         </div>
       )}
       {source ? (
         <>
-          <Button look="quiet" className="mb-4 -ml-3" onClick={() => setSource(null)}>
-            ← Choose another
+          <Button
+            look="quiet"
+            className="mb-4 -ml-3"
+            onClick={() => step('path' in source ? {} : { spreadsheet: source.spreadsheetId })}
+          >
+            ← Back
           </Button>
           <NameAndPreview source={source} />
         </>
       ) : home ? (
-        <ChooseAt key={provider} home={home} picked={search.picked ?? ''} onChosen={setSource} />
+        <ChooseAt key={provider} home={home} search={search} onStep={step} />
       ) : (
-        <ChooseFile onChosen={setSource} />
+        <ChooseFile
+          onChosen={(chosen) =>
+            'path' in chosen && step({ file: chosen.path, ...(chosen.tab !== null && { tab: chosen.tab }) })
+          }
+        />
       )}
     </>
   )
 }
 
+/** What stands in the URL of a step, so that back, forward and reload land where one was. */
+export interface WizardStep {
+  /** Its id, or a link as it was pasted. */
+  spreadsheet?: string
+  file?: string
+  tab?: string
+}
+
+function chosenIn(provider: string, { spreadsheet, file, tab }: WizardStep): SheetSource | null {
+  if (provider === 'file')
+    return file === undefined ? null : { provider: 'file', path: file, tab: tab ?? null }
+  if (spreadsheet === undefined || tab === undefined || !/^\d+$/.test(tab)) return null
+  return { provider, spreadsheetId: spreadsheet, tabId: Number(tab) }
+}
+
 function ChooseAt({
   home,
-  picked,
-  onChosen,
+  search,
+  onStep,
 }: {
   home: ConnectableSource
-  picked: string
-  onChosen(source: SheetSource): void
+  search: WizardStep & { picked?: string }
+  onStep(part: WizardStep, replace?: boolean): void
 }) {
   const connection = useQuery(connectionQuery(home.provider))
   if (connection.isPending) return <Skeleton lines={5} />
   if (connection.error) return <ErrorState error={connection.error} onRetry={() => connection.refetch()} />
-  return connection.data.connection?.state === 'valid' ? (
+  if (connection.data.connection?.state !== 'valid')
+    return <ConnectSource source={home} view={connection.data} returnTo="/connect" />
+  const justPicked = search.picked?.split(',').filter(Boolean) ?? []
+  const [only, ...others] = justPicked
+  const spreadsheet = search.spreadsheet ?? (others.length === 0 ? only : undefined)
+  if (spreadsheet !== undefined)
+    return (
+      <ChooseTab
+        source={home}
+        spreadsheet={spreadsheet}
+        canSeeAll={connection.data.connection.canSeeAllSpreadsheets}
+        onBack={() => onStep({})}
+        onChosen={(id, tabId, isOnly) => onStep({ spreadsheet: id, tab: String(tabId) }, isOnly)}
+      />
+    )
+  return (
     <ChooseSpreadsheet
       source={home}
       connection={connection.data.connection}
-      justPicked={picked.split(',').filter(Boolean)}
-      onChosen={onChosen}
+      justPicked={justPicked}
+      onPicked={(picked) => onStep({ spreadsheet: picked })}
     />
-  ) : (
-    <ConnectSource source={home} view={connection.data} returnTo="/connect" />
   )
 }

@@ -26,10 +26,10 @@ export function ConnectSource({
 }) {
   const { name, connection } = source
   const isAgain = view.connection !== null
-  const again = `${name} no longer accepts the permission of ${view.connection?.email}. Connect again and every sheet goes on under its old address.`
-  const first = `${name} asks you which spreadsheets Rowport may use. You can take the permission back at any time, here or at ${name}.`
+  const again = `Rowport’s access to ${view.connection?.email} has expired or was revoked. Reconnect to bring your sheets back at the same URLs.`
+  const first = `${name} will ask which spreadsheets Rowport can access. You can revoke access at any time, here or in your ${name} account.`
   return (
-    <Card title={isAgain ? `Connect ${name} again` : `Connect your ${name} account`}>
+    <Card title={isAgain ? `Reconnect ${name}` : `Connect your ${name} account`}>
       <p className="mb-4 max-w-prose text-sm text-soft">
         {isAgain ? again : (connection.key?.hint ?? first)}
       </p>
@@ -122,27 +122,28 @@ const outcomes: Record<string, { isGood: boolean; text(name: string): string }> 
   connected: { isGood: true, text: (name) => `${name} is connected.` },
   reconnected: {
     isGood: true,
-    text: (name) => `${name} is connected again. All sheets are served under their old addresses.`,
+    text: (name) => `${name} is connected again. All sheets are back at the same URLs.`,
   },
-  chosen: { isGood: true, text: (name) => `Rowport may now use what you chose at ${name}.` },
+  chosen: { isGood: true, text: (name) => `Rowport can now use the spreadsheets you selected in ${name}.` },
   other_account: {
     isGood: true,
-    text: (name) => `Another ${name} account is connected now. Sheets that it may not open will say so.`,
+    text: (name) =>
+      `You’re now connected with a different ${name} account. Sheets it can’t open will show an error.`,
   },
-  denied: { isGood: false, text: (name) => `${name} was not given the permission. Nothing was changed.` },
+  denied: { isGood: false, text: () => 'You didn’t grant access, so nothing was changed.' },
   scope_missing: {
     isGood: false,
     text: () =>
-      'The box for your spreadsheets was not ticked. Connect again and leave it ticked: without it Rowport cannot read any row.',
+      'Spreadsheet access wasn’t granted. Connect again and leave that box checked; Rowport can’t read your sheets without it.',
   },
   state_invalid: {
     isGood: false,
-    text: (name) => `That answer of ${name} was not meant for this session. Please start again.`,
+    text: () => 'That sign-in doesn’t match this session. Start again.',
   },
 }
 const failed = {
   isGood: false,
-  text: (name: string) => `${name} did not answer as it should. Please try again in a moment.`,
+  text: (name: string) => `Something went wrong with ${name}. Try again in a moment.`,
 }
 
 /** With what a provider's page led back here (`?google=connected`), if it did. */

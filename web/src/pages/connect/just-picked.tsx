@@ -7,7 +7,7 @@ const mostShown = 10
 
 /** What the owner has just chosen at the provider comes first, also where its list does not have it yet. */
 export function JustPicked({
-  source: { provider, name },
+  source: { provider },
   ids,
   onPicked,
 }: {
@@ -20,7 +20,7 @@ export function JustPicked({
   if (shown.length === 0) return null
   return (
     <section className="mb-5">
-      <h2 className="mb-2 text-sm font-medium">Just chosen at {name}</h2>
+      <h2 className="mb-2 text-sm font-medium">Just selected</h2>
       <ul className="divide-y divide-line overflow-hidden rounded-xl border border-accent bg-raised">
         {shown.map(({ spreadsheetId, title, tabs }) => (
           <li key={spreadsheetId}>

@@ -6,9 +6,10 @@ import { send } from '../../api.ts'
 import { previewQuery, sheetsQuery, slugCheckQuery } from '../../queries.ts'
 import { useSession } from '../../session.ts'
 import { Button } from '../../ui/button.tsx'
-import { FormError, TextField } from '../../ui/field.tsx'
+import { FormError } from '../../ui/field.tsx'
 import { shownNumber } from '../../ui/number.ts'
 import { ScrollBox } from '../../ui/scroll-box.tsx'
+import { canBeSlug, SlugField } from '../../ui/slug-field.tsx'
 import { Card, ErrorState, Skeleton } from '../../ui/states.tsx'
 import { useToast } from '../../ui/toast.tsx'
 import { AccessChoices, type SheetAccess, whatBecomesPublic } from '../sheets/sheet-access.tsx'
@@ -31,14 +32,14 @@ function Form({ source, preview }: { source: SheetSource; preview: PreviewView }
   const [slug, setSlug] = useState(preview.suggestedSlug)
   const [access, setAccess] = useState<SheetAccess>('private')
   const checked = useDeferredValue(slug)
-  const check = useQuery(slugCheckQuery(checked))
+  const check = useQuery({ ...slugCheckQuery(checked), enabled: canBeSlug(checked) })
   const connect = useMutation({
     mutationFn: connectSheet,
     onSuccess: async (_view, { slug, access }) => {
       await queryClient.invalidateQueries({ queryKey: sheetsQuery.queryKey })
       toast(
         access === 'public-read'
-          ? 'Connected. Anyone with the address can read it.'
+          ? 'Connected. Anyone with the URL can read it.'
           : 'Connected. The API is live.',
       )
       await navigate({ to: '/sheets/$slug', params: { slug } })
@@ -46,7 +47,7 @@ function Form({ source, preview }: { source: SheetSource; preview: PreviewView }
   })
   return (
     <div className="grid grid-cols-1 items-start gap-6 lg:grid-cols-[minmax(0,22rem)_minmax(0,1fr)]">
-      <Card title="Address and access">
+      <Card title="URL and access">
         <form
           className="space-y-3"
           onSubmit={(event) => {
@@ -54,15 +55,12 @@ function Form({ source, preview }: { source: SheetSource; preview: PreviewView }
             connect.mutate({ slug, access, source })
           }}
         >
-          <TextField
-            label="Address"
-            required
-            autoComplete="off"
-            spellCheck={false}
+          <SlugField
+            label="URL name"
             value={slug}
             error={check.data?.problem ?? null}
             hint={`${server.baseUrl}/api/sheets/${account.slug}/${slug}`}
-            onChange={({ target }) => setSlug(target.value)}
+            onChange={setSlug}
           />
           <AccessChoices value={access} onChange={setAccess} />
           <p role="status" className="rounded-md bg-warn-wash px-3 py-2 text-[13px] text-warn empty:hidden">
@@ -73,7 +71,7 @@ function Form({ source, preview }: { source: SheetSource; preview: PreviewView }
             type="submit"
             look="primary"
             className="mt-2 w-full"
-            disabled={Boolean(check.data?.problem)}
+            disabled={!canBeSlug(slug) || Boolean(check.data?.problem)}
             isBusy={connect.isPending}
           >
             Connect this sheet
@@ -82,9 +80,16 @@ function Form({ source, preview }: { source: SheetSource; preview: PreviewView }
       </Card>
       <Card title={`Preview of “${preview.title}”`}>
         <p className="mb-3 text-sm text-soft">
-          {preview.columns.length} columns, {shownNumber(preview.rowCount)} rows.{' '}
-          {'path' in source ? 'Not served yet.' : 'Nothing is saved yet.'}
+          {counted(preview.columns.length, 'column')}, {counted(preview.rowCount, 'row')}.{' '}
+          {'path' in source ? 'Not live yet.' : 'Nothing has been saved yet.'}
         </p>
+        {preview.notes.length > 0 && (
+          <ul className="mb-3 list-disc rounded-md bg-warn-wash py-2 pr-3 pl-7 text-[13px] text-warn">
+            {preview.notes.map((note) => (
+              <li key={note}>{note}</li>
+            ))}
+          </ul>
+        )}
         <ScrollBox
           label="The first rows as JSON"
           className="max-h-96 rounded-lg border border-line bg-sunken p-4"
@@ -94,4 +99,8 @@ function Form({ source, preview }: { source: SheetSource; preview: PreviewView }
       </Card>
     </div>
   )
+}
+
+function counted(count: number, what: string): string {
+  return `${shownNumber(count)} ${what}${count === 1 ? '' : 's'}`
 }

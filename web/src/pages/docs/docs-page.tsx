@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useNavigate, useSearch } from '@tanstack/react-router'
 import type { ApiDescription, ErrorDoc } from '../../../../src/dashboard/contract.ts'
 import { descriptionQuery, errorsQuery, sheetsQuery } from '../../queries.ts'
 import { useSession } from '../../session.ts'
@@ -9,11 +9,13 @@ import { SelectField } from '../../ui/field.tsx'
 import { ErrorState, PageHeader, Skeleton } from '../../ui/states.tsx'
 import { operationsOf } from './open-api.ts'
 import { OperationDoc } from './operation-doc.tsx'
+import { Prose } from './prose.tsx'
 
 /** The reference, made from the API's own description, with the owner's addresses filled in. */
 export function DocsPage() {
   useTitle('Docs')
-  const [chosen, setChosen] = useState('')
+  const { sheet: chosen } = useSearch({ from: '/owners/docs' })
+  const navigate = useNavigate({ from: '/docs' })
   const sheets = useQuery(sheetsQuery)
   const sheet = chosen || sheets.data?.[0]?.slug || ''
   const description = useQuery({ ...descriptionQuery(sheet), enabled: sheets.isSuccess })
@@ -21,7 +23,7 @@ export function DocsPage() {
   const failed = [sheets, description, errors].find(({ error, data }) => error && !data)
   return (
     <>
-      <PageHeader title="Docs">Everything a client developer needs, with your own addresses.</PageHeader>
+      <PageHeader title="Docs">API reference with your own URLs.</PageHeader>
       {failed ? (
         <ErrorState error={failed.error} onRetry={() => failed.refetch()} />
       ) : sheets.data && description.data && errors.data ? (
@@ -31,7 +33,7 @@ export function DocsPage() {
               <SelectField
                 label="Sheet in the examples"
                 value={sheet}
-                onChange={({ target }) => setChosen(target.value)}
+                onChange={({ target }) => void navigate({ search: { sheet: target.value }, replace: true })}
               >
                 {sheets.data.map(({ slug }) => (
                   <option key={slug}>{slug}</option>
@@ -54,10 +56,10 @@ function Reference({ description, errors }: { description: ApiDescription; error
   return (
     <>
       <section className="mb-8">
-        <h2 className="mb-2 text-lg font-semibold tracking-tight">The key</h2>
+        <h2 className="mb-2 text-lg font-semibold tracking-tight">Authentication</h2>
         <p className="mb-3 text-sm text-soft">
-          Send it with every request. <code className="font-mono">X-API-Key</code> works too; in the address (
-          <code className="font-mono">?api_key=</code>) it ends up in logs, so avoid that.
+          Send your key with every request. <code className="font-mono">X-API-Key</code> works too. Avoid{' '}
+          <code className="font-mono">?api_key=</code>: URLs end up in logs.
         </p>
         <CodeBlock label="How to send the key" code="Authorization: Bearer YOUR_API_KEY" />
       </section>
@@ -90,7 +92,9 @@ function ErrorList({ errors }: { errors: readonly ErrorDoc[] }) {
           </dt>
           <dd>
             {message}
-            <span className="block text-soft">{when}</span>
+            <span className="block text-soft">
+              <Prose text={when} />
+            </span>
           </dd>
         </div>
       ))}

@@ -37,15 +37,15 @@ export function OperationDoc({ operation, baseUrl }: { operation: Operation; bas
           </dl>
         )}
         <CodeBlock
-          label={`${summary}: the request`}
+          label={`${summary}: request`}
           code={curlFor(method, `${baseUrl}${path}`, requestExample)}
         />
         {success?.example !== undefined && (
           <>
             <p className="text-[13px] text-soft">
-              Answer {success.status}: <Prose text={success.description} />
+              Response {success.status}: <Prose text={success.description} />
             </p>
-            <CodeBlock label={`${summary}: the answer`} code={asText(success.example)} />
+            <CodeBlock label={`${summary}: response`} code={asText(success.example)} />
           </>
         )}
       </div>

@@ -16,7 +16,7 @@ export function DeleteFile({ file, onClose }: { file: FileChoice | null; onClose
     mutationFn: deleteFile,
     onSuccess: (_nothing, { name }) => {
       void queryClient.invalidateQueries({ queryKey: filesQuery.queryKey })
-      toast(`${name} is deleted.`)
+      toast(`${name} deleted.`)
       onClose()
     },
   })
@@ -34,16 +34,16 @@ export function DeleteFile({ file, onClose }: { file: FileChoice | null; onClose
         onClose()
       }}
     >
-      <p>Rowport’s copy is removed for good. No sheet is connected to it; your own file is not touched.</p>
+      <p>Rowport’s copy is deleted permanently. No sheet uses it, and your original file isn’t changed.</p>
     </ConfirmDialog>
   )
 }
 
 function StillConnected({ file: { name, sheets }, onClose }: { file: FileChoice; onClose(): void }) {
   return (
-    <Dialog title={`${name} is connected`} isOpen onClose={onClose}>
+    <Dialog title={`${name} is in use`} isOpen onClose={onClose}>
       <div className="text-sm text-soft">
-        <p>A file cannot be deleted while sheets are served from it. Disconnect these first:</p>
+        <p>You can’t delete a file while sheets use it. Disconnect these first:</p>
         <ul className="mt-2 list-disc pl-5">
           {sheets.map((slug) => (
             <li key={slug}>

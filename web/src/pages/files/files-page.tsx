@@ -31,8 +31,8 @@ export function FilesPage() {
     return (
       <>
         <PageHeader title="Files" />
-        <EmptyState title="This server keeps no files">
-          Sheets come from {connectableNames('or')} here. Files can be uploaded where Rowport runs on one
+        <EmptyState title="File uploads are turned off on this server">
+          Connect sheets from {connectableNames('or')} instead. Uploads work where Rowport runs on one
           machine.
         </EmptyState>
       </>
@@ -41,13 +41,13 @@ export function FilesPage() {
   return (
     <>
       <PageHeader title="Files" action={files.data && files.data.length > 0 && upload}>
-        Rowport’s copies of what you uploaded. Replace one, and its sheets go on with the new rows.
+        Rowport’s copies of the files you uploaded. Replace one, and its sheets serve the new rows.
       </PageHeader>
       {files.isPending && <Skeleton lines={6} />}
       {files.error && !files.data && <ErrorState error={files.error} onRetry={() => files.refetch()} />}
       {files.data?.length === 0 && (
         <EmptyState title="No files yet" action={upload}>
-          Upload a CSV file or an Excel workbook, and connect it as a sheet.
+          Upload a CSV file or an Excel workbook and connect it as a sheet.
         </EmptyState>
       )}
       {files.data && files.data.length > 0 && (

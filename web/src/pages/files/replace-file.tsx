@@ -32,7 +32,7 @@ export function ReplaceFile({ file: former, onClose }: { file: FileChoice | null
     onSuccess: ({ name }) => {
       void queryClient.invalidateQueries({ queryKey: filesQuery.queryKey })
       void queryClient.invalidateQueries({ queryKey: sheetsQuery.queryKey })
-      toast(`${name} is replaced. The next request sees the new rows.`)
+      toast(`${name} replaced. The new rows are live.`)
       close()
     },
   })
@@ -50,12 +50,12 @@ export function ReplaceFile({ file: former, onClose }: { file: FileChoice | null
     >
       <p className="mb-4 text-sm text-soft">
         {former && former.sheets.length > 0
-          ? `The new file is read first, as ${inWords(former.sheets)} will read it. If that works, it takes the place of the old one at once; if not, nothing changes.`
-          : 'The new file is read first. If that works, it takes the place of the old one; if not, nothing changes.'}{' '}
-        What was in the old one is gone then, also what was written to it through the API.
+          ? `Rowport checks the new file as ${inWords(former.sheets)} will read it. If it’s fine, it replaces the old one immediately. If not, nothing changes.`
+          : 'Rowport checks the new file first. If it’s fine, it replaces the old one. If not, nothing changes.'}{' '}
+        Everything in the old file is lost, including rows written through the API.
       </p>
       <label htmlFor={inputId} className="mb-1 block text-sm font-medium">
-        The new file
+        New file
       </label>
       <input
         id={inputId}

@@ -5,7 +5,7 @@ export function Sending({ name, share }: { name: string; share: number }) {
   return (
     <div role="status" className="mt-4">
       <p className="mb-1 text-sm wrap-anywhere">
-        {share < 1 ? `Uploading ${name}: ${Math.floor(share * 100)} %` : `Looking into ${name}…`}
+        {share < 1 ? `Uploading ${name}: ${Math.floor(share * 100)}%` : `Checking ${name}…`}
       </p>
       <ProgressBar label={`Upload of ${name}`} share={share} />
     </div>

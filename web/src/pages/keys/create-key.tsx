@@ -3,12 +3,13 @@ import { useEffect, useState } from 'react'
 import type { KeyInput, NewKeyView } from '../../../../src/dashboard/contract.ts'
 import { Refused, send } from '../../api.ts'
 import { keysQuery, sheetsQuery } from '../../queries.ts'
-import { useSession } from '../../session.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Choices, FormError, SelectField, TextField } from '../../ui/field.tsx'
+import { ExpiryField } from './expiry-field.tsx'
+import { ScopeChoices } from './scope-choices.tsx'
 
-const blank: KeyInput = { name: '', mode: 'live', scope: 'read', sheetSlug: null }
+const blank = { name: '', mode: 'live', scope: 'read', sheetSlug: null, expiresAtMs: null } as const
 
 const createKey = (input: KeyInput) => send('POST /keys', { input })
 
@@ -21,9 +22,8 @@ export function CreateKey({
   onClose(): void
   onMade(made: NewKeyView): void
 }) {
-  const { account } = useSession()
   const queryClient = useQueryClient()
-  const [input, setInput] = useState(blank)
+  const [input, setInput] = useState<KeyInput>(blank)
   const sheets = useQuery({ ...sheetsQuery, enabled: isOpen })
   const create = useMutation({
     mutationFn: createKey,
@@ -53,50 +53,40 @@ export function CreateKey({
           required
           maxLength={100}
           placeholder="Website, nightly import, …"
-          hint="So that you recognise it later."
+          hint="A name to help you recognize it."
           value={input.name}
           error={refusal?.field === 'name' ? refusal.message : null}
           onChange={({ target }) => setInput({ ...input, name: target.value })}
         />
+        <ScopeChoices value={input.scope} onChange={(scope) => setInput({ ...input, scope })} />
         <Choices
-          legend="What it may do"
-          name="scope"
-          value={input.scope}
-          onChange={(scope) => setInput({ ...input, scope })}
-          choices={[
-            { value: 'read', title: 'Read', description: 'See rows, change nothing.' },
-            {
-              value: 'read-write',
-              title: 'Read and write',
-              description: account.plan.writeApi
-                ? 'Add, change and delete rows.'
-                : 'Your plan reads only; upgrade to write.',
-            },
-          ]}
-        />
-        <Choices
-          legend="What it is for"
+          legend="Mode"
           name="mode"
           value={input.mode}
           onChange={(mode) => setInput({ ...input, mode })}
           choices={[
-            { value: 'live', title: 'Live', description: 'For what your users depend on.' },
-            { value: 'test', title: 'Test', description: 'The same rows, a rate limit of its own.' },
+            { value: 'live', title: 'Live', description: 'For production.' },
+            { value: 'test', title: 'Test', description: 'Uses your real data, with a separate rate limit.' },
           ]}
         />
         <SelectField
-          label="Opens"
+          label="Access"
           value={input.sheetSlug ?? ''}
           onChange={({ target }) => setInput({ ...input, sheetSlug: target.value || null })}
         >
-          <option value="">All sheets, also those to come</option>
+          <option value="">All sheets, including future ones</option>
           {sheets.data?.map(({ slug }) => (
             <option key={slug} value={slug}>
-              Only {slug}
+              {slug} only
             </option>
           ))}
         </SelectField>
-        <FormError>{refusal?.field === 'name' ? null : create.error?.message}</FormError>
+        <ExpiryField
+          expiresAtMs={input.expiresAtMs ?? null}
+          error={refusal?.field === 'expiresAtMs' ? refusal.message : null}
+          onChange={(expiresAtMs) => setInput({ ...input, expiresAtMs })}
+        />
+        <FormError>{refusal?.field ? null : create.error?.message}</FormError>
         <div className="flex justify-end gap-2">
           <Button disabled={create.isPending} onClick={onClose}>
             Cancel

@@ -1,24 +1,39 @@
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useEffect, useRef, useState } from 'react'
 import type { KeyView, NewKeyView } from '../../../../src/dashboard/contract.ts'
 import { keysQuery } from '../../queries.ts'
 import { useTitle } from '../../shell/use-title.ts'
 import { Button } from '../../ui/button.tsx'
 import { DataTable } from '../../ui/data-table.tsx'
+import { ListChoice, ListTools, useFirst } from '../../ui/list-tools.tsx'
 import { Badge, EmptyState, ErrorState, PageHeader, Skeleton } from '../../ui/states.tsx'
 import { Ago, dateOf } from '../../ui/time.tsx'
 import { CreateKey } from './create-key.tsx'
+import { EditKey } from './edit-key.tsx'
 import { EndKey, type KeyEnding } from './end-key.tsx'
+import { type KeysSearch, keyFilters, listedKeys } from './key-list.ts'
+import { isActive, isUnused } from './key-state.tsx'
 import { NewKeyDialog } from './new-key-dialog.tsx'
+import { RevokeUnused } from './revoke-unused.tsx'
 
 export function KeysPage() {
   useTitle('API keys')
   const keys = useQuery(keysQuery)
+  const search = useSearch({ from: '/owners/keys' })
+  const navigate = useNavigate({ from: '/keys' })
+  const change = (part: KeysSearch) =>
+    void navigate({ search: (former) => ({ ...former, ...part }), replace: true, resetScroll: false })
   const [isCreating, setIsCreating] = useState(false)
   const [made, setMade] = useState<NewKeyView | null>(null)
   const [ending, setEnding] = useState<KeyEnding | null>(null)
-  const active = keys.data?.filter(({ revokedAtMs }) => revokedAtMs === null) ?? []
-  const revoked = keys.data?.filter(({ revokedAtMs }) => revokedAtMs !== null) ?? []
+  const [editing, setEditing] = useState<KeyView | null>(null)
+  const all = keys.data ?? []
+  const found = listedKeys(all, search)
+  const { shown, more } = useFirst(found)
+  const unused = all.filter(isUnused)
+  const isEnded = search.show === 'ended'
+  const list = useFocusKept(found.length)
   const create = (
     <Button look="primary" onClick={() => setIsCreating(true)}>
       Create key
@@ -26,65 +41,109 @@ export function KeysPage() {
   )
   return (
     <>
-      <PageHeader title="API keys" action={active.length > 0 && create}>
-        A key opens your sheets to a program. Keep it in an environment variable, never in a web page or a
-        repository.
+      <PageHeader title="API keys" action={all.some(isActive) && create}>
+        API keys give your apps access to your sheets. Store them in environment variables, never in
+        client-side code or a repository.
       </PageHeader>
       {keys.isPending && <Skeleton lines={6} />}
       {keys.error && !keys.data && <ErrorState error={keys.error} onRetry={() => keys.refetch()} />}
-      {keys.data && active.length === 0 && (
-        <EmptyState title="No API key yet" action={create}>
-          Clients send a key with every request. Make one for each program, so that you can end one without
-          the others.
+      {keys.data && !all.some(isActive) && !isEnded && (
+        <EmptyState title="No API keys yet" action={create}>
+          Apps send a key with every request. Create one per app, so you can revoke one without affecting the
+          others.
         </EmptyState>
       )}
-      {active.length > 0 && (
-        <DataTable
-          caption="Active API keys"
-          rows={active}
-          keyOf={({ id }) => id}
-          columns={[
-            { title: 'Key', cell: (key) => <KeyName of={key} /> },
-            { title: 'Opens', cell: ({ sheetSlug }) => sheetSlug ?? 'all sheets', isOptional: true },
-            { title: 'Created', cell: ({ createdAtMs }) => dateOf(createdAtMs), isOptional: true },
-            {
-              title: 'Last used',
-              cell: ({ lastUsedAtMs }) => <Ago atMs={lastUsedAtMs} />,
-              isOptional: true,
-            },
-            {
-              title: 'Actions',
-              isActions: true,
-              cell: (key) => (
-                <div className="-mr-3 flex flex-col items-end md:flex-row md:justify-end">
-                  <Button look="quiet" onClick={() => setEnding({ key, how: 'regenerate' })}>
-                    Regenerate<span className="sr-only"> {key.name}</span>
-                  </Button>
-                  <Button
-                    look="quiet"
-                    className="text-bad!"
-                    onClick={() => setEnding({ key, how: 'revoke' })}
-                  >
-                    Revoke<span className="sr-only"> {key.name}</span>
-                  </Button>
-                </div>
-              ),
-            },
-          ]}
-        />
+      {all.length > 0 && (
+        <div className="mt-6 first:mt-0">
+          <ListTools
+            label="Find a key"
+            value={search.q ?? ''}
+            onChange={(q) => change({ q: q || undefined })}
+          >
+            <ListChoice
+              label="Show"
+              value={search.show ?? 'active'}
+              choices={keyFilters}
+              onChange={(show) => change({ show: show === 'active' ? undefined : show })}
+            />
+            {search.show === 'unused' && unused.length > 0 && <RevokeUnused keys={unused} />}
+          </ListTools>
+        </div>
       )}
-      {revoked.length > 0 && (
-        <details className="mt-6">
-          <summary className="rounded-md text-sm text-soft">{revoked.length} revoked</summary>
-          <ul className="mt-2 space-y-1 text-sm text-soft">
-            {revoked.map((key) => (
-              <li key={key.id}>
-                {key.name} <ShownKey of={key} /> revoked {dateOf(key.revokedAtMs ?? 0)}
-              </li>
-            ))}
-          </ul>
-        </details>
+      {unused.length > 0 && search.show === undefined && (
+        <p className="mb-3 text-[13px] text-soft">
+          {unused.length} {unused.length === 1 ? 'key hasn’t' : 'keys haven’t'} been used for 90 days.{' '}
+          <button
+            type="button"
+            className="text-accent underline underline-offset-2"
+            onClick={() => change({ show: 'unused' })}
+          >
+            Show
+          </button>
+        </p>
       )}
+      {all.length > 0 && found.length === 0 && (search.q || search.show) && (
+        <p className="rounded-xl border border-dashed border-line-strong py-10 text-center text-sm text-soft">
+          No keys match.
+        </p>
+      )}
+      <div ref={list}>
+        {found.length > 0 && (
+          <DataTable
+            caption={isEnded ? 'Revoked and expired API keys' : 'Active API keys'}
+            isDense={found.length > 10}
+            rows={shown}
+            keyOf={({ id }) => id}
+            columns={[
+              { title: 'Key', cell: (key) => <KeyName of={key} /> },
+              {
+                title: 'Access',
+                cell: ({ sheetSlug }) => (
+                  <span className="whitespace-nowrap">{sheetSlug ?? 'all sheets'}</span>
+                ),
+                isOptional: true,
+              },
+              {
+                title: isEnded ? 'Ended' : 'Created',
+                cell: (key) => (
+                  <span className="whitespace-nowrap">
+                    {dateOf(isEnded ? (key.revokedAtMs ?? key.expiresAtMs ?? 0) : key.createdAtMs)}
+                  </span>
+                ),
+                isOptional: true,
+              },
+              {
+                title: 'Last used',
+                cell: ({ lastUsedAtMs }) => <Ago atMs={lastUsedAtMs} />,
+                isOptional: true,
+              },
+              {
+                title: 'Actions',
+                isActions: true,
+                cell: (key) =>
+                  isActive(key) && (
+                    <div className="-mr-3 flex flex-col items-end md:flex-row md:justify-end">
+                      <Button look="quiet" onClick={() => setEditing(key)}>
+                        Edit<span className="sr-only"> {key.name}</span>
+                      </Button>
+                      <Button look="quiet" onClick={() => setEnding({ key, how: 'regenerate' })}>
+                        Regenerate<span className="sr-only"> {key.name}</span>
+                      </Button>
+                      <Button
+                        look="quiet"
+                        className="text-bad!"
+                        onClick={() => setEnding({ key, how: 'revoke' })}
+                      >
+                        Revoke<span className="sr-only"> {key.name}</span>
+                      </Button>
+                    </div>
+                  ),
+              },
+            ]}
+          />
+        )}
+      </div>
+      {more}
       <CreateKey
         isOpen={isCreating}
         onClose={() => setIsCreating(false)}
@@ -93,6 +152,7 @@ export function KeysPage() {
           setMade(view)
         }}
       />
+      <EditKey of={editing} onClose={() => setEditing(null)} />
       <EndKey
         ending={ending}
         onClose={() => setEnding(null)}
@@ -106,21 +166,51 @@ export function KeysPage() {
   )
 }
 
+/** The row that had the focus goes with its key; the next one in its place takes it. */
+function useFocusKept(count: number) {
+  const list = useRef<HTMLDivElement>(null)
+  const place = useRef(0)
+  useEffect(() => {
+    function note({ target }: FocusEvent) {
+      const row = target instanceof Element ? target.closest('tr') : null
+      if (row && list.current?.contains(row)) place.current = row.rowIndex - 1
+    }
+    document.addEventListener('focusin', note)
+    return () => document.removeEventListener('focusin', note)
+  }, [])
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it is the number of rows that takes one away
+  useEffect(() => {
+    if (document.activeElement !== document.body) return
+    const rows = list.current?.querySelectorAll('tbody tr') ?? []
+    const next = rows[Math.min(place.current, rows.length - 1)]?.querySelector('button')
+    const heading = document.querySelector<HTMLElement>('main h1')
+    ;(next ?? heading)?.focus({ preventScroll: true })
+  }, [count])
+  return list
+}
+
 function KeyName({ of: key }: { of: KeyView }) {
-  const { name, mode, scope, sheetSlug, createdAtMs, lastUsedAtMs } = key
+  const { name, mode, scope, sheetSlug, createdAtMs, lastUsedAtMs, expiresAtMs, state } = key
   return (
     <>
       <span className="flex flex-wrap items-center gap-x-2 gap-y-1">
         <span className="font-medium wrap-anywhere">{name}</span>
         <Badge tone={mode === 'live' ? 'good' : 'plain'}>{mode}</Badge>
         <Badge tone="plain">{scope === 'read' ? 'read' : 'read and write'}</Badge>
+        {state !== 'active' && <Badge tone="bad">{state}</Badge>}
+        {state === 'active' && isUnused(key) && <Badge tone="warn">unused</Badge>}
       </span>
       <span className="text-soft">
         <ShownKey of={key} />
       </span>
+      {state === 'active' && expiresAtMs !== null && (
+        <span className="block text-[13px] text-warn">
+          Expires <Ago atMs={expiresAtMs} />
+        </span>
+      )}
       {/* What the columns say where there is room for them. */}
       <span className="block text-[13px] text-soft md:hidden">
-        Opens {sheetSlug ?? 'all sheets'}. Created {dateOf(createdAtMs)}, last used{' '}
+        Access: {sheetSlug ?? 'all sheets'}. Created {dateOf(createdAtMs)}, last used{' '}
         <Ago atMs={lastUsedAtMs} />.
       </span>
     </>

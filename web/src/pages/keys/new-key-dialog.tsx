@@ -4,6 +4,7 @@ import type { NewKeyView } from '../../../../src/dashboard/contract.ts'
 import { Button } from '../../ui/button.tsx'
 import { CopyButton, CopyFrame, useCopying } from '../../ui/copy.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
+import { TryKey } from './try-key.tsx'
 
 /** The one moment in which the value can be read: before it is copied, whoever closes it is asked once. */
 export function NewKeyDialog({ made, onClose }: { made: NewKeyView | null; onClose(): void }) {
@@ -32,7 +33,7 @@ export function NewKeyDialog({ made, onClose }: { made: NewKeyView | null; onClo
       onClose={onClose}
     >
       <p className="mb-3 rounded-md bg-warn-wash px-3 py-2 text-sm text-warn">
-        Copy it now: you will not see this again. Rowport keeps only a fingerprint of it.
+        Copy this key now. You won’t be able to see it again; Rowport stores only a hash.
       </p>
       <CopyFrame copying={copying} className="flex flex-wrap items-center justify-end gap-2 pl-3">
         <code
@@ -44,10 +45,11 @@ export function NewKeyDialog({ made, onClose }: { made: NewKeyView | null; onClo
         </code>
         <CopyButton copying={copying} look="primary" label="Copy key" />
       </CopyFrame>
+      {made && <TryKey made={made} />}
       {isAsking && isUncopied ? (
         <div className="mt-5">
           <p role="alert" className="mb-3 text-sm">
-            You have not copied this key. Once this is closed, nobody can see it again.
+            You haven’t copied this key. Once you close this, nobody can see it again.
           </p>
           {/* What loses nothing comes to lie under a second click on Done. */}
           <div className="flex flex-wrap justify-end gap-2">

@@ -5,8 +5,8 @@ import { sessionQuery } from '../../queries.ts'
 import { useSession } from '../../session.ts'
 import { Button } from '../../ui/button.tsx'
 import { ConfirmDialog } from '../../ui/dialog.tsx'
-import { TextField } from '../../ui/field.tsx'
 import { Section } from '../../ui/section.tsx'
+import { canBeSlug, SlugField } from '../../ui/slug-field.tsx'
 import { useToast } from '../../ui/toast.tsx'
 
 const renameAccount = (input: { slug: string }) => send('PATCH /account', { input })
@@ -23,33 +23,30 @@ export function AccountSection() {
       queryClient.setQueryData(sessionQuery.queryKey, session)
       void queryClient.invalidateQueries()
       setIsAsking(false)
-      toast('The account has its new address.')
+      toast('Account URL updated.')
     },
   })
   return (
-    <Section title="Account address" about="The first part of every address by name.">
+    <Section title="Account URL" about="Appears in all your by-name URLs.">
       <form
         onSubmit={(event) => {
           event.preventDefault()
           setIsAsking(true)
         }}
       >
-        <TextField
-          label="Address"
-          required
-          autoComplete="off"
-          spellCheck={false}
+        <SlugField
+          label="URL name"
           value={slug}
           hint={`${server.baseUrl}/api/sheets/${slug}/…`}
-          onChange={({ target }) => setSlug(target.value)}
+          onChange={setSlug}
         />
-        <Button type="submit" disabled={slug === account.slug || slug === ''}>
+        <Button type="submit" disabled={slug === account.slug || !canBeSlug(slug)}>
           Change
         </Button>
       </form>
       <ConfirmDialog
-        title="Change the account's address?"
-        confirm="Change address"
+        title="Change the account URL?"
+        confirm="Change URL"
         isOpen={isAsking}
         isBusy={rename.isPending}
         error={rename.error?.message}
@@ -60,8 +57,8 @@ export function AccountSection() {
         }}
       >
         <p>
-          Every address under <strong className="font-mono">/api/sheets/{account.slug}/…</strong> stops
-          working at once. Addresses by id (/v1/sheets/…) and keys go on.
+          URLs under <strong className="font-mono">/api/sheets/{account.slug}/…</strong> will stop working
+          immediately. By-ID URLs (/v1/sheets/…) and keys keep working.
         </p>
       </ConfirmDialog>
     </Section>

@@ -18,7 +18,7 @@ export function ConnectionSection({ source }: { source: ConnectableSource }) {
   const { provider, name } = source
   const { data, error, isPending, refetch } = useQuery(connectionQuery(provider))
   return (
-    <Section title={name} about="Whose spreadsheets Rowport reads and writes.">
+    <Section title={name} about={`The ${name} account Rowport uses.`}>
       {isPending && <Skeleton lines={4} />}
       {error && !data && <ErrorState error={error} onRetry={() => refetch()} />}
       {data && !data.isConfigured && <p className="text-sm text-soft">{source.connection.notSetUp}</p>}
@@ -51,8 +51,8 @@ function Connection({
       setIsAsking(false)
       toast(
         outcome[`isRevokedAt${name}`]
-          ? `Disconnected, and revoked at ${name}.`
-          : `Disconnected. ${name} could not be told; remove Rowport in your ${name} account as well.`,
+          ? `Disconnected, and access revoked in ${name}.`
+          : `Disconnected. We couldn’t reach ${name}. Remove Rowport from your ${name} account too.`,
       )
     },
   })
@@ -63,13 +63,13 @@ function Connection({
         {state === 'valid' ? (
           <Badge tone="good">Connected</Badge>
         ) : (
-          <Badge tone="warn">Needs reconnect</Badge>
+          <Badge tone="warn">Reconnect needed</Badge>
         )}
       </div>
       <p className="mb-4 text-sm text-soft">
         {state === 'valid'
           ? `Since ${dateOf(connectedAtMs)}. ${sheets} ${sheets === 1 ? 'sheet uses' : 'sheets use'} it.`
-          : `${reason ?? `${name} no longer accepts the permission.`} Until you reconnect, ${sheets} ${sheets === 1 ? 'sheet answers' : 'sheets answer'} 503 token_expired.`}
+          : `${reason ?? `${name} access was revoked or has expired.`} Until you reconnect, ${sheets} ${sheets === 1 ? 'sheet returns' : 'sheets return'} 503 token_expired.`}
       </p>
       <div className="flex flex-wrap items-start gap-2">
         <WayIn source={source} label="Reconnect" returnTo="/settings" />
@@ -88,11 +88,11 @@ function Connection({
         }}
       >
         <p>
-          The permission is revoked at {name} and forgotten here.{' '}
+          This revokes Rowport’s access in {name} and deletes the stored credentials.{' '}
           <strong>
             {sheets} {sheets === 1 ? 'sheet' : 'sheets'}
           </strong>{' '}
-          will answer 503 token_expired until you connect again; their addresses and keys stay.
+          will return 503 token_expired until you reconnect. URLs and keys stay the same.
         </p>
       </ConfirmDialog>
     </>

@@ -15,7 +15,7 @@ const deleteAccount = (input: { confirmSlug: string }) => send('POST /account/de
 export function DangerSection() {
   const { account } = useSession()
   const { connectable, connectableNames } = useSources()
-  const whatHappensToRows = `Files that you uploaded here are deleted with everything written to them. Spreadsheets at ${connectableNames('or')} are not touched.`
+  const whatHappensToRows = `Uploaded files are deleted with everything written to them. Spreadsheets in ${connectableNames('or')} aren’t changed.`
   const queryClient = useQueryClient()
   const navigate = useNavigate()
   const [isAsking, setIsAsking] = useState(false)
@@ -29,26 +29,30 @@ export function DangerSection() {
     },
   })
   return (
-    <Section title="Delete this account" about="There is no way back from here." isDangerous>
-      <p className="mb-4 text-sm text-soft">Everything that Rowport keeps is deleted. {whatHappensToRows}</p>
+    <Section title="Delete this account" about="This can’t be undone." isDangerous>
+      <p className="mb-4 text-sm text-soft">
+        This deletes everything Rowport stores for you. {whatHappensToRows}
+      </p>
       <Button look="danger" onClick={() => setIsAsking(true)}>
         Delete account
       </Button>
       <ConfirmDialog
         title={`Delete ${account.slug}?`}
-        confirm="Delete for ever"
+        confirm="Delete account permanently"
         isOpen={isAsking}
         isBusy={remove.isPending}
+        isReady={typed === account.slug}
         error={remove.error?.message}
         onConfirm={() => remove.mutate({ confirmSlug: typed })}
         onClose={() => {
           setIsAsking(false)
+          setTyped('')
           remove.reset()
         }}
       >
         <p className="mb-3">
-          All addresses and keys stop working at once, {connectableNames('and')}{' '}
-          {connectable.length === 1 ? 'is' : 'are'} disconnected, and nothing can be restored.
+          All URLs and keys stop working immediately, and {connectableNames('and')}{' '}
+          {connectable.length === 1 ? 'is' : 'are'} disconnected. Nothing can be restored.
         </p>
         <p className="mb-3">{whatHappensToRows}</p>
         <TextField

@@ -3,7 +3,7 @@ import { Section } from '../../ui/section.tsx'
 
 export function DataSection() {
   return (
-    <Section title="Your data" about="Everything that Rowport keeps about you, as one file.">
+    <Section title="Your data" about="Download all your Rowport data in one file.">
       <p className="mb-4 text-sm text-soft">
         Sheets, settings, keys (without their values) and usage, as JSON.
       </p>

@@ -34,8 +34,8 @@ export function PasswordSection() {
       title={owner.hasPassword ? 'Change password' : 'Set a password'}
       about={
         owner.hasPassword
-          ? 'Other browsers that are signed in have to sign in again.'
-          : 'To sign in without a link, and to confirm what cannot be undone.'
+          ? 'Other signed-in browsers will have to sign in again.'
+          : 'Sign in without a link and confirm sensitive actions.'
       }
     >
       <form
@@ -50,13 +50,13 @@ export function PasswordSection() {
       >
         {owner.email === null && (
           <TextField
-            label="E-mail"
+            label="Email"
             type="email"
             autoComplete="username"
             required
             value={email}
             error={errorOf('email')}
-            hint="To sign in with from now on."
+            hint="You’ll sign in with this."
             onChange={({ target }) => setEmail(target.value)}
           />
         )}

@@ -6,24 +6,32 @@ import { Section } from '../../ui/section.tsx'
 import { Badge } from '../../ui/states.tsx'
 
 export function PlanSection() {
-  const { account } = useSession()
+  const { account, server } = useSession()
   const { plan, allPlans } = account
   return (
-    <Section title="Plan" about="How much your sheets serve, and whether they can be written to.">
+    <Section title="Plan" about="Your request limits and permissions.">
       <DataTable
         caption="All plans"
         rows={allPlans}
         keyOf={({ name }) => name}
         columns={[
           { title: 'Plan', cell: (row) => <PlanName of={row} isYours={row.name === plan.name} /> },
-          { title: 'A minute', isNumber: true, cell: ({ requestsPerMinute }) => limit(requestsPerMinute) },
-          { title: 'A month', isNumber: true, cell: ({ requestsPerMonth }) => limit(requestsPerMonth) },
+          {
+            title: 'Requests/min',
+            isNumber: true,
+            cell: ({ requestsPerMinute }) => limit(requestsPerMinute),
+          },
+          {
+            title: 'Requests/month',
+            isNumber: true,
+            cell: ({ requestsPerMonth }) => limit(requestsPerMonth),
+          },
         ]}
       />
       <p className="mt-4 text-sm text-soft">
-        To upgrade, ask whoever runs this Rowport; the new limits hold from the next request on. They type{' '}
+        To upgrade, ask your administrator to run{' '}
         <code className="font-mono text-[13px] break-words">
-          rowport account plan {account.slug} business
+          {server.operatorCommand} account plan {account.slug} business
         </code>
         .
       </p>
@@ -35,9 +43,9 @@ function PlanName({ of: { name, writeApi }, isYours }: { of: PlanView; isYours: 
   return (
     <>
       <span className="flex flex-wrap items-center gap-2 font-medium capitalize">
-        {name} {isYours && <Badge tone="good">yours</Badge>}
+        {name} {isYours && <Badge tone="good">Current</Badge>}
       </span>
-      <span className="text-[13px] text-soft">{writeApi ? 'reading and writing' : 'reading'}</span>
+      <span className="text-[13px] text-soft">{writeApi ? 'Read and write' : 'Read only'}</span>
     </>
   )
 }

@@ -14,9 +14,9 @@ export function SessionsSection() {
     onSuccess: () => queryClient.setQueryData(sessionQuery.queryKey, null),
   })
   return (
-    <Section title="Sessions" about="For when a computer was lost, or left open somewhere.">
+    <Section title="Sessions" about="Lost a device?">
       <p className="mb-4 text-sm text-soft">
-        Every browser that is signed in to this account has to sign in again, this one too. API keys go on.
+        This signs you out of every browser, including this one. API keys keep working.
       </p>
       <Button isBusy={end.isPending} onClick={() => end.mutate()}>
         Sign out everywhere

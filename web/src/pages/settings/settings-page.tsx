@@ -17,7 +17,7 @@ export function SettingsPage() {
   const { connectable } = useSources()
   return (
     <>
-      <PageHeader title="Settings">Your account, and what it is connected to.</PageHeader>
+      <PageHeader title="Settings">Manage your account and connections.</PageHeader>
       <ConnectionOutcome search={search} />
       <div>
         {connectable.map((source) => (

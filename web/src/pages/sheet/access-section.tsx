@@ -13,17 +13,17 @@ export function AccessSection({ sheet }: { sheet: SheetView }) {
   const toast = useToast()
   // It is offered on whatever page is open by then, so its outcome is told there.
   const makePrivate = useSheetChange({
-    said: 'Private again: reading needs a key.',
+    said: 'Private again. Reading needs a key.',
     onFailed: ({ message }) => toast(message),
   })
   const makePublic = useSheetChange({
-    said: `${slug} is public now.`,
+    said: `${slug} is now public.`,
     undo: { label: 'Undo', act: () => makePrivate.mutate({ slug, settings: { access: 'private' } }) },
     onSaved: () => setIsAsking(false),
   })
   const change = useSheetChange()
   return (
-    <Section title="Access" about="A change holds from the next request on.">
+    <Section title="Access" about="Changes take effect immediately.">
       <div className="space-y-5">
         <AccessChoices
           value={settings.access}
@@ -37,22 +37,22 @@ export function AccessSection({ sheet }: { sheet: SheetView }) {
           value={settings.accepts}
           onChange={(accepts) => change.mutate({ slug, settings: { accepts } })}
           choices={[
-            { value: 'both', title: 'Accepted', description: 'They work on the same rows.' },
-            { value: 'live', title: 'Refused', description: 'Only live keys open this sheet.' },
+            { value: 'both', title: 'Accepted', description: 'Test keys use the same data.' },
+            { value: 'live', title: 'Refused', description: 'Only live keys work with this sheet.' },
           ]}
         />
         <Choices
-          legend="Fields that no column has, when writing"
+          legend="Unknown fields in write requests"
           name="unknown-fields"
           value={settings.unknownFields}
           onChange={(unknownFields) => change.mutate({ slug, settings: { unknownFields } })}
           choices={[
             {
               value: 'reject',
-              title: 'Refused',
-              description: 'The answer names the field; nothing is written.',
+              title: 'Reject',
+              description: 'The request fails and the error names the field.',
             },
-            { value: 'ignore', title: 'Left out', description: 'The rest of the row is written.' },
+            { value: 'ignore', title: 'Ignore', description: 'The other fields are saved.' },
           ]}
         />
       </div>

@@ -1,36 +1,22 @@
 import { useMutation } from '@tanstack/react-query'
+import { useSearch } from '@tanstack/react-router'
 import { type RefObject, useEffect, useRef, useState } from 'react'
-import { newAttempt, reach, send } from '../../api.ts'
-import { basePath } from '../../base-path.ts'
 import { useSession } from '../../session.ts'
 import { Button } from '../../ui/button.tsx'
+import { CopyButton, CopyFrame, useCopying } from '../../ui/copy.tsx'
 import { FormError, SelectField, TextField } from '../../ui/field.tsx'
 import { shownNumber } from '../../ui/number.ts'
 import { ScrollBox } from '../../ui/scroll-box.tsx'
 import { Badge, Card } from '../../ui/states.tsx'
+import { askAsClient, type ClientRequest } from './as-client.ts'
+import { ConsoleHistory, keepInHistory } from './console-history.tsx'
+import { type Asked, exampleBody, methods, whatHappens } from './console-request.ts'
 import { useSheet } from './sheet-query.ts'
 
-interface Asked {
-  method: string
-  row: string
-  /** null until somebody types one. */
-  query: string | null
-  body: string
-}
-/** Everything that one request needs, as it was on the screen when it was asked for. */
-interface Sending {
-  slug: string
-  method: string
-  path: string
-  body: string | null
-  /** Fetched with the first request, and then kept. */
-  key: RefObject<HeldKey | null>
-  isLeft: RefObject<boolean>
-}
-/** Good by this browser's clock alone: the server's may be another. */
-interface HeldKey {
-  value: string
-  goodUntilMs: number
+interface Sending extends ClientRequest {
+  sheetId: string
+  /** The form as it was. */
+  asked: Asked
 }
 interface Answer {
   status: number
@@ -40,57 +26,24 @@ interface Answer {
   body: string
 }
 
-const methods = ['GET', 'POST', 'PUT', 'DELETE']
 const shownBytes = 100_000
 
-/** Whoever has waited for longer does not expect it any more. */
-const longestKeyWaitMs = 5_000
-const noKeyInTime = 'Rowport is slow to answer. Nothing was sent; try again.'
-
-async function sendRequest({ slug, method, path, body, key, isLeft }: Sending): Promise<Answer> {
-  const value = await keyValue(slug, key)
-  if (isLeft.current) throw new Error('The page was left before anything was sent.')
-  const begunMs = performance.now()
-  const { response, text } = await reach(basePath + path, {
-    method,
-    credentials: 'omit',
-    cache: 'no-store',
-    headers: {
-      Authorization: `Bearer ${value}`,
-      // The browser may send it again by itself when an answer is lost.
-      ...(method === 'GET' ? {} : { 'Idempotency-Key': newAttempt() }),
-      ...(body === null ? {} : { 'Content-Type': 'application/json' }),
-    },
-    ...(body === null ? {} : { body }),
-  })
-  // The key ended with the session that asked for it; the next request gets another one.
-  if (response.status === 403) key.current = null
+async function sendRequest({ sheetId, asked, ...request }: Sending): Promise<Answer> {
+  const { response, text, durationMs } = await askAsClient(request)
+  keepInHistory(sheetId, { ...asked, status: response.status })
   return {
     status: response.status,
     statusText: response.statusText,
-    durationMs: performance.now() - begunMs,
+    durationMs,
     headers: [...response.headers].filter(([name]) => interesting.test(name)),
     body: pretty(text),
   }
-}
-
-/** A key that comes too late is kept for the next request. */
-async function keyValue(slug: string, held: RefObject<HeldKey | null>): Promise<string> {
-  if (held.current && held.current.goodUntilMs >= Date.now()) return held.current.value
-  const asked = send('POST /sheets/{slug}/console-key', { names: { slug } }).then(({ value, lifeMs }) => {
-    held.current = { value, goodUntilMs: Date.now() + lifeMs }
-    return value
-  })
-  const { promise: isLate, reject } = Promise.withResolvers<never>()
-  const timer = setTimeout(() => reject(new Error(noKeyInTime)), longestKeyWaitMs)
-  return Promise.race([asked, isLate]).finally(() => clearTimeout(timer))
 }
 
 /** Sends real requests to the public API, from this browser, with a key that lives as long as the page. */
 export function Console() {
   const sheet = useSheet()
   const { account } = useSession()
-  const key = useRef<HeldKey | null>(null)
   const isLeft = useRef(false)
   useEffect(() => {
     isLeft.current = false
@@ -98,17 +51,20 @@ export function Console() {
       isLeft.current = true
     }
   }, [])
+  const linked = useSearch({ from: '/owners/sheets/$slug/console' })
   const [asked, setAsked] = useState<Asked>({
-    method: 'GET',
-    row: '',
-    query: null,
+    method: linked.method && methods.includes(linked.method) ? linked.method : 'GET',
+    row: linked.row ?? '',
+    query: linked.query ?? null,
     body: exampleBody(sheet.columns),
   })
-  const needsRow = asked.method === 'PUT' || asked.method === 'DELETE'
-  const hasBody = asked.method === 'POST' || asked.method === 'PUT'
+  const isRead = asked.method === 'GET'
+  const needsRow = ['PUT', 'PATCH', 'DELETE'].includes(asked.method)
+  const hasBody = ['POST', 'PUT', 'PATCH'].includes(asked.method)
   const row = asked.method === 'POST' ? '' : asked.row
-  const query = asked.query ?? (asked.method === 'GET' && !row ? 'limit=10' : '')
-  const search = query.replace(/^\?/, '')
+  const query = asked.query ?? (row ? '' : 'limit=10')
+  // What filters a list is nothing for a write.
+  const search = isRead ? query.replace(/^\?/, '') : ''
   const path = `${sheet.paths.formA}${row ? `/${row}` : ''}${search ? `?${search}` : ''}`
 
   const request = useMutation({ mutationFn: sendRequest })
@@ -123,12 +79,13 @@ export function Console() {
               method: asked.method,
               path,
               body: hasBody ? asked.body : null,
-              key,
-              isLeft,
+              isLeft: () => isLeft.current,
+              sheetId: sheet.id,
+              asked: { ...asked, row },
             })
           }}
         >
-          <div className="grid grid-cols-[7rem_1fr] gap-x-3">
+          <div className="grid grid-cols-[8.5rem_1fr] gap-x-3">
             <SelectField
               label="Method"
               value={asked.method}
@@ -141,22 +98,24 @@ export function Console() {
             <TextField
               label="Row"
               inputMode="numeric"
-              placeholder={needsRow ? 'such as 2' : 'all rows'}
+              placeholder={needsRow ? 'e.g. 2' : 'all rows'}
               required={needsRow}
               disabled={asked.method === 'POST'}
               value={row}
               onChange={({ target }) => setAsked({ ...asked, row: target.value.replace(/\D/g, '') })}
             />
           </div>
-          <TextField
-            label="Query"
-            placeholder="price[gte]=10&sort=-price&limit=10"
-            autoComplete="off"
-            spellCheck={false}
-            className="font-mono"
-            value={query}
-            onChange={({ target }) => setAsked({ ...asked, query: target.value })}
-          />
+          {isRead && (
+            <TextField
+              label="Query"
+              placeholder="price[gte]=10&sort=-price&limit=10"
+              autoComplete="off"
+              spellCheck={false}
+              className="font-mono"
+              value={query}
+              onChange={({ target }) => setAsked({ ...asked, query: target.value })}
+            />
+          )}
           {hasBody && (
             <label className="mb-3 block">
               <span className="mb-1 block text-sm font-medium">Body</span>
@@ -169,31 +128,40 @@ export function Console() {
               />
             </label>
           )}
-          {asked.method !== 'GET' && (
+          {!isRead && (
             <p className="mb-3 rounded-md bg-warn-wash px-3 py-2 text-[13px] text-warn">
               {account.plan.writeApi
-                ? 'This changes the real spreadsheet.'
-                : 'Your plan is for reading, so the answer will be 403 write_api_not_enabled.'}
+                ? 'This will change your live spreadsheet.'
+                : 'Your plan is read-only, so this will return 403 write_api_not_enabled.'}
             </p>
           )}
           <p className="mb-3 font-mono text-[13px] break-all text-soft">
             {asked.method} {path}
           </p>
-          {asked.method !== 'GET' && (
+          {!isRead && (
             <p className="mb-3 font-mono text-[13px] text-soft">Idempotency-Key: a new one for each click</p>
           )}
           <Button type="submit" look="primary" isBusy={request.isPending}>
-            Send
+            {whatHappens(asked.method, row)}
           </Button>
           <FormError>{request.error?.message}</FormError>
         </form>
+        <ConsoleHistory sheetId={sheet.id} onChosen={setAsked} />
       </Card>
-      <Card title="Answer">
+      <Card title="Response">
         <div aria-live="polite">
           {request.data ? (
-            <AnswerView answer={request.data} />
+            <AnswerView
+              answer={request.data}
+              sent={`${request.variables?.method} ${request.variables?.path}`}
+              isOfEarlier={
+                request.variables?.method !== asked.method ||
+                request.variables.path !== path ||
+                (hasBody && request.variables.body !== asked.body)
+              }
+            />
           ) : (
-            <p className="py-10 text-center text-sm text-soft">Send a request to see what clients get.</p>
+            <p className="py-10 text-center text-sm text-soft">Send a request to see the response.</p>
           )}
         </div>
       </Card>
@@ -201,9 +169,16 @@ export function Console() {
   )
 }
 
-function AnswerView({ answer }: { answer: Answer }) {
+function AnswerView({ answer, sent, isOfEarlier }: { answer: Answer; sent: string; isOfEarlier: boolean }) {
+  const copying = useCopying(answer.body)
   return (
     <>
+      <p className="mb-2 text-[13px] break-all text-soft">
+        Sent: <code className="font-mono">{sent}</code>
+      </p>
+      {isOfEarlier && (
+        <p className="mb-2 text-[13px] text-warn">The request has changed since this was sent.</p>
+      )}
       <p className="mb-3 flex items-center gap-3 text-sm">
         <Badge tone={answer.status < 300 ? 'good' : answer.status < 500 ? 'warn' : 'bad'}>
           {answer.status} {answer.statusText}
@@ -221,14 +196,17 @@ function AnswerView({ answer }: { answer: Answer }) {
           ))}
         </dl>
       </details>
-      <ScrollBox
-        label="Body of the answer"
-        className="max-h-[28rem] rounded-lg border border-line bg-sunken p-4"
-      >
-        <pre className="font-mono text-[13px] leading-relaxed break-words whitespace-pre-wrap">
-          {answer.body}
-        </pre>
-      </ScrollBox>
+      <CopyFrame copying={copying} className="flex items-start gap-2 pl-0">
+        <ScrollBox label="Response body" className="max-h-[28rem] min-w-0 flex-1 py-[3px] pl-4">
+          <pre
+            ref={copying.shown as RefObject<HTMLPreElement | null>}
+            className="font-mono text-[13px] leading-relaxed break-words whitespace-pre-wrap"
+          >
+            {answer.body}
+          </pre>
+        </ScrollBox>
+        <CopyButton copying={copying} about="response" />
+      </CopyFrame>
     </>
   )
 }
@@ -243,16 +221,4 @@ function pretty(text: string): string {
   } catch {
     return text
   }
-}
-
-function exampleBody(columns: readonly { name: string; type: string }[]): string {
-  const row = Object.fromEntries(
-    columns
-      .slice(0, 6)
-      .map(({ name, type }) => [
-        name,
-        type.includes('number') ? 1 : type.includes('boolean') ? true : 'text',
-      ]),
-  )
-  return JSON.stringify(row, null, 2)
 }

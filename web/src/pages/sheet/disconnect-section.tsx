@@ -22,12 +22,12 @@ export function DisconnectSection({ sheet }: { sheet: SheetView }) {
       await navigate({ to: '/sheets' })
       queryClient.removeQueries({ queryKey: sheetQuery(slug).queryKey })
       await queryClient.invalidateQueries({ queryKey: sheetsQuery.queryKey })
-      toast(`${slug} is disconnected.`)
+      toast(`${slug} disconnected.`)
     },
   })
   return (
-    <Section title="Danger zone" about="There is no way back from here." isDangerous>
-      <p className="mb-4 text-sm text-soft">The spreadsheet itself is not touched; only its API ends.</p>
+    <Section id="disconnect" title="Danger zone" about="This can’t be undone." isDangerous>
+      <p className="mb-4 text-sm text-soft">Only the API is removed. Your spreadsheet isn’t changed.</p>
       <Button look="danger" onClick={() => setIsAsking(true)}>
         Disconnect this sheet
       </Button>
@@ -44,8 +44,8 @@ export function DisconnectSection({ sheet }: { sheet: SheetView }) {
         }}
       >
         <p>
-          Every request to <strong className="font-mono">{sheet.paths.formA}</strong> is answered with 404
-          from now on. Connecting it again gives it a new id. Keys made for this sheet alone are revoked.
+          Requests to <strong className="font-mono">{sheet.paths.formA}</strong> will return 404. If you
+          reconnect the sheet, it gets a new ID. Keys limited to this sheet will be revoked.
         </p>
       </ConfirmDialog>
     </Section>

@@ -1,19 +1,28 @@
 import { useQuery } from '@tanstack/react-query'
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useState } from 'react'
 import type { RecentRequest } from '../../../../src/dashboard/contract.ts'
 import { requestsQuery } from '../../queries.ts'
-import { ButtonLink } from '../../ui/button.tsx'
+import { Button, ButtonLink } from '../../ui/button.tsx'
 import { DataTable } from '../../ui/data-table.tsx'
+import { Dialog } from '../../ui/dialog.tsx'
+import { ListChoice } from '../../ui/list-tools.tsx'
 import { Badge, EmptyState, ErrorState, Skeleton } from '../../ui/states.tsx'
-import { Ago } from '../../ui/time.tsx'
+import { Ago, exactly } from '../../ui/time.tsx'
+import { filteredRequests, outcomes, type RequestsSearch } from './requests-search.ts'
 import { useSheet } from './sheet-query.ts'
 
-const cacheWords = { hit: 'from memory', miss: 'read anew', stale: 'read anew' }
+const cacheWords = { hit: 'cached', miss: 'fetched', stale: 'stale' }
 
 /** As they come in. */
-
 export function Requests() {
   const { slug } = useSheet()
   const requests = useQuery(requestsQuery(slug))
+  const search = useSearch({ from: '/owners/sheets/$slug/requests' })
+  const navigate = useNavigate({ from: '/sheets/$slug/requests' })
+  const change = (part: RequestsSearch) =>
+    void navigate({ search: (former) => ({ ...former, ...part }), replace: true, resetScroll: false })
+  const [opened, setOpened] = useState<RecentRequest | null>(null)
   if (requests.isPending) return <Skeleton lines={8} />
   if (requests.error && !requests.data)
     return <ErrorState error={requests.error} onRetry={() => requests.refetch()} />
@@ -27,41 +36,129 @@ export function Requests() {
           </ButtonLink>
         }
       >
-        The last hundred appear here as they come in.
+        The 100 most recent requests appear here live.
       </EmptyState>
     )
+  const found = filteredRequests(requests.data, search)
+  const methods = [...new Set(requests.data.map(({ method }) => method))].sort()
+  const keys = [...new Set(requests.data.map(({ keyName }) => keyName ?? ''))].sort()
   return (
-    <DataTable
-      caption="Recent requests, newest first"
-      rows={requests.data}
-      keyOf={({ atMs, method, durationMs }) => `${atMs} ${method} ${durationMs}`}
-      columns={[
-        { title: 'When', cell: ({ atMs }) => <Ago atMs={atMs} /> },
-        {
-          title: 'Request',
-          cell: ({ method, operation, keyName, cache }) => (
-            <>
-              {method} <span className="text-soft max-md:hidden">{operation.replaceAll('_', ' ')}</span>
-              <span className="block text-[13px] text-soft md:hidden">
-                {[keyName ?? 'no key', cache && cacheWords[cache]].filter(Boolean).join(', ')}
-              </span>
-            </>
-          ),
-        },
-        { title: 'Status', cell: (request) => <Status of={request} /> },
-        {
-          title: 'Time',
-          isNumber: true,
-          cell: ({ durationMs }) => `${durationMs < 10 ? durationMs.toFixed(1) : Math.round(durationMs)} ms`,
-        },
-        { title: 'Cache', cell: ({ cache }) => (cache ? cacheWords[cache] : ''), isOptional: true },
-        {
-          title: 'Key',
-          cell: ({ keyName }) => keyName ?? <span className="text-soft">none</span>,
-          isOptional: true,
-        },
-      ]}
-    />
+    <>
+      <div className="mb-4 flex flex-wrap gap-3">
+        <ListChoice
+          label="Status"
+          value={search.outcome ?? ''}
+          choices={[{ value: '', title: 'Any status' }, ...outcomes]}
+          onChange={(outcome) => change({ outcome: outcome || undefined })}
+        />
+        <ListChoice
+          label="Method"
+          value={search.method ?? ''}
+          choices={[{ value: '', title: 'Any method' }, ...methods.map((value) => ({ value, title: value }))]}
+          onChange={(method) => change({ method: method || undefined })}
+        />
+        <ListChoice
+          label="Key"
+          value={search.by ?? 'any'}
+          choices={[
+            { value: 'any', title: 'Any key' },
+            ...keys.map((value) => ({ value, title: value === '' ? 'No key' : value })),
+          ]}
+          onChange={(by) => change({ by: by === 'any' ? undefined : by })}
+        />
+        <Button
+          aria-pressed={search.exact === true}
+          onClick={() => change({ exact: search.exact ? undefined : true })}
+        >
+          {search.exact ? 'Show relative times' : 'Show exact times'}
+        </Button>
+      </div>
+      {found.length === 0 ? (
+        <p className="rounded-xl border border-dashed border-line-strong py-10 text-center text-sm text-soft">
+          None of the last {requests.data.length} requests match.
+        </p>
+      ) : (
+        <DataTable
+          caption="Recent requests, newest first"
+          isDense
+          rows={found}
+          keyOf={({ atMs, method, durationMs }) => `${atMs} ${method} ${durationMs}`}
+          columns={[
+            {
+              title: 'When',
+              cell: (request) => (
+                <button
+                  type="button"
+                  onClick={() => setOpened(request)}
+                  className="rounded-sm text-left text-accent underline underline-offset-2"
+                >
+                  {search.exact ? exactly(request.atMs) : <Ago atMs={request.atMs} />}
+                  <span className="sr-only">: details</span>
+                </button>
+              ),
+            },
+            {
+              title: 'Request',
+              cell: ({ method, operation, keyName, cache }) => (
+                <>
+                  {method} <span className="text-soft max-md:hidden">{operation.replaceAll('_', ' ')}</span>
+                  <span className="block text-[13px] text-soft md:hidden">
+                    {[keyName ?? 'no key', cache && cacheWords[cache]].filter(Boolean).join(', ')}
+                  </span>
+                </>
+              ),
+            },
+            { title: 'Status', cell: (request) => <Status of={request} /> },
+            { title: 'Time', isNumber: true, cell: ({ durationMs }) => inMs(durationMs) },
+            { title: 'Cache', cell: ({ cache }) => (cache ? cacheWords[cache] : ''), isOptional: true },
+            {
+              title: 'Key',
+              cell: ({ keyName }) => keyName ?? <span className="text-soft">none</span>,
+              isOptional: true,
+            },
+          ]}
+        />
+      )}
+      <Dialog title="Request" isOpen={opened !== null} isSide onClose={() => setOpened(null)}>
+        {opened && <Details of={opened} slug={slug} />}
+        <div className="mt-5 flex justify-end">
+          <Button onClick={() => setOpened(null)}>Close</Button>
+        </div>
+      </Dialog>
+    </>
+  )
+}
+
+function Details({ of: request, slug }: { of: RecentRequest; slug: string }) {
+  const { atMs, method, operation, status, code, durationMs, cache, keyName } = request
+  const facts: [string, string][] = [
+    ['Time', exactly(atMs)],
+    ['Method', method],
+    ['Operation', operation.replaceAll('_', ' ')],
+    ['Status', String(status)],
+    ['Error code', code ?? '–'],
+    ['Duration', inMs(durationMs)],
+    ['Cache', cache ? cacheWords[cache] : '–'],
+    ['Key', keyName ?? 'none'],
+  ]
+  return (
+    <>
+      <dl className="mb-5 grid grid-cols-[8rem_1fr] gap-y-2 text-sm">
+        {facts.map(([name, value]) => (
+          <div key={name} className="contents">
+            <dt className="text-soft">{name}</dt>
+            <dd className="wrap-anywhere">{value}</dd>
+          </div>
+        ))}
+      </dl>
+      <p className="mb-4 text-[13px] text-soft">
+        URLs and bodies aren’t logged, so the console opens with the method alone. Nothing is sent until you
+        press the button.
+      </p>
+      <ButtonLink to="/sheets/$slug/console" params={{ slug }} search={{ method }}>
+        Open in console
+      </ButtonLink>
+    </>
   )
 }
 
@@ -72,4 +169,8 @@ function Status({ of: { status, code } }: { of: RecentRequest }) {
       {code && <code className="font-mono text-xs text-soft">{code}</code>}
     </span>
   )
+}
+
+function inMs(durationMs: number): string {
+  return `${durationMs < 10 ? durationMs.toFixed(1) : Math.round(durationMs)} ms`
 }

@@ -1,35 +1,40 @@
 import { type FormEvent, useState } from 'react'
-import { type FilterOperator, offeredOperators } from '../../../../src/sheets/rows/query/operators.ts'
+import type { ColumnView } from '../../../../src/dashboard/contract.ts'
+import {
+  type FilterOperator,
+  offeredOperators,
+  operatorTable,
+} from '../../../../src/sheets/rows/query/operators.ts'
 import { Button } from '../../ui/button.tsx'
 import { SelectField, TextField } from '../../ui/field.tsx'
-
-export interface RowFilter {
-  column: string
-  /** As in the public API: `price[gte]=10`. */
-  operator: FilterOperator
-  value: string
-}
+import type { RowFilter } from './rows-search.ts'
 
 const wordsFor = new Map(offeredOperators.map(({ operator, words }) => [operator, words]))
 
 /** The same filters that clients have; all of them must hold. */
 export function RowFilters({
   columns,
+  names,
   filters,
   onChange,
 }: {
-  columns: readonly string[]
+  columns: readonly ColumnView[]
+  names: readonly string[]
   filters: readonly RowFilter[]
   onChange(filters: readonly RowFilter[]): void
 }) {
   const [chosen, setChosen] = useState('')
-  const column = columns.includes(chosen) ? chosen : (columns[0] ?? '')
+  const column = names.includes(chosen) ? chosen : (names[0] ?? '')
   const [operator, setOperator] = useState<FilterOperator>('eq')
   const [value, setValue] = useState('')
+  const { takes, compares } = operatorTable[operator]
+  const type = columns.find(({ name }) => name === column)?.type ?? ''
+  const isHopeless =
+    value !== '' && compares === 'order' && /^number(?: \| null)?$/.test(type) && Number.isNaN(Number(value))
   function add(event: FormEvent) {
     event.preventDefault()
-    if (value === '') return
-    onChange([...filters, { column, operator, value }])
+    if (value === '' && takes !== 'boolean') return
+    onChange([...filters, { column, operator, value: takes === 'boolean' ? 'true' : value }])
     setValue('')
   }
   return (
@@ -39,12 +44,12 @@ export function RowFilters({
         className="grid grid-cols-2 items-end gap-x-3 sm:grid-cols-[minmax(0,1fr)_10rem_minmax(0,1fr)_auto]"
       >
         <SelectField label="Filter by" value={column} onChange={({ target }) => setChosen(target.value)}>
-          {columns.map((name) => (
+          {names.map((name) => (
             <option key={name}>{name}</option>
           ))}
         </SelectField>
         <SelectField
-          label="How"
+          label="Condition"
           value={operator}
           onChange={({ target }) => setOperator(target.value as FilterOperator)}
         >
@@ -54,13 +59,21 @@ export function RowFilters({
             </option>
           ))}
         </SelectField>
-        <TextField label="Value" value={value} onChange={({ target }) => setValue(target.value)} />
+        <TextField
+          label={takes === 'list' ? 'Values, comma-separated' : 'Value'}
+          disabled={takes === 'boolean'}
+          value={takes === 'boolean' ? '' : value}
+          onChange={({ target }) => setValue(target.value)}
+        />
         <Button type="submit" className="mb-4">
           Add filter
         </Button>
       </form>
+      <p role="status" className="-mt-2 mb-3 text-[13px] text-warn empty:hidden">
+        {isHopeless && `“${column}” holds numbers, so “${value}” won’t match any row.`}
+      </p>
       {filters.length > 0 && (
-        <ul className="mb-4 flex flex-wrap gap-2">
+        <ul className="mb-4 flex flex-wrap items-center gap-2">
           {filters.map((filter, at) => (
             <li key={`${filter.column} ${filter.operator} ${filter.value}`}>
               <button
@@ -68,12 +81,22 @@ export function RowFilters({
                 onClick={() => onChange(filters.toSpliced(at, 1))}
                 className="flex items-center gap-2 rounded-full bg-accent-wash px-3 py-1 text-[13px] text-accent"
               >
-                {filter.column} {wordsFor.get(filter.operator)} {filter.value}
+                {filter.column} {wordsFor.get(filter.operator)}{' '}
+                {operatorTable[filter.operator].takes !== 'boolean' && filter.value}
                 <span aria-hidden="true">×</span>
                 <span className="sr-only">(remove)</span>
               </button>
             </li>
           ))}
+          <li>
+            <button
+              type="button"
+              onClick={() => onChange([])}
+              className="text-[13px] text-soft underline underline-offset-2 hover:text-ink"
+            >
+              Clear filters
+            </button>
+          </li>
         </ul>
       )}
     </>

@@ -1,14 +1,14 @@
 import { useQuery } from '@tanstack/react-query'
-import { Link, Outlet, useParams } from '@tanstack/react-router'
+import { Link, Outlet, useParams, useRouterState } from '@tanstack/react-router'
 import { Fragment } from 'react'
 import { Refused } from '../../api.ts'
 import { sheetQuery } from '../../queries.ts'
 import { useTitle } from '../../shell/use-title.ts'
-import { useSources } from '../../sources.ts'
 import { ButtonLink } from '../../ui/button.tsx'
 import { EmptyState, ErrorState, PageHeader, Skeleton } from '../../ui/states.tsx'
 import { AccessBadge } from '../sheets/sheet-access.tsx'
 import { SheetStateBadge } from '../sheets/sheet-state.tsx'
+import { StateBanner } from './state-banner.tsx'
 
 const tabs = [
   { to: '/sheets/$slug', label: 'Overview' },
@@ -20,9 +20,10 @@ const tabs = [
 
 export function SheetPage() {
   const { slug } = useParams({ from: '/owners/sheets/$slug' })
-  useTitle(slug)
+  const place = useRouterState({ select: ({ matches }) => matches.at(-1)?.fullPath })
+  const part = tabs.find(({ to }) => to === place)
+  useTitle(part ? `${part.label} · ${slug}` : slug)
   const sheet = useQuery(sheetQuery(slug))
-  const { nameOf } = useSources()
   if (sheet.error instanceof Refused && sheet.error.status === 404) return <NoSuchSheet slug={slug} />
   return (
     <>
@@ -43,21 +44,7 @@ export function SheetPage() {
           ' '
         )}
       </PageHeader>
-      {sheet.data?.state === 'needs_reconnect' && (
-        <div
-          role="alert"
-          className="mb-5 flex flex-wrap items-center justify-between gap-3 rounded-lg bg-warn-wash px-4 py-3 text-sm text-warn"
-        >
-          {nameOf(sheet.data.provider)} no longer accepts your permission, so clients get 503 token_expired.
-          Reconnect and everything goes on.
-          <ButtonLink to="/settings">Reconnect {nameOf(sheet.data.provider)}</ButtonLink>
-        </div>
-      )}
-      {sheet.data?.state === 'broken' && (
-        <p role="alert" className="mb-5 rounded-lg bg-bad-wash px-4 py-3 text-sm text-bad">
-          This sheet cannot be read at the moment: {sheet.data.stateReason}
-        </p>
-      )}
+      {sheet.data && <StateBanner sheet={sheet.data} />}
       <nav
         aria-label="Parts of this sheet"
         className="mb-6 [scrollbar-width:none] overflow-x-auto border-b border-line"
@@ -95,14 +82,14 @@ function NoSuchSheet({ slug }: { slug: string }) {
     <>
       <PageHeader title={slug} />
       <EmptyState
-        title="There is no sheet at this address"
+        title="Sheet not found"
         action={
           <ButtonLink look="primary" to="/sheets">
             See your sheets
           </ButtonLink>
         }
       >
-        It may have been disconnected, or have another address by now.
+        It may have been disconnected or renamed.
       </EmptyState>
     </>
   )

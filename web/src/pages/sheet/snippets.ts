@@ -1,13 +1,27 @@
 import type { SheetView } from '../../../../src/dashboard/contract.ts'
 
+export interface Snippet {
+  name: string
+  code: string
+}
+
 /** Ready to paste; `YOUR_API_KEY` is the only thing to fill in. */
-export function snippetsFor(sheet: SheetView, baseUrl: string): { name: string; code: string }[] {
-  const url = `${baseUrl}${sheet.paths.formA}`
-  const type = typeName(sheet.slug)
+export function snippetsFor(sheet: SheetView, baseUrl: string): Snippet[] {
+  const requests = requestSnippets(`${baseUrl}${sheet.paths.formA}`, 'YOUR_API_KEY')
+  // Of a sheet that was not read yet, nobody knows the columns.
+  if (sheet.columns.length === 0) return requests
+  const columns = sheet.columns.map(({ name, type: cell }) => `  ${propertyName(name)}: ${cell}`)
+  return [
+    ...requests,
+    { name: 'TypeScript', code: `interface ${typeName(sheet.slug)} {\n${columns.join('\n')}\n}` },
+  ]
+}
+
+export function requestSnippets(url: string, key: string): Snippet[] {
   return [
     {
       name: 'curl',
-      code: `curl -H 'Authorization: Bearer YOUR_API_KEY' \\\n  '${url}?limit=10'`,
+      code: `curl -H 'Authorization: Bearer ${key}' \\\n  '${url}?limit=10'`,
     },
     {
       name: 'fetch',
@@ -28,10 +42,6 @@ response = requests.get(
 )
 response.raise_for_status()
 rows = response.json()`,
-    },
-    {
-      name: 'TypeScript',
-      code: `interface ${type} {\n${sheet.columns.map(({ name, type: cell }) => `  ${propertyName(name)}: ${cell}`).join('\n')}\n}`,
     },
   ]
 }

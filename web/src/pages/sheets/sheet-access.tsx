@@ -19,13 +19,17 @@ export function AccessChoices({
 }) {
   return (
     <Choices<SheetAccess>
-      legend="Who may read"
+      legend="Who can read"
       name="access"
       value={value}
       onChange={onChange}
       choices={[
-        { value: 'private', title: 'With a key', description: 'Every request needs one.' },
-        { value: 'public-read', title: 'Everybody', description: 'Reading needs no key; writing does.' },
+        { value: 'private', title: 'Anyone with a key', description: 'Every request needs an API key.' },
+        {
+          value: 'public-read',
+          title: 'Anyone',
+          description: 'Reading doesn’t need a key. Writing still does.',
+        },
       ]}
     />
   )
@@ -35,5 +39,5 @@ export function AccessChoices({
 export function whatBecomesPublic(rowCount: number | null): string {
   const rows =
     rowCount === 1 ? 'its only row' : rowCount ? `all ${shownNumber(rowCount)} rows` : 'all of its rows'
-  return `Anyone with the address can read ${rows} without a key, and rows that are added later too.`
+  return `Anyone with the URL can read ${rows} without a key, including rows added later.`
 }

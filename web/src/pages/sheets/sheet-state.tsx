@@ -4,8 +4,8 @@ import { Badge } from '../../ui/states.tsx'
 const looks: Record<SheetState, { tone: 'good' | 'warn' | 'bad' | 'plain'; text: string }> = {
   live: { tone: 'good', text: 'Live' },
   paused: { tone: 'warn', text: 'Paused' },
-  needs_reconnect: { tone: 'warn', text: 'Needs reconnect' },
-  broken: { tone: 'bad', text: 'Cannot be read' },
+  needs_reconnect: { tone: 'warn', text: 'Reconnect needed' },
+  broken: { tone: 'bad', text: 'Unreadable' },
 }
 
 export function SheetStateBadge({ state }: { state: SheetState }) {

@@ -1,21 +1,32 @@
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
+import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import type { SheetSummary } from '../../../../src/dashboard/contract.ts'
 import { sheetsQuery } from '../../queries.ts'
 import { useTitle } from '../../shell/use-title.ts'
 import { useSources } from '../../sources.ts'
-import { ButtonLink } from '../../ui/button.tsx'
+import { Button, ButtonLink } from '../../ui/button.tsx'
 import { DataTable } from '../../ui/data-table.tsx'
+import { ListChoice, ListTools, useFirst } from '../../ui/list-tools.tsx'
 import { shownNumber } from '../../ui/number.ts'
 import { EmptyState, ErrorState, PageHeader, Skeleton } from '../../ui/states.tsx'
 import { Ago } from '../../ui/time.tsx'
 import { AccessBadge } from './sheet-access.tsx'
+import { listed, type SheetsSearch, sheetFilters, sheetSorts } from './sheet-list.ts'
 import { SheetStateBadge } from './sheet-state.tsx'
 
 export function SheetsPage() {
   useTitle('Sheets')
-  const { connectableNames } = useSources()
+  const { offered } = useSources()
   const sheets = useQuery(sheetsQuery)
+  const search = useSearch({ from: '/owners/sheets' })
+  const navigate = useNavigate({ from: '/sheets' })
+  const change = (part: SheetsSearch) =>
+    void navigate({ search: (former) => ({ ...former, ...part }), replace: true, resetScroll: false })
+  const found = listed(sheets.data ?? [], search)
+  const { shown, more } = useFirst(found)
+  const homes = offered.map(({ connection, title }) =>
+    connection ? `connect a spreadsheet from ${title}` : 'upload a file',
+  )
   const connect = (
     <ButtonLink look="primary" to="/connect">
       Connect a sheet
@@ -24,31 +35,59 @@ export function SheetsPage() {
   return (
     <>
       <PageHeader title="Sheets" action={sheets.data?.length !== 0 && connect}>
-        Each connected sheet is an API of its own.
+        Each connected sheet has its own API.
       </PageHeader>
       {sheets.isPending && <Skeleton lines={6} />}
       {sheets.error && !sheets.data && <ErrorState error={sheets.error} onRetry={() => sheets.refetch()} />}
       {sheets.data?.length === 0 && (
-        <EmptyState title="No sheet yet" action={connect}>
-          Take a {connectableNames('or')} spreadsheet or a file, look at its rows as JSON, and give it an
-          address.
+        <EmptyState title="No sheets yet" action={connect}>
+          {asSentence(homes.join(' or '))}, preview it as JSON, and choose a URL.
         </EmptyState>
       )}
       {sheets.data && sheets.data.length > 0 && (
+        <ListTools
+          label="Find a sheet"
+          value={search.q ?? ''}
+          onChange={(q) => change({ q: q || undefined })}
+        >
+          <ListChoice
+            label="Show"
+            value={search.show ?? 'all'}
+            choices={sheetFilters}
+            onChange={(show) => change({ show: show === 'all' ? undefined : show })}
+          />
+          <ListChoice
+            label="Sort"
+            value={search.sort ?? 'attention'}
+            choices={sheetSorts}
+            onChange={(sort) => change({ sort: sort === 'attention' ? undefined : sort })}
+          />
+        </ListTools>
+      )}
+      {sheets.data && sheets.data.length > 0 && found.length === 0 && (
+        <EmptyState
+          title="No sheets match"
+          action={<Button onClick={() => change({ q: undefined, show: undefined })}>Clear filters</Button>}
+        >
+          None of your {shownNumber(sheets.data.length)} sheets is like this.
+        </EmptyState>
+      )}
+      {found.length > 0 && (
         <DataTable
           caption="Connected sheets"
-          rows={sheets.data}
+          isDense={found.length > 10}
+          rows={shown}
           keyOf={({ id }) => id}
           columns={[
             { title: 'Sheet', cell: (sheet) => <Name of={sheet} /> },
-            { title: 'State', cell: (sheet) => <State of={sheet} /> },
+            { title: 'Status', cell: (sheet) => <State of={sheet} /> },
             {
               title: 'Last request',
               cell: ({ lastRequestAtMs }) => <Ago atMs={lastRequestAtMs} />,
               isOptional: true,
             },
             {
-              title: 'This month, errors too',
+              title: 'Requests this month',
               isNumber: true,
               isOptional: true,
               cell: ({ requestsThisMonth }) => shownNumber(requestsThisMonth),
@@ -56,8 +95,13 @@ export function SheetsPage() {
           ]}
         />
       )}
+      {more}
     </>
   )
+}
+
+function asSentence(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1)
 }
 
 function Name({ of: sheet }: { of: SheetSummary }) {

@@ -8,8 +8,8 @@ export function ConfirmedPage() {
   // Browsers let a page close only the tabs that a script opened; elsewhere the sentence stands.
   useEffect(() => window.close(), [])
   return (
-    <Entrance title="It is you">
-      <p className="text-sm text-soft">Close this tab, and go on where you were.</p>
+    <Entrance title="You’re confirmed">
+      <p className="text-sm text-soft">You can close this tab.</p>
     </Entrance>
   )
 }

@@ -1,6 +1,7 @@
 import { useSearch } from '@tanstack/react-router'
+import { Refused } from '../../api.ts'
 import { useTitle } from '../../shell/use-title.ts'
-import { Button } from '../../ui/button.tsx'
+import { Button, ButtonLink } from '../../ui/button.tsx'
 import { FormError } from '../../ui/field.tsx'
 import { Entrance } from './entrance.tsx'
 import { useEntering } from './use-entering.ts'
@@ -13,18 +14,22 @@ export function SignInLinkPage() {
   return (
     <Entrance
       title="Welcome to Rowport"
-      below={
-        <p>The link works once. Set a password in Settings afterwards, and you need no link the next time.</p>
-      }
+      below={<p>This link works once. Set a password in Settings so you won’t need a link next time.</p>}
     >
-      <Button
-        look="primary"
-        className="h-10 w-full"
-        isBusy={entering.isPending}
-        onClick={() => entering.mutate({ verb: 'POST /sign-in-link', input: { token } })}
-      >
-        Sign in
-      </Button>
+      {entering.error instanceof Refused && entering.error.status === 400 ? (
+        <ButtonLink look="primary" to="/sign-in">
+          Go to sign in
+        </ButtonLink>
+      ) : (
+        <Button
+          look="primary"
+          className="h-10 w-full"
+          isBusy={entering.isPending}
+          onClick={() => entering.mutate({ verb: 'POST /sign-in-link', input: { token } })}
+        >
+          Sign in
+        </Button>
+      )}
       <FormError>{entering.error?.message}</FormError>
     </Entrance>
   )

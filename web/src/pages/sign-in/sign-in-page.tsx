@@ -9,13 +9,13 @@ import { Entrance, EntranceForm, linkLook } from './entrance.tsx'
 import { useEntering } from './use-entering.ts'
 
 const problems: Record<string, string> = {
-  google_denied: 'Google was not allowed to tell us who you are. Try again, or use your password.',
-  google_failed: 'Signing in with Google did not work. Try again in a moment.',
-  google_unknown: 'No Rowport account belongs to this Google account. Sign up first.',
+  google_denied: 'Google sign-in was canceled. Try again, or use your password.',
+  google_failed: 'Google sign-in didn’t work. Try again in a moment.',
+  google_unknown: 'There’s no Rowport account for this Google account yet. Sign up first.',
   google_has_password:
-    'This e-mail address signs in with a password here. Sign in with it; whoever has forgotten theirs asks for a sign-in link.',
+    'This email uses a password. Sign in with it, or ask your administrator for a sign-in link.',
   too_often: 'Too many attempts from your network. Try again in a minute.',
-  link_used: 'That sign-in link was used already or is too old. Ask for a new one.',
+  link_used: 'That sign-in link has already been used or has expired. Ask for a new one.',
 }
 
 export function SignInPage() {
@@ -38,7 +38,7 @@ export function SignInPage() {
                 </Link>
               </p>
             )}
-            <p>Forgot your password? Ask whoever runs this Rowport for a sign-in link.</p>
+            <p>Forgot your password? Ask your administrator for a sign-in link.</p>
           </>
         )
       }
@@ -55,7 +55,7 @@ export function SignInPage() {
         onSubmit={() => entering.mutate({ verb: 'POST /sign-in', input })}
       >
         <TextField
-          label="E-mail"
+          label="Email"
           type="email"
           autoComplete="username"
           required

@@ -20,7 +20,7 @@ export function SignUpPage() {
       title="Create your account"
       below={
         <p>
-          Have one already?{' '}
+          Already have an account?{' '}
           <Link to="/sign-in" className={linkLook}>
             Sign in
           </Link>
@@ -35,7 +35,7 @@ export function SignUpPage() {
         onSubmit={() => entering.mutate({ verb: 'POST /sign-up', input })}
       >
         <TextField
-          label="E-mail"
+          label="Email"
           type="email"
           autoComplete="username"
           required
@@ -57,13 +57,13 @@ export function SignUpPage() {
           onChange={({ target }) => setInput({ ...input, password: target.value })}
         />
         <TextField
-          label="Account address"
+          label="Account URL name"
           required
           autoComplete="off"
           spellCheck={false}
           value={input.slug}
           error={errorOf('slug')}
-          hint={`Part of your API's address: /api/sheets/${input.slug || 'you'}/…`}
+          hint={`Part of your API’s URL: /api/sheets/${input.slug || 'you'}/…`}
           onChange={({ target }) => {
             setIsSlugOwn(true)
             setInput({ ...input, slug: target.value })

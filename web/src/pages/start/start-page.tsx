@@ -9,109 +9,119 @@ import { ButtonLink } from '../../ui/button.tsx'
 import { CodeBlock } from '../../ui/copy.tsx'
 import { ErrorState, PageHeader, Skeleton } from '../../ui/states.tsx'
 import { Ago } from '../../ui/time.tsx'
+import { Attention, Home } from './home.tsx'
 
-/** What to do next, as a list that ticks itself off. */
+/** What to do next, as a list that ticks itself off; once that is done, what there is to know. */
 export function StartPage() {
-  useTitle('Start')
+  useTitle('Home')
   const { account, server } = useSession()
   const start = useQuery(startQuery)
+  const isSetUp = start.data !== undefined && currentStep(start.data) === -1
   return (
     <>
       <PageHeader title={`Welcome, ${account.slug}`}>
-        A spreadsheet behind a JSON API, in four steps.
+        {isSetUp ? 'Your sheets at a glance.' : 'Turn a spreadsheet into a JSON API in four steps.'}
       </PageHeader>
       {start.error && !start.data && <ErrorState error={start.error} onRetry={() => start.refetch()} />}
       {start.isPending && <Skeleton lines={8} />}
-      {start.data && <Checklist view={start.data} server={server} />}
+      {start.data && start.data.problems > 0 && <Attention />}
+      {isSetUp && <Home />}
+      {start.data &&
+        (isSetUp ? (
+          <details className="mt-6">
+            <summary className="rounded-md text-sm text-soft">Setup: all four steps done</summary>
+            <div className="mt-3">
+              <Checklist view={start.data} server={server} />
+            </div>
+          </details>
+        ) : (
+          <Checklist view={start.data} server={server} />
+        ))}
     </>
   )
+}
+
+function stepsOf(view: StartView): boolean[] {
+  return [view.isConnected || view.sheets > 0, view.sheets > 0, view.keys > 0, view.firstRequestAtMs !== null]
+}
+
+/** -1 when all are done. */
+function currentStep(view: StartView): number {
+  return stepsOf(view).indexOf(false)
 }
 
 function Checklist({ view, server: { baseUrl, hasFiles } }: { view: StartView; server: ServerView }) {
   const hasSource = view.isConnected || view.sheets > 0
   // The first that can be connected stands for all: the next page offers the others.
   const home = useSources().connectable.find(({ isOffered }) => isOffered)
-  const steps = [hasSource, view.sheets > 0, view.keys > 0, view.firstRequestAtMs !== null]
-  const current = steps.indexOf(false)
+  const current = currentStep(view)
   return (
-    <>
-      <ol className="overflow-hidden rounded-xl border border-line bg-raised">
-        <Step
-          number={1}
-          isDone={hasSource}
-          isCurrent={current === 0}
-          title={home ? `Connect ${home.name}, or take a file` : 'Choose a file'}
-          action={
-            <ButtonLink look="primary" to="/connect">
-              {home ? `Connect ${home.name}` : 'Choose a file'}
-            </ButtonLink>
-          }
-        >
-          {home && `A ${home.name} spreadsheet stays where it is, and everybody goes on editing it there. `}
-          {hasFiles && 'Of a file, Rowport keeps a copy; later changes to your own file do not arrive here.'}
-        </Step>
-        <Step
-          number={2}
-          isDone={view.sheets > 0}
-          isCurrent={current === 1}
-          title="Connect a sheet"
-          action={
-            <ButtonLink look="primary" to="/connect">
-              Connect a sheet
-            </ButtonLink>
-          }
-        >
-          {view.sheets > 0
-            ? `${view.sheets} connected.`
-            : 'Row 1 gives the names of the fields; every row below is a record.'}
-        </Step>
-        <Step
-          number={3}
-          isDone={view.keys > 0}
-          isCurrent={current === 2}
-          title="Make an API key"
-          action={
-            <ButtonLink look="primary" to="/keys">
-              Make a key
-            </ButtonLink>
-          }
-        >
-          {view.keys > 0
-            ? `${view.keys} active.`
-            : 'Who holds the key may read your sheets, and write if you allow it.'}
-        </Step>
-        <Step
-          number={4}
-          isDone={view.firstRequestAtMs !== null}
-          isCurrent={current === 3}
-          title={view.firstRequestAtMs === null ? 'Send the first request' : 'First request seen'}
-        >
-          {view.firstRequestAtMs === null ? (
-            'This step ticks itself off as soon as the request arrives.'
-          ) : (
-            <Ago atMs={view.firstRequestAtMs} />
-          )}
-          {view.tryPath && view.firstRequestAtMs === null && (
-            <div className="mt-3">
-              <CodeBlock
-                label="The first request, for a terminal"
-                code={`curl -H 'Authorization: Bearer YOUR_API_KEY' \\\n  ${baseUrl}${view.tryPath}`}
-              />
-            </div>
-          )}
-        </Step>
-      </ol>
-      {current === -1 && (
-        <div className="mt-5 flex flex-wrap items-center gap-x-4 gap-y-3 text-sm text-soft">
-          All done. From here:
-          <span className="flex flex-wrap gap-2">
-            <ButtonLink to="/sheets">Your sheets</ButtonLink>
-            <ButtonLink to="/usage">What is asked for</ButtonLink>
-            <ButtonLink to="/docs">The reference</ButtonLink>
-          </span>
-        </div>
-      )}
-    </>
+    <ol className="overflow-hidden rounded-xl border border-line bg-raised">
+      <Step
+        number={1}
+        isDone={hasSource}
+        isCurrent={current === 0}
+        title={home ? `Connect ${home.title} or upload a file` : 'Upload a file'}
+        action={
+          <ButtonLink look="primary" to="/connect">
+            {home ? `Connect ${home.name}` : 'Upload a file'}
+          </ButtonLink>
+        }
+      >
+        {home && `Your spreadsheet stays in ${home.title}, and everyone can keep editing it there. `}
+        {hasFiles && 'Rowport stores a copy of an uploaded file. Changes to your original aren’t synced.'}
+      </Step>
+      <Step
+        number={2}
+        isDone={view.sheets > 0}
+        isCurrent={current === 1}
+        title="Connect a sheet"
+        action={
+          <ButtonLink look="primary" to="/connect">
+            Connect a sheet
+          </ButtonLink>
+        }
+      >
+        {view.sheets > 0
+          ? `${view.sheets} ${view.sheets === 1 ? 'sheet' : 'sheets'} connected`
+          : 'Row 1 holds the field names. Each row below is a record.'}
+      </Step>
+      <Step
+        number={3}
+        isDone={view.keys > 0}
+        isCurrent={current === 2}
+        title="Create an API key"
+        action={
+          <ButtonLink look="primary" to="/keys">
+            Create key
+          </ButtonLink>
+        }
+      >
+        {view.keys > 0
+          ? `${view.keys} active ${view.keys === 1 ? 'key' : 'keys'}`
+          : 'Anyone with the key can read your sheets, and write to them if you allow it.'}
+      </Step>
+      <Step
+        number={4}
+        isDone={view.firstRequestAtMs !== null}
+        isCurrent={current === 3}
+        title={view.firstRequestAtMs === null ? 'Send your first request' : 'First request received'}
+      >
+        {view.firstRequestAtMs === null ? (
+          'We’ll check this off when your first request arrives.'
+        ) : (
+          <Ago atMs={view.firstRequestAtMs} />
+        )}
+        {view.tryPath && view.firstRequestAtMs === null && (
+          <div className="mt-3">
+            <CodeBlock
+              label="The first request, for a terminal"
+              code={`curl -H 'Authorization: Bearer YOUR_API_KEY' \\\n  ${baseUrl}${view.tryPath}`}
+            />
+          </div>
+        )}
+      </Step>
+    </ol>
   )
 }
 

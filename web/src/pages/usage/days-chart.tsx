@@ -33,7 +33,7 @@ export function DaysChart({ days }: { days: readonly UsageDay[] }) {
       </svg>
       {busiest === 0 && (
         <p className="absolute inset-x-0 top-0 flex h-40 items-center justify-center text-sm text-soft">
-          No requests in these days.
+          No requests in this period.
         </p>
       )}
       <div className="mt-1 flex justify-between text-xs text-soft tabular-nums" aria-hidden="true">
@@ -51,7 +51,7 @@ export function DaysChart({ days }: { days: readonly UsageDay[] }) {
       </figcaption>
       <div className="sr-only">
         <table>
-          <caption>Requests a day</caption>
+          <caption>Requests per day</caption>
           <thead>
             <tr>
               <th scope="col">Day</th>

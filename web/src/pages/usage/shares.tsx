@@ -8,8 +8,8 @@ import { Badge, Card, ErrorState, Skeleton } from '../../ui/states.tsx'
 const labels: Record<ShareView['share'], string> = {
   sheets: 'Sheets',
   upload_files: 'Uploaded files',
-  upload_mb: 'Space of uploaded files, MB',
-  journal_mb: 'Answers kept for Idempotency-Keys, MB',
+  upload_mb: 'Size of uploaded files (MB)',
+  journal_mb: 'Responses kept for Idempotency-Keys (MB)',
   sessions: 'Signed-in browsers',
 }
 
@@ -17,7 +17,7 @@ const labels: Record<ShareView['share'], string> = {
 export function Shares() {
   const shares = useQuery(sharesQuery)
   return (
-    <Card title="What your account holds">
+    <Card title="Account storage">
       {shares.isPending && <Skeleton lines={8} />}
       {shares.error && !shares.data && <ErrorState error={shares.error} onRetry={() => shares.refetch()} />}
       {shares.data && (

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useNavigate, useSearch } from '@tanstack/react-router'
 import type { UsageView } from '../../../../src/dashboard/contract.ts'
 import { keysQuery, sheetsQuery, usageQuery } from '../../queries.ts'
 import { useTitle } from '../../shell/use-title.ts'
@@ -12,16 +12,20 @@ import { Card, ErrorState, PageHeader, Skeleton } from '../../ui/states.tsx'
 import { dateOf } from '../../ui/time.tsx'
 import { DaysChart } from './days-chart.tsx'
 import { Shares } from './shares.tsx'
+import type { UsageSearch } from './usage-search.ts'
 
 export function UsagePage() {
   useTitle('Usage')
-  const [filter, setFilter] = useState({ days: '30', sheet: '', key: '' })
+  const { days = '30', sheet = '', key = '' } = useSearch({ from: '/owners/usage' })
+  const filter = { days, sheet, key }
+  const navigate = useNavigate({ from: '/usage' })
+  const setFilter = (search: UsageSearch) => void navigate({ search, replace: true, resetScroll: false })
   const sheets = useQuery(sheetsQuery)
   const keys = useQuery(keysQuery)
   const usage = useQuery(usageQuery(filter))
   return (
     <>
-      <PageHeader title="Usage">What clients asked for, and how they were served.</PageHeader>
+      <PageHeader title="Usage">Requests, errors and performance.</PageHeader>
       <div className="grid grid-cols-1 gap-x-4 sm:grid-cols-3">
         <SelectField
           label="Time"
@@ -67,18 +71,18 @@ function Figures({ usage }: { usage: UsageView }) {
   return (
     <div className="space-y-6">
       <Quota month={month} />
-      <Card title="Requests a day">
+      <Card title="Requests per day">
         <DaysChart days={usage.days} />
       </Card>
       <dl className="grid grid-cols-2 gap-4 lg:grid-cols-4">
-        <Fact name="From memory">
-          {usage.cacheHitShare === null ? '–' : `${(usage.cacheHitShare * 100).toFixed(1)} %`}
+        <Fact name="Cache hit rate">
+          {usage.cacheHitShare === null ? '–' : `${(usage.cacheHitShare * 100).toFixed(1)}%`}
         </Fact>
-        <Fact name="Provider calls saved / made">
+        <Fact name="Upstream calls saved / made">
           {shownNumber(usage.providerCallsSaved)} / {shownNumber(usage.providerCalls)}
         </Fact>
-        <Fact name="Refused by the rate limit">{shownNumber(usage.rateLimited)}</Fact>
-        <Fact name="Answered in, p50 / p95 / p99">
+        <Fact name="Rate-limited">{shownNumber(usage.rateLimited)}</Fact>
+        <Fact name="Response time (p50 / p95 / p99)">
           {latencyMs ? `${[latencyMs.p50, latencyMs.p95, latencyMs.p99].map(rounded).join(' / ')} ms` : '–'}
         </Fact>
       </dl>
@@ -119,15 +123,15 @@ function Quota({ month }: { month: UsageView['month'] }) {
           {month.limit === null
             ? 'successful requests, without a limit'
             : `of ${shownNumber(month.limit)} successful requests`}{' '}
-          · errors and 304 are free · begins anew {dateOf(month.resetsAtMs)}
+          · errors and 304s don’t count · resets {dateOf(month.resetsAtMs)}
         </span>
       </p>
       {month.limit !== null && <ProgressBar label="Share of the month's requests used" share={share} />}
       {month.publicUsed > 0 && (
         <p className="mt-2 text-soft text-sm tabular-nums">
           Readers of public sheets without a key: {shownNumber(month.publicUsed)}
-          {month.limit !== null && ` of ${shownNumber(month.limit)} of their own`}. They use up nothing of
-          what your keys have.
+          {month.limit !== null && ` of ${shownNumber(month.limit)} of their own`}. They don’t count against
+          your keys’ quota.
         </p>
       )}
     </Card>

@@ -11,7 +11,7 @@ const SENTENCES = {
   notOpenDocument:
     'the file is not an OpenDocument spreadsheet (.ods); save it as .ods or .xlsx and connect that file',
   password: 'the workbook is protected with a password; save it without one',
-  incomplete: 'the workbook is incomplete, its end is missing; copy or upload it again',
+  incomplete: 'the workbook is incomplete; upload it again',
   damaged: 'the workbook is damaged; open it in a spreadsheet program and save it again',
   tooLarge:
     'the workbook is too large to be served; remove what is not needed or split it into several files',

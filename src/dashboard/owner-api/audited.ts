@@ -1,0 +1,62 @@
+import type { OwnerVerb } from '../owner-verbs.ts'
+
+/** What is noted of a verb that was done. */
+interface Audited {
+  action: string
+  /** `names`: of its path; `body`: its input; `json`: what it answered. */
+  subject(names: readonly string[], body: Body, json: Body): string
+  /** Of the input, what may be seen later: never a password or a key. */
+  details?: readonly string[]
+}
+
+type Body = Record<string, unknown>
+
+const first = ([name = '']: readonly string[]) => name
+const nameOfKey = (_names: readonly string[], _body: Body, json: Body) => {
+  const key = (json.key ?? json) as Body
+  return String(key.name ?? '')
+}
+
+/** By the verb; what is not here changes nothing that anybody would look up. */
+export const auditedVerbs: Partial<Record<OwnerVerb, Audited>> = {
+  'POST /sheets': {
+    action: 'sheet.connected',
+    subject: (_names, { slug }) => String(slug),
+    details: ['access'],
+  },
+  'PATCH /sheets/{slug}': {
+    action: 'sheet.changed',
+    subject: first,
+    details: ['slug', 'access', 'accepts', 'cacheSeconds', 'staleIfErrorSeconds', 'unknownFields', 'paused'],
+  },
+  'DELETE /sheets/{slug}': { action: 'sheet.disconnected', subject: first },
+  'POST /keys': {
+    action: 'key.created',
+    subject: (_names, { name }) => String(name),
+    details: ['mode', 'scope', 'sheetSlug', 'expiresAtMs'],
+  },
+  'PATCH /keys/{id}': {
+    action: 'key.changed',
+    subject: nameOfKey,
+    details: ['name', 'scope', 'expiresAtMs'],
+  },
+  'POST /keys/{id}/revoke': { action: 'key.revoked', subject: first },
+  'POST /keys/{id}/regenerate': { action: 'key.regenerated', subject: nameOfKey },
+  'POST /keys/{id}/rotate': { action: 'key.rotated', subject: nameOfKey, details: ['overlapSeconds'] },
+  'POST /files': { action: 'file.uploaded', subject: (_names, _body, { name }) => String(name) },
+  'POST /files/{name}/replace': { action: 'file.replaced', subject: first },
+  'DELETE /files/{name}': { action: 'file.deleted', subject: first },
+  'POST /{keyProvider}/connect': {
+    action: 'connection.made',
+    subject: (_names, _body, { email }) => String(email),
+  },
+  'POST /{provider}/disconnect': { action: 'connection.ended', subject: () => '' },
+  'PATCH /account': { action: 'account.renamed', subject: (_names, { slug }) => String(slug) },
+  'POST /password': { action: 'account.password_changed', subject: () => '' },
+  'POST /sign-out-everywhere': { action: 'account.signed_out_everywhere', subject: () => '' },
+}
+
+export function detailsOf({ details = [] }: Audited, body: Body): string | null {
+  const given = details.filter((name) => body[name] !== undefined).map((name) => [name, body[name]])
+  return given.length === 0 ? null : JSON.stringify(Object.fromEntries(given))
+}

@@ -1,0 +1,26 @@
+/** The store's part for what was changed, by whom and from where: for people who look it up later. */
+export interface AuditStore {
+  /** Of each account only the newest are remembered. */
+  addAuditEntry(entry: NewAuditEntry): Promise<void>
+  /** The newest first. */
+  auditEntriesOf(accountId: string, limit: number): Promise<AuditEntry[]>
+}
+
+export interface NewAuditEntry {
+  accountId: string
+  /** `owner`: in the dashboard; `operator`: by a command. */
+  actor: 'owner' | 'operator'
+  /** Where from; null for a command. */
+  address: string | null
+  /** Such as `key.revoked`. */
+  action: string
+  /** What it was done to, as it was called then. */
+  subject: string
+  /** What was set to what, as JSON; null where there is nothing more to say. */
+  details: string | null
+}
+
+export interface AuditEntry extends Omit<NewAuditEntry, 'accountId'> {
+  id: string
+  atMs: number
+}

@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { startRowport } from '../harness.ts'
+import { patienceMs } from '../soak.ts'
+import { signInByLink, untilInPage } from './at-the-dashboard.ts'
+import { createLooks, skip, tabTo } from './looks.ts'
+
+/** Plain HTTP by a name: browsers send no `Sec-Fetch-Site` there. */
+const settings = { baseUrl: 'http://rowport.lan:0' }
+const focused = 'document.activeElement.tagName + " " + document.activeElement.textContent'
+
+test('the frame stays when the code of a page does not arrive, says when it is slow, and keeps the focus', {
+  skip,
+  timeout: patienceMs,
+}, async (t) => {
+  const rowport = await startRowport(t, { settings })
+  const { baseUrl } = rowport.workshop
+  await rowport.connectFile('lamps', 'lamps.csv', 'name,price\nLamp,1\n')
+  const { page, look } = await createLooks(t)
+  const link = (name: string) => page.getByRole('link', { name, exact: true })
+  await page.route('**/assets/usage-page*', (route) => route.abort())
+  await page.route('**/assets/keys-page*', async (route) => {
+    await new Promise((resolve) => setTimeout(resolve, 1_500))
+    await route.continue()
+  })
+  await signInByLink(page, rowport, '/sheets')
+  await link('lamps').waitFor()
+  await link('API keys').click()
+  await page.locator('.on-its-way').waitFor({ state: 'attached', timeout: 600 })
+  await page.getByRole('main').getByRole('status', { name: 'Loading' }).waitFor({ timeout: 600 })
+  await page.getByRole('heading', { name: 'API keys' }).waitFor()
+  await page.locator('.on-its-way').waitFor({ state: 'detached' })
+
+  await link('Usage').click()
+  await page.getByText('This page couldn’t be loaded.').waitFor()
+  await link('Sheets').waitFor()
+  await look('48-page-not-loaded', 'state')
+  await page.unroute('**/assets/usage-page*')
+  await page.getByRole('button', { name: 'Try again' }).click()
+  await page.getByText('This month', { exact: true }).waitFor()
+
+  await link('Sheets').click()
+  await link('lamps').waitFor()
+  await tabTo(page, /^lamps$/)
+  await page.keyboard.press('Enter')
+  await page.getByRole('heading', { name: 'lamps' }).waitFor()
+  await untilInPage(page, `${focused} === 'H1 lamps'`)
+  assert.equal(await page.title(), 'lamps · Rowport')
+  await link('Rows').click()
+  await page.getByText('Lamp', { exact: true }).waitFor()
+  assert.equal(await page.title(), 'Rows · lamps · Rowport')
+
+  const nowhere = await page.goto(`${baseUrl}/nothing/here`)
+  assert.equal(nowhere?.status(), 404)
+  await page.getByText('Page not found').last().waitFor()
+  await look('49-not-found', 'state')
+  assert.equal(
+    (await rowport.get('/nothing/here')).headers.get('content-type'),
+    'application/json; charset=utf-8',
+  )
+  const described = await page.goto(`${baseUrl}/openapi.json`)
+  assert.match(described?.headers()['content-type'] ?? '', /json/)
+
+  // By another name than the one that the server was told.
+  await page.goto(`${baseUrl.replace('rowport.lan', 'elsewhere.lan')}/sign-in`)
+  await page.getByLabel(/^E-?mail$/i).fill('a@example.com')
+  await page.getByLabel('Password').fill('correct horse battery')
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByText(`Open the dashboard at ${baseUrl}.`).waitFor()
+})
+
+test('what the pages read is sent compressed', async (t) => {
+  const rowport = await startRowport(t, { settings: { baseUrl: 'http://127.0.0.1:0' } })
+  const rows = Array.from({ length: 200 }, (_, at) => `lamp ${at},${at}\n`)
+  await rowport.connectFile('lamps', 'lamps.csv', `name,price\n${rows.join('')}`)
+  const { sessionId } = await rowport.workshop.signIn
+    .createLink('acme')
+    .then((link) => rowport.workshop.signIn.follow((link as { token: string }).token, null))
+    .then((id) => ({ sessionId: String(id) }))
+  for (const path of ['errors', 'openapi.json?sheet=lamps', 'sheets/lamps/rows?limit=200']) {
+    const response = await rowport.get(`/dashboard/api/${path}`, {
+      Cookie: `rowport=${sessionId}`,
+      'Accept-Encoding': 'gzip',
+    })
+    assert.equal(response.status, 200, path)
+    assert.equal(response.headers.get('content-encoding'), 'gzip', path)
+    assert.ok(JSON.stringify(await response.json()).length > 1_024, path)
+  }
+})

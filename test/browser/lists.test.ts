@@ -1,0 +1,170 @@
+import assert from 'node:assert/strict'
+import { rm } from 'node:fs/promises'
+import { test } from 'node:test'
+import { bearer, configOf, done, startRowport } from '../harness.ts'
+import { patienceMs } from '../soak.ts'
+import { signInByLink, untilInPage, watchChanges } from './at-the-dashboard.ts'
+import { createLooks, skip } from './looks.ts'
+
+const settings = { baseUrl: 'http://127.0.0.1:0' }
+const focused = 'document.activeElement.tagName + " " + document.activeElement.textContent'
+
+test('two hundred sheets: problems first and counted, one found by typing, what is shown stands in the URL', {
+  skip,
+  timeout: patienceMs,
+}, async (t) => {
+  const shares = { ...configOf('').shares, sheets: 300 }
+  const rowport = await startRowport(t, { settings: { ...settings, shares } })
+  const { baseUrl } = rowport.workshop
+  for (let at = 1; at <= 200; at++) await rowport.connectFile(`bulk-${at}`, `bulk-${at}.csv`, 'a\n1\n')
+  const { path, formA } = await rowport.connectFile('zebra', 'zebra.csv', 'name,name,,limit\nx,y,,1\n')
+  const key = await rowport.createKey()
+  await rm(path)
+  assert.equal((await rowport.get(formA, bearer(key))).status, 502)
+  const { page, look, load } = await createLooks(t)
+  await signInByLink(page, rowport, '/sheets')
+  const names = () => page.getByRole('row').locator('td:first-child a').allInnerTexts()
+  await page.getByRole('table').getByText('Unreadable').waitFor()
+  assert.deepEqual((await names()).slice(0, 3), ['zebra', 'bulk-1', 'bulk-2'])
+  await page.getByRole('navigation').getByText('1 need attention').waitFor({ state: 'attached' })
+  await look('55-many-sheets')
+  await page.keyboard.press('/')
+  await page.keyboard.type('bulk-20')
+  await untilInPage(page, `document.querySelectorAll('tbody tr').length === 2`)
+  assert.deepEqual(await names(), ['bulk-20', 'bulk-200'])
+  await page.reload()
+  await page.getByRole('link', { name: 'bulk-200' }).waitFor()
+  assert.deepEqual(await names(), ['bulk-20', 'bulk-200'])
+  await load(`${baseUrl}/sheets?show=attention`, 'zebra')
+  assert.deepEqual(await names(), ['zebra'])
+  await load(`${baseUrl}/`, '1 sheet needs attention')
+  await page.getByText('Requests today').waitFor()
+  await look('56-home')
+  await page.getByRole('link', { name: 'zebra' }).first().click()
+  await page.getByText('Rowport can’t read this sheet').waitFor()
+  await page.getByRole('link', { name: 'Upload the file again' }).waitFor()
+  assert.deepEqual(await page.getByRole('definition').first().innerText(), '–', 'nobody knows how many rows')
+  await look('57-unreadable', 'state')
+  await page.getByRole('link', { name: 'Rows', exact: true }).click()
+  await page.getByText('No rows to show right now.').waitFor()
+  assert.equal(await page.getByText('the file is missing').count(), 1, 'the reason is told once')
+})
+
+test('the settings of a sheet show a choice at once, keep what is typed, and rename', {
+  skip,
+  timeout: patienceMs,
+}, async (t) => {
+  const rowport = await startRowport(t, { settings })
+  await rowport.connectFile('lamps', 'lamps.csv', 'name,price\nLamp,1\n')
+  const { page, look } = await createLooks(t)
+  await signInByLink(page, rowport, '/sheets/lamps/settings')
+  await page.getByText('Danger zone').waitFor()
+  await page.route('**/dashboard/api/sheets/lamps', async (route) => {
+    if (route.request().method() === 'PATCH') await new Promise((resolve) => setTimeout(resolve, 1_500))
+    await route.continue()
+  })
+  const refused = page.getByRole('radio', { name: /^Refused/ })
+  const begunMs = performance.now()
+  await refused.click()
+  assert.equal(await refused.isChecked(), true)
+  assert.ok(performance.now() - begunMs < 1_400, 'before the server has answered')
+  assert.equal(
+    await page.getByRole('button', { name: 'Save' }).isDisabled(),
+    false,
+    'which is of another section',
+  )
+  await page.getByText('Saved.').waitFor()
+  await page.unroute('**/dashboard/api/sheets/lamps')
+
+  const seconds = page.getByLabel('Cache rows for (seconds)')
+  await seconds.fill('33')
+  done(await rowport.workshop.sheets.change('acme', 'lamps', { cacheSeconds: 44 }))
+  await page.getByText('Changed elsewhere to 44').waitFor({ timeout: 15_000 })
+  assert.equal(await seconds.inputValue(), '33')
+  await look('58-changed-elsewhere', 'state')
+  await page.getByRole('button', { name: 'Discard my changes' }).click()
+  assert.equal(await seconds.inputValue(), '44')
+
+  const name = page.getByLabel('URL name')
+  await name.fill('Lamp Shop!')
+  await page.getByText('Try "lamp-shop".').waitFor()
+  await page.getByRole('button', { name: 'Use “lamp-shop”' }).click()
+  await page.getByRole('button', { name: 'Rename', exact: true }).click()
+  await look('59-rename', 'state')
+  await page.getByRole('button', { name: 'Rename sheet' }).click()
+  await page.waitForURL('**/sheets/lamp-shop/settings')
+  await page.getByRole('heading', { name: 'lamp-shop' }).waitFor()
+  done(await rowport.workshop.sheets.change('acme', 'lamp-shop', { paused: true }))
+  await page.getByText('This sheet is paused.').waitFor({ timeout: 15_000 })
+  await page.getByRole('link', { name: 'Overview' }).click()
+  await page.getByRole('cell', { name: 'number' }).waitFor()
+  await page.getByText('Anyone with a key.').waitFor()
+  await page.getByRole('button', { name: 'Refresh now' }).click()
+  await page.getByText('Rows refreshed.').waitFor()
+})
+
+test('keys: a snippet that works, names and dates that can be changed, a rotation that breaks nothing, and the focus', {
+  skip,
+  timeout: patienceMs,
+}, async (t) => {
+  const rowport = await startRowport(t, { settings })
+  const { formA } = await rowport.connectFile('lamps', 'lamps.csv', 'name,price\nLamp,1\n')
+  const old = await rowport.createKey()
+  rowport.clock.advanceMs(100 * 24 * 60 * 60_000)
+  const { page, look } = await createLooks(t)
+  await page.clock.install({ time: rowport.clock.nowMs() })
+  await signInByLink(page, rowport, '/keys')
+  await page.getByText('1 key hasn’t been used for 90 days.').waitFor()
+  const button = (name: string | RegExp) =>
+    page.getByRole('button', { name, exact: typeof name === 'string' })
+  const read = async (value: string) => (await rowport.get(formA, bearer({ value }))).status
+  await button('Create key').click()
+  await page.getByLabel('Name').fill('Website')
+  await page.getByRole('dialog').getByRole('button', { name: 'Create key' }).click()
+  const shown = page.getByTestId('key-value')
+  const first = await shown.innerText()
+  await page.getByText(`Bearer ${first}`).waitFor()
+  await button('Send test request').click()
+  await page.getByText('It works: 200 OK').waitFor()
+  await look('60-new-key-tried', 'state')
+  await button('Copy key').click()
+  await page.keyboard.press('Escape')
+
+  await button('Edit Website').click()
+  await page.getByLabel('Name').fill('Shop window')
+  await page.getByText('Read and write', { exact: true }).last().click()
+  await page.getByLabel('Expires').fill('2027-12-31')
+  await look('61-edit-key', 'state')
+  await button('Save key').click()
+  await page.getByText('Shop window saved.').waitFor()
+  await page.getByText('Expires in').waitFor()
+  assert.equal(await read(first), 200)
+
+  await button('Regenerate Shop window').click()
+  await page.getByLabel('The old key stops working').selectOption('In an hour')
+  await look('62-rotate', 'state')
+  await button('Regenerate key').click()
+  await shown.waitFor()
+  const second = await shown.innerText()
+  assert.deepEqual([await read(first), await read(second)], [200, 200], 'both work for the hour')
+  rowport.clock.advanceMs(61 * 60_000)
+  assert.deepEqual([await read(first), await read(second)], [403, 200])
+  await button('Copy key').click()
+  await page.keyboard.press('Escape')
+
+  await page.getByLabel('Find a key').fill('test')
+  await button('Revoke test').waitFor()
+  await button('Revoke Shop window').first().waitFor({ state: 'detached' })
+  const changes = watchChanges(page)
+  await page.getByLabel('Show').selectOption('unused')
+  await button('Revoke these 1').click()
+  await button('Revoke 1').click()
+  await page.getByText('1 key revoked.').waitFor()
+  assert.deepEqual(changes, [`POST /dashboard/api/keys/${old.id}/revoke`])
+  await page.getByLabel('Show').selectOption('active')
+  await page.getByLabel('Find a key').fill('')
+  await button('Revoke Shop window').first().click()
+  await button('Revoke key').click()
+  await page.getByText('Key revoked.').waitFor()
+  await untilInPage(page, `!(${focused}).startsWith('BODY')`)
+})

@@ -1,0 +1,107 @@
+import { useQuery } from '@tanstack/react-query'
+import type { AuditEntryView } from '../../../../src/dashboard/contract.ts'
+import { auditQuery } from '../../queries.ts'
+import { useTitle } from '../../shell/use-title.ts'
+import { DataTable } from '../../ui/data-table.tsx'
+import { useFirst } from '../../ui/list-tools.tsx'
+import { EmptyState, ErrorState, PageHeader, Skeleton } from '../../ui/states.tsx'
+import { Ago, dateOf } from '../../ui/time.tsx'
+
+const words: Record<string, string> = {
+  'account.created': 'Account created',
+  'account.plan_changed': 'Plan changed',
+  'account.link_created': 'Sign-in link created',
+  'account.renamed': 'Account URL changed',
+  'account.password_changed': 'Password changed',
+  'account.signed_out_everywhere': 'Signed out everywhere',
+  'sheet.connected': 'Sheet connected',
+  'sheet.changed': 'Sheet settings changed',
+  'sheet.paused': 'Sheet paused',
+  'sheet.resumed': 'Sheet resumed',
+  'sheet.disconnected': 'Sheet disconnected',
+  'key.created': 'API key created',
+  'key.changed': 'API key changed',
+  'key.revoked': 'API key revoked',
+  'key.regenerated': 'API key regenerated',
+  'key.rotated': 'API key rotated',
+  'file.uploaded': 'File uploaded',
+  'file.replaced': 'File replaced',
+  'file.deleted': 'File deleted',
+  'connection.made': 'Connection made',
+  'connection.ended': 'Connection ended',
+}
+
+export function AuditPage() {
+  useTitle('Audit log')
+  const audit = useQuery(auditQuery)
+  const { shown, more } = useFirst(audit.data ?? [])
+  return (
+    <>
+      <PageHeader title="Audit log">
+        Who changed a setting, key or connection, when and from where. Includes changes by command.
+      </PageHeader>
+      {audit.isPending && <Skeleton lines={8} />}
+      {audit.error && !audit.data && <ErrorState error={audit.error} onRetry={() => audit.refetch()} />}
+      {audit.data?.length === 0 && (
+        <EmptyState title="Nothing has changed yet">Changes from now on appear here.</EmptyState>
+      )}
+      {shown.length > 0 && (
+        <DataTable
+          caption="Changes, newest first"
+          isDense
+          rows={shown}
+          keyOf={({ id }) => id}
+          columns={[
+            { title: 'When', cell: ({ atMs }) => <Ago atMs={atMs} /> },
+            { title: 'What', cell: (entry) => <What of={entry} /> },
+            {
+              title: 'By',
+              cell: ({ actor, address }) => (
+                <>
+                  {actor === 'owner' ? 'Dashboard' : 'Command line'}
+                  {address && <span className="block font-mono text-xs text-soft">{address}</span>}
+                </>
+              ),
+            },
+          ]}
+        />
+      )}
+      {more}
+    </>
+  )
+}
+
+function What({ of: { action, subject, details } }: { of: AuditEntryView }) {
+  return (
+    <>
+      <span className="wrap-anywhere">
+        {words[action] ?? action}
+        {subject && (
+          <>
+            : <span className="font-medium">{subject}</span>
+          </>
+        )}
+      </span>
+      {details && (
+        <span className="block text-[13px] wrap-anywhere text-soft">
+          {Object.entries(details)
+            .map(([name, value]) => `${nameOf(name)}: ${shownValue(name, value)}`)
+            .join(', ')}
+        </span>
+      )}
+    </>
+  )
+}
+
+/** `cacheSeconds` → cache seconds. */
+function nameOf(name: string): string {
+  return name
+    .replace(/AtMs$/, '')
+    .replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
+    .replaceAll('-', ' ')
+}
+
+function shownValue(name: string, value: unknown): string {
+  if (value === null) return 'none'
+  return name.endsWith('AtMs') && typeof value === 'number' ? dateOf(value) : String(value)
+}

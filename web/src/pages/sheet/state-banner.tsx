@@ -1,0 +1,57 @@
+import type { ReactNode } from 'react'
+import type { SheetView } from '../../../../src/dashboard/contract.ts'
+import { useSources } from '../../sources.ts'
+import { ButtonLink } from '../../ui/button.tsx'
+
+/** What keeps clients from the rows, and every way out of it. */
+export function StateBanner({ sheet: { slug, state, stateReason, provider, source } }: { sheet: SheetView }) {
+  const { nameOf } = useSources()
+  if (state === 'paused')
+    return (
+      <Banner tone="warn" text="This sheet is paused. Every request returns 503 sheet_paused.">
+        <ButtonLink to="/sheets/$slug/settings" params={{ slug }}>
+          Resume in settings
+        </ButtonLink>
+      </Banner>
+    )
+  if (state === 'needs_reconnect')
+    return (
+      <Banner
+        tone="warn"
+        text={`Rowport has lost access to ${nameOf(provider)}, so requests return 503 token_expired. Reconnect to restore service.`}
+      >
+        <ButtonLink to="/settings">Reconnect {nameOf(provider)}</ButtonLink>
+      </Banner>
+    )
+  if (state !== 'broken') return null
+  const isFile = provider === 'file'
+  return (
+    <Banner
+      tone="bad"
+      text={`Rowport can’t read this sheet: ${stateReason}.${isFile ? ` To restore it, upload ${source.description} again under the same name.` : ''}`}
+    >
+      {isFile ? (
+        <ButtonLink to="/connect" search={{ source: 'file' }}>
+          Upload the file again
+        </ButtonLink>
+      ) : (
+        <ButtonLink to="/connect">Choose another spreadsheet</ButtonLink>
+      )}
+      <ButtonLink to="/sheets/$slug/settings" params={{ slug }} hash="disconnect">
+        Disconnect
+      </ButtonLink>
+    </Banner>
+  )
+}
+
+function Banner({ tone, text, children }: { tone: 'warn' | 'bad'; text: string; children: ReactNode }) {
+  return (
+    <div
+      role="alert"
+      className={`mb-5 flex flex-wrap items-center justify-between gap-3 rounded-lg px-4 py-3 text-sm ${tone === 'bad' ? 'bg-bad-wash text-bad' : 'bg-warn-wash text-warn'}`}
+    >
+      <span className="min-w-0 flex-1 basis-80">{text}</span>
+      <span className="flex flex-wrap gap-2">{children}</span>
+    </div>
+  )
+}
