@@ -5,6 +5,7 @@ import type { Store } from '../../store/store.ts'
 import type { Provider } from '../provider.ts'
 import { ProviderFailure } from '../provider-failure.ts'
 import type { Reading } from '../reading/reading.ts'
+import type { Snapshot } from '../rows/snapshot.ts'
 import { withFoundNumbers } from './finding-rows.ts'
 import type { JournalStore } from './journal.ts'
 import { answerText, type JournalPlace, readAnswer, readPlace } from './journal-text.ts'
@@ -86,8 +87,24 @@ async function settle({ source, fence, place, operations }: Unsettled, parts: Re
     const ids = operations.map(({ id }) => id)
     return persistence.until(() => store.dropOperations(ids))
   }
-  const outcomes = await Promise.all(operations.map((operation) => outcomeOf(operation, parts)))
+  const snapshots = new Map<string, Promise<Snapshot>>()
+  const outcomes = await Promise.all(
+    operations.map((operation) => outcomeOf(operation, () => snapshotOf(operation.sheetId))),
+  )
   await persistence.until(() => store.finishApplied(source, outcomes))
+
+  /** One look after the fate was known is enough for all of them. */
+  function snapshotOf(sheetId: string): Promise<Snapshot> {
+    const known = snapshots.get(sheetId)
+    if (known) return known
+    const read = persistence.until(async () => {
+      const record = await store.sheetById(sheetId)
+      if (!record) throw new ProviderFailure('the sheet is not connected any more')
+      return (await parts.reading.readForWriting(record)).snapshot
+    })
+    snapshots.set(sheetId, read)
+    return read
+  }
 
   function report(cause: unknown): void {
     const reason = cause instanceof Error ? cause.message : String(cause)
@@ -98,15 +115,11 @@ async function settle({ source, fence, place, operations }: Unsettled, parts: Re
 
 /** What the client is told when it asks again; nobody asks for an operation without a key. */
 async function outcomeOf(
-  { id, sheetId, answer: text }: OperationRecord,
-  { store, reading, persistence }: RecoveryParts,
+  { id, answer: text }: OperationRecord,
+  look: () => Promise<Snapshot>,
 ): Promise<OperationOutcome> {
   const kept = text ? readAnswer(text) : null
   if (!kept || kept instanceof Refusal || kept.isExact) return { id, answer: null }
-  const { snapshot } = await persistence.until(async () => {
-    const record = await store.sheetById(sheetId)
-    if (!record) throw new ProviderFailure('the sheet is not connected any more')
-    return reading.readForWriting(record)
-  })
-  return { id, answer: answerText(withFoundNumbers(kept.answer, snapshot, kept.expectedLastRow ?? null)) }
+  const found = withFoundNumbers(kept.answer, await look(), kept.expectedLastRow ?? null)
+  return { id, answer: answerText(found) }
 }

@@ -1,7 +1,7 @@
 import type { Cell, Grid } from '../../../sheets/rows/grid.ts'
 import { parsedJson } from '../../remote/json-fields.ts'
-import { unreadable } from '../client/google-errors.ts'
 import { cellsOfTab } from './tab-view.ts'
+import { notValues } from './values-body.ts'
 
 export interface GridDecodeOptions {
   tabId: number
@@ -11,7 +11,7 @@ export interface GridDecodeOptions {
 export function decodeGoogleGrid(bytes: Uint8Array, options: unknown): Grid {
   const { tabId } = options as GridDecodeOptions
   const cells = cellsOfTab(parsedJson(bytes), tabId)
-  if (!cells) throw unreadable()
+  if (!cells) throw notValues()
   const rows: Cell[][] = []
   for (const [rowNumber, row] of cells) rows[rowNumber - 1] = row.map(({ value }) => value)
   return { rows: Array.from(rows, (row) => row ?? []) }
