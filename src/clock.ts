@@ -38,15 +38,17 @@ export interface MovableClock extends Clock {
   stepMs(byMs: number): void
 }
 
-export function createMovableClock(startMs: number): MovableClock {
-  let elapsedMs = startMs
+/** Stands still until it is moved, or goes on by itself with what `passedMs` says. */
+export function createMovableClock(startMs: number, passedMs = () => 0): MovableClock {
+  let movedToMs = startMs
   let steppedMs = 0
+  const elapsedMs = () => movedToMs + passedMs()
   return {
-    nowMs: () => elapsedMs + steppedMs,
-    elapsedMs: () => elapsedMs,
+    nowMs: () => Math.floor(elapsedMs() + steppedMs),
+    elapsedMs,
     elapsedFrom: 'the start of the test',
     advanceMs(byMs) {
-      elapsedMs += byMs
+      movedToMs += byMs
     },
     stepMs(byMs) {
       steppedMs += byMs

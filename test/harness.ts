@@ -16,7 +16,7 @@ import type { TimeLimits } from '../src/server/server.ts'
 import { defaultShares } from '../src/shares/shares.ts'
 import type { KeyMode, KeyScope, SheetAccess } from '../src/store/sql/schema.ts'
 
-/** Every test's time begins here; nothing moves it but `clock.advanceMs`. */
+/** Every test's time begins here; nothing moves it but `clock.advanceMs`, unless the test wants it to pass. */
 export const startMs = Date.UTC(2026, 10, 15, 9, 30)
 
 /** The whole product in this process: real server, real SQLite, real files, a clock that the test moves. */
@@ -73,6 +73,8 @@ interface StartWish {
   plan?: string
   timeLimits?: Partial<TimeLimits>
   settings?: Partial<Config>
+  /** Time also passes by itself, as in production: for tests of how work is parted by how long it takes. */
+  isTimePassing?: boolean
   /** Providers beside those of the table. */
   createMore?(parts: HomeParts): readonly Home[]
   /** Another instance on the same data folder, clock and account; it closes with the first. */
@@ -86,12 +88,13 @@ export async function startRowport(
     plan = 'enterprise',
     timeLimits = {},
     settings = {},
+    isTimePassing = false,
     createMore,
     beside,
   }: StartWish = {},
 ): Promise<Rowport> {
   const folder = beside?.folder ?? (await mkdtemp(join(tmpdir(), 'rowport-test-')))
-  const clock = beside?.clock ?? createMovableClock(startMs)
+  const clock = beside?.clock ?? createMovableClock(startMs, isTimePassing ? sinceNowMs() : undefined)
   const seen: Observation[] = []
   const observe = (observation: Observation) => void seen.push(observation)
   const config = configOf(folder, settings)
@@ -153,6 +156,11 @@ export async function startRowport(
   }
   beside?.others.push(rowport)
   return rowport
+}
+
+function sinceNowMs(): () => number {
+  const begunMs = performance.now()
+  return () => performance.now() - begunMs
 }
 
 /** By the file system's clock, which no test moves. */
