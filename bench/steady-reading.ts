@@ -1,3 +1,4 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type GoogleProcess, startGoogleProcess } from '../test/google/google-process.ts'
 import { createLoadClient, type LoadClient } from '../test/load-clients.ts'
@@ -36,7 +37,7 @@ async function measureIn(after: (end: () => Promise<void>) => void, isEdited: bo
   // The first reader of a cold sheet waits; this is about those who come when it is in use.
   const { status } = await createLoadClient().ask(asked)
   if (status !== 200) throw new Error(`Rowport answered ${status}`)
-  const { answered, errors, waitedMs, oldestSeconds, bodies } = await askSteadily((client) =>
+  const { answered, errors, waitedMs, oldestSeconds, misses, lateMs } = await askSteadily((client) =>
     client.ask(asked),
   )
   const readsAtMs = await sheetReads(google)
@@ -45,12 +46,13 @@ async function measureIn(after: (end: () => Promise<void>) => void, isEdited: bo
   const at = (share: number) => waitedMs[Math.floor(waitedMs.length * share)] ?? Number.NaN
   const problems = [...errors].map(([what, times]) => `${times} × ${what}`).join(', ')
   const figures =
-    `answered     ${answered}, errors ${problems || 'none'}, ${bodies} different lists\n` +
+    `answered     ${answered}, errors ${problems || 'none'}, ${misses} waited for Google   (at most 0)\n` +
     `  reads        ${readsAtMs.length} at Google, at most ${readsPerMinute} in any minute   (at most ${mostReadsPerMinute}: cache_seconds ${cacheSeconds})\n` +
     `  Age          at most ${oldestSeconds} s   (at most ${cacheSeconds})\n` +
-    `  waiting      p50 ${at(0.5).toFixed(1)} ms, p99 ${at(0.99).toFixed(1)} ms   (at most ${highestP99Ms}), longest ${at(0.99999).toFixed(1)} ms`
+    `  waiting      p50 ${at(0.5).toFixed(1)} ms, p99 ${at(0.99).toFixed(1)} ms   (at most ${highestP99Ms}), longest ${at(0.99999).toFixed(1)} ms; p99 by which the load itself was late ${lateMs.toFixed(1)} ms`
   const isMissed =
     errors.size > 0 ||
+    misses > 0 ||
     readsPerMinute > mostReadsPerMinute ||
     oldestSeconds > cacheSeconds ||
     at(0.99) > highestP99Ms
@@ -79,7 +81,10 @@ async function askSteadily(ask: (client: LoadClient) => ReturnType<LoadClient['a
   const clients: LoadClient[] = []
   const errors = new Map<string, number>()
   const waitedMs: number[] = []
-  const bodies = new Set<string>()
+  let misses = 0
+  // Both cores are shared: what this process is late by, no server can make good.
+  const late = monitorEventLoopDelay({ resolution: 1 })
+  late.enable()
   let oldestSeconds = 0
   const begunMs = performance.now()
   const askOnce = async (dueMs: number) => {
@@ -89,7 +94,7 @@ async function askSteadily(ask: (client: LoadClient) => ReturnType<LoadClient['a
     idle.push(client)
     if (status === 200) {
       waitedMs.push(endedMs - dueMs)
-      bodies.add(answer.text)
+      if (!answer.isHit) misses++
       oldestSeconds = Math.max(oldestSeconds, answer.ageSeconds ?? Number.POSITIVE_INFINITY)
     } else errors.set(String(status), (errors.get(String(status)) ?? 0) + 1)
   }
@@ -107,7 +112,14 @@ async function askSteadily(ask: (client: LoadClient) => ReturnType<LoadClient['a
   }
   await Promise.all(asking)
   for (const client of clients) client.close()
-  return { answered: waitedMs.length, errors, waitedMs, oldestSeconds, bodies: bodies.size }
+  return {
+    answered: waitedMs.length,
+    errors,
+    waitedMs,
+    oldestSeconds,
+    misses,
+    lateMs: late.percentile(99) / 1e6,
+  }
 }
 
 /** When each of them arrived, ascending. */

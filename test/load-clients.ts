@@ -30,6 +30,8 @@ export interface Answered extends Timed {
   text: string
   /** The header `Age`; null where there is none. */
   ageSeconds: number | null
+  /** From memory, without a question to the provider, as `Cache-Status` has it. */
+  isHit: boolean
 }
 
 /** The connection ended before the whole answer was there, or could not be made. */
@@ -81,7 +83,8 @@ export function createLoadClient(): LoadClient {
       const code = status < 300 ? null : (/"code":"(\w+)"/.exec(answer.body)?.[1] ?? null)
       const age = /\r\nAge: (\d+)/i.exec(answer.head)?.[1]
       const ageSeconds = age === undefined ? null : Number(age)
-      return { status, code, text: answer.body, ageSeconds, begunMs, endedMs }
+      const isHit = /\r\nCache-Status: rowport; hit/i.test(answer.head)
+      return { status, code, text: answer.body, ageSeconds, isHit, begunMs, endedMs }
     },
     close: () => kept?.socket.destroy(),
   }
