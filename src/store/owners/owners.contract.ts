@@ -254,6 +254,14 @@ export function ownersContract(of: StoreTest): void {
           expires_at_ms: 1,
         })
         .execute()
+      const change = {
+        actor: 'owner',
+        address: '127.0.0.1',
+        action: 'key.created',
+        subject: 'k',
+        details: null,
+      } as const
+      await store.addAuditEntry({ accountId, ...change })
       await store.createSession(`session ${accountId}`, accountId)
       await store.createSignInLink(`link ${accountId}`, accountId, minuteMs)
       const wish = { stateHash: `state ${accountId}`, sessionHash: 'x', accountId, provider: 'google' }
