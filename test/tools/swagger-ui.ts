@@ -55,7 +55,7 @@ export async function executeUntouched(key: { value: string }, sheets: readonly 
 function pageOf(at: string, { value }: { value: string }): string {
   return `<!doctype html><meta charset="utf-8"><link rel="stylesheet" href="/swagger-ui.css"><div id="ui"></div>
 <script src="/swagger-ui-bundle.js"></script><script>
-const ui = SwaggerUIBundle({ url: '/${at}.json', dom_id: '#ui', docExpansion: 'none', defaultModelsExpandDepth: -1,
+const ui = SwaggerUIBundle({ url: '/${at}.json', dom_id: '#ui', defaultModelsExpandDepth: -1,
   onComplete: () => ui.preauthorizeApiKey('bearer', ${JSON.stringify(value)}) })
 </script>`
 }
