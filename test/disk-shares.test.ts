@@ -211,7 +211,7 @@ test('files of one byte: as many as the share says, by what they take on the dis
   )
   assert.equal(kept, maxFiles)
   assert.equal(names.length, maxFiles)
-  assert.match([...words].join(), new RegExp(`^400 An account may have ${maxFiles} files.*Delete one first`))
+  assert.match([...words].join(), new RegExp(`^400 You can have up to ${maxFiles} files. Delete one first`))
   assert.equal(words.size, 1, [...words].join())
   const shares = await sharesOf(owner)
   assert.deepEqual(shares.get('upload_files'), { used: maxFiles, limit: maxFiles })

@@ -28,7 +28,7 @@ test('the frame stays when the code of a page does not arrive, says when it is s
   await link('API keys').click()
   await page.locator('.on-its-way').waitFor({ state: 'attached', timeout: 600 })
   await page.getByRole('main').getByRole('status', { name: 'Loading' }).waitFor({ timeout: 600 })
-  await page.getByRole('heading', { name: 'API keys' }).waitFor()
+  await page.getByRole('heading', { name: 'API keys', exact: true }).waitFor()
   await page.locator('.on-its-way').waitFor({ state: 'detached' })
 
   await link('Usage').click()

@@ -59,22 +59,22 @@ test('the settings of a sheet show a choice at once, keep what is typed, and ren
   const { page, look } = await createLooks(t)
   await signInByLink(page, rowport, '/sheets/lamps/settings')
   await page.getByText('Danger zone').waitFor()
+  const goOn = Promise.withResolvers<void>()
   await page.route('**/dashboard/api/sheets/lamps', async (route) => {
-    if (route.request().method() === 'PATCH') await new Promise((resolve) => setTimeout(resolve, 1_500))
+    if (route.request().method() === 'PATCH') await goOn.promise
     await route.continue()
   })
   const refused = page.getByRole('radio', { name: /^Refused/ })
-  const begunMs = performance.now()
   await refused.click()
-  assert.equal(await refused.isChecked(), true)
-  assert.ok(performance.now() - begunMs < 1_400, 'before the server has answered')
+  assert.equal(await refused.isChecked(), true, 'before the server has answered')
   assert.equal(
     await page.getByRole('button', { name: 'Save' }).isDisabled(),
     false,
     'which is of another section',
   )
+  goOn.resolve()
   await page.getByText('Saved.').waitFor()
-  await page.unroute('**/dashboard/api/sheets/lamps')
+  await page.unrouteAll({ behavior: 'wait' })
 
   const seconds = page.getByLabel('Cache rows for (seconds)')
   await seconds.fill('33')

@@ -67,6 +67,15 @@ test('of rows that were read alone, a blank one can only be judged on the whole 
   assert.ok(beyond instanceof Refusal && beyond.code === 'row_not_found')
 })
 
+test('of rows that were read alone, one that is not as expected is judged on the whole tab, which readers see then', async () => {
+  const [whole, some] = tabs([['a'], ['x']])
+  assert.ok(whole && some)
+  const wish: Wish = { kind: 'delete', rowNumber: 2, isRowAsExpected: () => false }
+  assert.equal(await createJudge(some, 'reject')(wish, noTurn), 'unread')
+  const refused = await createJudge(whole, 'reject')(wish, noTurn)
+  assert.ok(refused instanceof Refusal && refused.code === 'precondition_failed')
+})
+
 const names = Array.from({ length: 330 }, (_, at) => `c${at}`)
 const columns: Column[] = names.map((key, index) => ({ key, index }))
 const wideRows = Array.from({ length: 600 }, () => names.map((name, at) => [name, at] as const))

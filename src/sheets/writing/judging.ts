@@ -59,7 +59,10 @@ export function createJudge({ columns, rows }: JudgedTab, unknownFields: Unknown
     }
     if (wish.isRowAsExpected && earlier.isUpdated(rowAsRead)) return 'later'
     const json = text ?? rows.blankRowJson
-    if (wish.isRowAsExpected?.(rowNumber, json) === false) return new Refusal('precondition_failed')
+    if (wish.isRowAsExpected?.(rowNumber, json) === false) {
+      // Whoever is refused reads again, and must not be shown the copy that misled them: the whole tab renews it.
+      return rows.lastRowNumber === null ? 'unread' : new Refusal('precondition_failed')
+    }
     if (wish.kind === 'update' && Buffer.byteLength(json) + bytesGiven(wish.row) > maxRowBytes)
       return rowTooLong
     const before = cellsAsRead(columns, json)
