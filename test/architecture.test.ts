@@ -194,6 +194,7 @@ const asksForTimeOfDay: Record<string, string> = {
   'src/management/accounts/usage-figures.ts': 'which days and which month are shown',
   'src/shared-state/rate-windows/memory-rate-windows.ts': 'when a window ends, for clients',
   'src/sheets/reading/fetching.ts': '`as_of`',
+  'src/sheets/writing/sending.ts': '`as_of` of what a write has shown',
   'src/providers/file/file-provider.ts': 'against the time of a file',
   'src/providers/file/read-file.ts': 'against the time of a file',
   'src/providers/file/settling.ts': 'against the time of a file',

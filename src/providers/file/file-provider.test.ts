@@ -91,8 +91,8 @@ test('missing, locked, foreign and truncated files are provider failures that na
   const decoding = createDecoding({ observe: () => {} })
   t.after(() => decoding.close())
   const cases: [file: string, says: RegExp][] = [
-    ['missing.csv', /does not exist any more/],
-    ['dangling.csv', /does not exist any more/],
+    ['missing.csv', /the file is missing/],
+    ['dangling.csv', /the file is missing/],
     ['folder.csv', /folder, not a file/],
     ['pipe.csv', /not a file/],
     ['picture.xlsx', /Excel|workbook/],

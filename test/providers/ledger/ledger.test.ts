@@ -132,7 +132,7 @@ test('a token that was ended there: its sheets say so, no others, and another to
   assert.deepEqual(await states(), ['books needs_reconnect', 'local live'])
   const { connection } = (await owner.call<ConnectionView>('GET', '/ledger')).json
   assert.equal(connection?.state, 'expired')
-  assert.match(connection?.reason ?? '', /^Ledger no longer accepts the permission/)
+  assert.match(connection?.reason ?? '', /^Ledger access was revoked or has expired/)
   assert.equal((await owner.call('POST', '/preview', source)).status, 502)
 
   assert.equal((await connect(ledger.grant('ada'))).status, 200)

@@ -23,12 +23,16 @@ test('the dashboard offers them kind by kind, in words', () => {
     [
       'eq: is',
       'ne: is not',
+      'in: is one of',
+      'nin: is none of',
       'contains: contains',
-      'starts: begins with',
-      'gt: is more than',
+      'starts: starts with',
+      'ends: ends with',
+      'gt: is greater than',
       'gte: is at least',
       'lt: is less than',
       'lte: is at most',
+      'empty: is empty',
     ],
   )
 })

@@ -1,5 +1,5 @@
 /** 2026-11-15 09:30:00, a Sunday. */
-export const MOMENT = 46341.395833333336
+const MOMENT = 46341.395833333336
 
 /** How Excel displays values under a format: the code, the value, the text. */
 export const shown: Record<string, [code: string, value: number | string, text: string][]> = {
