@@ -28,7 +28,7 @@ test('an account connects as many sheets as its share says, however many at once
   const refused = answers.filter(({ status }) => status !== 201)
   for (const one of refused) {
     assert.equal(one.status, 400)
-    assert.equal(refusalIn(one), 'An account may have 3 sheets here; disconnect one first.')
+    assert.equal(refusalIn(one), 'Your account is limited to 3 sheets; disconnect one first.')
   }
   assert.equal((await owner.call<unknown[]>('GET', '/sheets')).json.length, 3)
   const counted = rowport.seen.filter((one) => one.event === 'share_used_up' && one.share === 'sheets')

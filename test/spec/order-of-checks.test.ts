@@ -6,6 +6,7 @@ import { test } from 'node:test'
 import { isDeepStrictEqual } from 'node:util'
 import { defaultShares } from '../../src/shares/shares.ts'
 import { type ConnectedSheet, done, type Rowport, startRowport } from '../harness.ts'
+import { patienceMs } from '../soak.ts'
 
 /*
  * docs/contract.md#order-of-checks as a truth table: the combinations of its conditions are sent through the real
@@ -426,7 +427,9 @@ function secondsUntil(atMs: number | null, nowMs: number): number {
   return Math.ceil(((atMs ?? nowMs) - nowMs) / 1_000)
 }
 
-test('whatever conditions meet, the request is answered by the first that holds, in both forms', async (t) => {
+test('whatever conditions meet, the request is answered by the first that holds, in both forms', {
+  timeout: patienceMs,
+}, async (t) => {
   const shares = { ...defaultShares, public_requests_per_minute: publicPerMinute }
   const rowport = await startRowport(t, {
     settings: { refusalsPerMinute, trustedProxies: ['127.0.0.1'], shares },
