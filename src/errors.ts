@@ -51,7 +51,7 @@ export const errorTable = {
     status: 400,
     message: 'Invalid row number. Must be a positive integer greater than the header row.',
     means:
-      'The row is not a whole number of 2 or more, was given twice and differently, is missing where one row is meant, or was given with POST.',
+      'The row is not a whole number of 2 or more, was given twice and differently, is missing where one row is meant (and no filter says which), or was given with POST.',
     raisedIn: atRows,
   },
   missing_headers: {
@@ -102,7 +102,7 @@ export const errorTable = {
   row_not_found: {
     status: 404,
     message: 'Row not found',
-    means: 'The row lies past the last row with data.',
+    means: 'The row lies past the last row with data, or no row has the value by which it was named.',
     raisedIn: ['list_rows', 'get_row', 'update_row', 'delete_row'],
   },
   sheet_not_found: {
@@ -123,6 +123,27 @@ export const errorTable = {
     means: 'Headers take at most 10 seconds, the whole request 30.',
     raisedIn: everywhere,
   },
+  ambiguous_row: {
+    status: 409,
+    message: 'More than one row has this value.',
+    means:
+      'A row was named by a value that several rows have. `details` names up to ten of them. Nothing was written.',
+    raisedIn: ['get_row', ...whenWriting],
+  },
+  row_exists: {
+    status: 409,
+    message: 'A row with this key exists.',
+    means:
+      'The sheet has a key column, and with this addition or change one key would be there twice. Nothing was written.',
+    raisedIn: ['add_rows', 'update_row'],
+  },
+  too_many_rows: {
+    status: 409,
+    message: 'More rows match than this request may change.',
+    means:
+      'A change or deletion by filters matches more rows than `max_rows`, which is 100 unless given. `details` has the number. Nothing was written.',
+    raisedIn: ['update_row', 'delete_row'],
+  },
   idempotency_in_progress: {
     status: 409,
     message: 'A request with this Idempotency-Key is still being worked on.',
@@ -132,8 +153,9 @@ export const errorTable = {
   precondition_failed: {
     status: 412,
     message: 'The row is no longer the one that If-Match names.',
-    means: 'The row changed, moved or was deleted since its `ETag` was read. Nothing was written.',
-    raisedIn: ['update_row', 'delete_row'],
+    means:
+      'The row changed, moved or was deleted since its `ETag` was read; of many rows, the sheet changed since the `ETag` of the list. Nothing was written.',
+    raisedIn: whenWriting,
   },
   payload_too_large: {
     status: 413,
@@ -151,7 +173,7 @@ export const errorTable = {
     status: 422,
     message: 'This Idempotency-Key was used for another request.',
     means:
-      'Within 24 hours the same key came with another method, sheet, row, `If-Match` or body. Nothing was written.',
+      'Within 24 hours the same key came with another method, sheet, row, parameter, `If-Match` or body. Nothing was written.',
     raisedIn: whenWriting,
   },
   rate_limited: {

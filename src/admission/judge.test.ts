@@ -43,6 +43,7 @@ test('every combination of conditions is refused by the first that fails, in the
                               staleIfErrorSeconds: 0,
                               needsReconnect: false,
                               writeSeq: 0,
+                              keyColumn: null,
                             }
                           : null,
                         key: isGood

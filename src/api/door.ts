@@ -142,12 +142,14 @@ export function createApi(
     if (!route) return new Refusal('not_found', hintFor(segments))
     const isRead = method === 'GET' || method === 'HEAD'
     if (route.kind !== 'rows') return isRead ? answerToRead(exchange, route) : notAllowed(readMethods)
-    const asked = { exchange, address: route.address, rowText: route.rowText }
+    const { address, rowText, named } = route
+    const asked = { exchange, address, rowText, named }
+    const isOne = rowText !== null || named !== undefined
     if (isRead) return readRows(asked, parts)
     if (method === 'PUT' || method === 'PATCH') return writeRows(asked, parts, 'update')
     if (method === 'DELETE') return writeRows(asked, parts, 'delete')
-    if (method === 'POST' && route.rowText === null) return writeRows(asked, parts, 'add')
-    return notAllowed(route.rowText === null ? rowsMethods : rowMethods)
+    if (method === 'POST' && !isOne) return writeRows(asked, parts, 'add')
+    return notAllowed(isOne ? rowMethods : rowsMethods)
   }
 
   /** What has no writing side. */
@@ -204,7 +206,7 @@ function operationOf(route: Route | null, method: string): Operation {
   if (method === 'PUT' || method === 'PATCH') return 'update_row'
   if (method === 'DELETE') return 'delete_row'
   if (method !== 'GET' && method !== 'HEAD') return 'none'
-  return route.rowText === null ? 'list_rows' : 'get_row'
+  return route.rowText === null && !route.named ? 'list_rows' : 'get_row'
 }
 
 function hintFor(segments: readonly string[]): { details?: string } {

@@ -2,10 +2,13 @@ import type { IncomingMessage } from 'node:http'
 import type { Pass } from '../admission/judge.ts'
 import { Refusal } from '../errors.ts'
 import type { ReadSheet } from '../sheets/reading/reading.ts'
+import { findNamedRow } from '../sheets/rows/find/named-row.ts'
 import { type Soon, then } from '../soon.ts'
+import { columnNamed } from './request/column-finder.ts'
 import { resolveWish, wholeListQuery } from './request/list-query.ts'
 import { parseRowNumber } from './request/query.ts'
 import { parseReadWish, wholeList } from './request/read-wish.ts'
+import type { NamedInPath } from './request/routes.ts'
 import { type ApiParts, admitRows, type RowsRequest } from './request/rows-request.ts'
 import { type ListReader, listReply } from './response/list-reply.ts'
 import { forEveryone, type Reply } from './response/reply.ts'
@@ -16,9 +19,10 @@ export async function readRows(asked: RowsRequest, parts: ApiParts): Promise<Rep
   const pass = await admitRows(asked, parts, 'read')
   if (pass instanceof Refusal) return pass
   const { sheet: facts, parameters, account } = pass
-  const rowNumber = parseRowNumber(asked.rowText, parameters)
+  const rowNumber = parseRowNumber(asked, parameters)
   if (rowNumber instanceof Refusal) return rowNumber
-  const wish = parseReadWish(parameters, rowNumber === undefined ? 'list' : 'row')
+  const { named } = asked
+  const wish = parseReadWish(parameters, rowNumber === undefined && !named ? 'list' : 'row')
   if (wish instanceof Refusal) return wish
   if (facts.needsReconnect) return new Refusal('token_expired')
 
@@ -31,11 +35,30 @@ export async function readRows(asked: RowsRequest, parts: ApiParts): Promise<Rep
   if (listQuery instanceof Refusal) return listQuery
 
   const accountId = account.id
-  const reply: Soon<Reply | Refusal> =
-    rowNumber === undefined
-      ? listReply(readerOf(asked, parts), { accountId, wish, listQuery, parameters }, sheet, parts)
-      : rowReply(asked, { accountId, rowNumber, wish, fields: listQuery.fields }, sheet, parts)
+  const { fields } = listQuery
+  const found = named ? rowNamed(named, sheet, accountId, parts) : rowNumber
+  const reply = then(
+    found,
+    (row): Soon<Reply | Refusal> =>
+      row === undefined
+        ? listReply(readerOf(asked, parts), { accountId, wish, listQuery, parameters }, sheet, parts)
+        : row instanceof Refusal
+          ? row
+          : rowReply(asked, { accountId, rowNumber: row, wish, fields }, sheet, parts),
+  )
   return pass.key === null ? then(reply, (made) => forPublicReader(made, facts)) : reply
+}
+
+/** The number of the row that has this value. */
+function rowNamed(
+  { column: name, value }: NamedInPath,
+  { snapshot, indexed }: ReadSheet,
+  accountId: string,
+  { querying }: ApiParts,
+): Soon<number | Refusal> {
+  const column = columnNamed(name, 'by')(snapshot.columns)
+  if (column instanceof Refusal) return column
+  return then(indexed, (ready) => querying.runSteps(accountId, 0, () => findNamedRow(ready, column, value)))
 }
 
 /** Any number may have waited for one fetch, and each would be answered before anyone else is looked at. */

@@ -3,11 +3,13 @@ import { Refusal } from '../errors.ts'
 import type { Wish, WriteOrder } from '../sheets/writing/order.ts'
 import { readBody } from './request/body.ts'
 import { fingerprintOf, parseIdempotencyKey } from './request/idempotency-key.ts'
+import { isBracketed, isIgnored } from './request/parameter-name.ts'
 import { presentedKeyHash } from './request/presented-key.ts'
 import { type Parameters, parseRowNumber } from './request/query.ts'
 import { type ApiParts, admitRows, type RowsRequest } from './request/rows-request.ts'
 import { typedForm } from './request/typed-form.ts'
-import { parseWish, type WriteKind } from './request/write-wish.ts'
+import type { WriteKind } from './request/write-parameters.ts'
+import { parseWish } from './request/write-wish.ts'
 import type { Reply } from './response/reply.ts'
 import { replayReply, writeReply } from './response/write-reply.ts'
 
@@ -33,7 +35,8 @@ export async function writeRows(
   const body = key === null ? null : await readBody(asked.exchange.request)
   const write: AdmittedWrite = { asked, kind, pass, body }
 
-  const claim = await claimIdempotencyKey(write, key, parts)
+  const isRemembered = !asksForDryRun(pass.parameters)
+  const claim = await claimIdempotencyKey(write, isRemembered ? key : null, parts)
   if (claim instanceof Refusal) return claim
   if (claim !== null && 'replay' in claim) return replayReply(asked.address, claim.replay)
 
@@ -52,16 +55,27 @@ async function claimIdempotencyKey(
   if (idempotencyKey === null || body === null || body instanceof Refusal) return null
   const { method = '', headers } = asked.exchange.request
   const { account, sheet, parameters } = pass
-  const row = String(rowIn(asked, parameters))
+  const row = rowIn(asked, parameters)
   const fingerprint = fingerprintOf({ method, sheetId: sheet.id, row, ifMatch: headers['if-match'], body })
   return writing.claim({ accountId: account.id, sheet, idempotencyKey, fingerprint })
 }
 
-/** The row as a fingerprint needs it: also what is no row number is something that was asked. */
-function rowIn({ rowText }: RowsRequest, parameters: Parameters): string | number | undefined {
-  const number = parseRowNumber(rowText, parameters)
-  if (!(number instanceof Refusal)) return number
-  return JSON.stringify([rowText, parameters.filter(([name]) => name === 'row')])
+/** As a fingerprint needs it: also what is no row number is something that was asked, and so is what chooses many rows. */
+function rowIn(asked: RowsRequest, parameters: Parameters): string {
+  const { rowText, named = null } = asked
+  const number = parseRowNumber(asked, parameters)
+  const others = parameters.filter(([name]) => isAsked(name) && name !== 'row')
+  if (!(number instanceof Refusal) && !named && others.length === 0) return String(number)
+  return JSON.stringify([rowText, named, parameters.filter(([name]) => isAsked(name))])
+}
+
+function isAsked(name: string): boolean {
+  return name !== 'api_key' && (!isIgnored(name) || isBracketed(name))
+}
+
+/** Nothing of it is remembered, so its key is nobody's. */
+function asksForDryRun(parameters: Parameters): boolean {
+  return parameters.some(([name, value]) => name === 'dry_run' && value === 'true')
 }
 
 /**
@@ -99,14 +113,15 @@ async function toOrder(
   const keyHash = presentedKeyHash(exchange.request, parameters)
   const call: AdmissionCall = { address, keyHash, intent: 'write' }
   const stillAdmitted = () => admission.stillAdmits(call)
-  return { wish, bytes: asking.bytes, sheet, accountId: account.id, claim, stillAdmitted }
+  const { bytes, isDryRun } = asking
+  return { wish, bytes, isDryRun, sheet, accountId: account.id, claim, stillAdmitted }
 }
 
 /** A form's texts become what the columns hold, as far as that is known before the write. */
 async function typedWish(wish: Wish, sheet: Pass['sheet'], reading: ApiParts['reading']): Promise<Wish> {
-  if (wish.kind === 'delete') return wish
+  if (wish.kind === 'delete' || wish.kind === 'delete_many') return wish
   const { indexed } = await reading.read(sheet, { values: 'typed', mustAskProvider: false })
   const snapshot = await indexed
-  if (wish.kind === 'add') return { ...wish, rows: wish.rows.map((row) => typedForm(row, snapshot)) }
+  if ('rows' in wish) return { ...wish, rows: wish.rows.map((row) => typedForm(row, snapshot)) }
   return { ...wish, row: typedForm(wish.row, snapshot) }
 }

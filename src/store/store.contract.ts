@@ -78,6 +78,8 @@ export function storeContract(
         cacheSeconds: 10,
         staleIfErrorSeconds: 0,
         unknownFields: 'reject',
+        keyColumn: null,
+        autoKey: 'none',
         writeSeq: 0,
         createdAtMs: 0,
       },
@@ -131,6 +133,7 @@ export function storeContract(
           cacheSeconds: 10,
           staleIfErrorSeconds: 0,
           writeSeq: 0,
+          keyColumn: null,
           needsReconnect: false,
         },
         key: { id: key.id, mode: 'live', scope: 'read' },
@@ -307,6 +310,13 @@ export function storeContract(
     )
     const { sheet: facts } = await store.lookUp({ form: 'b', sheetId: sheet.id }, null)
     assert.equal(facts?.staleIfErrorSeconds, 60)
+    assert.equal(facts?.keyColumn, null)
+    await store.changeSheet(sheet.id, { keyColumn: 'sku', autoKey: 'uuid' })
+    const keyed = await store.sheetById(sheet.id)
+    assert.deepEqual([keyed?.keyColumn, keyed?.autoKey, keyed?.cacheSeconds], ['sku', 'uuid', 0])
+    assert.equal((await store.lookUp({ form: 'b', sheetId: sheet.id }, null)).sheet?.keyColumn, 'sku')
+    await store.changeSheet(sheet.id, { keyColumn: null })
+    assert.equal((await store.sheetById(sheet.id))?.keyColumn, null)
   })
 
   of(

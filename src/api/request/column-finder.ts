@@ -32,6 +32,14 @@ function folded(name: string): string {
   return name.trim().toLowerCase()
 }
 
+/** The column that an address or a parameter names, as soon as there is a header to look in. */
+export function columnNamed(
+  name: string,
+  parameter: string,
+): (columns: readonly Column[]) => number | Refusal {
+  return (columns) => finderOf(columns)(name) ?? unknownColumn(name, parameter, columns)
+}
+
 /** A name with a comma stands alone in its parameter, so the whole is tried first. */
 export function namesIn(text: string, find: Find, whole: (name: string, find: Find) => unknown): string[] {
   if (!text.includes(',') || whole(text, find) !== null) return [text.trim()]

@@ -31,7 +31,7 @@ const maxSortKeys = 10
 export function resolveWish(wish: ReadWish, columns: readonly Column[]): ListQuery | Refusal {
   const find = finderOf(columns)
   const given = withListsJoined(wish, find)
-  const filters = resolveFilters(given.filters, columns, find)
+  const filters = resolveFilters(given.filters, columns)
   if (filters instanceof Refusal) return filters
   const sums = wish.sums && resolveSums(wish.sums, columns)
   if (sums instanceof Refusal) return sums
@@ -47,7 +47,7 @@ export function resolveWish(wish: ReadWish, columns: readonly Column[]): ListQue
 
 /** `fields[]=a` and `sku[in][0]=b` are one value of a list each, unless a column has that very name. */
 function withListsJoined(
-  { filters, sort, fields }: ReadWish,
+  { filters, sort, fields }: Pick<ReadWish, 'filters' | 'sort' | 'fields'>,
   find: Find,
 ): Pick<ReadWish, 'filters' | 'sort' | 'fields'> {
   if (!filters.some(([name]) => listNameIn(name) !== null)) return { filters, sort, fields }
@@ -63,14 +63,20 @@ function withListsJoined(
   return joined
 }
 
-function resolveFilters(
+export function resolveFilters(
   parameters: ReadWish['filters'],
   columns: readonly Column[],
-  find: Find,
 ): Filter[] | Refusal {
+  const find = finderOf(columns)
+  const {
+    filters: given,
+    sort,
+    fields,
+  } = withListsJoined({ filters: parameters, sort: [], fields: [] }, find)
+  if (sort.length + fields.length > 0) return invalid('"sort" and "fields" mean nothing here.')
   const filters: Filter[] = []
   const lists = new Map<string, { filter: Filter; given: string[] }>()
-  for (const [name, value] of parameters) {
+  for (const [name, value] of given) {
     const named = operatorIn(name)
     const operator = named ?? 'eq'
     const column = find(named === null ? name : (bracketsOf(name)?.before ?? ''))

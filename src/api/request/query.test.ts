@@ -36,7 +36,7 @@ test('a row number stands in the path or in the query, and is the same in both',
   const rowOf = (inPath: string | null, query: string) => {
     const parameters = parseParameters(query)
     assert.ok(!(parameters instanceof Refusal))
-    return parseRowNumber(inPath, parameters)
+    return parseRowNumber({ rowText: inPath }, parameters)
   }
   assert.equal(rowOf(null, ''), undefined)
   assert.equal(rowOf('5', ''), 5)

@@ -39,10 +39,15 @@ function decoded(text: string): string | null {
  * The row stands in the path or in `?row=`; both given and different is refused (docs/contract.md#one-row). `undefined`
  * when no row is asked for. A number too large to exist is a number all the same, and is simply not found.
  */
-export function parseRowNumber(inPath: string | null, parameters: Parameters): number | Refusal | undefined {
+export function parseRowNumber(
+  { rowText: inPath, named }: { rowText: string | null; named?: object | undefined },
+  parameters: Parameters,
+): number | Refusal | undefined {
   const given = parameters.filter(([name]) => name === 'row').map(([, value]) => value)
   if (inPath !== null) given.unshift(inPath)
   if (given.length === 0) return undefined
+  if (named)
+    return new Refusal('invalid_row_number', { details: 'The address names the row by a value already.' })
   const numbers = new Set(given.map(wholeNumber))
   const [number] = numbers
   if (numbers.size > 1)

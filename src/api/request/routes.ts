@@ -3,32 +3,42 @@ import type { ErrorForm } from '../../errors.ts'
 
 /** What an address means. The two forms differ in nothing else (docs/contract.md#two-forms). */
 export type Route =
-  | { kind: 'rows'; address: SheetAddress; rowText: string | null }
+  | { kind: 'rows'; address: SheetAddress; rowText: string | null; named?: NamedInPath }
   | { kind: 'description'; address: SheetAddress; what: 'schema' | 'openapi' }
   | { kind: 'sheets' }
   | { kind: 'api-description' }
+
+/** `…/by/{column}/{value}`: a row by what it holds. */
+export interface NamedInPath {
+  column: string
+  value: string
+}
 
 export const rowsMethods = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS'
 export const rowMethods = 'GET, HEAD, PUT, PATCH, DELETE, OPTIONS'
 export const readMethods = 'GET, HEAD, OPTIONS'
 
 /**
- * `/api/sheets/{account}/{sheet}[/{row}]` · `/v1/sheets` · `/v1/sheets/{id}[/{row}]` · `/openapi.json`. A row is a
- * number, so the names of descriptions take nothing away.
+ * `/api/sheets/{account}/{sheet}[/{row} | /by/{column}/{value}]` · `/v1/sheets` · `/v1/sheets/{id}[…]` · `/openapi.json`. A row
+ * is a number, so the names of descriptions take nothing away.
  */
 export function findRoute(segments: readonly string[]): Route | null {
-  const [version, collection, first, second, third] = segments
+  const [version, collection, first, second] = segments
   if (version === 'openapi.json' && segments.length === 1) return { kind: 'api-description' }
   if (collection !== 'sheets' || segments.includes('')) return null
-  if (version === 'api' && first !== undefined && second !== undefined && segments.length <= 5) {
-    return sheetRoute({ form: 'a', accountSlug: first, sheetSlug: second }, third)
+  if (version === 'api' && first !== undefined && second !== undefined) {
+    return sheetRoute({ form: 'a', accountSlug: first, sheetSlug: second }, segments.slice(4))
   }
   if (version !== 'v1') return null
   if (first === undefined) return { kind: 'sheets' }
-  return segments.length > 4 ? null : sheetRoute({ form: 'b', sheetId: first }, second)
+  return sheetRoute({ form: 'b', sheetId: first }, segments.slice(3))
 }
 
-function sheetRoute(address: SheetAddress, below: string | undefined): Route {
+function sheetRoute(address: SheetAddress, [below, column, value, ...rest]: readonly string[]): Route | null {
+  if (column !== undefined) {
+    const isNamed = below === 'by' && value !== undefined && rest.length === 0
+    return isNamed ? { kind: 'rows', address, rowText: null, named: { column, value } } : null
+  }
   if (below === 'schema') return { kind: 'description', address, what: 'schema' }
   if (below === 'openapi.json') return { kind: 'description', address, what: 'openapi' }
   return { kind: 'rows', address, rowText: below ?? null }

@@ -12,6 +12,7 @@ import type { Writing } from '../../sheets/writing/writing.ts'
 import { type Exchange, noteAdmission } from './exchange.ts'
 import { presentedKeyHash } from './presented-key.ts'
 import { type Parameters, parseParameters, readableParameters } from './query.ts'
+import type { NamedInPath } from './routes.ts'
 
 export interface ApiParts {
   admission: Admission
@@ -30,6 +31,8 @@ export interface RowsRequest {
   exchange: Exchange
   address: SheetAddress
   rowText: string | null
+  /** In place of a number. */
+  named?: NamedInPath | undefined
 }
 
 export type AdmittedCall = Pass & { parameters: Parameters }

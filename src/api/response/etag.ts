@@ -1,6 +1,6 @@
 import { createHash, hash } from 'node:crypto'
 import type { Coding } from '../../http/content-coding.ts'
-import type { Precondition } from '../../sheets/writing/order.ts'
+import type { Precondition, SheetPrecondition } from '../../sheets/writing/order.ts'
 import type { Soon } from '../../soon.ts'
 import type { Format } from '../request/format.ts'
 
@@ -50,8 +50,19 @@ export function plainEtag(etag: string): string {
 /** RFC 9110, 13.1.1: a list of ETags, compared strongly (so a weak one never matches), or `*` for any row. */
 export function parseIfMatch(header: string | undefined): Precondition | null {
   if (header === undefined) return null
-  const tags = new Set(header.split(',').map((tag) => plainEtag(tag.trim())))
+  const tags = tagsIn(header)
   return (rowNumber, rowJson) => tags.has('*') || tags.has(rowEtag(rowNumber, rowJson))
+}
+
+/** The same where many rows are meant: one of the ETags must be that of the whole list. */
+export function parseSheetIfMatch(header: string | undefined): SheetPrecondition | null {
+  if (header === undefined) return null
+  const tags = tagsIn(header)
+  return (contentHash) => tags.has('*') || tags.has(etagOf(contentHash))
+}
+
+function tagsIn(header: string): ReadonlySet<string> {
+  return new Set(header.split(',').map((tag) => plainEtag(tag.trim())))
 }
 
 /** RFC 9110, 13.1.2: a list of ETags, compared weakly, or `*`. */

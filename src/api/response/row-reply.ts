@@ -140,7 +140,8 @@ function notKept(): KeptBodies {
 
 function metaOf(rowNumber: number, asOfMs: number, { stale }: Snapshot): string {
   const keys = staleKeysOf(stale, rowNumber)
-  const more = staleMember(keys, rowNumber) + warningMember(warningOfRow(keys))
+  const more =
+    staleMember(keys.map((key) => ({ key, rowNumbers: [rowNumber] }))) + warningMember(warningOfRow(keys))
   return `,"meta":{"row":${rowNumber},"as_of":"${new Date(asOfMs).toISOString()}"${more}}}`
 }
 

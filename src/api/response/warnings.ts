@@ -10,10 +10,12 @@ export function warningHeader(warning: string | null | undefined): string[] {
   return warning ? ['X-Rowport-Warning', warning] : []
 }
 
-/** `"stale":{"total":[5]}`: the columns in which this row has outdated results. */
-export function staleMember(keys: readonly string[] | undefined, rowNumber: number): string {
-  if (keys === undefined || keys.length === 0) return ''
-  return `,"stale":{${keys.map((key) => `${JSON.stringify(key)}:[${rowNumber}]`).join(',')}}`
+/** `"stale":{"total":[5]}`: by column, the rows of the answer that have outdated results there. */
+export function staleMember(
+  stale: readonly { key: string; rowNumbers: readonly number[] }[] | undefined,
+): string {
+  if (stale === undefined || stale.length === 0) return ''
+  return `,"stale":{${stale.map(({ key, rowNumbers }) => `${JSON.stringify(key)}:[${rowNumbers}]`).join(',')}}`
 }
 
 export function staleKeysOf(stale: readonly StaleColumn[], rowNumber: number): string[] {

@@ -1,6 +1,6 @@
 import type { SheetAddress } from '../../admission/judge.ts'
 import { Refusal } from '../../errors.ts'
-import type { WriteAnswer } from '../../sheets/writing/order.ts'
+import type { UpsertedRow, WriteAnswer } from '../../sheets/writing/order.ts'
 import { pathOf } from '../request/routes.ts'
 import { rowEtag } from './etag.ts'
 import { withRowNumber } from './list-body.ts'
@@ -9,7 +9,18 @@ import { staleMember, warningHeader, warningMember } from './warnings.ts'
 
 /** What was written, in the form that was asked (docs/contract.md#two-forms). */
 export function writeReply(address: SheetAddress, answer: WriteAnswer): Reply {
-  return answer.kind === 'added' ? addedReply(address, answer) : rowReply(address, answer)
+  switch (answer.kind) {
+    case 'added':
+      return addedReply(address, answer)
+    case 'updated':
+    case 'deleted':
+      return rowReply(address, answer)
+    case 'upserted':
+      return upsertedReply(address, answer)
+    case 'many_updated':
+    case 'many_deleted':
+      return manyReply(address, answer)
+  }
 }
 
 /** The first answer again; only the form may be another. */
@@ -22,7 +33,7 @@ export function replayReply(address: SheetAddress, answer: WriteAnswer | Refusal
 /** Where row numbers are not certain, none is told: neither in the rows, nor as `Location`, nor in an `ETag`. */
 function addedReply(
   address: SheetAddress,
-  { rowNumbers, rowsJson, warning }: WriteAnswer & { kind: 'added' },
+  { rowNumbers, rowsJson, ...more }: WriteAnswer & { kind: 'added' },
 ): Reply {
   const numbered = rowsJson.map((json, at) => {
     const number = rowNumbers[at]
@@ -33,26 +44,63 @@ function addedReply(
   const numbers = rowNumbers.length > 0 ? `,"rows":${JSON.stringify(rowNumbers)}` : ''
   const body =
     address.form === 'a'
-      ? `{"success":true,"message":"${count} row(s) added","rows_added":${count},"rows":${rows}${warningMember(warning)}}`
-      : `{"data":${rows},"meta":{"rows_added":${count}${numbers}${warningMember(warning)}}}`
+      ? `{"success":true,"message":"${count} row(s) added","rows_added":${count},"rows":${rows}${moreMembers(more)}}`
+      : `{"data":${rows},"meta":{"rows_added":${count}${numbers}${moreMembers(more)}}}`
   const [number] = rowNumbers
   const [json] = rowsJson
   const ofOne =
     count === 1 && number !== undefined && json !== undefined
       ? ['Location', `${pathOf(address)}/${number}`, 'ETag', rowEtag(number, json)]
       : []
-  return { status: 201, base: writeHeaders, headers: [...ofOne, ...warningHeader(warning)], body }
+  return { status: 201, base: writeHeaders, headers: [...ofOne, ...warningHeader(more.warning)], body }
 }
 
 function rowReply(
   address: SheetAddress,
-  { kind, rowNumber, rowJson, warning, staleKeys }: Exclude<WriteAnswer, { kind: 'added' }>,
+  { kind, rowNumber, rowJson, ...more }: WriteAnswer & { kind: 'updated' | 'deleted' },
 ): Reply {
-  const more = staleMember(staleKeys, rowNumber) + warningMember(warning)
   const body =
     address.form === 'a'
-      ? `{"success":true,"message":"Row ${rowNumber} ${kind}","row":${rowNumber},"data":${rowJson}${more}}`
-      : `{"data":${rowJson},"meta":{"row":${rowNumber}${more}}}`
+      ? `{"success":true,"message":"Row ${rowNumber} ${kind}","row":${rowNumber},"data":${rowJson}${moreMembers(more)}}`
+      : `{"data":${rowJson},"meta":{"row":${rowNumber}${moreMembers(more)}}}`
   const etag = kind === 'updated' ? ['ETag', rowEtag(rowNumber, rowJson)] : []
-  return { status: 200, base: writeHeaders, headers: [...etag, ...warningHeader(warning)], body }
+  return { status: 200, base: writeHeaders, headers: [...etag, ...warningHeader(more.warning)], body }
+}
+
+/** Rows in the order in which they were sent. */
+function upsertedReply(address: SheetAddress, { rows, ...more }: WriteAnswer & { kind: 'upserted' }): Reply {
+  const count = (was: UpsertedRow['was']) => rows.filter((row) => row.was === was).length
+  const [added, updated, unchanged] = [count('added'), count('updated'), count('unchanged')]
+  const numbered = rows.map(({ rowNumber, rowJson }) =>
+    rowNumber === null ? rowJson : withRowNumber(rowJson, rowNumber),
+  )
+  const counts = `"rows_added":${added},"rows_updated":${updated},"rows_unchanged":${unchanged}`
+  const message = `${added} row(s) added, ${updated} updated, ${unchanged} unchanged`
+  const numbers = rows.map(({ rowNumber }) => rowNumber)
+  const body =
+    address.form === 'a'
+      ? `{"success":true,"message":"${message}",${counts},"rows":[${numbered.join(',')}]${moreMembers(more)}}`
+      : `{"data":[${numbered.join(',')}],"meta":{${counts},"rows":${JSON.stringify(numbers)}${moreMembers(more)}}}`
+  return { status: added > 0 ? 201 : 200, base: writeHeaders, headers: warningHeader(more.warning), body }
+}
+
+function manyReply(
+  address: SheetAddress,
+  { kind, rowNumbers, rowsJson, ...more }: WriteAnswer & { kind: 'many_updated' | 'many_deleted' },
+): Reply {
+  const done = kind === 'many_updated' ? 'updated' : 'deleted'
+  const rows = rowsJson.map((json, at) => withRowNumber(json, rowNumbers[at] ?? 0)).join(',')
+  const count = `"rows_${done}":${rowsJson.length}`
+  const body =
+    address.form === 'a'
+      ? `{"success":true,"message":"${rowsJson.length} row(s) ${done}",${count},"rows":[${rows}]${moreMembers(more)}}`
+      : `{"data":[${rows}],"meta":{${count},"rows":${JSON.stringify(rowNumbers)}${moreMembers(more)}}}`
+  return { status: 200, base: writeHeaders, headers: warningHeader(more.warning), body }
+}
+
+type More = Pick<WriteAnswer, 'warning' | 'stale' | 'isDryRun'>
+
+/** The same members in both forms: at the top in one, in `meta` in the other. */
+function moreMembers({ warning, stale, isDryRun }: More): string {
+  return staleMember(stale) + warningMember(warning) + (isDryRun ? ',"dry_run":true' : '')
 }

@@ -16,6 +16,7 @@ const sheet = {
   cacheSeconds: 10,
   staleIfErrorSeconds: 0,
   writeSeq: 0,
+  keyColumn: null,
   needsReconnect: false,
 } as const
 const typed = { values: 'typed', mustAskProvider: false } as const

@@ -78,6 +78,6 @@ function folded(key: string): string {
 }
 
 /** Long enough to recognise, short enough that a hostile key cannot fill the answer. */
-function shortened(key: string): string {
+export function shortened(key: string): string {
   return key.length > 80 ? `${key.slice(0, 80)}…` : key
 }

@@ -50,6 +50,16 @@ export function warningOfRow(staleKeys: readonly string[]): string | null {
   return `Formulas of this row were not calculated since the last write: ${cells(staleKeys.length)} an earlier result or none, ${until}.`
 }
 
+/** The same of an answer with one row or several. */
+export function warningOfRows(
+  stale: readonly { key: string; rowNumbers: readonly number[] }[],
+): string | null {
+  const rows = new Set(stale.flatMap(({ rowNumbers }) => rowNumbers))
+  if (rows.size <= 1) return warningOfRow(stale.map(({ key }) => key))
+  const count = stale.reduce((sum, { rowNumbers }) => sum + rowNumbers.length, 0)
+  return `Formulas of these rows were not calculated since the last write: ${cells(count)} an earlier result or none, ${until}.`
+}
+
 /** `count` of the whole spreadsheet, the row of the answer included. */
 export function warningOfWrite(count: number): string {
   return `Formulas that rest on what was written are not calculated: ${cells(count)} an earlier result, ${until}.`

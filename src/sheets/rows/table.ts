@@ -98,6 +98,15 @@ export function lastRowWithData(grid: Grid): number {
   return Math.max(last, 1)
 }
 
+/** By its exact name, else in any case where that leaves no doubt; null where there is none. */
+export function positionOfColumn(columns: readonly Column[], name: string): number | null {
+  const exact = columns.findIndex(({ key }) => key === name)
+  if (exact !== -1) return exact
+  const folded = name.trim().toLowerCase()
+  const alike = [...columns.keys()].filter((at) => columns[at]?.key.toLowerCase() === folded)
+  return alike.length === 1 ? (alike[0] ?? null) : null
+}
+
 export function areSameColumns(one: readonly Column[], other: readonly Column[]): boolean {
   return (
     one.length === other.length &&

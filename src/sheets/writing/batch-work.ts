@@ -8,11 +8,17 @@ import type { Unfit } from '../change.ts'
 import type { Prepared, Provider, WantedRows } from '../provider.ts'
 import { ProviderFailure } from '../provider-failure.ts'
 import type { Reading } from '../reading/reading.ts'
+import { noRoomForAnswer } from './idempotency.ts'
+import { createInTurns } from './in-turns.ts'
 import { createBatchJournal, type JournalStore } from './journal.ts'
 import { type JudgedTab, someRows, wholeTab } from './judged-tab.ts'
-import { createJudge } from './judging.ts'
+import type { Wish, WriteAnswer, WriteOrder } from './order.ts'
 import { Closing, type Persistence } from './persistence.ts'
+import { answerOf } from './plans/answer-of.ts'
+import { createGroupEffects } from './plans/group-effects.ts'
+import { createJudge } from './plans/judge.ts'
 import { outcomeUnknown, type QueuedWrite } from './queued-write.ts'
+import { rehearse } from './rehearsing.ts'
 import { type Judged, type SendingParts, send } from './sending.ts'
 import { createWeighing, maxBytesTogether } from './weighing.ts'
 
@@ -47,7 +53,8 @@ export async function workOff(
   try {
     try {
       const { record, provider } = await connected(batch, source, parts)
-      await sendAll(batch, { ...parts, record, provider, journal, toDiscard })
+      const inTurns = createInTurns(record.accountId, parts.turns)
+      await sendAll(batch, { ...parts, record, provider, journal, inTurns, toDiscard })
       await journal.drop(orders)
     } catch (error) {
       if (error instanceof Closing) throw error
@@ -81,7 +88,7 @@ async function connected(
 
 /** Sends until each order is answered. What it throws holds for all that are still open: nothing was done for them. */
 async function sendAll(batch: readonly QueuedWrite[], parts: SendingParts): Promise<void> {
-  const { record, journal, turns } = parts
+  const { record, journal, inTurns } = parts
   let base: JudgedTab | null = null
   let attemptsLeft = maxAttempts
   let maxTogether = batch.length
@@ -90,9 +97,11 @@ async function sendAll(batch: readonly QueuedWrite[], parts: SendingParts): Prom
     if (open.length === 0) return
     base ??= await look(open, parts)
     const { group, isFirstUnread } = await judged(open.slice(0, maxTogether), base)
-    if (isFirstUnread) base = await lookAtAll(parts)
+    if (isFirstUnread) base = await lookAtAll(open, parts)
     if (group.length === 0) continue
-    const outcome = await send(group, base, parts)
+    const [first] = group
+    const isDryRun = first?.waiting.order.isDryRun === true
+    const outcome = first && isDryRun ? await rehearse(first, base, parts) : await send(group, base, parts)
     switch (outcome.kind) {
       case 'applied':
         base = null
@@ -122,21 +131,41 @@ async function sendAll(batch: readonly QueuedWrite[], parts: SendingParts): Prom
     open: readonly QueuedWrite[],
     on: JudgedTab,
   ): Promise<{ group: Judged[]; isFirstUnread: boolean }> {
-    const judge = createJudge(on, record.unknownFields)
+    const judge = createJudge(on, record)
     const bytesOf = createWeighing(on)
+    const effects = createGroupEffects()
     const group: Judged[] = []
     let bytes = 0
     for (const waiting of open) {
-      const { wish } = waiting.order
-      bytes += bytesOf(wish)
-      if (group.length > 0 && bytes > maxBytesTogether) break
-      const judgement = await judge(wish, () => turns.next(waiting.order.accountId))
+      const judgement = await inTurns(judge(waiting.order.wish, effects))
       if (judgement === 'unread') return { group, isFirstUnread: group.length === 0 }
       if (judgement === 'later') break
-      if (judgement instanceof Refusal) await refuse(waiting, judgement)
-      else group.push({ waiting, change: judgement })
+      if (judgement instanceof Refusal) {
+        await refuse(waiting, judgement)
+        continue
+      }
+      bytes += bytesOf(judgement.changes, effects.asRead)
+      if (group.length > 0 && bytes > maxBytesTogether) break
+      if (judgement.changes.length > 0) {
+        effects.note(judgement.changes)
+        group.push({ waiting, plan: judgement })
+        continue
+      }
+      // Its rows have the numbers that are told when the deletions before it are done.
+      if (effects.hasDeletion()) break
+      await answerAtOnce(waiting, await inTurns(answerOf(judgement, [], on.columns)))
     }
     return { group, isFirstUnread: false }
+  }
+
+  /** There is nothing to do. Whoever sends it again under its key is told the same. */
+  async function answerAtOnce(waiting: QueuedWrite, answer: WriteAnswer): Promise<void> {
+    const { order } = waiting
+    const refusal = await order.stillAdmitted()
+    if (refusal) return turnAway(waiting, refusal)
+    const noRoom = order.isDryRun ? null : await journal.finishUnchanged(order, answer)
+    if (noRoom) return turnAway(waiting, noRoomForAnswer(order.accountId, noRoom.roomInMs, parts.observe))
+    waiting.answer(order.isDryRun ? { ...answer, isDryRun: true } : answer)
   }
 
   /** Decided on the order itself: whoever sends it again under its key is told the same. */
@@ -169,23 +198,48 @@ const reasons = {
 }
 
 /** Additions need no more than the header, and changes no more than their rows, where that is cheaper. */
-async function look(open: readonly QueuedWrite[], { reading, record }: SendingParts): Promise<JudgedTab> {
+async function look(open: readonly QueuedWrite[], parts: SendingParts): Promise<JudgedTab> {
+  const { reading, record } = parts
+  if (open.some(({ order }) => needsAllRows(order, record))) return lookAtAll(open, parts)
   const isHeaderEnough = open.every(({ order }) => order.wish.kind === 'add')
   const header = isHeaderEnough ? await reading.readHeader(record) : null
-  if (header) return { ...header, rows: null }
+  if (header) return { ...header, rows: null, indexed: null }
   const rows = isHeaderEnough ? null : await reading.readRows(record, wantedBy(open))
-  return rows ? someRows(rows) : lookAtAll({ reading, record })
+  return rows ? someRows(rows) : lookAtAll(open, parts)
 }
 
-async function lookAtAll({ reading, record }: Pick<SendingParts, 'reading' | 'record'>): Promise<JudgedTab> {
-  return wholeTab(await reading.readForWriting(record))
+async function lookAtAll(
+  open: readonly QueuedWrite[],
+  { reading, record }: Pick<SendingParts, 'reading' | 'record'>,
+): Promise<JudgedTab> {
+  const read = await reading.readForWriting(record)
+  const isFinding = record.keyColumn !== null || open.some(({ order: { wish } }) => findsRows(wish))
+  return wholeTab(read, isFinding ? await read.indexed : null)
+}
+
+/** As far as it can be told beforehand; what else does is told so when it is judged. */
+function needsAllRows({ wish, isDryRun }: WriteOrder, { keyColumn }: SheetRecord): boolean {
+  if (findsRows(wish)) return true
+  // Where it would stand is told from what was read.
+  if (wish.kind === 'add') return keyColumn !== null || isDryRun === true
+  return keyColumn !== null && wish.kind === 'update' && wish.row.some(([name]) => isNamed(name, keyColumn))
+}
+
+function isNamed(name: string, column: string): boolean {
+  return name.trim().toLowerCase() === column.trim().toLowerCase()
+}
+
+/** By what they hold. */
+function findsRows(wish: Wish): boolean {
+  if (wish.kind === 'add') return false
+  return !(wish.kind === 'update' || wish.kind === 'delete') || wish.named !== undefined
 }
 
 /** A deletion moves the rows below it up, unless it is refused. */
 function wantedBy(open: readonly QueuedWrite[]): WantedRows[] {
   let deletions = 0
   return open.flatMap(({ order: { wish } }) => {
-    if (wish.kind === 'add') return []
+    if ((wish.kind !== 'update' && wish.kind !== 'delete') || wish.named) return []
     const { kind, rowNumber } = wish
     const wanted = { kind, from: rowNumber, to: rowNumber + deletions }
     if (kind === 'delete') deletions++

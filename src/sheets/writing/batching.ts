@@ -4,7 +4,7 @@ const maxOrders = 200
 const maxRows = 1_000
 const maxBytes = 1_500_000
 
-type Batchable = Pick<WriteOrder, 'sheet' | 'wish' | 'bytes'>
+type Batchable = Pick<WriteOrder, 'sheet' | 'wish' | 'bytes' | 'isDryRun'>
 
 /** Rows below each may be one of several, and all of these are read. */
 const maxDeletions = 20
@@ -18,34 +18,42 @@ export interface BatchRules {
 
 /**
  * How many of the orders that wait, from the first on, can go to the provider together. Each must mean the same there
- * as it would alone, after those before it: so whatever looks at what another one of the batch has made waits for the
- * next. A deletion renumbers the rows below: where nothing is gained by it, it goes alone.
+ * as it would alone, after those before it: so what looks at all rows goes alone, and whatever looks at what another one of the
+ * batch has made waits for the next. A deletion renumbers the rows below: where nothing is gained by it, it goes alone.
  */
 export function batchLength(waiting: readonly Batchable[], rules: BatchRules): number {
-  const { isHeaderEnough, areDeletionsTogether } = rules
+  const { isHeaderEnough } = rules
   const [first] = waiting
   if (!first) return 0
-  if (first.wish.kind === 'delete' && !areDeletionsTogether) return 1
+  if (goesAlone(first, rules)) return 1
   // It says nothing about rows.
-  const isHeaderBatch = isHeaderEnough && first.wish.kind === 'add'
+  const isHeaderBatch = isHeaderEnough && first.wish.kind === 'add' && !first.sheet.keyColumn
   const updatedRows = new Set<number>()
   let rows = 0
   let bytes = 0
   let deletions = 0
-  for (const [at, { sheet, wish, bytes: size }] of waiting.entries()) {
-    rows += wish.kind === 'add' ? wish.rows.length : 1
+  for (const [at, order] of waiting.entries()) {
+    const { sheet, wish, bytes: size } = order
+    rows += 'rows' in wish ? wish.rows.length : 1
     bytes += size
     const isTooMuch = at >= maxOrders || rows > maxRows || bytes > maxBytes
     if (at > 0 && (isTooMuch || sheet.id !== first.sheet.id)) return at
-    if (isHeaderBatch && wish.kind !== 'add') return at
-    if (wish.kind === 'delete' && (!areDeletionsTogether || ++deletions > maxDeletions)) return at
+    if (goesAlone(order, rules) || (isHeaderBatch && wish.kind !== 'add')) return at
+    if (wish.kind === 'delete' && ++deletions > maxDeletions) return at
     if (wish.kind !== 'update') continue
-    if (wish.isRowAsExpected && updatedRows.has(wish.rowNumber)) return at
-    updatedRows.add(wish.rowNumber)
+    if (wish.rowNumber !== undefined) {
+      if (wish.isRowAsExpected && updatedRows.has(wish.rowNumber)) return at
+      updatedRows.add(wish.rowNumber)
+    }
     // If that was the last row with data, there is one row less for those who follow.
     if (mayEmptyRow(wish)) return at + 1
   }
   return waiting.length
+}
+
+function goesAlone({ wish, isDryRun }: Batchable, { areDeletionsTogether }: BatchRules): boolean {
+  if (isDryRun === true || wish.kind === 'update_many' || wish.kind === 'delete_many') return true
+  return wish.kind === 'delete' && !areDeletionsTogether
 }
 
 function mayEmptyRow(wish: Wish): boolean {

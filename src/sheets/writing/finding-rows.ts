@@ -11,9 +11,52 @@ export function withFoundNumbers(
   snapshot: Snapshot,
   expectedLastRow: number | null,
 ): WriteAnswer {
-  if (answer.kind === 'updated') return asItStands(answer, snapshot)
-  if (answer.kind === 'deleted') return answer
-  const { rowsJson, rowNumbers } = answer
+  switch (answer.kind) {
+    case 'deleted':
+    case 'many_deleted':
+      return answer
+    case 'updated': {
+      const { isAsExpected, rowJson } = asItStands(answer.rowNumber, answer.rowJson, snapshot)
+      return { ...answer, rowJson, ...(isAsExpected ? {} : { warning: movedWarning }) }
+    }
+    case 'many_updated': {
+      const standing = answer.rowsJson.map((json, at) =>
+        asItStands(answer.rowNumbers[at] ?? 0, json, snapshot),
+      )
+      const isAsExpected = standing.every((one) => one.isAsExpected)
+      const rowsJson = standing.map((one) => one.rowJson)
+      return { ...answer, rowsJson, ...(isAsExpected ? {} : { warning: movedWarning }) }
+    }
+    case 'upserted':
+      return upsertedWithNumbers(answer, snapshot, expectedLastRow)
+    case 'added':
+      return { ...answer, rowNumbers: numbersOf(answer, snapshot, expectedLastRow) }
+  }
+}
+
+/** Those that were added stand together, in the order in which they were sent. */
+function upsertedWithNumbers(
+  answer: WriteAnswer & { kind: 'upserted' },
+  snapshot: Snapshot,
+  expectedLastRow: number | null,
+): WriteAnswer {
+  const added = answer.rows.filter(({ was }) => was === 'added')
+  const guessed = added.flatMap(({ rowNumber }) => rowNumber ?? [])
+  const rowsJson = added.map(({ rowJson }) => rowJson)
+  const numbers = numbersOf({ rowsJson, rowNumbers: guessed }, snapshot, expectedLastRow)
+  let nth = 0
+  const rows = answer.rows.map((row) =>
+    row.was === 'added' ? { ...row, rowNumber: numbers[nth++] ?? null } : row,
+  )
+  return { ...answer, rows }
+}
+
+function numbersOf(
+  { rowsJson, rowNumbers }: { rowsJson: readonly string[]; rowNumbers: readonly number[] },
+  snapshot: Snapshot,
+  expectedLastRow: number | null,
+): number[] {
+  if (rowsJson.length === 0) return []
   const expectedAt = rowNumbers[0] === undefined ? null : positionOf(snapshot, rowNumbers[0])
   const isAsExpected =
     snapshot.lastRowNumber === expectedLastRow &&
@@ -21,22 +64,26 @@ export function withFoundNumbers(
     isRunAt(snapshot, expectedAt, rowsJson)
   const foundAt = isAsExpected ? expectedAt : onlyRun(snapshot, rowsJson)
   const first = foundAt === null ? undefined : snapshot.rowNumbers[foundAt]
-  return { ...answer, rowNumbers: first === undefined ? [] : rowsJson.map((_, at) => first + at) }
+  return first === undefined ? [] : rowsJson.map((_, at) => first + at)
 }
 
 /**
  * A row that was changed under columns that have moved since, or moved in the very moment: the values are no longer where
  * they were expected by name. Then the row is told as it stands.
  */
-function asItStands(answer: WriteAnswer & { kind: 'updated' }, snapshot: Snapshot): WriteAnswer {
-  const expected = JSON.parse(answer.rowJson) as Record<string, unknown>
+function asItStands(
+  rowNumber: number,
+  told: string,
+  snapshot: Snapshot,
+): { rowJson: string; isAsExpected: boolean } {
+  const expected = JSON.parse(told) as Record<string, unknown>
   const keys = snapshot.columns.map(({ key }) => key)
-  if (Object.keys(expected).join('\n') === keys.join('\n')) return answer
-  const position = positionOf(snapshot, answer.rowNumber)
+  if (Object.keys(expected).join('\n') === keys.join('\n')) return { rowJson: told, isAsExpected: true }
+  const position = positionOf(snapshot, rowNumber)
   const rowJsonNow = position === null ? snapshot.blankRowJson : rowJson(snapshot, position)
   const now = JSON.parse(rowJsonNow) as Record<string, unknown>
   const isAsExpected = Object.entries(expected).every(([key, value]) => now[key] === value)
-  return { ...answer, rowJson: rowJsonNow, ...(isAsExpected ? {} : { warning: movedWarning }) }
+  return { rowJson: rowJsonNow, isAsExpected }
 }
 
 function onlyRun(snapshot: Snapshot, rowsJson: readonly string[]): number | null {

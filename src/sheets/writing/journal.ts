@@ -7,7 +7,10 @@ import { answerText, type JournalPlace, placeText, refusalText } from './journal
 import type { WriteAnswer, WriteOrder } from './order.ts'
 import type { Persistence } from './persistence.ts'
 
-export type JournalStore = Pick<Store, 'beginSending' | 'finishApplied' | 'finishRefused' | 'dropOperations'>
+export type JournalStore = Pick<
+  Store,
+  'beginSending' | 'finishApplied' | 'finishRefused' | 'dropOperations' | 'keptAnswers'
+>
 
 /** One order and what its client is told. */
 export interface SentOrder {
@@ -33,6 +36,8 @@ export interface BatchJournal {
   finishApplied(sent: readonly SentOrder[]): Promise<void>
   /** Refused for good: a key keeps the answer for its replay. */
   finishRefused(order: WriteOrder, refusal: Refusal): Promise<void>
+  /** Nothing had to be done: the same for the answer that says so, unless there is no room for it. */
+  finishUnchanged(order: WriteOrder, answer: WriteAnswer): Promise<NoRoomFor | null>
   /**
    * Nothing was done for these and nothing will be: their keys are free again. Those that are finished stay as they
    * are. Tries until it is recorded, and tells `onFailure` each time it is not.
@@ -93,6 +98,15 @@ export function createBatchJournal(
     },
     async finishRefused({ claim }, refusal) {
       if (claim !== null) await store.finishRefused([{ id: claim, answer: refusalText(refusal) }])
+    },
+    async finishUnchanged(order, answer) {
+      const { claim, accountId } = order
+      if (claim === null) return null
+      const text = answerText(answer)
+      const { bytes, roomInMs } = await store.keptAnswers(accountId, keepAnswersMs)
+      if (bytes + Buffer.byteLength(text) > maxKeptBytes) return { orders: new Set([order]), roomInMs }
+      await store.finishRefused([{ id: claim, answer: text }])
+      return null
     },
     async drop(orders, onFailure) {
       const ids = orders.flatMap(({ claim }) => claim ?? [])

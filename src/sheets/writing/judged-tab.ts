@@ -1,6 +1,6 @@
 import type { FetchedRows } from '../provider.ts'
 import { createRowWriter } from '../rows/row-json.ts'
-import { positionOf, rowBytes, rowJson, type Snapshot } from '../rows/snapshot.ts'
+import { type IndexedSnapshot, positionOf, rowBytes, rowJson, type Snapshot } from '../rows/snapshot.ts'
 import { type Column, isBlank, servedColumnsOf } from '../rows/table.ts'
 
 /** The tab that orders are held against. */
@@ -9,6 +9,8 @@ export interface JudgedTab {
   version: string
   /** null where only the header was read: enough for additions. */
   rows: JudgedRows | null
+  /** All rows with indexes, where an order names rows by what they hold. */
+  indexed: IndexedSnapshot | null
 }
 
 export interface JudgedRows {
@@ -21,7 +23,10 @@ export interface JudgedRows {
   blankRowJson: string
 }
 
-export function wholeTab({ snapshot, version }: { snapshot: Snapshot; version: string }): JudgedTab {
+export function wholeTab(
+  { snapshot, version }: { snapshot: Snapshot; version: string },
+  indexed: IndexedSnapshot | null,
+): JudgedTab {
   const { columns, lastRowNumber, blankRowJson } = snapshot
   const at = <T>(rowNumber: number, tell: (snapshot: Snapshot, position: number) => T): T | null => {
     const position = positionOf(snapshot, rowNumber)
@@ -36,6 +41,7 @@ export function wholeTab({ snapshot, version }: { snapshot: Snapshot; version: s
       json: (rowNumber) => at(rowNumber, rowJson),
       bytes: (rowNumber) => at(rowNumber, rowBytes),
     },
+    indexed,
   }
 }
 
@@ -58,5 +64,6 @@ export function someRows({ header, row, version }: FetchedRows): JudgedTab {
         return text === null ? null : Buffer.byteLength(text)
       },
     },
+    indexed: null,
   }
 }

@@ -1,5 +1,4 @@
 import type { Observe } from '../../reporting/observe.ts'
-import type { LoopTurns } from '../../shares/loop-turns.ts'
 import type { SheetRecord } from '../../store/sheets/sheets.ts'
 import type { CellChange, Change, ChangeResult } from '../change.ts'
 import type { Prepared, Provider } from '../provider.ts'
@@ -14,17 +13,20 @@ import {
   isWrittenColumnMoved,
   type MovedColumns,
 } from './column-moves.ts'
+import type { InTurns } from './in-turns.ts'
 import type { SentOrder } from './journal.ts'
-import { createAnswers } from './judging.ts'
 import { movedWarning, type WriteAnswer } from './order.ts'
 import type { Persistence } from './persistence.ts'
+import { answerOf } from './plans/answer-of.ts'
+import type { Plan } from './plans/plan.ts'
+import { stretchOf } from './plans/stretches.ts'
 
 export interface PuttingRightParts {
   provider: Provider
   record: SheetRecord
   persistence: Persistence
   observe: Observe
-  turns: LoopTurns
+  inTurns: InTurns
   toDiscard: Prepared[]
 }
 
@@ -54,38 +56,56 @@ const goneWarning =
  * rows just added are known exactly, so their cells are put under their headers; what cannot be put right is told.
  * `results` has null for a change that is known to have landed as it was meant.
  */
-export async function putRight(
-  group: readonly { change: Change }[],
+export async function afterMovedColumns(
+  group: readonly { plan: Plan }[],
   answered: readonly SentOrder[],
   results: readonly (ChangeResult | null)[],
   columns: MovedColumns,
   parts: PuttingRightParts,
 ): Promise<readonly SentOrder[]> {
+  const changes = group.flatMap(({ plan }) => plan.changes)
   const misplaced = new Map<string, MisplacedRow>()
-  group.forEach(({ change }, at) => {
+  changes.forEach((change, at) => {
     const result = results[at]
     if (change.kind !== 'add' || result?.kind !== 'add') return
     if (!isWrittenColumnMoved(change, columns) || !canBePutRight(change, columns)) return
     result.rowNumbers.forEach((rowNumber, nth) => {
       const standing = result.rows[nth] ?? []
       const cells = cellsToPutRight(change.rows[nth] ?? [], standing, columns)
-      const movedUp = group.slice(at + 1).filter((later) => later.change.kind === 'delete').length
+      const movedUp = changes.slice(at + 1).filter(({ kind }) => kind === 'delete').length
       if (cells.length > 0) misplaced.set(`${at} ${nth}`, { rowNumber: rowNumber - movedUp, standing, cells })
     })
   })
   const rewritten = misplaced.size === 0 ? null : await rewrite([...misplaced.values()], columns.now, parts)
   const rowsNow = new Map([...misplaced.keys()].map((name, at) => [name, rewritten?.rows[at] ?? null]))
-  const toAnswer = createAnswers(rewritten?.columns ?? columns.now)
 
   return Promise.all(answered.map(answeredAnew))
 
   async function answeredAnew({ order, answer }: SentOrder, at: number): Promise<SentOrder> {
-    const change = group[at]?.change
-    const result = results[at]
-    if (!change || result === null || result === undefined) return { order, answer }
+    const plan = group[at]?.plan
+    if (!plan) return { order, answer }
+    const { from } = stretchOf(group, at)
+    const standing = plan.changes.map((change, nth) => standingNow(change, from + nth))
+    const warning = standing.find((one) => one.warning !== null)?.warning ?? null
+    const told = standing.flatMap(({ result }) => result ?? [])
+    const isRewritten = standing.some((one) => one.isRewritten)
+    // What is not known as it stands is told as it was found; nothing was written once more of that.
+    if (!isRewritten || told.length < standing.length) return { order, answer: warned(answer, warning) }
+    const anew = await parts.inTurns(answerOf(plan, told, rewritten?.columns ?? columns.now))
+    return { order, answer: warned(anew, warning) }
+  }
+
+  function standingNow(change: Change, at: number): StandingNow {
+    const result = results[at] ?? null
     const isMoved = isWrittenColumnMoved(change, columns)
+    const asItIs = { result, isRewritten: false }
+    if (result === null) {
+      // Alone it was found as it was meant; together with others nobody looked.
+      const isAlone = group.some(({ plan }) => plan.changes.length === 1 && plan.changes[0] === change)
+      return { ...asItIs, warning: isMoved && !isAlone ? movedWarning : null }
+    }
     if (change.kind !== 'add' || result.kind !== 'add' || result.rowNumbers.length === 0)
-      return { order, answer: warned(answer, isMoved ? movedWarning : null) }
+      return { ...asItIs, warning: isMoved ? movedWarning : null }
     const names = result.rows.map((_, nth) => `${at} ${nth}`)
     const isRewritten = names.some((name) => misplaced.has(name))
     // A row that was perhaps another by then has no number that we could tell.
@@ -94,10 +114,15 @@ export async function putRight(
     const rowNumbers = isElsewhere ? [] : result.rowNumbers
     const isRight = isRewritten ? rewritten?.isRight === true : !isMoved
     const warning = !isRight ? movedWarning : isWrittenColumnGone(change, columns) ? goneWarning : null
-    const turn = () => parts.turns.next(order.accountId)
-    const told = await toAnswer(order.wish, { ...result, rowNumbers, rows }, turn)
-    return { order, answer: warned(told, warning) }
+    return { result: { ...result, rowNumbers, rows }, warning, isRewritten: true }
   }
+}
+
+/** What a change has led to by now. */
+interface StandingNow {
+  result: ChangeResult | null
+  warning: string | null
+  isRewritten: boolean
 }
 
 /**
@@ -105,16 +130,17 @@ export async function putRight(
  * under other headers. null for those that are found.
  */
 export function standingWhereExpected(
-  group: readonly { change: Change }[],
+  group: readonly { plan: Plan }[],
   found: readonly SentOrder[],
   expected: readonly SentOrder[],
   snapshot: Snapshot,
   expectedLastRow: number | null,
 ): (ChangeResult | null)[] {
-  return group.map(({ change }, at): ChangeResult | null => {
+  return group.flatMap(({ plan: { changes } }, at): (ChangeResult | null)[] => {
+    const [change] = changes
     const answer = found[at]?.answer
-    if (change.kind !== 'add') return null
-    if (answer?.kind !== 'added' || answer.rowNumbers.length > 0) return null
+    if (changes.length !== 1 || change?.kind !== 'add') return changes.map(() => null)
+    if (answer?.kind !== 'added' || answer.rowNumbers.length > 0) return [null]
     const guess = expected[at]?.answer
     const rowNumbers = guess?.kind === 'added' ? guess.rowNumbers : []
     const rows = rowNumbers.map((rowNumber) => cellsOf(snapshot, rowNumber))
@@ -124,8 +150,8 @@ export function standingWhereExpected(
       change.rows.every((row, nth) =>
         row.every((cell, index) => cell === null || rows[nth]?.[index] === cell),
       )
-    if (isThere) return { kind: 'add', rowNumbers, rows }
-    return { kind: 'add', rowNumbers: [], rows: change.rows.map((row) => [...row]) }
+    if (isThere) return [{ kind: 'add', rowNumbers, rows }]
+    return [{ kind: 'add', rowNumbers: [], rows: change.rows.map((row) => [...row]) }]
   })
 }
 

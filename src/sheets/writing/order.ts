@@ -1,61 +1,128 @@
 import type { ErrorCode, Refusal, RefusalFacts } from '../../errors.ts'
 import type { SheetFacts } from '../../store/admission/admission-facts.ts'
+import type { Query } from '../rows/query/query.ts'
 import type { RowInput } from '../rows/row-input.ts'
+import type { Column } from '../rows/table.ts'
 
 /** What a client asks to have written: parsed, admitted, and not yet held against the sheet. */
 export interface WriteOrder {
-  sheet: Pick<SheetFacts, 'id' | 'writeSeq'>
+  sheet: Pick<SheetFacts, 'id' | 'writeSeq'> & { keyColumn?: string | null }
   accountId: string
   wish: Wish
   /** The operation that its idempotency key was claimed for; null without a key. */
   claim: string | null
   /** Length of the body, for the limits on what may wait. */
   bytes: number
+  /** Only to be told what would be done: nothing is sent, and nothing remembered. */
+  isDryRun?: boolean
   /** Asked again right before anything is sent: a key may have been revoked while the order waited. */
   stillAdmitted(): Promise<Refusal | null>
 }
 
-export type Wish = Addition | Update | Deletion
+export type Wish = Addition | Update | Deletion | Upsert | ManyUpdate | ManyDeletion
 
 export interface Addition {
   kind: 'add'
   rows: readonly RowInput[]
 }
 
-export interface Update {
+export type Update = RowTarget & {
   kind: 'update'
-  rowNumber: number
   row: RowInput
   isRowAsExpected: Precondition | null
 }
 
-export interface Deletion {
+export type Deletion = RowTarget & {
   kind: 'delete'
-  rowNumber: number
   isRowAsExpected: Precondition | null
+}
+
+/** A row by its number, or by what it holds when its turn comes. */
+export type RowTarget = { rowNumber: number; named?: undefined } | { rowNumber?: undefined; named: NamedRow }
+
+/** The one row whose cell in a column equals a value. */
+export interface NamedRow {
+  /** Its position among the columns; a refusal where the sheet has none of that name. */
+  columnIn(columns: readonly Column[]): number | Refusal
+  value: string
+}
+
+/** Adds rows whose value in a column is not there yet, and changes those whose is. */
+export interface Upsert {
+  kind: 'upsert'
+  columnIn(columns: readonly Column[]): number | Refusal
+  rows: readonly RowInput[]
+  /** `skip`: what is there stays as it is. */
+  onMatch: 'change' | 'skip'
+  isSheetAsExpected: SheetPrecondition | null
+}
+
+export interface ManyUpdate {
+  kind: 'update_many'
+  choice: RowsChoice
+  row: RowInput
+  isSheetAsExpected: SheetPrecondition | null
+}
+
+export interface ManyDeletion {
+  kind: 'delete_many'
+  choice: RowsChoice
+  isSheetAsExpected: SheetPrecondition | null
+}
+
+/** All rows that filters and a search leave. */
+export interface RowsChoice {
+  queryOn(columns: readonly Column[]): Pick<Query, 'filters' | 'search'> | Refusal
+  /** If there are more, nothing is done. */
+  maxRows: number
 }
 
 /** `If-Match`, judged on the row as it is when its turn comes. */
 export type Precondition = (rowNumber: number, rowJson: string) => boolean
 
+/** The same of what is about many rows: the ETag of the list must still hold. */
+export type SheetPrecondition = (contentHash: string) => boolean
+
 /** What was done, without the form in which a client is told: a replay may be asked for in the other one. */
 export type WriteAnswer = WhatWasDone & {
   /** A sentence for the client where what was done is not quite what it asked for. */
   warning?: string
-  /** The columns of the row whose results of formulas are outdated. */
-  staleKeys?: string[]
+  /** Outdated results of formulas in the rows of the answer. */
+  stale?: StaleRows[]
+  /** Nothing was done: it is what would be. */
+  isDryRun?: true
 }
 
 /** What is said of a place without conditional writes. */
 export const movedWarning =
   'The columns of the spreadsheet were changed while this was written. Compare the row as it stands now with what was sent.'
 
-type WhatWasDone =
+/** The same of rows that were found by what they hold. */
+export const racedWarning =
+  'Somebody moved or changed rows of the spreadsheet in the moment of this write, and it may have hit another row than the one that was meant. Compare the rows as they stand now.'
+
+/** A column, and the numbers of the rows whose result there is outdated. */
+export interface StaleRows {
+  key: string
+  rowNumbers: number[]
+}
+
+export type WhatWasDone =
   /** `rowNumbers` is empty where they cannot be told for certain. */
   | { kind: 'added'; rowNumbers: number[]; rowsJson: string[] }
   | { kind: 'updated'; rowNumber: number; rowJson: string }
   /** The row as it was. */
   | { kind: 'deleted'; rowNumber: number; rowJson: string }
+  | { kind: 'upserted'; rows: UpsertedRow[] }
+  /** Rows as they are now, or as they were. */
+  | { kind: 'many_updated' | 'many_deleted'; rowNumbers: number[]; rowsJson: string[] }
+
+export interface UpsertedRow {
+  was: 'added' | 'updated' | 'unchanged'
+  /** null where it cannot be told for certain. */
+  rowNumber: number | null
+  rowJson: string
+}
 
 /** A refusal in the journal. */
 export interface RefusedAnswer {

@@ -1,27 +1,31 @@
 import type { Clock } from '../../clock.ts'
 import type { Refusal } from '../../errors.ts'
 import type { Observe } from '../../reporting/observe.ts'
-import type { LoopTurns } from '../../shares/loop-turns.ts'
 import type { SheetRecord } from '../../store/sheets/sheets.ts'
 import type { Store } from '../../store/store.ts'
-import type { Change, ChangeResult, Unfit } from '../change.ts'
+import type { ChangeResult, Unfit } from '../change.ts'
 import type { Committed, Prepared, Provider } from '../provider.ts'
 import { OutcomeUnknown, ProviderFailure } from '../provider-failure.ts'
 import type { Reading } from '../reading/reading.ts'
 import { areSameColumns, type Column } from '../rows/table.ts'
 import { withFoundNumbers } from './finding-rows.ts'
 import { noRoomForAnswer } from './idempotency.ts'
+import type { InTurns } from './in-turns.ts'
 import type { BatchJournal, NoRoomFor, SentOrder } from './journal.ts'
 import type { JudgedTab } from './judged-tab.ts'
-import { createAnswers } from './judging.ts'
-import { putRight, standingWhereExpected } from './moved-columns.ts'
+import { afterMovedColumns, standingWhereExpected } from './moved-columns.ts'
+import { racedWarning } from './order.ts'
 import { Closing, type Persistence } from './persistence.ts'
+import { answerOf } from './plans/answer-of.ts'
+import type { Plan } from './plans/plan.ts'
+import { stretchOf } from './plans/stretches.ts'
 import type { QueuedWrite } from './queued-write.ts'
 
-/** An order with the change that it comes to in the sheet as it is. */
+/** An order with what it comes to in the sheet as it is. */
 export interface Judged {
   waiting: QueuedWrite
-  change: Change
+  /** With one change at least. */
+  plan: Plan
 }
 
 /** What became of one attempt to send a group. */
@@ -46,7 +50,7 @@ export interface SendingParts {
   persistence: Persistence
   clock: Clock
   observe: Observe
-  turns: LoopTurns
+  inTurns: InTurns
   /** Everything that was prepared is discarded in the end, when the journal has nothing open under its fence. */
   toDiscard: Prepared[]
 }
@@ -62,7 +66,7 @@ export async function send(
 ): Promise<SendOutcome> {
   const { record, provider, toDiscard, clock } = parts
   const begunMs = clock.elapsedMs()
-  const changes = group.map(({ change }) => change)
+  const changes = group.flatMap(({ plan }) => plan.changes)
   const isTabWanted = parts.reading.isTabWanted(record)
   const seqBefore = isTabWanted ? ((await parts.store.sheetById(record.id))?.writeSeq ?? null) : null
   const prepared = await reporting(parts, () =>
@@ -70,7 +74,7 @@ export async function send(
   )
   if (prepared === 'conflict') return { kind: 'conflict' }
   if ('changeAt' in prepared) {
-    return { kind: 'unfit', waiting: waitingAt(group, prepared.changeAt), unfit: prepared }
+    return { kind: 'unfit', waiting: waitingOfChange(group, prepared.changeAt), unfit: prepared }
   }
   toDiscard.push(prepared)
   // Before anyone is asked whether they still may: from then on nothing should take its time.
@@ -141,13 +145,22 @@ async function commit(
   async function answersAfter({
     results,
     columns = base.columns,
+    racedAt = [],
   }: Committed & { outcome: 'applied' }): Promise<readonly SentOrder[]> {
     // Where it came as foreseen, so does the answer.
-    if (results === prepared.expected && columns === base.columns) return expected
-    const answered = await tryAnswersFrom(results, columns)
-    if (!answered) return expected
-    if (columns === base.columns) return answered
-    return putRight(group, answered, results, { judged: base.columns, now: columns }, parts)
+    const isForeseen = results === prepared.expected && columns === base.columns
+    const answered = isForeseen ? expected : ((await tryAnswersFrom(results, columns)) ?? expected)
+    if (columns !== base.columns && answered !== expected)
+      return afterMovedColumns(group, answered, results, { judged: base.columns, now: columns }, parts)
+    return racedAt.length === 0 ? answered : answered.map((sent, at) => tellRace(sent, at, racedAt))
+  }
+
+  /** A row that was found by what it holds was perhaps another by then: whoever asked must know. */
+  function tellRace(sent: SentOrder, at: number, racedAt: readonly number[]): SentOrder {
+    const { from, to } = stretchOf(group, at)
+    const isRaced = racedAt.some((changeAt) => changeAt >= from && changeAt < to)
+    if (!isRaced || group[at]?.plan.isByContent !== true) return sent
+    return { ...sent, answer: { ...sent.answer, warning: racedWarning } }
   }
 
   async function tryAnswersFrom(
@@ -166,14 +179,17 @@ async function answersFrom(
   group: readonly Judged[],
   results: readonly ChangeResult[],
   columns: readonly Column[],
-  { turns }: SendingParts,
+  { inTurns }: SendingParts,
 ): Promise<readonly SentOrder[]> {
-  if (results.length !== group.length) throw new Error('The provider answered another number of changes')
-  const toAnswer = createAnswers(columns)
+  const count = group.reduce((sum, { plan }) => sum + plan.changes.length, 0)
+  if (results.length !== count) throw new Error('The provider answered another number of changes')
   const sent: SentOrder[] = []
-  for (const [at, result] of results.entries()) {
-    const { order } = waitingAt(group, at)
-    sent.push({ order, answer: await toAnswer(order.wish, result, () => turns.next(order.accountId)) })
+  for (const [at, { waiting, plan }] of group.entries()) {
+    const { from, to } = stretchOf(group, at)
+    sent.push({
+      order: waiting.order,
+      answer: await inTurns(answerOf(plan, results.slice(from, to), columns)),
+    })
   }
   return sent
 }
@@ -211,7 +227,7 @@ async function afterLostAnswer(
   }))
   if (areSameColumns(judged, snapshot.columns)) return found
   const results = standingWhereExpected(group, found, sent, snapshot, expectedLastRow)
-  return putRight(group, found, results, columns, parts)
+  return afterMovedColumns(group, found, results, columns, parts)
 }
 
 /** A failing read was reported by the one who read. */
@@ -233,7 +249,7 @@ async function reporting<T>(
 function tellWritten(group: readonly Judged[], durationMs: number, { record, observe }: SendingParts): void {
   const { id: sheetId, provider } = record
   const rows = { added: 0, updated: 0, deleted: 0 }
-  for (const { change } of group) {
+  for (const change of group.flatMap(({ plan }) => plan.changes)) {
     if (change.kind === 'add') rows.added += change.rows.length
     else rows[change.kind === 'update' ? 'updated' : 'deleted']++
   }
@@ -248,4 +264,12 @@ function waitingAt(group: readonly Judged[], at: number): QueuedWrite {
   const judged = group[at]
   if (!judged) throw new Error(`There is no order ${at}`)
   return judged.waiting
+}
+
+/** Whose change it is, of all in their order. */
+function waitingOfChange(group: readonly Judged[], changeAt: number): QueuedWrite {
+  return waitingAt(
+    group,
+    group.findIndex((_, at) => changeAt < stretchOf(group, at).to),
+  )
 }

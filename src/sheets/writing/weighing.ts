@@ -1,6 +1,6 @@
+import type { Change } from '../change.ts'
 import type { Column } from '../rows/table.ts'
 import type { JudgedTab } from './judged-tab.ts'
-import type { Wish } from './order.ts'
 
 /**
  * What is judged, sent and answered together: all of a row is compared and told, with every column of it, and that is done on the
@@ -8,12 +8,18 @@ import type { Wish } from './order.ts'
  */
 export const maxBytesTogether = 4 * 1024 * 1024
 
-/** How much a wish is to judge and to answer. */
-export function createWeighing({ columns, rows }: JudgedTab): (wish: Wish) => number {
+/** How much changes are to judge and to answer. `asRead`: the number that a row had when the tab was read. */
+export function createWeighing({
+  columns,
+  rows,
+}: JudgedTab): (changes: readonly Change[], asRead: (rowNumber: number) => number) => number {
   const emptyRowBytes = bytesOfEmptyRow(columns)
-  return (wish) => {
-    if (wish.kind === 'add') return wish.rows.length * emptyRowBytes
-    return rows?.bytes(wish.rowNumber) ?? emptyRowBytes
+  return (changes, asRead) => {
+    const bytesOf = (change: Change) =>
+      change.kind === 'add'
+        ? change.rows.length * emptyRowBytes
+        : (rows?.bytes(asRead(change.rowNumber)) ?? emptyRowBytes)
+    return changes.reduce((sum, change) => sum + bytesOf(change), 0)
   }
 }
 

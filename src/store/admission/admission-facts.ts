@@ -39,6 +39,8 @@ export interface SheetFacts {
   cacheSeconds: number
   staleIfErrorSeconds: number
   writeSeq: number
+  /** The name of the column whose cells name the rows; null where none does. */
+  keyColumn: string | null
   /** Its credential no longer opens anything; never so where a sheet needs none. */
   needsReconnect: boolean
 }

@@ -17,6 +17,7 @@ const columns = {
   cacheSeconds: 'sheet.cache_seconds',
   staleIfErrorSeconds: 'sheet.stale_if_error_seconds',
   writeSeq: 'sheet.write_seq',
+  keyColumn: 'sheet.key_column',
   credentialState: 'credential.state',
   keyId: 'api_key.id as key_id',
   mode: 'api_key.mode',
@@ -38,6 +39,7 @@ interface LookedUp {
   cacheSeconds: number
   staleIfErrorSeconds: number
   writeSeq: number
+  keyColumn: string | null
   /** null for a sheet without one: a credential that a sheet names is never removed. */
   credentialState: CredentialState | null
   keyId: string | null
@@ -124,6 +126,7 @@ export function toFacts(row: ColumnValues | null, clock: LookUpClock): Facts {
             cacheSeconds: column('cacheSeconds'),
             staleIfErrorSeconds: column('staleIfErrorSeconds'),
             writeSeq: column('writeSeq'),
+            keyColumn: column('keyColumn'),
             needsReconnect: credentialState !== null && credentialState !== 'valid',
           },
     key: isKey ? { id: keyId, mode: column('mode'), scope: column('scope') } : null,

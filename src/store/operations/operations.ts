@@ -22,7 +22,7 @@ export interface OperationStore {
   beginSending(batch: Batch): Promise<string[] | NoRoom>
   /** Applied: the answers are kept and the writes of `source` are counted (see `countWrite`), both or neither. */
   finishApplied(source: string, outcomes: readonly OperationOutcome[]): Promise<void>
-  /** Refused for good: the answers are kept. The first end of an operation stands, here and in `finishApplied`. */
+  /** Refused for good, or without anything to do: the answers are kept, and no write is counted. The first end of an operation stands, here and in `finishApplied`. */
   finishRefused(outcomes: readonly OperationOutcome[]): Promise<void>
   /** Nothing was done and nothing will be: their keys are free again. Finished ones are left alone. */
   dropOperations(operationIds: readonly string[]): Promise<void>

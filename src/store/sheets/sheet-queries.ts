@@ -103,6 +103,8 @@ export function createSheetQueries(database: SqlDatabase, clock: Clock): SheetQu
           stale_if_error_seconds: settings.staleIfErrorSeconds,
         }),
         ...(settings.unknownFields !== undefined && { unknown_fields: settings.unknownFields }),
+        ...(settings.keyColumn !== undefined && { key_column: settings.keyColumn }),
+        ...(settings.autoKey !== undefined && { auto_key: settings.autoKey }),
       }
       if (Object.keys(change).length === 0) return 'changed'
       return unlessTaken(database, async () => {
@@ -188,6 +190,8 @@ function toSheet(row: Selectable<SheetTable>): SheetRecord {
     cacheSeconds: row.cache_seconds,
     staleIfErrorSeconds: row.stale_if_error_seconds,
     unknownFields: row.unknown_fields,
+    keyColumn: row.key_column,
+    autoKey: row.auto_key,
     writeSeq: row.write_seq,
     createdAtMs: row.created_at_ms,
   }

@@ -1,4 +1,4 @@
-import type { SheetAccepts, SheetAccess, UnknownFields } from '../sql/schema.ts'
+import type { AutoKey, SheetAccepts, SheetAccess, UnknownFields } from '../sql/schema.ts'
 
 /** The store's part for sheets: where the rows of an address are, and how they are served. */
 export interface SheetStore {
@@ -22,6 +22,9 @@ export interface SheetSettings {
   cacheSeconds: number
   staleIfErrorSeconds: number
   unknownFields: UnknownFields
+  /** By its name; null = rows have no names. */
+  keyColumn: string | null
+  autoKey: AutoKey
 }
 
 export type SheetChange = Partial<SheetSettings & { slug: string; paused: boolean }>
@@ -44,6 +47,8 @@ export interface SheetRecord extends NewSheet {
   cacheSeconds: number
   staleIfErrorSeconds: number
   unknownFields: UnknownFields
+  keyColumn: string | null
+  autoKey: AutoKey
   writeSeq: number
   createdAtMs: number
 }

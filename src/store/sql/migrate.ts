@@ -14,6 +14,7 @@ import { up as identity } from './migrations/015-identity.ts'
 import { up as journalUse } from './migrations/016-journal-use.ts'
 import { up as publicUsage } from './migrations/017-public-usage.ts'
 import { up as lastingRegisters } from './migrations/018-lasting-registers.ts'
+import { up as keyColumn } from './migrations/019-key-column.ts'
 import { up as keysThatExpire } from './migrations/020-keys-that-expire.ts'
 import { up as audit } from './migrations/021-audit.ts'
 import type { SqlDatabase } from './sql-database.ts'
@@ -43,6 +44,7 @@ const migrations: readonly Migration[] = [
   { number: 16, name: 'journal-use', up: journalUse },
   { number: 17, name: 'public-usage', up: publicUsage },
   { number: 18, name: 'lasting-registers', up: lastingRegisters },
+  { number: 19, name: 'key-column', up: keyColumn },
   { number: 20, name: 'keys-that-expire', up: keysThatExpire },
   { number: 21, name: 'audit', up: audit },
 ]

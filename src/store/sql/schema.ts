@@ -73,6 +73,9 @@ export interface SheetTable {
   cache_seconds: Generated<number>
   stale_if_error_seconds: Generated<number>
   unknown_fields: Generated<UnknownFields>
+  /** The name of the column whose cells name the rows; null where none does. */
+  key_column: Generated<string | null>
+  auto_key: Generated<AutoKey>
   /** Grows with every write to the source; a snapshot is served only under the number it was read at. */
   write_seq: Generated<number>
   created_at_ms: number
@@ -319,6 +322,8 @@ export interface AccessTokenTable {
 export type SheetAccess = 'private' | 'public-read'
 export type SheetAccepts = 'both' | 'live'
 export type UnknownFields = 'reject' | 'ignore'
+/** What a new row without a key gets in a sheet with a key column: nothing, and is refused, or a new one. */
+export type AutoKey = 'none' | 'uuid'
 export type KeyMode = 'live' | 'test'
 export type KeyScope = 'read' | 'read-write'
 export type CredentialState = 'valid' | 'expired'

@@ -57,6 +57,8 @@ export const simulatedSheet: SheetRecord = {
   cacheSeconds: 10,
   staleIfErrorSeconds: 0,
   unknownFields: 'reject',
+  keyColumn: null,
+  autoKey: 'none',
   writeSeq: 0,
   createdAtMs: 0,
 }

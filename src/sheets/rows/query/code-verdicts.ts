@@ -1,11 +1,12 @@
 import type { IndexedSnapshot } from '../snapshot.ts'
 import { type Bounds, ColumnCells } from './columns/column-cells.ts'
 import { type IndexedColumn, seen } from './columns/column-index.ts'
+import { equalTexts, numberIn } from './equal-values.ts'
 import type { FilterOperator } from './operators.ts'
 import type { Filter } from './query.ts'
 import { createCellSearch, createEndTest, type Verdict } from './search-rows.ts'
 import { compareTexts, folded } from './text-order.ts'
-import { cellTextsAt, type TimeKey, timeKeyOfCell, timeKeyOfValue } from './time-key.ts'
+import { type TimeKey, timeKeyOfCell, timeKeyOfValue } from './time-key.ts'
 
 /** Which cells of a column pass a filter, by code. */
 export interface CodeVerdicts {
@@ -32,7 +33,7 @@ export function isDecidedByReading({ operator }: Filter): boolean {
 }
 
 /** Codes from `from` to `to`. */
-interface Stretch {
+export interface Stretch {
   from: number
   to: number
 }
@@ -126,16 +127,15 @@ function* narrow(verdicts: Uint8Array, { passing, open }: ValueVerdict): Generat
   }
 }
 
-function* equalTo(cells: ColumnCells, value: string): Generator<void, Stretch[]> {
+/** The codes of all cells that equal a value; some stretches may have none. */
+export function* equalTo(cells: ColumnCells, value: string): Generator<void, Stretch[]> {
   const equal: Stretch[] = []
   const add = ({ below, above }: Bounds) => equal.push({ from: below, to: above })
   if (value === '') return equal
   const text = folded(value)
   const number = numberIn(value)
-  const key = timeKeyOfValue(text)
   if (number !== null) add(yield* cells.numbersAround(number))
-  for (const same of new Set([text, ...(key === null ? [] : cellTextsAt(key))]))
-    add(yield* cells.textsAround(same))
+  for (const same of equalTexts(value)) add(yield* cells.textsAround(same))
   if (text === 'true' || text === 'false') {
     const code = cells.boolean(text === 'true')
     if (code < cells.column.emptyCode) equal.push({ from: code, to: code + 1 })
@@ -242,10 +242,4 @@ function emptyOrNot({ column }: ColumnCells, value: string): Stretch[] {
   if (value !== 'true' && value !== 'false') throw new Error('"empty" is "true" or "false"')
   const { emptyCode } = column
   return [value === 'true' ? { from: emptyCode, to: emptyCode + 1 } : { from: 0, to: emptyCode }]
-}
-
-const jsonNumber = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:e[+-]?\d+)?$/i
-
-function numberIn(value: string): number | null {
-  return jsonNumber.test(value) ? Number(value) : null
 }

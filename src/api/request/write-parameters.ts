@@ -1,0 +1,75 @@
+import { Refusal } from '../../errors.ts'
+import { isBracketed, isIgnored, operatorIn } from './parameter-name.ts'
+import { type Parameters, wholeNumber } from './query.ts'
+import { invalid, shortened } from './read-wish.ts'
+
+/** POST · PUT and PATCH · DELETE. */
+export type WriteKind = 'add' | 'update' | 'delete'
+
+/** What a write is asked to be, beside its method, its row and its body. */
+export interface WriteParameters {
+  isDryRun: boolean
+  /** The column by which rows are found, of an addition that may be a change. */
+  upsert: string | null
+  onMatch: 'change' | 'skip'
+  /** For a change or deletion of many rows: filters as they came, and the search. */
+  filters: Parameters
+  search: string | null
+  isAll: boolean
+  maxRows: number
+}
+
+const usualMaxRows = 100
+const mostMaxRows = 10_000
+
+/** Read elsewhere. */
+const elsewhere = new Set(['api_key', 'row'])
+
+/** A parameter that means nothing is refused, so that a mistyped `dry_run` writes nothing. */
+export function parseWriteParameters(
+  parameters: Parameters,
+  kind: WriteKind,
+  isOneRow: boolean,
+): WriteParameters | Refusal {
+  const known = kind === 'add' ? ['upsert', 'on_match', 'dry_run'] : ['dry_run']
+  const isMany = kind !== 'add' && !isOneRow
+  if (isMany) known.push('q', 'all', 'max_rows')
+  const single = new Map<string, string>()
+  const filters: (readonly [string, string])[] = []
+  for (const parameter of parameters) {
+    const [name, value] = parameter
+    if (elsewhere.has(name)) continue
+    if (known.includes(name)) {
+      if ((single.get(name) ?? value) !== value) return invalid(`"${name}" was given twice, differently.`)
+      single.set(name, value)
+    } else if (isIgnored(name) && !isBracketed(name)) {
+    } else if (!isMany) return invalid(notHere(name, known))
+    else if (operatorIn(name) === 'empty' && value !== 'true' && value !== 'false') {
+      return invalid(`"${shortened(name)}" must be "true" or "false".`)
+    } else filters.push(parameter)
+  }
+  const isDryRun = yes(single, 'dry_run')
+  if (isDryRun instanceof Refusal) return isDryRun
+  const isAll = yes(single, 'all')
+  if (isAll instanceof Refusal) return isAll
+  const onMatch = single.get('on_match') ?? 'change'
+  if (onMatch !== 'change' && onMatch !== 'skip') return invalid('"on_match" must be "change" or "skip".')
+  const upsert = single.get('upsert') ?? null
+  if (upsert === null && single.has('on_match')) return invalid('"on_match" belongs to "upsert".')
+  const maxRows = wholeNumber(single.get('max_rows') ?? String(usualMaxRows))
+  if (maxRows === null || maxRows < 1 || maxRows > mostMaxRows) {
+    return invalid(`"max_rows" must be a whole number from 1 to ${mostMaxRows}.`)
+  }
+  return { isDryRun, upsert, onMatch, filters, search: single.get('q') || null, isAll, maxRows }
+}
+
+function yes(single: ReadonlyMap<string, string>, name: string): boolean | Refusal {
+  const given = single.get(name) ?? 'false'
+  return given === 'true' || given === 'false'
+    ? given === 'true'
+    : invalid(`"${name}" must be "true" or "false".`)
+}
+
+function notHere(name: string, known: readonly string[]): string {
+  return `"${shortened(name)}" cannot be used here: this write takes ${known.join(', ')}.`
+}

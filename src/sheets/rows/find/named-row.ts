@@ -1,0 +1,28 @@
+import { Refusal } from '../../../errors.ts'
+import type { IndexedSnapshot } from '../snapshot.ts'
+import { rowsEqualTo } from './find-rows.ts'
+
+/** So many are named where there should be one. */
+const shownRows = 10
+
+/** The number of the one row that has this value in a column, or why there is no such row. */
+export function* findNamedRow(
+  snapshot: IndexedSnapshot,
+  column: number,
+  value: string,
+): Generator<void, number | Refusal> {
+  const positions = yield* rowsEqualTo(snapshot, column, value, shownRows + 1)
+  const numbers = positions.map((position) => snapshot.rowNumbers[position] ?? 0)
+  const [only, another] = numbers
+  if (only === undefined) {
+    const name = snapshot.columns[column]?.key ?? ''
+    return new Refusal('row_not_found', { details: `No row has this value in "${name}".` })
+  }
+  return another === undefined ? only : ambiguousRow(numbers)
+}
+
+export function ambiguousRow(numbers: readonly number[]): Refusal {
+  const shown = numbers.slice(0, shownRows).join(', ')
+  const more = numbers.length > shownRows ? ' and more' : ''
+  return new Refusal('ambiguous_row', { details: `It is in the rows ${shown}${more}.` })
+}

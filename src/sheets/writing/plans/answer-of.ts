@@ -1,0 +1,44 @@
+import type { ChangeResult } from '../../change.ts'
+import { warningOfRows, warningOfWrite } from '../../rows/stale-results.ts'
+import type { Column } from '../../rows/table.ts'
+import type { StaleRows, WriteAnswer } from '../order.ts'
+import type { Plan } from './plan.ts'
+
+/** What the client is told of a plan that was carried out, with the results of formulas that it has left behind. */
+export function* answerOf(
+  plan: Plan,
+  results: readonly ChangeResult[],
+  columns: readonly Column[],
+): Generator<void, WriteAnswer> {
+  return { ...(yield* plan.answer(results, columns)), ...staleIn(plan, results, columns) }
+}
+
+function staleIn(
+  { changes, staleBefore = [] }: Plan,
+  results: readonly ChangeResult[],
+  columns: readonly Column[],
+): Pick<WriteAnswer, 'warning' | 'stale'> {
+  // Each result has the number of all.
+  const cells = results.reduce((most, result) => Math.max(most, result.stale?.cells ?? 0), 0)
+  const numbersOf = new Map<string, number[]>()
+  const note = (key: string, rowNumber: number) => {
+    const known = numbersOf.get(key)
+    if (known) known.push(rowNumber)
+    else numbersOf.set(key, [rowNumber])
+  }
+  const keyAt = new Map(columns.map(({ key, index }) => [index, key]))
+  for (const [at, change] of changes.entries()) {
+    if (change.kind === 'add') continue
+    for (const index of results[at]?.stale?.columns ?? []) {
+      const key = keyAt.get(index)
+      if (key !== undefined) note(key, change.rowNumber)
+    }
+  }
+  for (const { key, rowNumbers } of staleBefore) for (const rowNumber of rowNumbers) note(key, rowNumber)
+  const stale: StaleRows[] = columns.flatMap(({ key }) => {
+    const rowNumbers = numbersOf.get(key)?.sort((one, other) => one - other)
+    return rowNumbers ? { key, rowNumbers } : []
+  })
+  const warning = cells > 0 ? warningOfWrite(cells) : warningOfRows(stale)
+  return { ...(warning !== null && { warning }), ...(stale.length > 0 && { stale }) }
+}

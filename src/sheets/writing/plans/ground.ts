@@ -1,0 +1,26 @@
+import type { Refusal } from '../../../errors.ts'
+import type { UnknownFields } from '../../../store/sql/schema.ts'
+import { createCellMapping, type GivenCell, type RowInput } from '../../rows/row-input.ts'
+import type { JudgedTab } from '../judged-tab.ts'
+import { bytesOfEmptyRow } from '../weighing.ts'
+import { createKeyRule, type KeyRule, type KeySettings } from './key-rule.ts'
+
+/** What orders are judged on. */
+export interface Ground extends JudgedTab {
+  toCells(row: RowInput): GivenCell[] | Refusal
+  /** A refusal for whatever needs the key column: it is not there. */
+  keyRule: KeyRule | Refusal | null
+  emptyRowBytes: number
+}
+
+export type JudgedSettings = KeySettings & { unknownFields: UnknownFields }
+
+export function createGround(tab: JudgedTab, settings: JudgedSettings): Ground {
+  const { columns, indexed } = tab
+  return {
+    ...tab,
+    toCells: createCellMapping(columns, settings.unknownFields),
+    keyRule: createKeyRule(settings, columns, indexed),
+    emptyRowBytes: bytesOfEmptyRow(columns),
+  }
+}

@@ -1,0 +1,113 @@
+import { randomUUID } from 'node:crypto'
+import { Refusal } from '../../../errors.ts'
+import type { AutoKey } from '../../../store/sql/schema.ts'
+import { rowsEqualToEach } from '../../rows/find/find-rows.ts'
+import type { Cell } from '../../rows/grid.ts'
+import { equalityKeys } from '../../rows/query/equal-values.ts'
+import { type GivenCell, shortened } from '../../rows/row-input.ts'
+import type { IndexedSnapshot } from '../../rows/snapshot.ts'
+import { type Column, positionOfColumn } from '../../rows/table.ts'
+import type { GroupEffects } from './group-effects.ts'
+
+/** A row that gets a key: a new one, or one whose key is written. */
+export interface KeyedRow {
+  /** Its number when the sheet was read; null for a new one. */
+  rowAsRead: number | null
+  cells: readonly GivenCell[]
+}
+
+/** What a sheet's key column asks of writes: every row has a key, and no key is there twice (docs/contract.md#key-column). */
+export interface KeyRule {
+  /** Rows to be added, each with a key: one that was given, or a new one where the sheet makes them. */
+  withKeys(rows: readonly (readonly GivenCell[])[]): (readonly GivenCell[])[] | Refusal
+  /** Null where the keys of these rows would be all right; rows that leave their key alone may be among them. */
+  check(
+    rows: readonly KeyedRow[],
+    effects: GroupEffects,
+  ): Generator<void, Refusal | 'later' | 'unread' | null>
+}
+
+export interface KeySettings {
+  keyColumn: string | null
+  autoKey: AutoKey
+}
+
+const rowsPerStep = 64
+
+/** null where the sheet has no key column; a refusal where it has one that row 1 does not have any more. */
+export function createKeyRule(
+  { keyColumn, autoKey }: KeySettings,
+  columns: readonly Column[],
+  snapshot: IndexedSnapshot | null,
+): KeyRule | Refusal | null {
+  if (keyColumn === null) return null
+  const position = positionOfColumn(columns, keyColumn)
+  const column = position === null ? undefined : columns[position]
+  if (position === null || !column) {
+    return refused(`The key column "${shortened(keyColumn)}" is not in row 1 of the sheet any more.`)
+  }
+  const keyOf = (cells: readonly GivenCell[]) => cells.find((cell) => cell.column.index === column.index)
+
+  return {
+    withKeys(rows) {
+      const keyed: (readonly GivenCell[])[] = []
+      for (const cells of rows) {
+        if ((keyOf(cells)?.value ?? null) !== null) keyed.push(cells)
+        else if (autoKey === 'uuid') {
+          const others = cells.filter((cell) => cell.column.index !== column.index)
+          keyed.push([...others, { column, value: randomUUID() }])
+        } else {
+          const which = rows.length > 1 ? `Row ${keyed.length + 1} of the array` : 'The row'
+          return refused(`${which} lacks a value for the key column "${shortened(column.key)}".`)
+        }
+      }
+      return keyed
+    },
+    *check(rows, effects) {
+      const written = rows.flatMap(({ rowAsRead, cells }) => {
+        const key = keyOf(cells)
+        return key ? { rowAsRead, value: key.value } : []
+      })
+      if (written.length === 0) return null
+      const newKeys = new Set<string>()
+      for (const [at, { value }] of written.entries()) {
+        if (at % rowsPerStep === 0) yield
+        if (value === null) return refused(`The key column "${shortened(column.key)}" must not be emptied.`)
+        const keys = equalityKeys(String(value))
+        if (keys.some((key) => newKeys.has(key))) {
+          return exists(`The key ${shown(value)} would be there twice after this request.`)
+        }
+        for (const key of keys) newKeys.add(key)
+        if (effects.isValueTouched(column.index, String(value))) return 'later'
+      }
+      if (!snapshot) return 'unread'
+      const values = written.map(({ value }) => String(value))
+      const found = yield* rowsEqualToEach(snapshot, position, values)
+      // A row that gives its key away in the same request does not stand in the way of the one that takes it.
+      const givenAway = new Set(written.map(({ rowAsRead }) => rowAsRead))
+      for (const [at, positions] of found.entries()) {
+        const others = positions
+          .map((one) => snapshot.rowNumbers[one] ?? 0)
+          .filter((row) => !givenAway.has(row))
+        const [other] = others
+        if (other === undefined) continue
+        // It would name a row by a number that it may not have by then.
+        if (effects.hasDeletion()) return 'later'
+        return exists(`The key ${shown(written[at]?.value ?? null)} is in row ${other} already.`)
+      }
+      return null
+    },
+  }
+}
+
+function exists(details: string): Refusal {
+  return new Refusal('row_exists', { details })
+}
+
+function shown(value: Cell): string {
+  return typeof value === 'string' ? `"${shortened(value)}"` : String(value)
+}
+
+function refused(details: string): Refusal {
+  return new Refusal('invalid_body', { details })
+}

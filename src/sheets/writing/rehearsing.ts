@@ -1,0 +1,31 @@
+import type { ChangeResult } from '../change.ts'
+import type { JudgedTab } from './judged-tab.ts'
+import { answerOf } from './plans/answer-of.ts'
+import type { Judged, SendingParts, SendOutcome } from './sending.ts'
+
+/**
+ * An order that is only to be told what would be done: everything is made ready, and nothing of it sent or noted in the journal.
+ */
+export async function rehearse(
+  { waiting, plan }: Judged,
+  base: JudgedTab,
+  { provider, record, toDiscard, inTurns }: SendingParts,
+): Promise<SendOutcome> {
+  const prepared = await provider.prepare(record, plan.changes, base.version, base.columns)
+  if (prepared === 'conflict') return { kind: 'conflict' }
+  if ('changeAt' in prepared) return { kind: 'unfit', waiting, unfit: prepared }
+  toDiscard.push(prepared)
+  const results = prepared.expected.map((result) => numbered(result, base))
+  const answer = await inTurns(answerOf(plan, results, base.columns))
+  const refusal = await waiting.order.stillAdmitted()
+  if (refusal) return { kind: 'not_admitted', refused: [{ waiting, refusal }] }
+  waiting.answer({ ...answer, isDryRun: true })
+  return { kind: 'applied' }
+}
+
+/** Where the provider would only find out by doing it, the sheet as it was read tells where new rows would stand. */
+function numbered(result: ChangeResult, { rows }: JudgedTab): ChangeResult {
+  const last = rows?.lastRowNumber ?? null
+  if (result.kind !== 'add' || last === null) return result
+  return { ...result, rowNumbers: result.rows.map((_, at) => last + 1 + at) }
+}
