@@ -52,6 +52,7 @@ async function descriptionReply(
     rowNumbers,
     isPublic: facts.access === 'public-read',
     baseUrl: parts.ownAddress(request),
+    keyColumn: facts.keyColumn,
   }
   const name = nameOf(described)
   const etag = etagOf(hash('sha256', `${name} ${snapshot.contentHash}`, 'base64url').slice(0, 22))
@@ -89,10 +90,12 @@ export interface Described {
   rowNumbers: boolean
   isPublic: boolean
   baseUrl: string
+  /** null where rows have no names. */
+  keyColumn: string | null
 }
 
-function nameOf({ what, address, rowNumbers, isPublic, baseUrl }: Described): string {
-  return `${what} ${baseUrl}${pathOf(address)} ${rowNumbers} ${isPublic}`
+function nameOf({ what, address, rowNumbers, isPublic, baseUrl, keyColumn }: Described): string {
+  return `${what} ${baseUrl}${pathOf(address)} ${rowNumbers} ${isPublic} ${JSON.stringify(keyColumn)}`
 }
 
 /**
@@ -115,12 +118,14 @@ export async function keptDescription(
 }
 
 function descriptionOf(described: Described, snapshot: IndexedSnapshot): string {
-  const { what, address, rowNumbers } = described
+  const { what, address, rowNumbers, keyColumn } = described
   if (what === 'openapi') return sheetDocument(described, snapshot)
   return orderedJsonText({
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     title: `A row of ${pathOf(address)}`,
     ...rowSchema(snapshot.description, rowNumbers),
+    // By whose values rows are named.
+    ...(keyColumn !== null && { 'x-key': keyColumn }),
   })
 }
 

@@ -10,6 +10,7 @@ import { parseRowNumber } from './request/query.ts'
 import { parseReadWish, wholeList } from './request/read-wish.ts'
 import type { NamedInPath } from './request/routes.ts'
 import { type ApiParts, admitRows, type RowsRequest } from './request/rows-request.ts'
+import { warningOfKeys } from './response/key-warning.ts'
 import { type ListReader, listReply } from './response/list-reply.ts'
 import { forEveryone, type Reply } from './response/reply.ts'
 import { rowReply } from './response/row-reply.ts'
@@ -36,15 +37,22 @@ export async function readRows(asked: RowsRequest, parts: ApiParts): Promise<Rep
 
   const accountId = account.id
   const { fields } = listQuery
+  const warned = warningOfKeys(facts.keyColumn, sheet, wish.values, accountId, parts.querying)
+  const keyWarning = warned instanceof Promise ? await warned : warned
   const found = named ? rowNamed(named, sheet, accountId, parts) : rowNumber
   const reply = then(
     found,
     (row): Soon<Reply | Refusal> =>
       row === undefined
-        ? listReply(readerOf(asked, parts), { accountId, wish, listQuery, parameters }, sheet, parts)
+        ? listReply(
+            readerOf(asked, parts),
+            { accountId, wish, listQuery, parameters, keyWarning },
+            sheet,
+            parts,
+          )
         : row instanceof Refusal
           ? row
-          : rowReply(asked, { accountId, rowNumber: row, wish, fields }, sheet, parts),
+          : rowReply(asked, { accountId, rowNumber: row, wish, fields, keyWarning }, sheet, parts),
   )
   return pass.key === null ? then(reply, (made) => forPublicReader(made, facts)) : reply
 }

@@ -12,6 +12,7 @@ import { createKeys } from '../management/keys/keys.ts'
 import { createSignIn } from '../management/people/sign-in.ts'
 import { Problem } from '../management/problem.ts'
 import { createConnecting } from '../management/sheets/connecting.ts'
+import { createKeyColumns } from '../management/sheets/key-column.ts'
 import { createSheets } from '../management/sheets/sheets.ts'
 import { createUploadRoom } from '../management/uploads/upload-room.ts'
 import { createUploads } from '../management/uploads/uploads.ts'
@@ -22,10 +23,12 @@ import { type Observe, observeAll } from '../reporting/observe.ts'
 import { secretOf } from '../secrets/kept-secret.ts'
 import { closeToOthers } from '../secrets/private-data.ts'
 import { createSealing, type Sealing } from '../secrets/sealing.ts'
+import { createLoopTurns } from '../shares/loop-turns.ts'
 import type { Provider } from '../sheets/provider.ts'
 import { createProviderKinds } from '../sheets/provider-kind.ts'
 import { createDecoding } from '../sheets/reading/decoding.ts'
 import { createThreadPool } from '../sheets/threads/thread-pool.ts'
+import { createInTurns } from '../sheets/writing/in-turns.ts'
 import { type CopiedTable, type CopyRefusal, copyStore } from '../store/sql/copy-store.ts'
 import type { SqlDatabase } from '../store/sql/sql-database.ts'
 import { createSqlStore } from '../store/sql/sql-store.ts'
@@ -88,9 +91,12 @@ function buildWorkshop(bare: BareWorkshop): Workshop {
     homes.map(({ kind, provider }) => [kind.id, provider]),
   )
   const kinds = createProviderKinds(homes.map(({ kind }) => kind))
-  const sheets = createSheets({ store, kinds, shares, observe })
-  const keys = createKeys(store, sheets)
   const decoding = createDecoding({ observe, clock, shares, threads })
+  const turns = createLoopTurns(clock)
+  const inTurns = <T>(accountId: string, steps: Generator<void, T>) => createInTurns(accountId, turns)(steps)
+  const keyColumns = createKeyColumns({ providers, kinds, decoding, inTurns })
+  const sheets = createSheets({ store, kinds, shares, keyColumns, observe })
+  const keys = createKeys(store, sheets)
   const connecting = createConnecting({ sheets, providers, kinds, decoding })
   const ofOwner = { sheets, keys, connecting }
   const baseUrl = () => workshop.baseUrl
@@ -117,6 +123,7 @@ function buildWorkshop(bare: BareWorkshop): Workshop {
     baseUrl: config.baseUrl,
     providers,
     decoding,
+    turns,
     async copyStoreTo(url) {
       if (config.store.kind !== 'sqlite') return new Problem('The store is on PostgreSQL already.')
       try {

@@ -5,6 +5,7 @@ import { resolveWish } from '../api/request/list-query.ts'
 import { parseParameters } from '../api/request/query.ts'
 import { parseReadWish } from '../api/request/read-wish.ts'
 import type { ApiParts } from '../api/request/rows-request.ts'
+import { warningOfKeys } from '../api/response/key-warning.ts'
 import { type ListReader, listReply } from '../api/response/list-reply.ts'
 import { type Body, heldBy, send } from '../api/response/reply.ts'
 import { sendableBody } from '../api/response/sendable-body.ts'
@@ -52,13 +53,10 @@ export function createOwnerReading(
         const listQuery = resolveWish({ ...wish, format: 'json' }, columns)
         if (listQuery instanceof Refusal) return listQuery
         const { accountId } = sheet
-        const asked = { wish: { ...wish, format: 'json' as const }, listQuery, parameters, maxRowsBytes }
-        const reply = await listReply(
-          plainReader(sheet, baseUrl(), acceptEncoding),
-          { accountId, ...asked },
-          read,
-          parts,
-        )
+        const keyWarning = await warningOfKeys(sheet.keyColumn, read, wish.values, accountId, parts.querying)
+        const shown = { ...wish, format: 'json' as const }
+        const asked = { accountId, wish: shown, listQuery, parameters, maxRowsBytes, keyWarning }
+        const reply = await listReply(plainReader(sheet, baseUrl(), acceptEncoding), asked, read, parts)
         return reply instanceof Refusal ? reply : madeJson(reply.body, accountId, codingIn(reply.headers))
       } catch (error) {
         return refusalFor(error)
@@ -94,6 +92,7 @@ export function createOwnerReading(
         rowNumbers: false,
         isPublic: sheet.access === 'public-read',
         baseUrl: baseUrl(),
+        keyColumn: sheet.keyColumn,
       } as const
       const nextTurn = () => parts.turns.next(sheet.accountId)
       const text = await keptDescription(described, read.snapshot, read.bodies, nextTurn)

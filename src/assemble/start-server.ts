@@ -17,7 +17,6 @@ import { listen, type RunningServer, type TimeLimits } from '../server/server.ts
 import type { Drain } from '../server/wire.ts'
 import { createMemoryRateWindows } from '../shared-state/rate-windows/memory-rate-windows.ts'
 import { createRedisSharedSnapshots } from '../shared-state/redis/redis-shared-snapshots.ts'
-import { createLoopTurns } from '../shares/loop-turns.ts'
 import { createReading } from '../sheets/reading/reading.ts'
 import { createSnapshotSharing } from '../sheets/reading/snapshot-sharing.ts'
 import { createQuerying } from '../sheets/rows/query/querying.ts'
@@ -48,7 +47,7 @@ export async function startServer(
   await store.endDeadNeighbours()
   const life = await beginInstanceLife(store, workshop.observe)
   const { metrics } = workshop
-  const turns = createLoopTurns(clock)
+  const { turns } = workshop
   const usage = createUsage({ store, clock, turns })
   const observe = observeAll([workshop.observe, usage.observe])
   const { windows } = workshop.shared

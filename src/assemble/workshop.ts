@@ -14,6 +14,7 @@ import type { Observe } from '../reporting/observe.ts'
 import type { Sealing } from '../secrets/sealing.ts'
 import type { RateWindows } from '../shared-state/rate-windows/rate-windows.ts'
 import type { ShareValue } from '../shared-state/registers/shared-value.ts'
+import type { LoopTurns } from '../shares/loop-turns.ts'
 import type { Provider } from '../sheets/provider.ts'
 import type { ProviderKinds } from '../sheets/provider-kind.ts'
 import type { Decoding } from '../sheets/reading/decoding.ts'
@@ -44,6 +45,8 @@ export interface Workshop {
   baseUrl: string
   providers: ReadonlyMap<string, Provider>
   decoding: Decoding
+  /** On the thread that answers everybody. */
+  turns: LoopTurns
   /** Copies the embedded store into an empty PostgreSQL, all of it or nothing. */
   copyStoreTo(url: string): Promise<CopiedTable[] | Problem>
   close(): Promise<void>

@@ -233,6 +233,8 @@ test('what a program reads with --json: one value, names in one style, a secret 
     cache_seconds: 10,
     stale_if_error_seconds: 0,
     unknown_fields: 'reject',
+    key_column: null,
+    auto_key: 'none',
     location: { path: workbook, tab: 'Wörter' },
   })
   const set = { access: 'public-read', accepts: 'live', cache_seconds: 0, unknown_fields: 'ignore' }

@@ -19,6 +19,8 @@ export function sheetJson(sheet: SheetRecord) {
     cache_seconds: sheet.cacheSeconds,
     stale_if_error_seconds: sheet.staleIfErrorSeconds,
     unknown_fields: sheet.unknownFields,
+    key_column: sheet.keyColumn,
+    auto_key: sheet.autoKey,
     location: JSON.parse(sheet.location),
   }
 }

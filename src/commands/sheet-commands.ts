@@ -2,7 +2,7 @@ import type { Workshop } from '../assemble/workshop.ts'
 import { Problem } from '../management/problem.ts'
 import { summaryOf } from '../management/sheets/sheet-summary.ts'
 import type { SheetSettings } from '../store/sheets/sheets.ts'
-import type { SheetAccepts, SheetAccess, UnknownFields } from '../store/sql/schema.ts'
+import type { AutoKey, SheetAccepts, SheetAccess, UnknownFields } from '../store/sql/schema.ts'
 import { type Command, type CommandOutcome, type Options, oneOf, table, UsageError } from './command.ts'
 import { connectSheet } from './connect-command.ts'
 import { parsedAddress, sheetJson } from './sheet-address.ts'
@@ -15,9 +15,13 @@ export const sheetCommands: readonly Command[] = [
     words: ['sheet', 'set'],
     usage:
       'sheet set <account>/<sheet> [--access private|public-read] [--accepts both|live]\n' +
-      '                    [--cache-seconds <n>] [--stale-if-error-seconds <n>] [--unknown-fields reject|ignore]',
+      '                    [--cache-seconds <n>] [--stale-if-error-seconds <n>] [--unknown-fields reject|ignore]\n' +
+      '                    [--key-column <name>|off] [--auto-key uuid|none]',
     positionals: ['<account>/<sheet>'],
-    options: ['access', 'accepts', 'cache-seconds', 'stale-if-error-seconds', 'unknown-fields'],
+    options: [
+      ...['access', 'accepts', 'cache-seconds', 'stale-if-error-seconds', 'unknown-fields'],
+      ...['key-column', 'auto-key'],
+    ],
     run: changeSheet,
   },
   {
@@ -63,12 +67,15 @@ async function changeSheet(
 ): Promise<CommandOutcome | Problem> {
   const { accountSlug, sheetSlug } = parsedAddress(address)
   const { access, accepts, 'unknown-fields': unknownFields } = options
+  const { 'key-column': keyColumn, 'auto-key': autoKey } = options
   const settings: Partial<SheetSettings> = {
     ...(access !== undefined && { access: oneOf<SheetAccess>('access', access, ['private', 'public-read']) }),
     ...(accepts !== undefined && { accepts: oneOf<SheetAccepts>('accepts', accepts, ['both', 'live']) }),
     ...(unknownFields !== undefined && {
       unknownFields: oneOf<UnknownFields>('unknown-fields', unknownFields, ['reject', 'ignore']),
     }),
+    ...(keyColumn !== undefined && { keyColumn: keyColumn === 'off' ? null : keyColumn }),
+    ...(autoKey !== undefined && { autoKey: oneOf<AutoKey>('auto-key', autoKey, ['uuid', 'none']) }),
     ...seconds('cacheSeconds', 'cache-seconds', options),
     ...seconds('staleIfErrorSeconds', 'stale-if-error-seconds', options),
   }

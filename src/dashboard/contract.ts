@@ -145,6 +145,9 @@ export interface SheetSettingsView {
   cacheSeconds: number
   staleIfErrorSeconds: number
   unknownFields: 'reject' | 'ignore'
+  /** By whose cells rows are named; null = rows have no names. */
+  keyColumn: string | null
+  autoKey: 'none' | 'uuid'
   paused: boolean
 }
 export type SheetChangeInput = Partial<SheetSettingsView> & { slug?: string }
@@ -161,7 +164,8 @@ export type CellView = string | number | boolean | null
 /** Form B's body, as far as it is shown. */
 export interface RowsView {
   data: Record<string, CellView>[]
-  meta: { total: number; columns: string[]; rows: number[] }
+  /** `warnings`: what keeps the key column from naming every row. */
+  meta: { total: number; columns: string[]; rows: number[]; warnings?: string[] }
 }
 
 /** A key for this sheet, good for an hour or as long as the session; the former one is revoked. */

@@ -104,7 +104,7 @@ export function createRoutes(queryClient: QueryClient) {
   const sheetSettings = createRoute({
     ...inSheet,
     path: 'settings',
-    component: pageIn(() => import('./pages/sheet/sheet-settings.tsx'), 'SheetSettings'),
+    component: pageIn(() => import('./pages/sheet/settings/sheet-settings.tsx'), 'SheetSettings'),
   })
   const files = createRoute({
     ...behind,

@@ -26,11 +26,13 @@ export interface SheetToDescribe {
   isPublic: boolean
   /** Where the reader reaches this server. */
   baseUrl: string
+  /** By whose values rows are named; null where none is. */
+  keyColumn: string | null
 }
 
 /** The description of one sheet, in the form in which it was asked for. */
 export function sheetDocument(
-  { address, isPublic, baseUrl }: SheetToDescribe,
+  { address, isPublic, baseUrl, keyColumn }: SheetToDescribe,
   snapshot: IndexedSnapshot,
 ): string {
   const path = pathOf(address)
@@ -51,6 +53,8 @@ export function sheetDocument(
     isPublic,
   }
   const paths = { [path]: rowsPath(sheet), [`${path}/{row}`]: rowPath(sheet) }
+  const { row, ...others } = columns.schemas
+  const schemas = { row: { ...row, ...(keyColumn !== null && { 'x-key': keyColumn }) }, ...others }
   return orderedJsonText({
     openapi,
     info: {
@@ -62,7 +66,7 @@ export function sheetDocument(
     tags: [rowsTag],
     security,
     paths,
-    components: componentsOf(columns.schemas, [errorFormIn(address.form)], errors, true),
+    components: componentsOf(schemas, [errorFormIn(address.form)], errors, true),
   })
 }
 

@@ -1,6 +1,6 @@
 import { listChunks } from '../../sheets/rows/query/list-chunks.ts'
 import type { Snapshot } from '../../sheets/rows/snapshot.ts'
-import { isStaleIn, type StaleColumn, warningOfSheet } from '../../sheets/rows/stale-results.ts'
+import { isStaleIn, type StaleColumn } from '../../sheets/rows/stale-results.ts'
 import { rowNumberKey } from '../../sheets/rows/table.ts'
 import type { Format } from '../request/format.ts'
 import { positionAt, positionsOf, type RowChoice } from '../request/row-choice.ts'
@@ -29,6 +29,8 @@ export interface ListFacts {
   asOfMs: number
   /** Of figures about rows, which have no numbers: the cells that were left out, by the name of their column. */
   ignored?: ReadonlyMap<string, number>
+  /** null for one that there is no reason for. */
+  warnings?: readonly (string | null)[]
 }
 
 /**
@@ -95,13 +97,13 @@ function* metaChunks(
   snapshot: Snapshot,
   rows: RowChoice,
   { fields }: ListShape,
-  { total, limit, offset, next, asOfMs, ignored }: ListFacts,
+  { total, limit, offset, next, asOfMs, ignored, warnings = [] }: ListFacts,
 ): Generator<Uint8Array> {
   const keys = snapshot.columns.map(({ key }) => key)
   const columns = JSON.stringify(fields ? fields.map((at) => keys[at]) : keys)
   const further = next === null ? '' : `"next":${JSON.stringify(next)},`
   const asOf = `${further}"as_of":"${new Date(asOfMs).toISOString()}"`
-  const end = `${warningMember(warningOfSheet(snapshot.stale))}}}`
+  const end = `${warningMember(...warnings)}}}`
   const head = `,"meta":{"total":${total},"count":${rows.count},"limit":${limit},"offset":${offset},"columns":${columns}`
   if (ignored) {
     const members = [...ignored].map(([name, cells]) => `${JSON.stringify(name)}:${cells}`)

@@ -42,11 +42,12 @@ export interface ListAsked {
   parameters: Parameters
   /** Whole rows that are longer together are refused. Without it there is no limit. */
   maxRowsBytes?: number
+  keyWarning: string | null
 }
 
 export function listReply(
   { address, baseUrl, isHead, accept, acceptEncoding, ifNoneMatch }: ListReader,
-  { accountId, wish, listQuery, parameters, maxRowsBytes }: ListAsked,
+  { accountId, wish, listQuery, parameters, maxRowsBytes, keyWarning }: ListAsked,
   sheet: ReadSheet,
   parts: ApiParts,
 ): Soon<Reply | Refusal> {
@@ -65,18 +66,13 @@ export function listReply(
     if (maxRowsBytes !== undefined && fields === null && bytesOf(of, rows) > maxRowsBytes) return tooLong
     const pages = neighbourPages(baseUrl, address, parameters, total, query)
     const { limit, offset } = query
-    const facts = {
-      total,
-      limit,
-      offset,
-      next: pages.next,
-      asOfMs: sheet.asOfMs,
-      ...(ignored && { ignored }),
-    }
+    const page = { total, limit, offset, next: pages.next, asOfMs: sheet.asOfMs }
+    const warnings = [warningOfSheet(snapshot.stale), keyWarning]
+    const facts = { ...page, warnings, ...(ignored && { ignored }) }
     const isWhole = !sums && rows.positions === null && rows.count === total && fields === null
     const body = sendableBody(
       {
-        name: nameOf(shape, isWhole ? null : listQuery, pages.next),
+        name: nameOf(shape, isWhole ? null : listQuery, [pages.next, keyWarning]),
         isWhole,
         chunks: listInPlace(of, rows, shape) ?? (() => listBody(of, rows, shape, facts)),
         sources: rows.positions ? [of.listJson, rows.positions] : [of.listJson],
@@ -95,7 +91,7 @@ export function listReply(
       if (limit !== null) told.push(...linkHeader(pages))
       if (format === 'csv') told.push(...fileName(address))
       if (made.coding !== null) told.push('Content-Encoding', made.coding)
-      told.push(...warningHeader(warningOfSheet(snapshot.stale)))
+      told.push(...warningHeader(...warnings))
       return { status: 200, base: readHeaders[format], headers: told, body: made.body, rowsFrom: source }
     })
   })
@@ -157,11 +153,12 @@ const tooLong = new Refusal('invalid_query', {
 function nameOf(
   { form, format, rowNumbers, escapeFormulas, bom }: ListShape,
   listQuery: ListQuery | null,
-  next: string | null,
+  inMeta: readonly (string | null)[],
 ): string {
   const numbers = rowNumbers ? ' numbered' : ''
   const escaped = format === 'csv' ? `${escapeFormulas ? ' escaped' : ''}${bom ? ' bom' : ''}` : ''
-  const told = form === 'b' && format === 'json' && next !== null ? ` ${next}` : ''
+  const isTold = form === 'b' && format === 'json' && inMeta.some((one) => one !== null)
+  const told = isTold ? ` ${JSON.stringify(inMeta)}` : ''
   return `${format === 'json' ? form : format}${numbers}${escaped}${listQuery ? ` ${JSON.stringify(listQuery)}` : ''}${told}`
 }
 

@@ -27,6 +27,7 @@ export interface RowAsked {
   rowNumber: number
   wish: ReadWish
   fields: readonly number[] | null
+  keyWarning: string | null
 }
 
 export async function rowReply(
@@ -66,7 +67,7 @@ export async function rowReply(
         })
   const used = isHead || compressed ? wanted : null
   const told = originHeaders(variantOf(etag, format, used), sheet)
-  told.push(...warningHeader(warningOfRow(staleKeysOf(snapshot.stale, rowNumber))))
+  told.push(...warningHeader(warningOfRow(staleKeysOf(snapshot.stale, rowNumber)), asked.keyWarning))
   if (used !== null) told.push('Content-Encoding', used)
   if (format === 'csv') told.push(...fileName(address))
   // What HEAD would be compressed with is told; how long that would be is not known.
@@ -77,12 +78,12 @@ export async function rowReply(
 /** The reply with a row that may have megabytes: its text goes through in pieces, as a long list does. */
 async function longRowReply(
   { exchange, address }: RowsRequest,
-  { accountId, rowNumber, wish, fields }: RowAsked,
+  { accountId, rowNumber, wish, fields, keyWarning }: RowAsked,
   sheet: ReadSheet,
   parts: ApiParts,
   position: number,
 ): Promise<Reply> {
-  const { snapshot, source, asOfMs } = sheet
+  const { snapshot, source } = sheet
   const { headers, method } = exchange.request
   const format = wish.format ?? acceptedFormat(headers.accept)
   const coding = acceptedCoding(headers['accept-encoding'])
@@ -106,7 +107,7 @@ async function longRowReply(
     parts,
   )
   const told = originHeaders(variantOf(etag, format, made.coding), sheet)
-  told.push(...warningHeader(warningOfRow(staleKeysOf(snapshot.stale, rowNumber))))
+  told.push(...warningHeader(warningOfRow(staleKeysOf(snapshot.stale, rowNumber)), keyWarning))
   if (made.coding !== null) told.push('Content-Encoding', made.coding)
   if (format === 'csv') told.push(...fileName(address))
   return { status: 200, base: readHeaders[format], headers: told, body: made.body, rowsFrom: source }
@@ -119,7 +120,7 @@ async function longRowReply(
     const isWrapped = format === 'json' && address.form === 'b'
     if (isWrapped) yield Buffer.from('{"data":')
     yield* rowPieces(snapshot, position, fields, rowNumbers, format === 'ndjson' ? 'lines' : 'bare')
-    if (isWrapped) yield Buffer.from(metaOf(rowNumber, asOfMs, snapshot))
+    if (isWrapped) yield Buffer.from(metaOf(rowNumber, sheet, keyWarning))
   }
 }
 
@@ -138,20 +139,21 @@ function notKept(): KeptBodies {
   return { bytes: 0, get: () => undefined, keep() {} }
 }
 
-function metaOf(rowNumber: number, asOfMs: number, { stale }: Snapshot): string {
-  const keys = staleKeysOf(stale, rowNumber)
-  const more =
-    staleMember(keys.map((key) => ({ key, rowNumbers: [rowNumber] }))) + warningMember(warningOfRow(keys))
+function metaOf(rowNumber: number, { snapshot, asOfMs }: ReadSheet, keyWarning: string | null): string {
+  const keys = staleKeysOf(snapshot.stale, rowNumber)
+  const stale = staleMember(keys.map((key) => ({ key, rowNumbers: [rowNumber] })))
+  const more = stale + warningMember(warningOfRow(keys), keyWarning)
   return `,"meta":{"row":${rowNumber},"as_of":"${new Date(asOfMs).toISOString()}"${more}}}`
 }
 
 function rowBody(
   form: 'a' | 'b',
   format: Format,
-  { rowNumber, wish, fields }: RowAsked,
-  { snapshot, asOfMs }: ReadSheet,
+  { rowNumber, wish, fields, keyWarning }: RowAsked,
+  sheet: ReadSheet,
   position: number | null,
 ): string {
+  const { snapshot } = sheet
   const { rowNumbers, escapeFormulas, bom } = wish
   if (format === 'csv')
     return csvRow(snapshot, position, rowNumber, { fields, rowNumbers, escapeFormulas, bom })
@@ -159,7 +161,7 @@ function rowBody(
   const row = rowNumbers ? withRowNumber(plain, rowNumber) : plain
   if (format === 'ndjson') return `${row}\n`
   if (form === 'a') return row
-  return `{"data":${row}${metaOf(rowNumber, asOfMs, snapshot)}`
+  return `{"data":${row}${metaOf(rowNumber, sheet, keyWarning)}`
 }
 
 function csvRow(snapshot: Snapshot, position: number | null, rowNumber: number, shape: CsvShape): string {

@@ -2,12 +2,21 @@ import { isStaleIn, type StaleColumn } from '../../sheets/rows/stale-results.ts'
 
 /* What a client should know beside the rows. The same members in both forms: at the top in one, in `meta` in the other. */
 
-export function warningMember(warning: string | null | undefined): string {
-  return warning ? `,"warnings":${JSON.stringify([warning])}` : ''
+type MaybeWarning = string | null | undefined
+
+export function warningMember(...warnings: readonly MaybeWarning[]): string {
+  const told = warnings.filter(isTold)
+  return told.length > 0 ? `,"warnings":${JSON.stringify(told)}` : ''
 }
 
-export function warningHeader(warning: string | null | undefined): string[] {
-  return warning ? ['X-Rowport-Warning', warning] : []
+/** They are sentences, so they can stand one after the other. */
+export function warningHeader(...warnings: readonly MaybeWarning[]): string[] {
+  const told = warnings.filter(isTold)
+  return told.length > 0 ? ['X-Rowport-Warning', told.join(' ')] : []
+}
+
+function isTold(warning: MaybeWarning): warning is string {
+  return warning !== null && warning !== undefined
 }
 
 /** `"stale":{"total":[5]}`: by column, the rows of the answer that have outdated results there. */

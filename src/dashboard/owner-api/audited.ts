@@ -27,7 +27,10 @@ export const auditedVerbs: Partial<Record<OwnerVerb, Audited>> = {
   'PATCH /sheets/{slug}': {
     action: 'sheet.changed',
     subject: first,
-    details: ['slug', 'access', 'accepts', 'cacheSeconds', 'staleIfErrorSeconds', 'unknownFields', 'paused'],
+    details: [
+      ...['slug', 'access', 'accepts', 'cacheSeconds', 'staleIfErrorSeconds', 'unknownFields', 'paused'],
+      ...['keyColumn', 'autoKey'],
+    ],
   },
   'DELETE /sheets/{slug}': { action: 'sheet.disconnected', subject: first },
   'POST /keys': {

@@ -22,6 +22,8 @@ const changeInput = z.strictObject({
   cacheSeconds: seconds(3_600).optional(),
   staleIfErrorSeconds: seconds(86_400).optional(),
   unknownFields: z.enum(['reject', 'ignore']).optional(),
+  keyColumn: z.string().min(1).max(50_000).nullable().optional(),
+  autoKey: z.enum(['none', 'uuid']).optional(),
   paused: z.boolean().optional(),
 })
 
@@ -176,11 +178,15 @@ export async function sheetView(
   const shape = isOver ? null : await parts.ownerReading.shape(sheet, mustAskProvider)
   const [summary] = await summaries(account, [sheet], parts)
   if (!summary) throw new Error('A sheet has no summary')
-  const { access, accepts, cacheSeconds, staleIfErrorSeconds, unknownFields, paused } = sheet
+  const { access, accepts, cacheSeconds, staleIfErrorSeconds, unknownFields, keyColumn, autoKey, paused } =
+    sheet
   return {
     ...summary,
     paths: pathsOf(account.slug, sheet),
-    settings: { access, accepts, cacheSeconds, staleIfErrorSeconds, unknownFields, paused },
+    settings: {
+      ...{ access, accepts, cacheSeconds, staleIfErrorSeconds, unknownFields },
+      ...{ keyColumn, autoKey, paused },
+    },
     source: sourceOf(sheet, parts),
     columns: shape?.columns ?? [],
     rowCount: shape?.rowCount ?? null,

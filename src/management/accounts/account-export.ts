@@ -50,6 +50,8 @@ export function exportAccount(
       cache_seconds: sheet.cacheSeconds,
       stale_if_error_seconds: sheet.staleIfErrorSeconds,
       unknown_fields: sheet.unknownFields,
+      key_column: sheet.keyColumn,
+      auto_key: sheet.autoKey,
       created_at: at(sheet.createdAtMs),
     })),
     keys: keys.map((key) => ({

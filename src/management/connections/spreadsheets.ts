@@ -1,7 +1,7 @@
 import type { Connection, ConnectionAccess, SpreadsheetTab } from '../../sheets/connection.ts'
 import type { TabPlace } from '../../sheets/provider.ts'
 import { Problem } from '../problem.ts'
-import { orProblem } from '../sheets/connecting.ts'
+import { orProblem } from '../sheets/provider-problem.ts'
 
 /** What an account can make sheets of at one provider: always through its own credential, never another's. */
 export interface Spreadsheets {

@@ -1,11 +1,11 @@
 import type { AccountPlace, Provider } from '../../sheets/provider.ts'
-import { CredentialExpired, ProviderFailure } from '../../sheets/provider-failure.ts'
-import type { ProviderKind, ProviderKinds } from '../../sheets/provider-kind.ts'
+import type { ProviderKinds } from '../../sheets/provider-kind.ts'
 import type { Decoding } from '../../sheets/reading/decoding.ts'
 import { rowJson } from '../../sheets/rows/snapshot.ts'
 import type { SheetRecord } from '../../store/sheets/sheets.ts'
 import { Problem } from '../problem.ts'
 import { columnTypesOf } from './column-types.ts'
+import { orProblem } from './provider-problem.ts'
 import type { Sheets, SheetToConnect } from './sheets.ts'
 
 /** Looks at a tab before it becomes a sheet: one that cannot be read now would only fail later, before its clients. */
@@ -82,22 +82,5 @@ export function createConnecting({ sheets, providers, kinds, decoding }: Connect
       firstRowsJson: Array.from({ length: fitting }, (_, at) => rowJson(snapshot, at)),
       rowCount: rowNumbers.length,
     }
-  }
-}
-
-/** What a provider could not do is the owner's to hear; anything else is ours. */
-export async function orProblem<T>(
-  { whenAccessEnded }: Pick<ProviderKind, 'whenAccessEnded'>,
-  work: () => Promise<T>,
-): Promise<T | Problem> {
-  try {
-    return await work()
-  } catch (error) {
-    if (error instanceof CredentialExpired && whenAccessEnded !== null)
-      return new Problem(whenAccessEnded, { kind: 'provider' })
-    if (!(error instanceof ProviderFailure)) throw error
-    const { details } = error.facts
-    const words = details === undefined ? error.message : `${error.message}. ${details}`
-    return new Problem(words, { kind: 'provider' })
   }
 }

@@ -7,6 +7,7 @@ import type { Store } from '../../store/store.ts'
 import type { NamedAccount } from '../accounts/accounts.ts'
 import { problemWithSlug } from '../accounts/slug.ts'
 import { Problem } from '../problem.ts'
+import type { KeyColumns } from './key-column.ts'
 
 export type { SheetRecord }
 
@@ -52,10 +53,11 @@ export interface SheetsParts {
   store: Store
   kinds: ProviderKinds
   shares: Pick<Shares, 'sheets'>
+  keyColumns: KeyColumns
   observe: Observe
 }
 
-export function createSheets({ store, kinds, shares, observe }: SheetsParts): Sheets {
+export function createSheets({ store, kinds, shares, keyColumns, observe }: SheetsParts): Sheets {
   return {
     async connect({ account, sheetSlug, credentialId = null, isByOperator = false, ...rest }) {
       const problem = problemWithSlug(sheetSlug)
@@ -86,8 +88,11 @@ export function createSheets({ store, kinds, shares, observe }: SheetsParts): Sh
       if (staleIfErrorSeconds > maxStaleSeconds) {
         return new Problem(`stale rows can be served for up to ${maxStaleSeconds} seconds`)
       }
-      const outcome = await store.changeSheet(sheet.id, change)
-      return outcome === 'slug_taken' ? taken(account, slug) : { ...sheet, ...change }
+      const keyColumn = await checkedKeyColumn(sheet, change)
+      if (keyColumn instanceof Problem) return keyColumn
+      const checked = { ...change, ...(keyColumn !== undefined && { keyColumn }) }
+      const outcome = await store.changeSheet(sheet.id, checked)
+      return outcome === 'slug_taken' ? taken(account, slug) : { ...sheet, ...checked }
     },
     async remove(account, sheetSlug) {
       const sheet = await find(account, sheetSlug)
@@ -106,6 +111,14 @@ export function createSheets({ store, kinds, shares, observe }: SheetsParts): Sh
       await store.setPaused(sheet.id, paused)
       return { ...sheet, paused }
     },
+  }
+
+  /** Undefined where it stays as it is. */
+  async function checkedKeyColumn(
+    sheet: SheetRecord,
+    { keyColumn }: SheetChange,
+  ): Promise<string | null | undefined | Problem> {
+    return typeof keyColumn === 'string' ? keyColumns.check(sheet, keyColumn) : keyColumn
   }
 
   async function find(account: NamedAccount, sheetSlug: string): Promise<SheetRecord | Problem> {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { writeFile } from 'node:fs/promises'
 import { test } from 'node:test'
 import { buildWorkbook } from '../../../src/providers/file/xlsx/workbook.fixture.ts'
-import { bearer, startRowport } from '../../harness.ts'
+import { bearer, done, startRowport } from '../../harness.ts'
 
 const header = '<row r="1"><c r="A1" t="str"><v>n</v></c><c r="B1" t="str"><v>twice, ö</v></c></row>'
 const row = (number: number, n: number, twice: number) =>
@@ -76,4 +76,26 @@ test('results that rest on what was written are told to be old, until they are c
   })
   assert.equal(calculated.status, 200)
   assert.equal(calculated.headers.get('x-rowport-warning'), null)
+})
+
+test('where results are old and keys are repeated, both are told', async (t) => {
+  const rowport = await startRowport(t)
+  const key = bearer(await rowport.createKey())
+  const before = workbookOf(row(2, 2, 4), row(3, 3, 6), row(4, 4, 8))
+  const { formA, formB, path } = await rowport.connectFile('sums', 'sums.xlsx', before)
+  done(await rowport.workshop.sheets.change('acme', 'sums', { keyColumn: 'n' }))
+  await writeFile(path, workbookOf(row(2, 2, 4), row(3, 2, 4), row(4, 4, 8)))
+  const written = await fetch(`${rowport.url}${formA}/4`, { method: 'PATCH', headers: key, body: '{"n":9}' })
+  assert.equal(written.status, 200)
+  for (const [address, old] of [
+    [formB, /^Formulas of this sheet were not calculated.*\.$/],
+    [`${formB}/4`, /^Formulas of this row were not calculated.*\.$/],
+    [`${formB}?aggregate=sum(n)`, /^Formulas of this sheet were not calculated.*\.$/],
+  ] as const) {
+    const answer = await rowport.get(address, key)
+    const { warnings = [] } = ((await answer.json()) as Body).meta
+    assert.match(warnings[0] ?? '', old)
+    assert.deepEqual(warnings.slice(1), ['Rows with a key that another row has too: 2, 3.'])
+    assert.equal(answer.headers.get('x-rowport-warning'), warnings.join(' '))
+  }
 })

@@ -15,7 +15,7 @@ export interface KeyColumnState {
   repeatRows: readonly number[]
 }
 
-export const shownRows = 10
+const shownRows = 10
 const rowsPerStep = 65_536
 /** Longer than any text that is a number or a time. */
 const tellingUnits = 400

@@ -1,4 +1,4 @@
-import type { Asked } from './console-request.ts'
+import { type Asked, pathToRow } from './console-request.ts'
 
 interface Past extends Asked {
   status: number
@@ -34,8 +34,8 @@ export function ConsoleHistory({ sheetId, onChosen }: { sheetId: string; onChose
             >
               <span className="text-soft">{status}</span>
               <span className="truncate">
-                {asked.method} {asked.row ? `/${asked.row}` : ''}
-                {asked.method === 'GET' && asked.query ? `?${asked.query.replace(/^\?/, '')}` : ''}
+                {asked.method} {pathToRow(asked.row, asked.rowBy)}
+                {asked.query ? `?${asked.query.replace(/^\?/, '')}` : ''}
               </span>
             </button>
           </li>

@@ -10,7 +10,16 @@ import { ScrollBox } from '../../ui/scroll-box.tsx'
 import { Badge, Card } from '../../ui/states.tsx'
 import { askAsClient, type ClientRequest } from './as-client.ts'
 import { ConsoleHistory, keepInHistory } from './console-history.tsx'
-import { type Asked, exampleBody, methods, whatHappens } from './console-request.ts'
+import {
+  type Asked,
+  exampleBody,
+  isOfMany,
+  isTrial,
+  methods,
+  pathToRow,
+  queryExamples,
+  whatHappens,
+} from './console-request.ts'
 import { useSheet } from './sheet-query.ts'
 
 interface Sending extends ClientRequest {
@@ -55,17 +64,18 @@ export function Console() {
   const [asked, setAsked] = useState<Asked>({
     method: linked.method && methods.includes(linked.method) ? linked.method : 'GET',
     row: linked.row ?? '',
+    rowBy: linked.row === undefined ? sheet.settings.keyColumn : null,
     query: linked.query ?? null,
     body: exampleBody(sheet.columns),
   })
   const isRead = asked.method === 'GET'
-  const needsRow = ['PUT', 'PATCH', 'DELETE'].includes(asked.method)
   const hasBody = ['POST', 'PUT', 'PATCH'].includes(asked.method)
   const row = asked.method === 'POST' ? '' : asked.row
-  const query = asked.query ?? (row ? '' : 'limit=10')
-  // What filters a list is nothing for a write.
-  const search = isRead ? query.replace(/^\?/, '') : ''
-  const path = `${sheet.paths.formA}${row ? `/${row}` : ''}${search ? `?${search}` : ''}`
+  const query = asked.query ?? (isRead && !row ? 'limit=10' : '')
+  const search = query.replace(/^\?/, '')
+  const needsRow = ['PUT', 'PATCH', 'DELETE'].includes(asked.method) && !isOfMany(asked.method, search)
+  const isDryRun = !isRead && isTrial(search)
+  const path = `${sheet.paths.formA}${pathToRow(row, asked.rowBy)}${search ? `?${search}` : ''}`
 
   const request = useMutation({ mutationFn: sendRequest })
   return (
@@ -81,41 +91,60 @@ export function Console() {
               body: hasBody ? asked.body : null,
               isLeft: () => isLeft.current,
               sheetId: sheet.id,
-              asked: { ...asked, row },
+              asked: { ...asked, row, query },
             })
           }}
         >
-          <div className="grid grid-cols-[8.5rem_1fr] gap-x-3">
+          <div className="grid grid-cols-2 gap-x-3 sm:grid-cols-[8.5rem_1fr_1fr]">
             <SelectField
               label="Method"
               value={asked.method}
-              onChange={({ target }) => setAsked({ ...asked, method: target.value })}
+              onChange={({ target }) => setAsked({ ...asked, method: target.value, query: null })}
             >
               {methods.map((method) => (
                 <option key={method}>{method}</option>
               ))}
             </SelectField>
+            <SelectField
+              label="Named by"
+              value={asked.rowBy === null ? '' : `by ${asked.rowBy}`}
+              disabled={asked.method === 'POST'}
+              onChange={({ target }) =>
+                setAsked({ ...asked, row: '', rowBy: target.value === '' ? null : target.value.slice(3) })
+              }
+            >
+              <option value="">its number</option>
+              {sheet.columns.map(({ name }) => (
+                <option key={name} value={`by ${name}`}>
+                  {name}
+                </option>
+              ))}
+            </SelectField>
             <TextField
               label="Row"
-              inputMode="numeric"
-              placeholder={needsRow ? 'e.g. 2' : 'all rows'}
+              inputMode={asked.rowBy === null ? 'numeric' : 'text'}
+              autoComplete="off"
+              placeholder={!needsRow ? 'all rows' : asked.rowBy === null ? 'e.g. 2' : 'its value'}
               required={needsRow}
               disabled={asked.method === 'POST'}
               value={row}
-              onChange={({ target }) => setAsked({ ...asked, row: target.value.replace(/\D/g, '') })}
+              onChange={({ target }) =>
+                setAsked({
+                  ...asked,
+                  row: asked.rowBy === null ? target.value.replace(/\D/g, '') : target.value,
+                })
+              }
             />
           </div>
-          {isRead && (
-            <TextField
-              label="Query"
-              placeholder="price[gte]=10&sort=-price&limit=10"
-              autoComplete="off"
-              spellCheck={false}
-              className="font-mono"
-              value={query}
-              onChange={({ target }) => setAsked({ ...asked, query: target.value })}
-            />
-          )}
+          <TextField
+            label="Query"
+            placeholder={queryExamples[asked.method]}
+            autoComplete="off"
+            spellCheck={false}
+            className="font-mono"
+            value={query}
+            onChange={({ target }) => setAsked({ ...asked, query: target.value })}
+          />
           {hasBody && (
             <label className="mb-3 block">
               <span className="mb-1 block text-sm font-medium">Body</span>
@@ -131,7 +160,9 @@ export function Console() {
           {!isRead && (
             <p className="mb-3 rounded-md bg-warn-wash px-3 py-2 text-[13px] text-warn">
               {account.plan.writeApi
-                ? 'This will change your live spreadsheet.'
+                ? isDryRun
+                  ? 'A dry run: nothing will change.'
+                  : 'This will change your live spreadsheet.'
                 : 'Your plan is read-only, so this will return 403 write_api_not_enabled.'}
             </p>
           )}
@@ -142,7 +173,7 @@ export function Console() {
             <p className="mb-3 font-mono text-[13px] text-soft">Idempotency-Key: a new one for each click</p>
           )}
           <Button type="submit" look="primary" isBusy={request.isPending}>
-            {whatHappens(asked.method, row)}
+            {whatHappens({ ...asked, row, query: search })}
           </Button>
           <FormError>{request.error?.message}</FormError>
         </form>

@@ -94,6 +94,15 @@ export function Rows() {
       )}
       {page.data && (
         <div aria-busy={page.isPlaceholderData} className="transition-opacity aria-busy:opacity-50">
+          {page.data.meta.warnings?.map((warning) => (
+            <p
+              key={warning}
+              role="status"
+              className="mb-3 rounded-md bg-warn-wash px-3 py-2 text-[13px] text-warn"
+            >
+              {warning}
+            </p>
+          ))}
           {page.data.data.length === 0 ? (
             <div className="rounded-xl border border-dashed border-line-strong py-10 text-center text-sm text-soft">
               <p>{isFiltered ? 'No rows match.' : 'This sheet has no rows yet.'}</p>
@@ -108,6 +117,7 @@ export function Rows() {
               <RowTable
                 page={page.data}
                 columns={sheet.columns}
+                keyColumn={sheet.settings.keyColumn}
                 onChosen={(number) => change({ row: number, page: search.page })}
               />
               <div className="mt-3 flex items-center justify-between text-sm text-soft">
@@ -182,10 +192,12 @@ function ExportButton({ slug, path, search }: { slug: string; path: string; sear
 function RowTable({
   page: { data, meta },
   columns,
+  keyColumn,
   onChosen,
 }: {
   page: RowsView
   columns: readonly ColumnView[]
+  keyColumn: string | null
   onChosen(row: number): void
 }) {
   const numbers = new Set(
@@ -207,6 +219,7 @@ function RowTable({
                 className={`max-w-60 truncate px-3 py-2 font-medium ${numbers.has(name) ? 'text-right' : ''}`}
               >
                 {name}
+                {name === keyColumn && <span className="ml-1.5 text-accent">key</span>}
               </th>
             ))}
           </tr>

@@ -1,9 +1,9 @@
 import { useState } from 'react'
-import type { SheetView } from '../../../../src/dashboard/contract.ts'
-import { Button } from '../../ui/button.tsx'
-import { FormError, TextField } from '../../ui/field.tsx'
-import { Section } from '../../ui/section.tsx'
-import { useSheetChange } from './sheet-change.ts'
+import type { SheetView } from '../../../../../src/dashboard/contract.ts'
+import { Button } from '../../../ui/button.tsx'
+import { FormError, TextField } from '../../../ui/field.tsx'
+import { Section } from '../../../ui/section.tsx'
+import { useSheetChange } from '../sheet-change.ts'
 
 interface Seconds {
   cache: string

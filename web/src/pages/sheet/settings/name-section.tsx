@@ -1,14 +1,14 @@
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useDeferredValue, useState } from 'react'
-import type { SheetView } from '../../../../src/dashboard/contract.ts'
-import { slugCheckQuery } from '../../queries.ts'
-import { useSession } from '../../session.ts'
-import { Button } from '../../ui/button.tsx'
-import { ConfirmDialog } from '../../ui/dialog.tsx'
-import { Section } from '../../ui/section.tsx'
-import { canBeSlug, SlugField } from '../../ui/slug-field.tsx'
-import { useSheetChange } from './sheet-change.ts'
+import type { SheetView } from '../../../../../src/dashboard/contract.ts'
+import { slugCheckQuery } from '../../../queries.ts'
+import { useSession } from '../../../session.ts'
+import { Button } from '../../../ui/button.tsx'
+import { ConfirmDialog } from '../../../ui/dialog.tsx'
+import { Section } from '../../../ui/section.tsx'
+import { canBeSlug, SlugField } from '../../../ui/slug-field.tsx'
+import { useSheetChange } from '../sheet-change.ts'
 
 export function NameSection({ sheet }: { sheet: SheetView }) {
   const { account, server } = useSession()

@@ -1,12 +1,13 @@
-import type { SheetView } from '../../../../src/dashboard/contract.ts'
-import { FormError, Switch } from '../../ui/field.tsx'
-import { Section } from '../../ui/section.tsx'
+import type { SheetView } from '../../../../../src/dashboard/contract.ts'
+import { FormError, Switch } from '../../../ui/field.tsx'
+import { Section } from '../../../ui/section.tsx'
+import { useSheetChange } from '../sheet-change.ts'
+import { useSheet } from '../sheet-query.ts'
 import { AccessSection } from './access-section.tsx'
 import { CachingSection } from './caching-section.tsx'
 import { DisconnectSection } from './disconnect-section.tsx'
+import { KeyColumnSection } from './key-column-section.tsx'
 import { NameSection } from './name-section.tsx'
-import { useSheetChange } from './sheet-change.ts'
-import { useSheet } from './sheet-query.ts'
 
 export function SheetSettings() {
   const sheet = useSheet()
@@ -14,6 +15,7 @@ export function SheetSettings() {
     <div>
       <Serving sheet={sheet} />
       <AccessSection sheet={sheet} />
+      <KeyColumnSection sheet={sheet} />
       <CachingSection sheet={sheet} />
       <NameSection sheet={sheet} />
       <DisconnectSection sheet={sheet} />

@@ -1,13 +1,13 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
-import type { SheetView } from '../../../../src/dashboard/contract.ts'
-import { send } from '../../api.ts'
-import { sheetQuery, sheetsQuery } from '../../queries.ts'
-import { Button } from '../../ui/button.tsx'
-import { ConfirmDialog } from '../../ui/dialog.tsx'
-import { Section } from '../../ui/section.tsx'
-import { useToast } from '../../ui/toast.tsx'
+import type { SheetView } from '../../../../../src/dashboard/contract.ts'
+import { send } from '../../../api.ts'
+import { sheetQuery, sheetsQuery } from '../../../queries.ts'
+import { Button } from '../../../ui/button.tsx'
+import { ConfirmDialog } from '../../../ui/dialog.tsx'
+import { Section } from '../../../ui/section.tsx'
+import { useToast } from '../../../ui/toast.tsx'
 
 const disconnectSheet = ({ slug }: { slug: string }) => send('DELETE /sheets/{slug}', { names: { slug } })
 

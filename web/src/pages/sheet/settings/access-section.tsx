@@ -1,11 +1,11 @@
 import { useState } from 'react'
-import type { SheetView } from '../../../../src/dashboard/contract.ts'
-import { ConfirmDialog } from '../../ui/dialog.tsx'
-import { Choices, FormError } from '../../ui/field.tsx'
-import { Section } from '../../ui/section.tsx'
-import { useToast } from '../../ui/toast.tsx'
-import { AccessChoices, whatBecomesPublic } from '../sheets/sheet-access.tsx'
-import { useSheetChange } from './sheet-change.ts'
+import type { SheetView } from '../../../../../src/dashboard/contract.ts'
+import { ConfirmDialog } from '../../../ui/dialog.tsx'
+import { Choices, FormError } from '../../../ui/field.tsx'
+import { Section } from '../../../ui/section.tsx'
+import { useToast } from '../../../ui/toast.tsx'
+import { AccessChoices, whatBecomesPublic } from '../../sheets/sheet-access.tsx'
+import { useSheetChange } from '../sheet-change.ts'
 
 export function AccessSection({ sheet }: { sheet: SheetView }) {
   const { slug, settings } = sheet
