@@ -27,6 +27,7 @@ const systemTests = [
   'test/servers/',
   'test/dashboard/',
   'test/connect/',
+  'test/names/model',
   'test/spec/formats-large',
   'test/spec/fuzz',
   'test/spec/slow-clients',

@@ -40,7 +40,7 @@ export interface AddedRows {
   isOnlyEnd: boolean
 }
 
-/** How far around a deleted row the answer shows what is there now. */
+/** How far around a deleted row the answer shows what is there now, unless many are. */
 export const around = 5
 /** With more updated rows than this, their neighbours are not looked at: so many rows speak for each other. */
 const maxWithNeighbours = 20
@@ -105,15 +105,16 @@ export function mayBeTouched(wanted: readonly WantedRows[]): RowRange[] {
 export function touchedBefore(changes: readonly Change[], turns: RowTurns): RowRange[] {
   return changes.flatMap(({ kind }, changeAt) => {
     const row = turns.before(changeAt)
-    const reach = kind === 'delete' ? around : changes.length > maxWithNeighbours ? 0 : 1
+    const isAmongMany = changes.length > maxWithNeighbours
+    const reach = kind === 'delete' ? (isAmongMany ? 1 : around) : isAmongMany ? 0 : 1
     return row === null ? [] : { from: Math.max(1, row - reach), to: row + reach }
   })
 }
 
 function touchedNow(changes: readonly Change[], turns: RowTurns): RowRange[] {
   return touchedBefore(changes, turns).map(({ from, to }) => ({
-    from: Math.max(1, from - turns.deletions),
-    to,
+    from: Math.max(1, turns.shifted(from) - 1),
+    to: turns.shifted(to) + 1,
   }))
 }
 

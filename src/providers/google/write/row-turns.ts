@@ -10,30 +10,49 @@ export interface RowTurns {
   /** The number that a row has after all of them; null when it is deleted. */
   after(rowBefore: number): number | null
   deletions: number
+  /** The number that a row has after all of them, or would have if it were not deleted itself. */
+  shifted(rowBefore: number): number
   /** How many rows are deleted after this change: an added row has moved up by so many in the end. */
   deletionsAfter(changeAt: number): number
 }
 
+/** There may be ten thousand of them, and all of this is done on the thread that answers everybody. */
 export function followRows(changes: readonly Change[]): RowTurns {
   /** Numbers before all changes, ascending. */
   const deleted: number[] = []
+  const deletionsUpTo: number[] = []
   const before = changes.map((change) => {
-    if (change.kind === 'add') return null
-    let row = change.rowNumber
-    for (const gone of deleted) if (gone <= row) row++
-    if (change.kind === 'delete') {
-      deleted.push(row)
-      deleted.sort((one, other) => one - other)
-    }
+    const row = change.kind === 'add' ? null : rowBefore(change.rowNumber)
+    if (change.kind === 'delete' && row !== null) deleted.splice(countBelow(row), 0, row)
+    deletionsUpTo.push(deleted.length)
     return row
   })
   return {
     before: (changeAt) => before[changeAt] ?? null,
-    after(rowBefore) {
-      if (deleted.includes(rowBefore)) return null
-      return rowBefore - deleted.filter((gone) => gone < rowBefore).length
-    },
+    after: (row) => (deleted[countBelow(row)] === row ? null : row - countBelow(row)),
+    shifted: (row) => row - countBelow(row),
     deletions: deleted.length,
-    deletionsAfter: (changeAt) => changes.slice(changeAt + 1).filter(({ kind }) => kind === 'delete').length,
+    deletionsAfter: (changeAt) => deleted.length - (deletionsUpTo[changeAt] ?? 0),
+  }
+
+  function rowBefore(rowNumber: number): number {
+    let row = rowNumber
+    for (const gone of deleted) {
+      if (gone > row) break
+      row++
+    }
+    return row
+  }
+
+  /** How many of the deleted rows have a lower number. */
+  function countBelow(row: number): number {
+    let low = 0
+    let high = deleted.length
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if ((deleted[middle] ?? 0) < row) low = middle + 1
+      else high = middle
+    }
+    return low
   }
 }
