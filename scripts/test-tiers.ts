@@ -28,6 +28,7 @@ const systemTests = [
   'test/dashboard/',
   'test/connect/',
   'test/names/model',
+  'test/names/lane-simulation',
   'test/spec/formats-large',
   'test/spec/fuzz',
   'test/spec/slow-clients',

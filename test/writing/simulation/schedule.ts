@@ -6,6 +6,7 @@ import type { Decoding } from '../../../src/sheets/reading/decoding.ts'
 import { createReading } from '../../../src/sheets/reading/reading.ts'
 import { buildSnapshot } from '../../../src/sheets/rows/build-snapshot.ts'
 import type { Cell } from '../../../src/sheets/rows/grid.ts'
+import type { RowInput } from '../../../src/sheets/rows/row-input.ts'
 import { noTurn } from '../../../src/sheets/threads/no-turn.ts'
 import type { Wish, WriteAnswer } from '../../../src/sheets/writing/order.ts'
 import { createWriting, type Writing } from '../../../src/sheets/writing/writing.ts'
@@ -77,6 +78,8 @@ export interface Wishes {
   crashes: number
   /** That serve at the same time, on one store. */
   instances: number
+  /** Half of the clients name rows by what they hold, some many at once; and a person sorts and inserts where that is noticed. */
+  isByContent?: boolean
 }
 
 /** As an instance does while it lives. */
@@ -93,7 +96,7 @@ export async function liveOn(
 /** One random history of clients, faults and crashes; the same seed gives the same. */
 export async function play(
   seed: number,
-  { clients, writesEach, crashes, instances }: Wishes,
+  { clients, writesEach, crashes, instances, isByContent = false }: Wishes,
 ): Promise<Played> {
   const random = createRandom(seed)
   const time = createVirtualTime(0)
@@ -112,6 +115,8 @@ export async function play(
     isDone = true
   })
   for (let n = 0; n < crashes; n++) time.after(random() * 20_000, crash)
+  const personEdits = isByContent && faults.isConditional ? 6 : 0
+  for (let n = 0; n < personEdits; n++) time.after(random() * 8_000, () => personEdit(n))
   await time.run(() => isDone || time.nowMs() > horizonMs)
   assert.ok(isDone, `seed ${seed}: someone was never answered`)
   const doneAtMs = time.nowMs()
@@ -123,11 +128,11 @@ export async function play(
   const effects = new Map<string, number>()
   let wrongRows = 0
   for (const { change, result } of provider.sheet.log) {
-    if (change.kind === 'add') for (const row of change.rows) count(String(row[0]))
+    if (change.kind === 'add') for (const row of change.rows) count(subjectOf(row))
     else if (change.kind === 'update') {
       const [target, token] = String(change.cells[0]?.value).split('>')
       count(String(change.cells[0]?.value))
-      if (result.kind === 'update' && result.row[0] !== target) wrongRows++
+      if (result.kind === 'update' && !String(result.row[0]).startsWith(target ?? '')) wrongRows++
       assert.ok(token)
     } else if (result.kind === 'delete') count(`delete ${result.row[0]}`)
   }
@@ -140,6 +145,20 @@ export async function play(
     leftOpen: countOpen(),
     undiscarded: crashed > 0 ? 0 : provider.prepared - provider.discarded,
     wrongRows,
+  }
+
+  /** Of an upsert that found nothing to change, what it would have written there. */
+  function subjectOf([id, value]: readonly Cell[]): string {
+    return String(value).includes('>') ? String(value) : String(id)
+  }
+
+  function personEdit(n: number): void {
+    const { sheet: far } = provider
+    const [header = [], ...rows] = far.rows
+    if (random() < 0.5) rows.splice(Math.floor(random() * rows.length), 0, [`person ${n}`, 'x'])
+    else rows.sort(() => random() - 0.5)
+    far.rows.splice(0, far.rows.length, header, ...rows)
+    far.version++
   }
 
   function count(token: string): void {
@@ -195,9 +214,9 @@ export async function play(
     for (let n = 0; n < writesEach; n++) {
       await time.delay(random() * 800)
       const token = `${at}.${n}`
-      const { wish, subject } = chooseWish(token)
+      const { wish, subject, subjects = [subject] } = chooseWish(token)
       const key = random() < 0.7 ? `key ${token}` : null
-      const mine = { token: subject, kind: wish.kind, key }
+      const mine = { kind: wish.kind, key }
       // A client with a key comes again until it knows; one without must not.
       for (let tries = 0; ; tries++) {
         const begunMs = time.nowMs()
@@ -208,10 +227,16 @@ export async function play(
           await time.delay(1_000 + random() * 2_000)
           continue
         }
-        told.push({ ...mine, ...heard, tookMs })
+        for (const token of toldOf(subjects, heard.answer)) told.push({ token, ...mine, ...heard, tookMs })
         break
       }
     }
+  }
+
+  /** Of many deletions those that were made; whoever was told nothing cannot say which. */
+  function toldOf(subjects: readonly string[], answer: WriteAnswer | null): readonly string[] {
+    if (answer?.kind !== 'many_deleted') return subjects
+    return answer.rowsJson.map((json) => `delete ${(JSON.parse(json) as { id: string }).id}`)
   }
 
   async function ask(
@@ -256,7 +281,8 @@ export async function play(
     return { outcome: await writing.write(order), acceptedAs }
   }
 
-  function chooseWish(token: string): { wish: Wish; subject: string } {
+  function chooseWish(token: string): { wish: Wish; subject: string; subjects?: string[] } {
+    if (isByContent && random() < 0.5) return chooseByContent(token)
     const dice = random()
     const target = 1 + Math.floor(random() * (provider.sheet.rows.length - 1))
     const row = provider.sheet.rows[target]
@@ -285,6 +311,58 @@ export async function play(
       return { wish: { kind: 'update', rowNumber, row: [['value', value]], isRowAsExpected }, subject: value }
     }
     return { wish: { kind: 'delete', rowNumber, isRowAsExpected }, subject: `delete ${id}` }
+  }
+
+  /** Rows by their ids, wherever they stand by then. */
+  function chooseByContent(token: string): { wish: Wish; subject: string; subjects?: string[] } {
+    const ids = provider.sheet.rows.slice(1).map(([id]) => String(id))
+    const id = ids[Math.floor(random() * ids.length)] ?? 'nobody'
+    const value = `${id}>${token}`
+    const columnIn = () => 0
+    const dice = random()
+    const row: RowInput = [['value', value]]
+    const named = { columnIn, value: id }
+    if (dice < 0.3) return { wish: { kind: 'update', named, row, isRowAsExpected: null }, subject: value }
+    if (dice < 0.45)
+      return { wish: { kind: 'delete', named, isRowAsExpected: null }, subject: `delete ${id}` }
+    const upsert = { kind: 'upsert', columnIn, onMatch: 'change', isSheetAsExpected: null } as const
+    if (dice < 0.75) {
+      const isNew = random() < 0.4
+      const rows: RowInput[] = [
+        [
+          ['id', token],
+          ['value', 'x'],
+        ],
+        [
+          ['id', id],
+          ['value', value],
+        ],
+      ]
+      return {
+        wish: { ...upsert, rows: isNew ? rows : rows.slice(1) },
+        subject: value,
+        subjects: isNew ? [token, value] : [value],
+      }
+    }
+    const filter = (operator: 'starts' | 'in', values: string[]) => ({
+      maxRows: 100,
+      queryOn: () => ({ filters: [{ column: 0, operator, values }], search: null }),
+    })
+    if (dice < 0.9) {
+      const choice = filter('starts', ['start'])
+      const many: RowInput = [['value', `start>${token}`]]
+      return {
+        wish: { kind: 'update_many', choice, row: many, isSheetAsExpected: null },
+        subject: `many ${token}`,
+      }
+    }
+    const several = ids.filter(() => random() < 0.3).slice(0, 3)
+    const choice = filter('in', several.length > 0 ? several : ['nobody'])
+    return {
+      wish: { kind: 'delete_many', choice, isSheetAsExpected: null },
+      subject: '',
+      subjects: several.map((one) => `delete ${one}`),
+    }
   }
 }
 
