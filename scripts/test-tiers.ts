@@ -29,6 +29,7 @@ const systemTests = [
   'test/connect/',
   'test/names/model',
   'test/names/lane-simulation',
+  'test/names/google-',
   'test/spec/formats-large',
   'test/spec/fuzz',
   'test/spec/slow-clients',
