@@ -30,6 +30,7 @@ const systemTests = [
   'test/names/model',
   'test/names/lane-simulation',
   'test/names/google-',
+  'test/names/faults',
   'test/spec/formats-large',
   'test/spec/fuzz',
   'test/spec/slow-clients',
