@@ -8,6 +8,7 @@ import { googleChanges } from './google-changes.ts'
 import { googleColdLoad } from './google-cold-load.ts'
 import { googleWrites } from './google-writes.ts'
 import { loadSlice, type Slice, type Target, wrk } from './load.ts'
+import { namedRow, upsertAtGoogle } from './named-rows.ts'
 import { queriedList } from './queried-list.ts'
 import { queryFigures } from './query.ts'
 import { refusedRows } from './refused.ts'
@@ -20,6 +21,7 @@ import { fileAdditions } from './writing-files.ts'
 const rows: readonly BenchRow[] = [
   ...cachedLists,
   queriedList,
+  namedRow,
   queryFigures,
   snapshotBuilding,
   ...besidePeers,
@@ -29,6 +31,7 @@ const rows: readonly BenchRow[] = [
   admissionAlone,
   googleWrites,
   ...googleChanges,
+  upsertAtGoogle,
   fileAdditions,
   ...sharedStoreRows,
 ]

@@ -46,7 +46,8 @@ test('/openapi.json is public and has every path and method that there is, and n
       if (exists) continue
       const allowed = (answer.headers.get('allow') ?? '').toLowerCase().split(', ').sort()
       const more = operations.post ? ['put', 'patch', 'delete'] : []
-      assert.deepEqual(allowed, [...documented, ...undescribed, ...more].toSorted(), `Allow of ${path}`)
+      const expected = new Set([...documented, ...undescribed, ...more])
+      assert.deepEqual(allowed, [...expected].toSorted(), `Allow of ${path}`)
     }
   }
   const known = Object.keys(document.paths).map(

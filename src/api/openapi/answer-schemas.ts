@@ -69,20 +69,29 @@ const listEnvelope = object({
 })
 
 const success = { type: 'boolean', const: true }
+const dryRun = { type: 'boolean', const: true, description: 'Only of what was not done.' }
 
 export function added(form: 'a' | 'b'): Json {
   const rows = { type: 'array', items: addedRow }
+  const more = { rows_updated: anyNumber, rows_unchanged: anyNumber, stale, warnings, dry_run: dryRun }
   if (form === 'b') {
-    const meta = object({ rows_added: anyNumber }, { rows: rowNumbers, warnings })
-    return object({ data: rows, meta })
+    const numbers = { type: 'array', items: { type: ['integer', 'null'], minimum: 2 } }
+    return object({ data: rows, meta: object({ rows_added: anyNumber }, { rows: numbers, ...more }) })
   }
-  return object({ success, message: { type: 'string' }, rows_added: anyNumber, rows }, { warnings })
+  return object({ success, message: { type: 'string' }, rows_added: anyNumber, rows }, more)
+}
+
+/** Of a change or deletion of all rows that filters leave. */
+export function manyChanged(form: 'a' | 'b', count: 'rows_updated' | 'rows_deleted'): Json {
+  const rows = { type: 'array', items: addedRow }
+  const more = { stale, warnings, dry_run: dryRun }
+  if (form === 'b')
+    return object({ data: rows, meta: object({ [count]: anyNumber, rows: rowNumbers }, more) })
+  return object({ success, message: { type: 'string' }, [count]: anyNumber, rows }, more)
 }
 
 export function changed(form: 'a' | 'b'): Json {
-  if (form === 'b') return object({ data: writtenRow, meta: object({ row: anyNumber }, { stale, warnings }) })
-  return object(
-    { success, message: { type: 'string' }, row: anyNumber, data: writtenRow },
-    { stale, warnings },
-  )
+  const more = { stale, warnings, dry_run: dryRun }
+  if (form === 'b') return object({ data: writtenRow, meta: object({ row: anyNumber }, more) })
+  return object({ success, message: { type: 'string' }, row: anyNumber, data: writtenRow }, more)
 }

@@ -9,6 +9,7 @@ import { createErrorResponses, type ErrorResponses } from './error-responses.ts'
 import {
   descriptionPath,
   errorFormIn,
+  namedRowPath,
   notModified,
   rowPath,
   rowsPath,
@@ -52,7 +53,13 @@ export function sheetDocument(
     totalRows: snapshot.rowNumbers.length,
     isPublic,
   }
-  const paths = { [path]: rowsPath(sheet), [`${path}/{row}`]: rowPath(sheet) }
+  const paths = {
+    [path]: rowsPath(sheet),
+    [`${path}/{row}`]: rowPath(sheet),
+    ...(keyColumn !== null && {
+      [`${path}/by/${encodeURIComponent(keyColumn)}/{value}`]: namedRowPath(sheet, null),
+    }),
+  }
   const { row, ...others } = columns.schemas
   const schemas = { row: { ...row, ...(keyColumn !== null && { 'x-key': keyColumn }) }, ...others }
   return orderedJsonText({
@@ -169,6 +176,7 @@ function sheetPaths(path: string, sheet: SheetOperations): Json {
   return {
     [path]: rowsPath(sheet),
     [`${path}/{row}`]: rowPath(sheet),
+    [`${path}/by/{column}/{value}`]: namedRowPath(sheet, null),
     [`${path}/schema`]: descriptionPath(sheet, 'schema'),
     [`${path}/openapi.json`]: descriptionPath(sheet, 'openapi'),
   }

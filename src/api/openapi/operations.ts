@@ -2,15 +2,22 @@ import type { ErrorForm } from '../../errors.ts'
 import type { Operation } from '../../reporting/observe.ts'
 import type { OrderedJson } from '../../sheets/rows/schema/ordered-json.ts'
 import { folds } from '../../sheets/rows/sums/sums.ts'
-import { added, changed, exampleTime, listAnswer, oneRow, rowToWrite } from './answer-schemas.ts'
+import { added, changed, exampleTime, listAnswer, manyChanged, oneRow, rowToWrite } from './answer-schemas.ts'
 import type { ErrorResponses } from './error-responses.ts'
 import {
+  all,
   cacheControl,
+  columnInPath,
+  dryRun,
   idempotencyKey,
   ifMatch,
   ifNoneMatch,
+  maxRows,
+  onMatch,
   readParameters,
   rowInPath,
+  upsert,
+  valueInPath,
 } from './parameters.ts'
 
 /** What of a sheet's operations depends on the sheet. */
@@ -47,7 +54,8 @@ const readHelp =
   'from before, and `Cache-Control: no-cache` to look at the spreadsheet now.'
 
 const writeHelp =
-  'With a header `Idempotency-Key` (a text of your own, a new one for each write) it is safe to send the same request again.'
+  'With a header `Idempotency-Key` (a text of your own, a new one for each write) it is safe to send the same request again. ' +
+  '`dry_run=true` gives the very answer and writes nothing.'
 const sumsHelp =
   `With \`aggregate=count(),sum(price)\` (${folds.join(', ')}) and \`group_by=category,month(day)\`, figures about the rows instead of ` +
   'the rows; `distinct=city` counts each value. Cells that do not fit are left out and counted (`X-Ignored-Cells`).'
@@ -64,9 +72,10 @@ export function rowsPath(sheet: SheetOperations): Json {
   }
   const addition = {
     description:
-      'Adds a row after the last row with data. An array of up to 1,000 objects adds them all, or none. ' +
+      'Adds a row after the last row with data. An array of up to 1,000 objects adds them all, or none. With `upsert=` and the name ' +
+      'of a column, rows whose value is there are changed instead, or with `on_match=skip` left as they are; 200 where none was added. ' +
       `A form (\`application/x-www-form-urlencoded\`, \`multipart/form-data\`) is taken too. ${writeHelp}`,
-    ...(sheet.columns === null && { parameters: [idempotencyKey] }),
+    ...(sheet.columns === null && { parameters: [upsert, onMatch, dryRun, idempotencyKey] }),
     requestBody: bodyWith(sheet.exampleToAdd),
   }
   return {
@@ -76,8 +85,66 @@ export function rowsPath(sheet: SheetOperations): Json {
       304: notModified,
     }),
     post: operation('addRows', 'Add rows', sheet, 'add_rows', addition, {
+      200: success('With `upsert`, where none was added.', ofAWrite, json(added(form))),
       201: success('The rows as they were added.', ['Location', 'ETag', ...ofAWrite], json(added(form))),
     }),
+    ...(sheet.columns === null && manyRows(sheet)),
+  }
+}
+
+/** In the description of all sheets only: in a sheet's own it would be a button that deletes rows. */
+function manyRows(sheet: SheetOperations): Json {
+  const { form } = sheet
+  const choice = [...sheet.filters, all, maxRows, dryRun, idempotencyKey, ifMatch]
+  const help = `All together or none; \`If-Match\` takes the \`ETag\` of the list. ${writeHelp}`
+  const change = {
+    description: `Changes the given columns of all rows that the filters and \`q\` leave. ${help}`,
+    parameters: choice,
+    requestBody: bodyWith(sheet.exampleChange),
+  }
+  const removal = {
+    description: `Deletes all rows that the filters and \`q\` leave. ${help}`,
+    parameters: choice,
+  }
+  const told = (what: string, count: 'rows_updated' | 'rows_deleted') => ({
+    200: success(what, ofAWrite, json(manyChanged(form, count))),
+  })
+  return {
+    patch: operation(
+      'changeRows',
+      'Change many rows',
+      sheet,
+      'update_row',
+      change,
+      told('The rows now.', 'rows_updated'),
+    ),
+    delete: operation(
+      'deleteRows',
+      'Delete many rows',
+      sheet,
+      'delete_row',
+      removal,
+      told('What they held.', 'rows_deleted'),
+    ),
+  }
+}
+
+/** A row by what it holds: in any column, or in the sheet's key column, whose name the path has. */
+export function namedRowPath(sheet: SheetOperations, example: OrderedJson | null): Json {
+  const isAnyColumn = sheet.columns === null
+  const read = {
+    description: `The row that has this value. None is 404, several are 409. ${readHelp}`,
+    parameters: [...readParameters('row', sheet.columns), ...headersOfReads(sheet)],
+    ...readSecurity(sheet),
+  }
+  const named = [...(isAnyColumn ? [columnInPath] : []), valueInPath(example)]
+  return {
+    ...parameters([...sheet.pathParameters, ...named]),
+    get: operation('readNamedRow', 'Read the row that has a value', sheet, 'get_row', read, {
+      200: success('The row.', ofARead, json(oneRow(sheet.form))),
+      304: notModified,
+    }),
+    ...changes(sheet, 'Named'),
   }
 }
 
@@ -127,7 +194,7 @@ export function descriptionPath(sheet: SheetOperations, what: 'schema' | 'openap
 export const notModified: Json = { $ref: '#/components/responses/NotModified' }
 
 /** PUT and PATCH do the same: the given columns change. */
-function changes(sheet: SheetOperations): Json {
+function changes(sheet: SheetOperations, named: 'Named' | '' = ''): Json {
   const headers = sheet.columns === null ? { parameters: [idempotencyKey, ifMatch] } : {}
   const change = (description: string) => ({
     description: `${description} ${guardHelp} ${writeHelp}`,
@@ -139,7 +206,7 @@ function changes(sheet: SheetOperations): Json {
   const removal = { description: `Rows below move up. ${guardHelp} ${writeHelp}`, ...headers }
   return {
     put: operation(
-      'updateRow',
+      `update${named}Row`,
       'Change a row',
       sheet,
       'update_row',
@@ -147,14 +214,14 @@ function changes(sheet: SheetOperations): Json {
       { 200: updated },
     ),
     patch: operation(
-      'patchRow',
+      `patch${named}Row`,
       'Change a row, as PUT does',
       sheet,
       'update_row',
       change('The same as PUT.'),
       { 200: updated },
     ),
-    delete: operation('deleteRow', 'Delete a row', sheet, 'delete_row', removal, { 200: deleted }),
+    delete: operation(`delete${named}Row`, 'Delete a row', sheet, 'delete_row', removal, { 200: deleted }),
   }
 }
 

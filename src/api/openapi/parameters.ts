@@ -100,6 +100,62 @@ export const idempotencyKey = {
   schema: { type: 'string', minLength: 1, maxLength: 255 },
 }
 
+const yes = { type: 'boolean', default: false }
+
+export const upsert = {
+  name: 'upsert',
+  in: 'query',
+  description: 'A column: rows whose value is there are changed instead of added.',
+  schema: { type: 'string' },
+}
+
+export const onMatch = {
+  name: 'on_match',
+  in: 'query',
+  description: 'With `upsert`: what becomes of rows that are there.',
+  schema: { type: 'string', enum: ['change', 'skip'], default: 'change' },
+}
+
+export const dryRun = {
+  name: 'dry_run',
+  in: 'query',
+  description: 'The very answer, with `dry_run` in it, and nothing is written.',
+  schema: yes,
+}
+
+export const all = {
+  name: 'all',
+  in: 'query',
+  description: 'Without a filter: all rows are meant.',
+  schema: yes,
+}
+
+export const maxRows = {
+  name: 'max_rows',
+  in: 'query',
+  description: 'If more rows match, nothing is done, and the answer is 409.',
+  schema: { type: 'integer', minimum: 1, maximum: 10_000, default: 100 },
+}
+
+export const columnInPath = {
+  name: 'column',
+  in: 'path',
+  required: true,
+  description: 'The name of a column, as in a filter.',
+  schema: { type: 'string' },
+}
+
+export function valueInPath(example: OrderedJson | null): Json {
+  return {
+    name: 'value',
+    in: 'path',
+    required: true,
+    description: 'What the row holds there, as in a filter with `eq`.',
+    schema: { type: 'string' },
+    ...(example !== null && { example }),
+  }
+}
+
 export function rowInPath(example: number): Json {
   return {
     name: 'row',
