@@ -31,6 +31,7 @@ const systemTests = [
   'test/names/lane-simulation',
   'test/names/google-',
   'test/names/faults',
+  'test/names/bulk',
   'test/spec/formats-large',
   'test/spec/fuzz',
   'test/spec/slow-clients',

@@ -34,6 +34,10 @@ export class CsvRecordList {
   readonly #starts: number[] = [0]
   readonly #ends: number[] = []
   #pieces: Piece[] = []
+  /** Of records, in all pieces. */
+  #count = 0
+  /** The piece that was last looked for, and how many records lie before it. What changes lies there or behind it. */
+  #found = { at: 0, before: 0 }
 
   constructor(text: string, { delimiter, newline, endsWithNewline }: CsvDialect) {
     this.#text = text
@@ -53,7 +57,8 @@ export class CsvRecordList {
       width = 0
       hasData = false
     }
-    if (this.#ends.length > 0) this.#pieces.push({ first: 0, count: this.#ends.length })
+    this.#count = this.#ends.length
+    if (this.#count > 0) this.#pieces.push({ first: 0, count: this.#count })
   }
 
   /** How many records there were in the text as it came. */
@@ -85,12 +90,15 @@ export class CsvRecordList {
 
   remove(rowNumber: number): void {
     this.#pieces.splice(this.#isolate(rowNumber), 1)
+    this.#count--
   }
 
   /** New records between this one and the next; 0 = before the first. */
   insertAfter(rowNumber: number, raws: readonly string[]): void {
+    if (rowNumber === 0) this.#found = { at: 0, before: 0 }
     const at = rowNumber === 0 ? 0 : this.#isolate(rowNumber) + 1
     this.#pieces.splice(at, 0, ...raws.map((raw) => ({ raw, lineEnd: this.#newline })))
+    this.#count += raws.length
   }
 
   /** Every record but the last has a line end; the last has one if the file's last had. */
@@ -115,14 +123,27 @@ export class CsvRecordList {
     return joinCsvText(out)
   }
 
+  /**
+   * From the beginning, the end, or where the last one was found, whichever is nearest: ten thousand changes one after the other
+   * would else go through ten thousand pieces each.
+   */
   #find(rowNumber: number): { at: number; piece: Piece; offset: number } {
-    let offset = rowNumber - 1
-    for (const [at, piece] of this.#pieces.entries()) {
-      const length = lengthOf(piece)
-      if (offset < length) return { at, piece, offset }
-      offset -= length
+    const record = rowNumber - 1
+    if (record < 0 || record >= this.#count) throw new Error(`no record ${rowNumber}`)
+    let { at, before } = this.#found
+    if (record < Math.abs(record - before)) [at, before] = [0, 0]
+    if (this.#count - record < Math.abs(record - before)) [at, before] = [this.#pieces.length, this.#count]
+    while (before > record) before -= lengthOf(this.#pieces[--at])
+    for (;;) {
+      const length = lengthOf(this.#pieces[at])
+      if (record < before + length) break
+      before += length
+      at++
     }
-    throw new Error(`no record ${rowNumber}`)
+    const piece = this.#pieces[at]
+    if (!piece) throw new Error(`no record ${rowNumber}`)
+    this.#found = { at, before }
+    return { at, piece, offset: record - before }
   }
 
   /** Makes the record a piece of its own, and tells which. */
@@ -148,6 +169,7 @@ export class CsvRecordList {
   }
 }
 
-function lengthOf(piece: Piece): number {
+function lengthOf(piece: Piece | undefined): number {
+  if (!piece) return 0
   return 'raw' in piece ? 1 : piece.count
 }

@@ -16,6 +16,7 @@ export interface BatchGround {
 export function batchRequests(changes: readonly Change[], ground: BatchGround): object[] {
   const requests: object[] = [...widening(changes, ground), ...spareRow(changes, ground)]
   let rows: (readonly Cell[])[] = []
+  let lastDeleted: number | null = null
   for (const [changeAt, change] of changes.entries()) {
     if (change.kind === 'add') {
       rows.push(...change.rows)
@@ -25,11 +26,19 @@ export function batchRequests(changes: readonly Change[], ground: BatchGround): 
     } else if (change.kind === 'update') {
       requests.push(...updateRequests(change.rowNumber, change.cells, ground.cellsOf(changeAt), ground.tabId))
     } else {
-      const range = { startIndex: change.rowNumber - 1, endIndex: change.rowNumber }
+      lastDeleted ??= change.rowNumber
+      if (isRowAbove(changes[changeAt + 1], change.rowNumber)) continue
+      const range = { startIndex: change.rowNumber - 1, endIndex: lastDeleted }
       requests.push({ deleteDimension: { range: { sheetId: ground.tabId, dimension: 'ROWS', ...range } } })
+      lastDeleted = null
     }
   }
   return requests
+}
+
+/** Rows that lie side by side and are deleted from the last to the first go together. */
+export function isRowAbove(next: Change | undefined, rowNumber: number): boolean {
+  return next?.kind === 'delete' && next.rowNumber === rowNumber - 1
 }
 
 const valueOnly = 'userEnteredValue'

@@ -1,8 +1,10 @@
 import type { Change, Unfit } from '../../../sheets/change.ts'
 import type { Cell } from '../../../sheets/rows/grid.ts'
 import { shortError } from '../read/google-decode.ts'
+import { isRowAbove } from './google-batch.ts'
 
 const maxCellChars = 50_000
+const maxDeletedRuns = 1_000
 /** Empty ones count. */
 const maxCells = 10_000_000
 
@@ -14,6 +16,18 @@ export function firstUnfit(changes: readonly Change[]): Unfit | null {
     if (change.kind !== 'add' && change.rowNumber < 2) {
       return { changeAt, reason: 'row', details: 'Row 1 has the headers.' }
     }
+  }
+  return tooManyDeletions(changes)
+}
+
+/** Each moves all that lies below, and Google has only so long for a batch. Rows side by side are one. */
+function tooManyDeletions(changes: readonly Change[]): Unfit | null {
+  let runs = 0
+  for (const [changeAt, change] of changes.entries()) {
+    if (change.kind !== 'delete' || isRowAbove(changes[changeAt + 1], change.rowNumber)) continue
+    if (++runs <= maxDeletedRuns) continue
+    const details = `Google does not delete more than ${maxDeletedRuns} rows at once that do not lie side by side; choose fewer at a time, or sort the sheet first`
+    return { changeAt, reason: 'file', details }
   }
   return null
 }
