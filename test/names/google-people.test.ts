@@ -2,13 +2,15 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { seededRandom } from '../../emulator/seeded-random.ts'
 import { done } from '../harness.ts'
-import { times } from '../soak.ts'
+import { patienceMs, times } from '../soak.ts'
 import { type GoogleSheet, startGoogleGround } from '../writing/google-ground.ts'
 
 const seed = 11
 const rowsAtFirst = 40
 
-test('people insert, delete and sort between our reads: a write by key never hits a row of another key', async (t) => {
+test('people insert, delete and sort between our reads: a write by key never hits a row of another key', {
+  timeout: patienceMs,
+}, async (t) => {
   const { sheet, personEdits } = await start(t, 'values:batchGetByDataFilter|:getByDataFilter')
   const outcome = await writeByKey(sheet, times(60, 1_000), personEdits)
   t.diagnostic(`edits between reads: ${JSON.stringify(outcome)}`)
@@ -16,7 +18,9 @@ test('people insert, delete and sort between our reads: a write by key never hit
   assert.deepEqual([outcome.hitAnother, outcome.untold], [0, 0])
 })
 
-test('people edit in the instant between our last look and the write: whoever wrote by key is told', async (t) => {
+test('people edit in the instant between our last look and the write: whoever wrote by key is told', {
+  timeout: patienceMs,
+}, async (t) => {
   const { sheet, personEdits } = await start(t, ':batchUpdate')
   const outcome = await writeByKey(sheet, times(60, 1_000), personEdits)
   t.diagnostic(`edits between look and write: ${JSON.stringify(outcome)}`)
