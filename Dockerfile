@@ -19,6 +19,7 @@ RUN printf '#!/bin/sh\nexec node /rowport/src/cli.ts "$@"\n' > /usr/local/bin/ro
 COPY --from=packages /rowport/node_modules node_modules
 COPY package.json ./
 COPY src src
+COPY docs docs
 COPY --from=app /rowport/web/dist web/dist
 USER node
 # docs/decisions/017: without it, memory that was freed stays with the process.

@@ -26,6 +26,7 @@ const systemTests = [
   'test/emulator/',
   'test/servers/',
   'test/dashboard/',
+  'test/docs/',
   'test/connect/',
   'test/names/model',
   'test/names/lane-simulation',

@@ -3,8 +3,8 @@ import type { ShareName } from './shares/shares.ts'
 
 /**
  * Every way a request can be refused (docs/contract.md#codes), the few that only the wire can cause among them.
- * `npm run docs` makes the table of docs/errors.md from this one; the OpenAPI descriptions and the dashboard's reference
- * read it as they run. A retired code is never used for anything else.
+ * `npm run docs` makes the table of docs/errors.md from this one; the OpenAPI descriptions read it as they
+ * run. A retired code is never used for anything else.
  */
 export interface ErrorEntry {
   status: number

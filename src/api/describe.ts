@@ -102,7 +102,7 @@ function nameOf({ what, address, rowNumbers, isPublic, baseUrl, keyColumn }: Des
  * Made once for each snapshot, and kept with it. What is long in it was made by the thread that read the sheet; the rest takes a
  * few milliseconds on 2,000 columns (docs/decisions/019).
  */
-export async function keptDescription(
+async function keptDescription(
   described: Described,
   snapshot: IndexedSnapshot,
   bodies: KeptBodies,

@@ -38,7 +38,9 @@ function isOwnMachine(baseUrl: string): boolean {
   return /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(new URL(baseUrl).hostname)
 }
 
-const appFolder = join(import.meta.dirname, '..', '..', 'web', 'dist')
+const root = join(import.meta.dirname, '..', '..')
+const appFolder = join(root, 'web', 'dist')
+const docsFolder = join(root, 'docs')
 
 /** What only the dashboard needs, on top of the workshop and the server's own parts. */
 export function assembleDashboard(needs: DashboardNeeds): { dashboard: Dashboard; close(): void } {
@@ -54,6 +56,7 @@ export function assembleDashboard(needs: DashboardNeeds): { dashboard: Dashboard
     ...workshop,
     ...workshop.ofOwner,
     appFolder,
+    docsFolder,
     baseUrl,
     version: packageJson.version,
     operatorCommand: isOwnMachine(workshop.baseUrl) ? rowportCommand(config.dataFolder) : 'rowport',

@@ -1,6 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { keptDescription } from '../api/describe.ts'
-import { apiDocument } from '../api/openapi/documents.ts'
 import { resolveWish } from '../api/request/list-query.ts'
 import { parseParameters } from '../api/request/query.ts'
 import { parseReadWish } from '../api/request/read-wish.ts'
@@ -8,14 +6,11 @@ import type { ApiParts } from '../api/request/rows-request.ts'
 import { warningOfKeys } from '../api/response/key-warning.ts'
 import { type ListReader, listReply } from '../api/response/list-reply.ts'
 import { type Body, heldBy, send } from '../api/response/reply.ts'
-import { sendableBody } from '../api/response/sendable-body.ts'
 import type { MadeJson, OwnerReading } from '../dashboard/dashboard-parts.ts'
 import { Refusal, TooManyAtOnce } from '../errors.ts'
-import { acceptedCoding } from '../http/content-coding.ts'
 import type { UnreadAnswers } from '../http/unread-answers.ts'
 import { columnTypesOf } from '../management/sheets/column-types.ts'
 import { CredentialExpired, ProviderFailure } from '../sheets/provider-failure.ts'
-import type { KeptBodies } from '../sheets/reading/held-snapshots.ts'
 import { type IndexedSnapshot, rowBytes, rowJson } from '../sheets/rows/snapshot.ts'
 import type { SheetRecord } from '../store/sheets/sheets.ts'
 
@@ -81,46 +76,15 @@ export function createOwnerReading(
         ageSeconds,
       }
     },
-    async description(of, acceptEncoding) {
-      const read = of && (await Promise.race([readOf(of.sheet), sleep(patienceMs, null, { ref: false })]))
-      if (!of || !read || read.snapshot.columns.length === 0)
-        return madeJson(apiDocument(baseUrl()), null, null)
-      const { accountSlug, sheet } = of
-      const described = {
-        what: 'openapi',
-        address: { form: 'a', accountSlug, sheetSlug: sheet.slug },
-        rowNumbers: false,
-        isPublic: sheet.access === 'public-read',
-        baseUrl: baseUrl(),
-        keyColumn: sheet.keyColumn,
-      } as const
-      const nextTurn = () => parts.turns.next(sheet.accountId)
-      const text = await keptDescription(described, read.snapshot, read.bodies, nextTurn)
-      const { body, coding } = await sendableBody(
-        {
-          name: `of the owner ${accountSlug}/${sheet.slug} ${described.isPublic}`,
-          isWhole: true,
-          chunks: [text],
-          sources: [text],
-          coding: acceptedCoding(acceptEncoding),
-          bodies: read.bodies,
-          isHead: false,
-          accountId: sheet.accountId,
-          onFailure: () => {},
-        },
-        parts,
-      )
-      return madeJson(body, sheet.accountId, coding)
-    },
   }
 
   /** Sent as the API sends its own: without a copy, bit by bit where it is long, and held against its reader's account. */
-  function madeJson(body: Body | null, accountId: string | null, coding: string | null): MadeJson {
+  function madeJson(body: Body | null, accountId: string, coding: string | null): MadeJson {
     return {
       sendTo(response, head, isHead) {
         const headers = coding === null ? [] : ['Content-Encoding', coding]
         send(response, { status: 200, base: head, headers, body }, isHead, false)
-        if (accountId !== null && !isHead) unread.begin(accountId, response, heldBy(body))
+        if (!isHead) unread.begin(accountId, response, heldBy(body))
       },
     }
   }
@@ -129,11 +93,11 @@ export function createOwnerReading(
   async function readOf(
     sheet: SheetRecord,
     mustAskProvider = false,
-  ): Promise<{ snapshot: IndexedSnapshot; bodies: KeptBodies; ageSeconds: number } | null> {
+  ): Promise<{ snapshot: IndexedSnapshot; ageSeconds: number } | null> {
     try {
       const wish = { values: 'typed', mustAskProvider } as const
-      const { indexed, bodies, ageSeconds } = await parts.reading.read(factsOf(sheet), wish)
-      return { snapshot: await indexed, bodies, ageSeconds }
+      const { indexed, ageSeconds } = await parts.reading.read(factsOf(sheet), wish)
+      return { snapshot: await indexed, ageSeconds }
     } catch (error) {
       if (error instanceof ProviderFailure || error instanceof TooManyAtOnce) return null
       throw error

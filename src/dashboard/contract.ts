@@ -338,31 +338,3 @@ export interface ShareView {
   used: number
   limit: number
 }
-
-/** A line of the error table, for the docs page. */
-export interface ErrorDoc {
-  code: string
-  status: number
-  message: string
-  /** What it means, in a sentence; `backticks` mark what is typed. */
-  when: string
-}
-
-/** As much of an OpenAPI 3.1 description as the docs page shows. */
-export interface ApiDescription {
-  paths: Record<string, Record<string, DescribedOperation>>
-}
-export interface DescribedOperation {
-  summary?: string
-  description?: string
-  parameters?: DescribedParameter[]
-  requestBody?: { content?: Record<string, { example?: unknown }> }
-  responses?: Record<string, { description?: string; content?: Record<string, { example?: unknown }> }>
-}
-export interface DescribedParameter {
-  name?: string
-  in?: string
-  description?: string
-  example?: unknown
-  schema?: { enum?: unknown[] }
-}

@@ -73,11 +73,6 @@ export interface OwnerReading {
   ): Promise<MadeJson | Refusal>
   /** What is known of a sheet without waiting for long; null when that is nothing. */
   shape(sheet: SheetRecord, mustAskProvider?: boolean): Promise<SheetShape | null>
-  /** The OpenAPI description: of one sheet at its owner's address, or of any sheet. */
-  description(
-    of: { accountSlug: string; sheet: SheetRecord } | null,
-    acceptEncoding: string | undefined,
-  ): Promise<MadeJson>
 }
 
 /** JSON that was made, or will be while it is sent: it may be long, so nobody here gets it as one text. */

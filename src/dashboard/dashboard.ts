@@ -5,6 +5,7 @@ import { randomBase62 } from '../secrets/random-base62.ts'
 import { createAppFiles } from './app-files.ts'
 import { fromConsent, type Onward, signInPath, toSignIn } from './consent-return.ts'
 import type { DashboardParts } from './dashboard-parts.ts'
+import { createDocs } from './docs/docs.ts'
 import { createOwnerApi } from './owner-api/owner-api.ts'
 import { contentPolicy, safetyHeaders } from './page-headers.ts'
 import { type Site, siteAt } from './site.ts'
@@ -22,6 +23,8 @@ export interface Dashboard {
 export interface DashboardDoorParts extends DashboardParts {
   /** Where the built app lies. */
   appFolder: string
+  /** Where the Markdown of the docs lies. */
+  docsFolder: string
 }
 
 export function createDashboard(parts: DashboardDoorParts): Dashboard {
@@ -32,12 +35,13 @@ export function createDashboard(parts: DashboardDoorParts): Dashboard {
   )
   const ownerApi = createOwnerApi(parts)
   const appFiles = createAppFiles(parts.appFolder, consentOrigins)
+  const docs = createDocs(parts)
 
   return {
     methodsAt(path) {
       // Their GETs change something, so a HEAD must not pass for one.
       if (byReturnPath.has(path) || path === signInPath) return ['GET']
-      return ownerApi.methodsAt(path) ?? (appFiles.isAt(path) ? ['GET', 'HEAD'] : null)
+      return ownerApi.methodsAt(path) ?? (docs.isAt(path) || appFiles.isAt(path) ? ['GET', 'HEAD'] : null)
     },
     async answer(request, response, target) {
       const site = siteAt(parts.baseUrl())
@@ -51,6 +55,7 @@ export function createDashboard(parts: DashboardDoorParts): Dashboard {
         return onward(response, site, id, () => fromConsent(connection, request, query, site, parts))
       }
       if (ownerApi.methodsAt(path)) return ownerApi.answer(request, response, target, site)
+      if (docs.isAt(path)) return docs.answer(request, response, path, query, site)
       return appFiles.answer(request, response, path, site)
     },
     answerNotFound: (request, response) =>

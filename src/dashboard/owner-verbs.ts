@@ -1,5 +1,4 @@
 import type {
-  ApiDescription,
   AuditEntryView,
   ConfirmInput,
   ConnectInput,
@@ -7,7 +6,6 @@ import type {
   ConsentInput,
   ConsoleKey,
   DisconnectedView,
-  ErrorDoc,
   FileChoice,
   KeyChangeInput,
   KeyInput,
@@ -101,9 +99,6 @@ export interface OwnerVerbs {
   'GET /audit': { answer: AuditEntryView[] }
   'GET /usage': { query: { days: string; sheet: string; key: string }; answer: UsageView }
   'GET /shares': { answer: ShareView[] }
-  'GET /errors': { answer: ErrorDoc[] }
-  /** As the public one, with the owner's addresses filled in. */
-  'GET /openapi.json': { query: { sheet: string }; answer: ApiDescription }
 }
 
 export type OwnerVerb = keyof OwnerVerbs

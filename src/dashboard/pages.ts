@@ -16,7 +16,6 @@ export const pageAddresses = [
   '/usage',
   '/audit',
   '/settings',
-  '/docs',
   '/sign-in',
   '/sign-up',
   '/sign-in-link',

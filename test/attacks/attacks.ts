@@ -228,8 +228,16 @@ export const attacks: readonly Attack[] = [
   {
     name: 'the owner API, as often as it goes',
     run: ({ attacker }, isOver) => {
-      const paths = ['/sheets', '/keys', '/usage', '/start', '/export', '/openapi.json']
+      const paths = ['/sheets', '/keys', '/usage', '/start', '/export', '/shares']
       return many(10, isOver, (n) => attacker.call('GET', paths[n % paths.length] ?? ''))
+    },
+  },
+  {
+    name: 'docs with their own addresses, as often as it goes',
+    run: ({ attacker }, isOver) => {
+      const paths = ['/docs', '/docs/operating', '/docs/api', '/docs/contract.md']
+      const headers = { Cookie: attacker.cookie }
+      return many(10, isOver, (n) => attacker.ask({ path: paths[n % paths.length] ?? '', headers }))
     },
   },
 ]

@@ -147,6 +147,18 @@ test('the console sends what is on the screen, with bodies that fit, beside a co
   await page.getByRole('button', { name: 'Add row to spreadsheet' }).click()
   await page.getByText('201 Created').waitFor()
   assert.equal(await readFile(path, 'utf8'), 'name,price,added\nLamp,1,2026-11-01\nLamp,1,2026-11-01\n')
+  await page.getByText('Code for this request').click()
+  const code = page.locator('details[open] pre')
+  assert.match(await code.innerText(), /^curl .*\/api\/sheets\/acme\/lamps'.*"added": "2026-11-01"/s)
+  for (const [language, start] of [
+    ['fetch', /^const response = await fetch\(/],
+    ['Python', /^import os, uuid, requests/],
+  ] as const) {
+    await page.getByRole('button', { name: language, exact: true }).click()
+    assert.match(await code.innerText(), start)
+  }
+  assert.doesNotMatch(await page.locator('main').innerText(), /sk_live_/, 'the key is nobody’s to copy')
+  await look('54-console-code', 'state')
   await page.getByLabel('Method').selectOption('DELETE')
   await page.getByLabel('Row', { exact: true }).fill('3')
   await page.getByRole('button', { name: 'Delete row 3' }).waitFor()

@@ -142,17 +142,3 @@ export const sharesQuery = queryOptions({
   queryKey: ['shares'],
   queryFn: ({ signal }) => get('GET /shares', { signal }),
 })
-
-export const errorsQuery = queryOptions({
-  queryKey: ['errors'],
-  queryFn: ({ signal }) => get('GET /errors', { signal }),
-  refetchInterval: false,
-})
-
-export const descriptionQuery = (sheet: string) =>
-  queryOptions({
-    queryKey: ['openapi', sheet],
-    queryFn: ({ signal }) => get('GET /openapi.json', { query: { sheet }, signal }),
-    refetchInterval: false,
-    placeholderData: keepPreviousData,
-  })

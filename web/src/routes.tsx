@@ -87,7 +87,7 @@ export function createRoutes(queryClient: QueryClient) {
       ...(search.row !== undefined && { row: String(search.row).replace(/\D/g, '') }),
       ...(typeof search.query === 'string' && { query: search.query }),
     }),
-    component: pageIn(() => import('./pages/sheet/console.tsx'), 'Console'),
+    component: pageIn(() => import('./pages/sheet/console/console.tsx'), 'Console'),
   })
   const rows = createRoute({
     ...inSheet,
@@ -134,13 +134,6 @@ export function createRoutes(queryClient: QueryClient) {
     validateSearch: outcomesIn,
     component: pageIn(() => import('./pages/settings/settings-page.tsx'), 'SettingsPage'),
   })
-  const docs = createRoute({
-    ...behind,
-    path: '/docs',
-    validateSearch: (search): { sheet?: string } =>
-      typeof search.sheet === 'string' ? { sheet: search.sheet } : {},
-    component: pageIn(() => import('./pages/docs/docs-page.tsx'), 'DocsPage'),
-  })
 
   const router = createRouter({
     routeTree: root.addChildren([
@@ -158,7 +151,6 @@ export function createRoutes(queryClient: QueryClient) {
         usage,
         audit,
         settings,
-        docs,
       ]),
     ]),
     basepath: basePath || '/',

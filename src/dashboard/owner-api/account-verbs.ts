@@ -1,10 +1,9 @@
 import { z } from 'zod'
-import { errorTable } from '../../errors.ts'
 import { exportAccount } from '../../management/accounts/account-export.ts'
 import { Problem } from '../../management/problem.ts'
-import type { AuditEntryView, ErrorDoc, ShareView, UsageView } from '../contract.ts'
+import type { AuditEntryView, ShareView, UsageView } from '../contract.ts'
 import { endedCookie } from '../session-cookie.ts'
-import { MadeAnswer, RawJson, type Verbs, withInput } from './route.ts'
+import { RawJson, type Verbs, withInput } from './route.ts'
 import { sessionView } from './session-verbs.ts'
 
 const renameInput = z.strictObject({ slug: z.string('Choose a name.').max(100) })
@@ -12,7 +11,7 @@ const deleteInput = z.strictObject({ confirmSlug: z.string().max(100) })
 const maxDays = 400
 const usualDays = 30
 
-/** The account as a whole, its figures, and the reference. */
+/** The account as a whole, and its figures. */
 export const accountVerbs = {
   'PATCH /account': {
     ...withInput(renameInput, async ({ session }, { slug }, parts) => {
@@ -92,28 +91,6 @@ export const accountVerbs = {
     async owner({ session: { account } }, { shareUse }) {
       const views: ShareView[] = await shareUse.of(account.id)
       return { json: views }
-    },
-  },
-  'GET /errors': {
-    async owner() {
-      const docs = Object.entries(errorTable).map(
-        ([code, { status, message, means }]): ErrorDoc => ({
-          code,
-          status,
-          message,
-          when: means,
-        }),
-      )
-      return { json: docs }
-    },
-  },
-  'GET /openapi.json': {
-    async owner({ session: { account }, query, request }, { sheets, ownerReading }) {
-      const slug = query.get('sheet') ?? ''
-      const sheet = slug === '' ? null : await sheets.find(account, slug)
-      if (sheet instanceof Problem) return sheet
-      const of = sheet && { accountSlug: account.slug, sheet }
-      return new MadeAnswer(await ownerReading.description(of, request.headers['accept-encoding']))
     },
   },
 } satisfies Partial<Verbs>

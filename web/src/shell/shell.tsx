@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link, Outlet, useRouterState } from '@tanstack/react-router'
 import { useState } from 'react'
+import { basePath } from '../base-path.ts'
 import { sessionQuery, startQuery } from '../queries.ts'
 import { useSession } from '../session.ts'
 import { ConfirmItIsYou } from './confirm-it-is-you.tsx'
@@ -18,7 +19,6 @@ const pages = [
   { to: '/usage', label: 'Usage' },
   { to: '/audit', label: 'Audit log' },
   { to: '/settings', label: 'Settings' },
-  { to: '/docs', label: 'Docs' },
 ] as const
 
 /** Navigation beside the page; on a narrow screen a bar on top that opens. */
@@ -80,6 +80,15 @@ export function Shell() {
                     </Link>
                   </li>
                 ))}
+                <li>
+                  {/* Pages of the server itself: everybody may read them, also without this app. */}
+                  <a
+                    href={`${basePath}/docs`}
+                    className="block rounded-md px-2.5 py-1.5 text-sm text-soft hover:bg-sunken hover:text-ink"
+                  >
+                    Docs
+                  </a>
+                </li>
               </ul>
             </nav>
             <Who />

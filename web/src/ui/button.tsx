@@ -56,6 +56,15 @@ export function ButtonLink({
   )
 }
 
+/** To a page that is not the app's. */
+export function ButtonAnchor({ href, children }: { href: string; children: ReactNode }) {
+  return (
+    <a href={href} className={`${base} ${looks.secondary}`}>
+      {children}
+    </a>
+  )
+}
+
 export function Spinner() {
   return (
     <svg viewBox="0 0 16 16" className="size-4 animate-spin" aria-hidden="true">

@@ -1,22 +1,21 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { useState } from 'react'
 import type { ColumnView, SheetView } from '../../../../src/dashboard/contract.ts'
 import { send } from '../../api.ts'
 import { keysQuery, rowsOfQuery, sheetQuery } from '../../queries.ts'
 import { useSession } from '../../session.ts'
 import { Button } from '../../ui/button.tsx'
-import { CodeBlock, CopyLine } from '../../ui/copy.tsx'
+import { CopyLine } from '../../ui/copy.tsx'
 import { DataTable } from '../../ui/data-table.tsx'
 import { Fact } from '../../ui/fact.tsx'
 import { FormError } from '../../ui/field.tsx'
 import { shownNumber } from '../../ui/number.ts'
-import { Segmented } from '../../ui/segmented.tsx'
 import { Card } from '../../ui/states.tsx'
 import { Ago } from '../../ui/time.tsx'
 import { useToast } from '../../ui/toast.tsx'
 import { isActive } from '../keys/key-state.tsx'
 import { useSheet } from './sheet-query.ts'
+import { Snippets } from './snippet-tabs.tsx'
 import { snippetsFor } from './snippets.ts'
 
 const refreshSheet = ({ slug }: { slug: string }) => send('POST /sheets/{slug}/refresh', { names: { slug } })
@@ -24,9 +23,6 @@ const refreshSheet = ({ slug }: { slug: string }) => send('POST /sheets/{slug}/r
 export function Overview() {
   const sheet = useSheet()
   const { server } = useSession()
-  const snippets = snippetsFor(sheet, server.baseUrl)
-  const [shown, setShown] = useState(snippets[0]?.name)
-  const code = snippets.find(({ name }) => name === shown)?.code ?? ''
   return (
     <div className="space-y-6">
       <dl className="grid grid-cols-2 gap-4 sm:grid-cols-4">
@@ -52,15 +48,7 @@ export function Overview() {
         <CopyLine text={`${server.baseUrl}${sheet.paths.formB}`} label="URL by ID" />
       </Card>
       <Card title="Code examples">
-        <div className="mb-3">
-          <Segmented
-            label="Language"
-            value={shown ?? ''}
-            choices={snippets.map(({ name }) => ({ value: name, title: name }))}
-            onChange={setShown}
-          />
-        </div>
-        <CodeBlock code={code} label={`${shown} example`} />
+        <Snippets snippets={snippetsFor(sheet, server.baseUrl)} />
       </Card>
       {sheet.columns.length > 0 && (
         <section>

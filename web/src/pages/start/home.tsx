@@ -1,8 +1,9 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { SheetSummary, UsageDay } from '../../../../src/dashboard/contract.ts'
+import { basePath } from '../../base-path.ts'
 import { sheetsQuery, usageQuery } from '../../queries.ts'
-import { ButtonLink } from '../../ui/button.tsx'
+import { ButtonAnchor, ButtonLink } from '../../ui/button.tsx'
 import { DataTable } from '../../ui/data-table.tsx'
 import { Fact } from '../../ui/fact.tsx'
 import { shownNumber } from '../../ui/number.ts'
@@ -107,7 +108,7 @@ export function Home() {
       <div className="flex flex-wrap gap-2">
         <ButtonLink to="/sheets">Your sheets</ButtonLink>
         <ButtonLink to="/usage">View usage</ButtonLink>
-        <ButtonLink to="/docs">API reference</ButtonLink>
+        <ButtonAnchor href={`${basePath}/docs`}>Docs and recipes</ButtonAnchor>
       </div>
     </div>
   )

@@ -1,14 +1,16 @@
 import { useMutation } from '@tanstack/react-query'
 import { useSearch } from '@tanstack/react-router'
 import { type RefObject, useEffect, useRef, useState } from 'react'
-import { useSession } from '../../session.ts'
-import { Button } from '../../ui/button.tsx'
-import { CopyButton, CopyFrame, useCopying } from '../../ui/copy.tsx'
-import { FormError, SelectField, TextField } from '../../ui/field.tsx'
-import { shownNumber } from '../../ui/number.ts'
-import { ScrollBox } from '../../ui/scroll-box.tsx'
-import { Badge, Card } from '../../ui/states.tsx'
-import { askAsClient, type ClientRequest } from './as-client.ts'
+import { useSession } from '../../../session.ts'
+import { Button } from '../../../ui/button.tsx'
+import { CopyButton, CopyFrame, useCopying } from '../../../ui/copy.tsx'
+import { FormError, SelectField, TextField } from '../../../ui/field.tsx'
+import { shownNumber } from '../../../ui/number.ts'
+import { ScrollBox } from '../../../ui/scroll-box.tsx'
+import { Badge, Card } from '../../../ui/states.tsx'
+import { askAsClient, type ClientRequest } from '../as-client.ts'
+import { useSheet } from '../sheet-query.ts'
+import { Snippets } from '../snippet-tabs.tsx'
 import { ConsoleHistory, keepInHistory } from './console-history.tsx'
 import {
   type Asked,
@@ -20,7 +22,7 @@ import {
   queryExamples,
   whatHappens,
 } from './console-request.ts'
-import { useSheet } from './sheet-query.ts'
+import { codeFor, type SentRequest } from './request-code.ts'
 
 interface Sending extends ClientRequest {
   sheetId: string
@@ -28,6 +30,8 @@ interface Sending extends ClientRequest {
   asked: Asked
 }
 interface Answer {
+  /** What was sent for it. */
+  request: SentRequest
   status: number
   statusText: string
   durationMs: number
@@ -41,6 +45,7 @@ async function sendRequest({ sheetId, asked, ...request }: Sending): Promise<Ans
   const { response, text, durationMs } = await askAsClient(request)
   keepInHistory(sheetId, { ...asked, status: response.status })
   return {
+    request: { method: request.method, path: request.path, body: request.body },
     status: response.status,
     statusText: response.statusText,
     durationMs,
@@ -52,7 +57,7 @@ async function sendRequest({ sheetId, asked, ...request }: Sending): Promise<Ans
 /** Sends real requests to the public API, from this browser, with a key that lives as long as the page. */
 export function Console() {
   const sheet = useSheet()
-  const { account } = useSession()
+  const { account, server } = useSession()
   const isLeft = useRef(false)
   useEffect(() => {
     isLeft.current = false
@@ -184,7 +189,7 @@ export function Console() {
           {request.data ? (
             <AnswerView
               answer={request.data}
-              sent={`${request.variables?.method} ${request.variables?.path}`}
+              baseUrl={server.baseUrl}
               isOfEarlier={
                 request.variables?.method !== asked.method ||
                 request.variables.path !== path ||
@@ -200,12 +205,23 @@ export function Console() {
   )
 }
 
-function AnswerView({ answer, sent, isOfEarlier }: { answer: Answer; sent: string; isOfEarlier: boolean }) {
+function AnswerView({
+  answer,
+  baseUrl,
+  isOfEarlier,
+}: {
+  answer: Answer
+  baseUrl: string
+  isOfEarlier: boolean
+}) {
   const copying = useCopying(answer.body)
   return (
     <>
       <p className="mb-2 text-[13px] break-all text-soft">
-        Sent: <code className="font-mono">{sent}</code>
+        Sent:{' '}
+        <code className="font-mono">
+          {answer.request.method} {answer.request.path}
+        </code>
       </p>
       {isOfEarlier && (
         <p className="mb-2 text-[13px] text-warn">The request has changed since this was sent.</p>
@@ -238,6 +254,12 @@ function AnswerView({ answer, sent, isOfEarlier }: { answer: Answer; sent: strin
         </ScrollBox>
         <CopyButton copying={copying} about="response" />
       </CopyFrame>
+      <details className="mt-4 text-[13px]">
+        <summary className="rounded-sm text-soft">Code for this request</summary>
+        <div className="mt-2">
+          <Snippets snippets={codeFor(answer.request, baseUrl)} />
+        </div>
+      </details>
     </>
   )
 }

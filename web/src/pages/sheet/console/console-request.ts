@@ -1,4 +1,4 @@
-import type { ColumnView } from '../../../../src/dashboard/contract.ts'
+import type { ColumnView } from '../../../../../src/dashboard/contract.ts'
 
 /** What stands in the console's form. */
 export interface Asked {
