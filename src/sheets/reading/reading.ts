@@ -5,7 +5,7 @@ import type { SheetFacts } from '../../store/admission/admission-facts.ts'
 import type { SheetRecord } from '../../store/sheets/sheets.ts'
 import { idleTimers, type Timers } from '../../timers.ts'
 import type { FetchedRows, FetchWish, WantedRows, WrittenTab } from '../provider.ts'
-import type { IndexedSnapshot, Snapshot } from '../rows/snapshot.ts'
+import { type IndexedSnapshot, positionOf, rowJson, type Snapshot } from '../rows/snapshot.ts'
 import type { Column } from '../rows/table.ts'
 import { createBackgroundRefresh } from './background-refresh.ts'
 import { collectGarbage } from './collect-garbage.ts'
@@ -28,6 +28,8 @@ export interface Reading {
   readHeader(sheet: SheetAtSeq): Promise<{ columns: Column[]; version: string } | null>
   /** All that changes of these rows need, on the same terms. */
   readRows(sheet: SheetAtSeq, wanted: readonly WantedRows[]): Promise<FetchedRows | null>
+  /** Whether the copy that readers may be shown says something else of a row (its JSON text; null = blank) than is there now. */
+  isShownOtherwise(sheet: SheetAtSeq, rowNumber: number, json: string | null): boolean
   /** Whether readers would gain by a write that shows the whole tab, and that costs little. */
   isTabWanted(sheet: Pick<SheetRecord, 'id' | 'cacheSeconds'>): boolean
   /** What a write has shown is what readers see from then on. Where it is too much, they read for themselves. */
@@ -104,6 +106,12 @@ export function createReading({
     readForWriting: (sheet) => ask(sheet, 'typed', { mustBeginNow: true, isUrgent: true, isAhead: false }),
     readHeader: ({ id }) => fetching.fetchHeader(id),
     readRows: ({ id }, wanted) => fetching.fetchRows(id, wanted),
+    isShownOtherwise({ id, writeSeq }, rowNumber, json) {
+      const known = held.get(nameOf(id, 'typed'))
+      if (known?.writeSeq !== writeSeq) return false
+      const position = positionOf(known.snapshot, rowNumber)
+      return json !== (position === null ? null : rowJson(known.snapshot, position))
+    },
     isTabWanted({ id, cacheSeconds }) {
       const known = held.get(nameOf(id, 'typed'))
       if (!known || cacheSeconds === 0 || !known.origin.provider.isTight) return false

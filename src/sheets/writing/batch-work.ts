@@ -205,7 +205,8 @@ async function look(open: readonly QueuedWrite[], parts: SendingParts): Promise<
   const header = isHeaderEnough ? await reading.readHeader(record) : null
   if (header) return { ...header, rows: null, indexed: null }
   const rows = isHeaderEnough ? null : await reading.readRows(record, wantedBy(open))
-  return rows ? someRows(rows) : lookAtAll(open, parts)
+  if (!rows) return lookAtAll(open, parts)
+  return someRows(rows, (rowNumber, json) => reading.isShownOtherwise(record, rowNumber, json))
 }
 
 async function lookAtAll(

@@ -21,7 +21,11 @@ export interface JudgedRows {
   /** Of that text, without making it. */
   bytes(rowNumber: number): number | null
   blankRowJson: string
+  /** Whether readers may be shown something else of it (`json`) than was read. */
+  isShownOtherwise(rowNumber: number): boolean
 }
+
+type IsShownOtherwise = (rowNumber: number, json: string | null) => boolean
 
 export function wholeTab(
   { snapshot, version }: { snapshot: Snapshot; version: string },
@@ -40,12 +44,16 @@ export function wholeTab(
       blankRowJson,
       json: (rowNumber) => at(rowNumber, rowJson),
       bytes: (rowNumber) => at(rowNumber, rowBytes),
+      isShownOtherwise: () => false,
     },
     indexed,
   }
 }
 
-export function someRows({ header, row, version }: FetchedRows): JudgedTab {
+export function someRows(
+  { header, row, version }: FetchedRows,
+  isShownOtherwise: IsShownOtherwise,
+): JudgedTab {
   const columns = servedColumnsOf({ rows: [[...header]] })
   const toJson = createRowWriter(columns)
   const json = (rowNumber: number) => {
@@ -59,6 +67,7 @@ export function someRows({ header, row, version }: FetchedRows): JudgedTab {
       lastRowNumber: null,
       blankRowJson: toJson([]),
       json,
+      isShownOtherwise: (rowNumber) => isShownOtherwise(rowNumber, json(rowNumber)),
       bytes(rowNumber) {
         const text = json(rowNumber)
         return text === null ? null : Buffer.byteLength(text)

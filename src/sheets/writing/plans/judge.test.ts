@@ -19,9 +19,9 @@ const settings = { unknownFields: 'reject', keyColumn: null, autoKey: 'none' } a
 const keyed = { ...settings, keyColumn: 'a' }
 
 /** A tab that can be read as a whole, or some rows of it alone. */
-function tabs(rows: Rows): JudgedTab[] {
+function tabs(rows: Rows, isShownOtherwise = false): JudgedTab[] {
   const row = (rowNumber: number) => rows[rowNumber - 1] ?? []
-  return [whole(rows), someRows({ version: '', header: row(1), row })]
+  return [whole(rows), someRows({ version: '', header: row(1), row }, () => isShownOtherwise)]
 }
 
 function whole(rows: Rows): JudgedTab {
@@ -111,13 +111,16 @@ test('of rows that were read alone, a blank one can only be judged on the whole 
   assert.ok(beyond instanceof Refusal && beyond.code === 'row_not_found')
 })
 
-test('of rows that were read alone, one that is not as expected is judged on the whole tab, which readers see then', () => {
-  const [all, some] = tabs([['a'], ['x']])
+test('where readers are shown another row than is there, If-Match is judged on the whole tab, which they see then', () => {
+  const [all, some] = tabs([['a'], ['x']], true)
   assert.ok(all && some)
   const wish: Wish = { kind: 'delete', rowNumber: 2, isRowAsExpected: () => false }
   assert.equal(judged(createJudge(some, settings), wish), 'unread')
-  const refused = judged(createJudge(all, settings), wish)
-  assert.ok(refused instanceof Refusal && refused.code === 'precondition_failed')
+  const [, shown] = tabs([['a'], ['x']])
+  for (const tab of [all, shown]) {
+    const refused: Judgement | undefined = tab && judged(createJudge(tab, settings), wish)
+    assert.ok(refused instanceof Refusal && refused.code === 'precondition_failed')
+  }
 })
 
 test('of rows that were read alone, what is found by value or gets a key is judged on the whole tab', () => {

@@ -37,7 +37,7 @@ export function* judgeOneRow(
     if (effects.isRowUpdated(rowAsRead)) return 'later'
     if (!wish.isRowAsExpected(rowNumber, json)) {
       // Whoever is refused reads again, and must not be shown the copy that misled them: the whole tab renews it.
-      return rows.lastRowNumber === null ? 'unread' : new Refusal('precondition_failed')
+      return rows.isShownOtherwise(rowAsRead) ? 'unread' : new Refusal('precondition_failed')
     }
   }
   const before = cellsAsRead(columns, json)
