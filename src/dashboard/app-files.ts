@@ -1,10 +1,7 @@
-import { hash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { extname, join } from 'node:path'
-import { promisify } from 'node:util'
-import { brotliCompress, constants, gzip, zstdCompress } from 'node:zlib'
-import { acceptedCoding, type Coding } from '../http/content-coding.ts'
+import { bodyFor, type KeptFile, keptFile } from './kept-file.ts'
 import { contentPolicy, safetyHeaders } from './page-headers.ts'
 import { pageAddresses } from './pages.ts'
 import type { Site } from './site.ts'
@@ -23,13 +20,9 @@ export interface AppFiles {
   ): Promise<void>
 }
 
-interface AppFile {
-  bytes: Buffer
-  type: string
-  etag: string
+interface AppFile extends KeptFile {
   /** Its name changes with its content. */
   isLasting: boolean
-  compressed: Map<Coding, Promise<Buffer>>
 }
 
 /** Any other path is not the app's to answer. */
@@ -41,16 +34,6 @@ const types: Record<string, string> = {
   '.svg': 'image/svg+xml',
   '.woff2': 'font/woff2',
   '.png': 'image/png',
-}
-const compressible = /^(?:text\/|image\/svg)/
-const brotli = promisify(brotliCompress)
-const gzipped = promisify(gzip)
-const zstd = promisify(zstdCompress)
-/** Each file is compressed once, so it may take longer than an answer that is made for one reader. */
-const compressors: Record<Coding, (bytes: Buffer) => Promise<Buffer>> = {
-  zstd: (bytes) => zstd(bytes, { params: { [constants.ZSTD_c_compressionLevel]: 19 } }),
-  br: (bytes) => brotli(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } }),
-  gzip: (bytes) => gzipped(bytes),
 }
 
 export function createAppFiles(folder: string, consentOrigins: readonly string[]): AppFiles {
@@ -75,8 +58,7 @@ export function createAppFiles(folder: string, consentOrigins: readonly string[]
         response.writeHead(304, headers).end()
         return
       }
-      const coding = codingFor(request, shown)
-      const body = coding === null ? shown.bytes : await compressed(shown, coding)
+      const { body, coding } = await bodyFor(request, shown)
       if (coding !== null) headers['Content-Encoding'] = coding
       response.writeHead(status, { ...headers, 'Content-Length': body.byteLength })
       response.end(request.method === 'HEAD' ? undefined : body)
@@ -109,13 +91,8 @@ function load(folder: string): Map<string, AppFile> | null {
 }
 
 function fileOf(path: string, bytes: Buffer): AppFile {
-  return {
-    bytes,
-    type: types[extname(path)] ?? 'application/octet-stream',
-    etag: `"${hash('sha256', bytes, 'base64url').slice(0, 22)}"`,
-    isLasting: /[/\\]assets[/\\]/.test(path),
-    compressed: new Map(),
-  }
+  const type = types[extname(path)] ?? 'application/octet-stream'
+  return { ...keptFile(type, bytes), isLasting: /[/\\]assets[/\\]/.test(path) }
 }
 
 const indexes = new WeakMap<AppFile, Map<string, AppFile>>()
@@ -138,18 +115,6 @@ function indexFor(file: AppFile, { basePath }: Site): AppFile {
 function cacheControl(isPage: boolean, { isLasting }: AppFile): string {
   if (isPage) return 'no-store'
   return isLasting ? 'public, max-age=31536000, immutable' : 'no-cache'
-}
-
-function codingFor({ headers }: IncomingMessage, { type }: AppFile): Coding | null {
-  return compressible.test(type) ? acceptedCoding(headers['accept-encoding']) : null
-}
-
-function compressed(file: AppFile, coding: Coding): Promise<Buffer> {
-  const known = file.compressed.get(coding)
-  if (known) return known
-  const made = compressors[coding](file.bytes)
-  file.compressed.set(coding, made)
-  return made
 }
 
 const notBuiltText = `<!doctype html><html lang="en"><title>Rowport</title><h1>Rowport is running</h1>

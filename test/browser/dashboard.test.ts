@@ -21,7 +21,7 @@ const pagesWithRows: readonly [path: string, isThere: string | RegExp][] = [
   ['/sheets/lamps/rows', 'Floor lamp'],
   ['/sheets/lamps/requests', 'Show exact times'],
   ['/sheets/lamps/settings', 'Danger zone'],
-  ['/docs', 'The examples have your own addresses'],
+  ['/docs', 'The examples use your own URLs.'],
   ['/keys', 'Website'],
   ['/usage', 'Rate-limited'],
   ['/settings', ada],

@@ -1,12 +1,19 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { StoreFailure } from '../../errors.ts'
+import type { OwnerPace } from '../../management/people/owner-pace.ts'
 import type { SignIn } from '../../management/people/sign-in.ts'
 import type { Sheets } from '../../management/sheets/sheets.ts'
-import { safetyHeaders } from '../page-headers.ts'
+import { bodyFor, type KeptFile, keptFile } from '../kept-file.ts'
+import { contentPolicy, safetyHeaders } from '../page-headers.ts'
 import { sessionIdIn } from '../session-cookie.ts'
 import type { Site } from '../site.ts'
+import { contentsOf, listOf } from './contents.ts'
+import { htmlOf, linkFrom, listPath, scriptPath, stylePath } from './doc-html.ts'
+import { docScript } from './doc-script.ts'
 import { docStyle } from './doc-style.ts'
 import { type DocPage, readLibrary } from './library.ts'
-import { escapeHtml, type RenderedPage, renderMarkdown } from './markdown.ts'
+import { type RenderedPage, renderMarkdown } from './markdown.ts'
+import { addressed, type Reader, stranger } from './reader.ts'
 
 /** The docs that come with this server, as pages, as Markdown, and as a list for programs that read. They need no script. */
 export interface Docs {
@@ -25,181 +32,107 @@ export interface DocsParts {
   docsFolder: string
   signIn: Pick<SignIn, 'find'>
   sheets: Pick<Sheets, 'list'>
+  pace: Pick<OwnerPace, 'countCall'>
 }
 
-/** Whose addresses stand in the examples; those of the sample for a reader who is not signed in. */
-interface Reader {
-  isSignedIn: boolean
-  accountSlug: string
-  sheetSlug: string
-  sheetSlugs: readonly string[]
-}
+const indexPath = '/docs'
+const indexListPath = '/docs.md'
+/** Whoever reads them. */
+const sameForAll = [indexListPath, listPath, stylePath, scriptPath]
 
-const sample: Reader = { isSignedIn: false, accountSlug: 'demo', sheetSlug: 'products', sheetSlugs: [] }
-
-const listPath = '/llms.txt'
-const stylePath = '/docs/style.css'
-
-export function createDocs({ docsFolder, signIn, sheets }: DocsParts): Docs {
+export function createDocs({ docsFolder, signIn, sheets, pace }: DocsParts): Docs {
   let library: DocPage[] | null = null
-  const forStrangers = new Map<string, string>()
+  /** What all strangers get. */
+  const forStrangers = new Map<string, KeptFile>()
+  /** A long page takes milliseconds, which nobody may make the others wait for again and again. */
+  const rendered = new Map<string, RenderedPage>()
   const pages = () => {
     library ??= readLibrary(docsFolder)
     return library
   }
   const pageAt = (path: string) =>
-    pages().find(({ name }) => path === `/docs/${name}` || path === `/docs/${name}.md`)
+    pages().find(({ name }) => path === `/docs/${name}` || path === `/docs/${name}.md`) ?? null
 
   return {
-    isAt: (path) =>
-      path === '/docs' ||
-      path === '/docs.md' ||
-      path === listPath ||
-      path === stylePath ||
-      pageAt(path) !== undefined,
+    isAt: (path) => path === indexPath || sameForAll.includes(path) || pageAt(path) !== null,
     async answer(request, response, path, query, site) {
-      const send = (type: string, text: string, cacheControl: string) => {
-        const body = Buffer.from(text)
-        response.writeHead(200, {
+      const reader = sameForAll.includes(path) ? stranger : await readerOf(request, query, site)
+      const send = (status: 200 | 304, type: string, more: Record<string, string>, body: Buffer) => {
+        response.writeHead(status, {
           ...safetyHeaders(site),
-          'Content-Security-Policy':
-            "default-src 'none'; style-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
+          'Content-Security-Policy': contentPolicy([]),
           'Content-Type': `${type}; charset=utf-8`,
-          'Cache-Control': cacheControl,
-          'Content-Length': body.byteLength,
+          Vary: 'Accept-Encoding, Cookie',
+          ...more,
+          ...(status === 200 && { 'Content-Length': body.byteLength }),
         })
-        response.end(request.method === 'HEAD' ? undefined : body)
+        response.end(status === 304 || request.method === 'HEAD' ? undefined : body)
       }
-      if (path === stylePath) return send('text/css', docStyle, 'no-cache')
-      const reader = await readerOf(request, query, site)
-      // With somebody's own addresses in it, it is for them alone.
-      const cacheControl = reader.isSignedIn ? 'no-store' : 'no-cache'
-      if (path === listPath || path === '/docs.md')
-        return send('text/plain', listOf(pages(), site), cacheControl)
-      const page = pageAt(path)
-      const text = page ? addressed(page.text, reader, site) : contentsOf(pages(), reader, site)
-      if (path.endsWith('.md')) return send('text/markdown', text, cacheControl)
-      return send('text/html', pageFor(reader, page, text, site), cacheControl)
+      if (reader.isSignedIn) {
+        const [type, text] = contentAt(path, reader, site)
+        // With their own addresses in it, it is for them alone, and not worth the work of making it short.
+        return send(200, type, { 'Cache-Control': 'no-store' }, Buffer.from(text))
+      }
+      const file = keptFor(path, site)
+      const kept = { 'Cache-Control': 'no-cache', ETag: file.etag }
+      if (request.headers['if-none-match'] === file.etag) return send(304, file.type, kept, file.bytes)
+      const { body, coding } = await bodyFor(request, file)
+      send(200, file.type, { ...kept, ...(coding !== null && { 'Content-Encoding': coding }) }, body)
     },
   }
 
-  /** The same for all strangers, and made once for them: a long page takes milliseconds. */
-  function pageFor(reader: Reader, page: DocPage | undefined, text: string, site: Site): string {
-    const name = `${site.baseUrl} ${page?.name ?? ''}`
-    const known = reader.isSignedIn ? undefined : forStrangers.get(name)
-    if (known !== undefined) return known
-    const rendered = renderMarkdown(text, (target) => linkFrom(page?.name ?? 'index', target, pages(), site))
-    const html = htmlOf(rendered, page, pages(), reader, site)
-    if (!reader.isSignedIn) forStrangers.set(name, html)
-    return html
+  function keptFor(path: string, site: Site): KeptFile {
+    const name = `${site.baseUrl} ${path}`
+    const kept = forStrangers.get(name)
+    if (kept) return kept
+    const [type, text] = contentAt(path, stranger, site)
+    const made = keptFile(type, Buffer.from(text))
+    forStrangers.set(name, made)
+    return made
   }
 
+  function contentAt(path: string, reader: Reader, site: Site): [type: string, text: string] {
+    if (path === stylePath) return ['text/css', docStyle]
+    if (path === scriptPath) return ['text/javascript', docScript]
+    if (path === listPath || path === indexListPath) return ['text/plain', listOf(pages(), site)]
+    const page = pageAt(path)
+    if (!page) {
+      const contents = markdownToHtml('index', contentsOf(pages(), reader, site), site)
+      return ['text/html', htmlOf(contents, null, pages(), reader, site)]
+    }
+    if (path.endsWith('.md')) return ['text/markdown', addressed(page, page.text, reader, site)]
+    const made = renderedOnce(page, site)
+    const html = addressed(page, made.html, reader, site)
+    return ['text/html', htmlOf({ ...made, html }, page, pages(), reader, site)]
+  }
+
+  function renderedOnce({ name, text }: DocPage, site: Site): RenderedPage {
+    const key = `${site.basePath} ${name}`
+    const made = rendered.get(key) ?? markdownToHtml(name, text, site)
+    rendered.set(key, made)
+    return made
+  }
+
+  function markdownToHtml(name: string, text: string, site: Site): RenderedPage {
+    return renderMarkdown(text, (target) => linkFrom(name, target, pages(), site))
+  }
+
+  /** Everybody may read the docs: whoever cannot be known, or asks too often, does as a stranger. */
   async function readerOf(request: IncomingMessage, query: URLSearchParams, site: Site): Promise<Reader> {
     const sessionId = sessionIdIn(request, site)
-    const session = sessionId === null ? null : await signIn.find(sessionId)
-    if (!session) return sample
-    const all = await sheets.list(session.account)
-    const sheetSlugs = all.map(({ slug }) => slug)
-    const asked = query.get('sheet')
-    const sheetSlug = sheetSlugs.find((slug) => slug === asked) ?? sheetSlugs[0] ?? sample.sheetSlug
-    return { isSignedIn: true, accountSlug: session.account.slug, sheetSlug, sheetSlugs }
+    if (sessionId === null) return stranger
+    try {
+      const session = await signIn.find(sessionId)
+      if (!session) return stranger
+      const { account, idHash } = session
+      if (await pace.countCall({ accountId: account.id, sessionHash: idHash })) return stranger
+      const sheetSlugs = (await sheets.list(account)).map(({ slug }) => slug)
+      const asked = query.get('sheet')
+      const sheetSlug = sheetSlugs.find((slug) => slug === asked) ?? sheetSlugs[0] ?? stranger.sheetSlug
+      return { isSignedIn: true, accountSlug: account.slug, sheetSlug, sheetSlugs }
+    } catch (error) {
+      if (error instanceof StoreFailure) return stranger
+      throw error
+    }
   }
-}
-
-/** The addresses that the docs are written with are those of a fresh start on one's own machine. */
-function addressed(text: string, { accountSlug, sheetSlug }: Reader, { baseUrl }: Site): string {
-  return text
-    .replaceAll('http://localhost:8787', baseUrl)
-    .replaceAll('https://…/', `${baseUrl}/`)
-    .replaceAll('/api/sheets/demo/products', `/api/sheets/${accountSlug}/${sheetSlug}`)
-    .replaceAll('demo/products', `${accountSlug}/${sheetSlug}`)
-}
-
-/** llmstxt.org: a title, a sentence, and where to read what. */
-function listOf(pages: readonly DocPage[], { baseUrl }: Site): string {
-  const groups = [...new Set(pages.map(({ group }) => group))].map((group) => {
-    const lines = pages
-      .filter((page) => page.group === group)
-      .map(({ name, title, summary }) => `- [${title}](${baseUrl}/docs/${name}.md): ${summary}`)
-    return `## ${group}\n\n${lines.join('\n')}\n`
-  })
-  return `# Rowport\n\n> A spreadsheet behind a JSON API. This server: ${baseUrl}\n\nOpenAPI of the whole API: ${baseUrl}/openapi.json. Each sheet describes itself, at its address with /openapi.json or /schema behind it.\n\n${groups.join('\n')}`
-}
-
-/** The first page. */
-function contentsOf(pages: readonly DocPage[], reader: Reader, { baseUrl }: Site): string {
-  const address = `${baseUrl}/api/sheets/${reader.accountSlug}/${reader.sheetSlug}`
-  const groups = [...new Set(pages.map(({ group }) => group))].map((group) => {
-    const lines = pages
-      .filter((page) => page.group === group)
-      .map(({ name, title, summary }) => `- [${title}](${name}.md): ${summary}`)
-    return `## ${group}\n\n${lines.join('\n')}\n`
-  })
-  return `# Docs
-
-A sheet is rows of JSON at an address. Send a key, and read it:
-
-\`\`\`sh
-curl -H 'Authorization: Bearer YOUR_API_KEY' \\
-  '${address}?limit=10'
-\`\`\`
-
-${groups.join('\n')}
-## For programs
-
-- OpenAPI of this sheet: \`${address}/openapi.json\`, and of the whole API: \`${baseUrl}/openapi.json\`
-- JSON Schema of its rows: \`${address}/schema\`
-- These pages as Markdown: put \`.md\` behind an address. A list of them: \`${baseUrl}/llms.txt\`
-`
-}
-
-/** Links are written as they hold in the repository; those that lead to what is not served are shown as text. */
-function linkFrom(
-  from: string,
-  target: string,
-  pages: readonly DocPage[],
-  { basePath }: Site,
-): string | null {
-  if (/^https?:\/\//.test(target) || target.startsWith('#')) return target
-  const { pathname, hash } = new URL(target, `http://docs/docs/${from}`)
-  const name = pathname.replace(/^\/docs\//, '').replace(/\.md$/, '')
-  return pages.some((page) => page.name === name) ? `${basePath}/docs/${name}${hash}` : null
-}
-
-function htmlOf(
-  { title, html }: RenderedPage,
-  page: DocPage | undefined,
-  pages: readonly DocPage[],
-  reader: Reader,
-  { basePath, baseUrl }: Site,
-): string {
-  const groups = [...new Set(pages.map(({ group }) => group))].map((group) => {
-    const links = pages
-      .filter((each) => each.group === group)
-      .map((each) => {
-        const isHere = each === page ? ' aria-current="page"' : ''
-        const query = reader.sheetSlugs.length > 1 ? `?sheet=${reader.sheetSlug}` : ''
-        return `<li><a href="${basePath}/docs/${each.name}${query}"${isHere}>${escapeHtml(each.title)}</a></li>`
-      })
-    return `<h2>${group}</h2><ul>${links.join('')}</ul>`
-  })
-  const shown = title === 'Docs' ? 'Docs' : `${title} · Docs`
-  return `<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${escapeHtml(shown)} · Rowport</title><link rel="stylesheet" href="${basePath}${stylePath}"></head>
-<body><a class="skip" href="#content">Skip to the text</a>
-<header><a class="home" href="${basePath}/">Rowport</a><a href="${basePath}/docs">Docs</a>${reader.isSignedIn ? `<a href="${basePath}/sheets">Dashboard</a>` : `<a href="${basePath}/sign-in?next=%2F">Sign in</a>`}${chooserOf(reader)}</header>
-<div class="page"><nav aria-label="Docs">${groups.join('')}</nav>
-<main id="content">${html}
-<p class="source">${reader.isSignedIn ? 'The examples have your own addresses.' : 'Sign in, and the examples have your own addresses.'} For programs: <a href="${basePath}/docs${page ? `/${page.name}` : ''}.md">this page as Markdown</a>, <a href="${baseUrl}${listPath}">all pages</a>.</p>
-</main></div></body></html>
-`
-}
-
-function chooserOf({ sheetSlugs, sheetSlug }: Reader): string {
-  if (sheetSlugs.length < 2) return ''
-  const options = sheetSlugs.map(
-    (slug) => `<option${slug === sheetSlug ? ' selected' : ''}>${escapeHtml(slug)}</option>`,
-  )
-  return `<form><label for="sheet">Sheet in the examples</label><select id="sheet" name="sheet">${options.join('')}</select><button>Show</button></form>`
 }

@@ -9,9 +9,12 @@ export interface DocPage {
   group: string
   text: string
   title: string
-  /** The first paragraph, as plain text. */
+  /** Its first sentence, as plain text. */
   summary: string
 }
+
+/** For whoever runs a server: what stands there is not about the sheets of a reader. */
+export const operatorsGroup = 'Self-hosting'
 
 /** In the order in which they are shown; what is about the inside of Rowport stays in the repository. */
 const shelves: Record<string, readonly string[]> = {
@@ -20,7 +23,7 @@ const shelves: Record<string, readonly string[]> = {
     (name) => `recipes/${name}`,
   ),
   Reference: ['api', 'errors', 'contract'],
-  'Running it': ['google-setup', 'operating'],
+  [operatorsGroup]: ['operating', 'google-setup', 'reliability'],
 }
 
 /** Read once: they come with the program and do not change while it runs. */
@@ -32,4 +35,8 @@ export function readLibrary(folder: string): DocPage[] {
       return { name, group, text, title, summary }
     }),
   )
+}
+
+export function grouped(pages: readonly DocPage[]): [group: string, pages: readonly DocPage[]][] {
+  return [...Map.groupBy(pages, ({ group }) => group)]
 }

@@ -2,16 +2,25 @@
 export interface RenderedPage {
   title: string
   html: string
-  /** The first paragraph, as plain text. */
+  /** The first sentence, as plain text. */
   summary: string
+  /** Its headings of the second level. */
+  sections: { id: string; words: string }[]
 }
 
-/** `linkTo` answers with where a link leads on this server; null where the text alone is shown. */
-export function renderMarkdown(text: string, linkTo: (target: string) => string | null): RenderedPage {
+/** Where a link leads on this server, and what is there. */
+export interface LinkTarget {
+  address: string
+  title: string | null
+}
+
+/** `linkTo`: null where the text alone is shown. */
+export function renderMarkdown(text: string, linkTo: (target: string) => LinkTarget | null): RenderedPage {
   const lines = text.split('\n')
   const html: string[] = []
   let title = ''
   let summary = ''
+  const sections: RenderedPage['sections'] = []
   let at = 0
   while (at < lines.length) {
     const line = lines[at] ?? ''
@@ -23,12 +32,13 @@ export function renderMarkdown(text: string, linkTo: (target: string) => string 
       const [, marks = '', words = ''] = heading
       if (marks.length === 1 && title === '') title = plainText(words)
       const id = headingId(words)
+      if (marks.length === 2) sections.push({ id, words: plainText(words) })
       html.push(`<h${marks.length} id="${id}">${inline(words)}</h${marks.length}>`)
     } else if (line.startsWith('|')) html.push(table())
     else if (listItem.test(line)) html.push(list())
     else html.push(paragraph())
   }
-  return { title, html: html.join('\n'), summary }
+  return { title, html: html.join('\n'), summary, sections }
 
   function codeBlock(): string {
     const language = /^```(\w*)/.exec(lines[at] ?? '')?.[1] ?? ''
@@ -68,7 +78,7 @@ export function renderMarkdown(text: string, linkTo: (target: string) => string 
     const words: string[] = []
     for (; at < lines.length && isPlain(lines[at] ?? ''); at++) words.push((lines[at] ?? '').trim())
     const whole = words.join(' ')
-    if (summary === '') summary = plainText(whole)
+    if (summary === '') summary = firstSentence(plainText(whole))
     return `<p>${inline(whole)}</p>`
   }
 
@@ -84,8 +94,11 @@ export function renderMarkdown(text: string, linkTo: (target: string) => string 
       .join('')
       .replaceAll(/\*\*(.+?)\*\*/g, '<strong>$1</strong>')
       .replaceAll(linkMark, (_, label: string, target: string) => {
-        const address = linkTo(target.replaceAll('&amp;', '&'))
-        return address === null ? label : `<a href="${escapeHtml(address)}">${label}</a>`
+        const link = linkTo(target.replaceAll('&amp;', '&'))
+        if (link === null) return label
+        // The name of a file says something in the repository alone.
+        const words = link.title !== null && /^[\w-]+\.md$/.test(label) ? escapeHtml(link.title) : label
+        return `<a href="${escapeHtml(link.address)}">${words}</a>`
       })
   }
 }
@@ -106,6 +119,7 @@ function codeText(code: string): string {
 function marked(text: string): string {
   return escapeHtml(text)
     .replaceAll(/!\[[^\]]*\]\([^)]*\)/g, '')
+    .replaceAll(/&lt;(https?:\/\/\S+?)&gt;/g, '[$1]($1)')
     .replaceAll(/(^|[\s(])\*([^*\s][^*]*)\*(?!\*)/g, '$1<em>$2</em>')
 }
 
@@ -127,7 +141,14 @@ function headingId(words: string): string {
 }
 
 function plainText(words: string): string {
-  return words.replaceAll(/[`*]/g, '').replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+  return words
+    .replaceAll(/[`*]/g, '')
+    .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+    .replaceAll(/<(https?:[^>\s]+)>/g, '$1')
+}
+
+function firstSentence(text: string): string {
+  return /^.+?\.(?=\s+[A-Z])/.exec(text)?.[0] ?? text
 }
 
 export function escapeHtml(text: string): string {

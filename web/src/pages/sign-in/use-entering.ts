@@ -20,7 +20,9 @@ export function useEntering(next: string): UseMutationResult<SessionView, Error,
     onSuccess: (session) => {
       queryClient.clear()
       queryClient.setQueryData(sessionQuery.queryKey, session)
-      router.history.push(basePath + next)
+      // The docs are pages of the server itself, and no part of this app.
+      if (/^\/docs(?:[/?#]|$)/.test(next)) location.assign(basePath + next)
+      else router.history.push(basePath + next)
     },
   })
 }

@@ -1,0 +1,46 @@
+import type { Site } from '../site.ts'
+import { type DocPage, operatorsGroup } from './library.ts'
+
+/** Stands in the address of every link between pages, where the reader's choice goes. */
+export const choiceMark = '\u{e000}'
+
+/** Whose addresses stand in the examples; those of the sample for a reader who is not signed in. */
+export interface Reader {
+  isSignedIn: boolean
+  accountSlug: string
+  sheetSlug: string
+  /** All that can be chosen. */
+  sheetSlugs: readonly string[]
+}
+
+export const stranger: Reader = {
+  isSignedIn: false,
+  accountSlug: 'demo',
+  sheetSlug: 'products',
+  sheetSlugs: [],
+}
+
+/** The sheet that was chosen goes along from page to page. */
+export function choiceOf({ sheetSlugs, sheetSlug }: Reader): string {
+  return sheetSlugs.length > 1 ? `?sheet=${encodeURIComponent(sheetSlug)}` : ''
+}
+
+/**
+ * The addresses that the docs are written with are those of a fresh start on one's own machine. `text`: the Markdown of the page, or
+ * the HTML that was made of it once for all readers.
+ */
+export function addressed(
+  { group }: DocPage,
+  text: string,
+  { accountSlug, sheetSlug }: Reader,
+  { baseUrl }: Site,
+): string {
+  if (group === operatorsGroup) return text
+  return text
+    .replaceAll('http://localhost:8787', baseUrl)
+    .replaceAll('https://…/', `${baseUrl}/`)
+    .replaceAll('demo/products', `${accountSlug}/${sheetSlug}`)
+    .replaceAll('/api/sheets/demo/', `/api/sheets/${accountSlug}/`)
+    .replaceAll('key create demo', `key create ${accountSlug}`)
+    .replaceAll('--sheet products', `--sheet ${sheetSlug}`)
+}

@@ -1,0 +1,40 @@
+import { hash } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
+import { promisify } from 'node:util'
+import { brotliCompress, constants, gzip, zstdCompress } from 'node:zlib'
+import { acceptedCoding, type Coding } from '../http/content-coding.ts'
+
+/** The same for everybody who asks, and in memory: it is small, and does not change. */
+export interface KeptFile {
+  bytes: Buffer
+  type: string
+  etag: string
+  compressed: Map<Coding, Promise<Buffer>>
+}
+
+const compressible = /^(?:text\/|image\/svg)/
+const brotli = promisify(brotliCompress)
+const gzipped = promisify(gzip)
+const zstd = promisify(zstdCompress)
+/** Each file is compressed once, so it may take longer than an answer that is made for one reader. */
+const compressors: Record<Coding, (bytes: Buffer) => Promise<Buffer>> = {
+  zstd: (bytes) => zstd(bytes, { params: { [constants.ZSTD_c_compressionLevel]: 19 } }),
+  br: (bytes) => brotli(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } }),
+  gzip: (bytes) => gzipped(bytes),
+}
+
+export function keptFile(type: string, bytes: Buffer): KeptFile {
+  return { bytes, type, etag: `"${hash('sha256', bytes, 'base64url').slice(0, 22)}"`, compressed: new Map() }
+}
+
+/** As this client takes it. */
+export async function bodyFor(
+  { headers }: IncomingMessage,
+  file: KeptFile,
+): Promise<{ body: Buffer; coding: Coding | null }> {
+  const coding = compressible.test(file.type) ? acceptedCoding(headers['accept-encoding']) : null
+  if (coding === null) return { body: file.bytes, coding }
+  const body = file.compressed.get(coding) ?? compressors[coding](file.bytes)
+  file.compressed.set(coding, body)
+  return { body: await body, coding }
+}
