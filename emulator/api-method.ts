@@ -1,9 +1,17 @@
 import type { Service } from './front-end-errors.ts'
 
+/** Files are uploaded beside it, by v2 too, as gspread does. */
+const drivePath = /^\/(?:upload\/drive\/v2|upload\/drive\/v3|drive\/v3)\//
+
+/** Whether the body is a file, and not JSON. */
+export function isUpload(path: string): boolean {
+  return path.startsWith('/upload/')
+}
+
 /** Which API a path belongs to, or undefined for OAuth and everything else. */
 export function serviceOf(path: string): Service | undefined {
   if (path === '/v4/spreadsheets' || path.startsWith('/v4/spreadsheets/')) return 'sheets'
-  if (path.startsWith('/drive/v3/')) return 'drive'
+  if (drivePath.test(path)) return 'drive'
   return undefined
 }
 
@@ -46,10 +54,17 @@ const driveMethods: [RegExp, name: string][] = [
   [/^GET files$/, 'files.list'],
   [/^POST files$/, 'files.create'],
   [/^GET files\/[^/]+$/, 'files.get'],
-  [/^PATCH files\/[^/]+$/, 'files.update'],
+  [/^(?:PATCH|PUT) files\/[^/]+$/, 'files.update'],
   [/^DELETE files\/[^/]+$/, 'files.delete'],
   [/^POST files\/[^/]+\/copy$/, 'files.copy'],
   [/^GET files\/[^/]+\/export$/, 'files.export'],
+  [/^GET changes$/, 'changes.list'],
+  [/^GET changes\/startPageToken$/, 'changes.getStartPageToken'],
+  [/^GET files\/[^/]+\/comments$/, 'comments.list'],
+  [/^POST files\/[^/]+\/comments$/, 'comments.create'],
+  [/^GET files\/[^/]+\/comments\/[^/]+$/, 'comments.get'],
+  [/^PATCH files\/[^/]+\/comments\/[^/]+$/, 'comments.update'],
+  [/^DELETE files\/[^/]+\/comments\/[^/]+$/, 'comments.delete'],
   [/^GET files\/[^/]+\/permissions$/, 'permissions.list'],
   [/^POST files\/[^/]+\/permissions$/, 'permissions.create'],
   [/^GET files\/[^/]+\/permissions\/[^/]+$/, 'permissions.get'],
@@ -66,7 +81,7 @@ export const apiMethodNames: readonly string[] = [
 export function apiMethodName(method: string, path: string): string {
   const service = serviceOf(path)
   if (service === 'drive') {
-    const wanted = `${method} ${path.slice('/drive/v3/'.length)}`
+    const wanted = `${method} ${path.replace(drivePath, '')}`
     return driveMethods.find(([pattern]) => pattern.test(wanted))?.[1] ?? ''
   }
   return service === 'sheets' ? (sheetsMethodOf(method, path)?.[2] ?? '') : ''

@@ -20,6 +20,8 @@ export interface GoogleCall extends Caller {
   query: URLSearchParams
   /** Parsed JSON, or undefined where the request had no body. */
   body: unknown
+  /** What was uploaded, in the place of a body. */
+  media?: { mimeType: string; text: string }
   /** Hold strict data validation against writes of the API, too. */
   strictValidation?: boolean
 }

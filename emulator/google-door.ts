@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { admitApiCall } from './api-admission.ts'
-import { apiMethodName, serviceOf } from './api-method.ts'
+import { apiMethodName, isUpload, serviceOf } from './api-method.ts'
 import type { LoggedCall } from './call-log.ts'
 import type { Emulation } from './emulation.ts'
 import type { CallFacts } from './faults/call-match.ts'
@@ -119,7 +119,9 @@ function prepareApiCall(
   )
   if (!admission.admitted) return refuse('', admission.body.error.code, admission.body, admission.headers)
   const { user, projectNumber, onlyPicked } = admission
-  const parsed = parseJson(text)
+  const mimeType = request.headers['content-type'] ?? ''
+  const media = isUpload(path) ? { media: { mimeType, text } } : {}
+  const parsed = isUpload(path) ? { value: undefined } : parseJson(text)
   if (!parsed) return refuse(projectNumber, 400, badJsonPayload())
   return {
     headers,
@@ -130,6 +132,7 @@ function prepareApiCall(
         path,
         query,
         body: parsed.value,
+        ...media,
         user,
         project: projectNumber,
         onlyPicked,

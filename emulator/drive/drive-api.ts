@@ -1,13 +1,16 @@
 import type { Caller, GoogleAnswer, GoogleCall } from '../google-api.ts'
+import { changesApi } from './changes.ts'
+import { commentsApi } from './comments.ts'
 import { DriveError, driveErrorAnswer, fileNotFound } from './drive-error.ts'
 import { userJson } from './file-json.ts'
 import { accessOf, type DriveFile, type FileStore, isWithinReach } from './file-store.ts'
 import { copyFile, createFile, deleteFile, exportFile, getFile, updateFile } from './files.ts'
 import { listFiles } from './list-files.ts'
 import { permissionsApi } from './permissions.ts'
-import { shaped } from './shape-answer.ts'
+import { shapedAsAsked } from './shape-answer.ts'
+import { uploadInto } from './upload.ts'
 
-/** Drive v3 as far as clients of spreadsheets use it. */
+/** Drive v3 as far as clients of spreadsheets use it, and the upload of v2. */
 export function driveApi(store: FileStore, call: GoogleCall): GoogleAnswer {
   try {
     return route(store, call)
@@ -17,13 +20,18 @@ export function driveApi(store: FileStore, call: GoogleCall): GoogleAnswer {
   }
 }
 
+const uploadPath = /^\/upload\/drive\/v([23])\/files\/([^/]+)$/
+const uploadMethods = { 2: 'PUT', 3: 'PATCH' }
+
 function route(store: FileStore, call: GoogleCall): GoogleAnswer {
+  if (call.path.startsWith('/upload/')) return upload(store, call)
   const [collection, id, action, ...rest] = call.path
     .replace(/^\/drive\/v3\//, '')
     .split('/')
     .map(decodeURIComponent)
   const { method } = call
   if (collection === 'about' && id === undefined && method === 'GET') return about(call)
+  if (collection === 'changes') return changesApi(store, call, id)
   if (collection !== 'files') throw new DriveError(404, 'notFound', 'Not Found')
   if (id === undefined) {
     if (method === 'POST') return createFile(store, call)
@@ -38,17 +46,22 @@ function route(store: FileStore, call: GoogleCall): GoogleAnswer {
   }
   if (action === 'copy' && method === 'POST') return copyFile(store, file, call)
   if (action === 'export' && method === 'GET') return exportFile(file, call)
+  if (action === 'comments') return commentsApi(store, file, call, rest[0])
   if (action === 'permissions') return permissionsApi(store, file, call, rest[0])
   throw new DriveError(404, 'notFound', 'Not Found')
 }
 
-/** Whose token it is; the one method here that has no fields of its own accord. */
+function upload(store: FileStore, call: GoogleCall): GoogleAnswer {
+  const [, number, id = ''] = uploadPath.exec(call.path) ?? []
+  const version = number === '2' || number === '3' ? number : null
+  if (version === null || uploadMethods[version] !== call.method)
+    throw new DriveError(404, 'notFound', 'Not Found')
+  return uploadInto(store, visibleFile(store, decodeURIComponent(id), call), call, version)
+}
+
+/** Whose token it is. */
 function about(call: GoogleCall): GoogleAnswer {
-  if (!call.query.get('fields')) {
-    const message = "The 'fields' parameter is required for this method."
-    throw new DriveError(400, 'required', message, 'fields')
-  }
-  return shaped(call, { kind: 'drive#about', user: userJson(call.user, call.user) }, '*')
+  return shapedAsAsked(call, { kind: 'drive#about', user: userJson(call.user, call.user) })
 }
 
 /** To those without any access a file does not exist. */

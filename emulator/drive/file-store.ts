@@ -11,6 +11,24 @@ export interface Permission {
   domain?: string
 }
 
+export interface FileComment {
+  id: string
+  author: string
+  content: string
+  anchor?: string
+  createdMs: number
+  modifiedMs: number
+  deleted: boolean
+}
+
+/** The last that happened to a file. */
+export interface FileChange {
+  number: number
+  file: DriveFile
+  timeMs: number
+  isRemoved: boolean
+}
+
 /** A file in Drive; spreadsheets carry their content, anything else is only a name. */
 export interface DriveFile {
   id: string
@@ -24,6 +42,7 @@ export interface DriveFile {
   parents: string[]
   description?: string
   permissions: Permission[]
+  comments: FileComment[]
   /** Who opened it with which app: `user project`, or the user alone for every app. */
   openedBy: Set<string>
   spreadsheet?: Spreadsheet
@@ -33,12 +52,27 @@ const ID_LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz01234567
 
 export class FileStore {
   readonly #files = new Map<string, DriveFile>()
+  /** The oldest first. */
+  readonly #changes = new Map<string, FileChange>()
+  #lastChange = 0
   readonly #now: () => number
   readonly #random: () => number
 
   constructor(clock: { now(): number; random(): number }) {
     this.#now = clock.now
     this.#random = clock.random
+  }
+
+  now(): number {
+    return this.#now()
+  }
+
+  get lastChange(): number {
+    return this.#lastChange
+  }
+
+  changesFrom(number: number): FileChange[] {
+    return [...this.#changes.values()].filter((change) => change.number >= number)
   }
 
   find(id: string): DriveFile | undefined {
@@ -72,9 +106,11 @@ export class FileStore {
       permissions: [
         { id: permissionId(given.owner), type: 'user', role: 'owner', emailAddress: given.owner },
       ],
+      comments: [],
       openedBy: new Set(given.openedBy),
     }
     this.#files.set(file.id, file)
+    this.#note(file)
     return file
   }
 
@@ -88,10 +124,20 @@ export class FileStore {
   touch(file: DriveFile): void {
     file.modifiedMs = this.#now()
     file.version += 1
+    this.#note(file)
   }
 
   remove(id: string): void {
+    const file = this.#files.get(id)
     this.#files.delete(id)
+    if (file) this.#note(file, true)
+  }
+
+  #note(file: DriveFile, isRemoved = false): void {
+    this.#lastChange += 1
+    // Taken out first, so that it stands last.
+    this.#changes.delete(file.id)
+    this.#changes.set(file.id, { number: this.#lastChange, file, timeMs: this.#now(), isRemoved })
   }
 
   newFileId(): string {
@@ -123,7 +169,7 @@ export function isWithinReach(file: DriveFile, caller: Caller): boolean {
 }
 
 /** none where the user cannot even see the file. */
-export function accessOf(file: DriveFile, user: string): 'none' | 'read' | 'write' {
+export function accessOf(file: DriveFile, user: string): 'none' | 'read' | 'comment' | 'write' {
   const ranks = file.permissions
     .filter(
       (one) =>
@@ -132,5 +178,6 @@ export function accessOf(file: DriveFile, user: string): 'none' | 'read' | 'writ
     .map((one) => RANKS.indexOf(one.role))
   const best = Math.max(-1, ...ranks)
   if (best < 0) return 'none'
-  return best >= RANKS.indexOf('writer') ? 'write' : 'read'
+  if (best >= RANKS.indexOf('writer')) return 'write'
+  return best >= RANKS.indexOf('commenter') ? 'comment' : 'read'
 }

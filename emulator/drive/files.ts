@@ -84,7 +84,7 @@ export function refuseReader(file: DriveFile, user: string): void {
   if (accessOf(file, user) !== 'write') throw insufficientPermissions()
 }
 
-function insufficientPermissions(): DriveError {
+export function insufficientPermissions(): DriveError {
   return new DriveError(
     403,
     'insufficientFilePermissions',

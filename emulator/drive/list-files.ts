@@ -1,8 +1,8 @@
 import type { GoogleAnswer, GoogleCall } from '../google-api.ts'
-import { invalidParameter } from './drive-error.ts'
 import { parseQuery } from './drive-query.ts'
 import { fileJson } from './file-json.ts'
 import { accessOf, type DriveFile, type FileStore, isWithinReach } from './file-store.ts'
+import { pageOf } from './pages.ts'
 import { shaped } from './shape-answer.ts'
 
 const USUAL_LIST = 'kind,nextPageToken,incompleteSearch,files(kind,id,name,mimeType)'
@@ -14,33 +14,14 @@ export function listFiles(store: FileStore, call: GoogleCall): GoogleAnswer {
     .all()
     .filter((file) => accessOf(file, call.user) !== 'none' && isWithinReach(file, call) && matches(file))
   const ordered = inOrder(found, call.query.get('orderBy') ?? '')
-  const size = pageSize(call.query.get('pageSize'))
-  const start = pageStart(call.query.get('pageToken'))
-  const page = ordered.slice(start, start + size)
-  const more = start + size < ordered.length
+  const { page, nextPageToken } = pageOf(ordered, call.query, { usual: 100, longest: 1000 })
   const body = {
     kind: 'drive#fileList',
-    ...(more && { nextPageToken: Buffer.from(`page:${start + size}`).toString('base64url') }),
+    ...(nextPageToken !== undefined && { nextPageToken }),
     incompleteSearch: false,
     files: page.map((file) => fileJson(file, call)),
   }
   return shaped(call, body, USUAL_LIST)
-}
-
-function pageSize(text: string | null): number {
-  if (text === null) return 100
-  const size = Number(text)
-  if (!Number.isInteger(size) || size < 1 || size > 1000) {
-    throw invalidParameter('pageSize', `Invalid value '${text}'. Values must be within the range: [1, 1000]`)
-  }
-  return size
-}
-
-function pageStart(token: string | null): number {
-  if (!token) return 0
-  const match = /^page:(\d+)$/.exec(Buffer.from(token, 'base64url').toString())
-  if (!match) throw invalidParameter('pageToken')
-  return Number(match[1])
 }
 
 function inOrder(files: DriveFile[], orderBy: string): DriveFile[] {

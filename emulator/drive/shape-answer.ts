@@ -14,4 +14,13 @@ export function shaped(call: GoogleCall, body: Record<string, unknown>, usual: s
   return { status: 200, body: applyMask(body, mask) }
 }
 
+/** Some methods have no fields of their own accord. */
+export function shapedAsAsked(call: GoogleCall, body: Record<string, unknown>): GoogleAnswer {
+  if (!call.query.get('fields')) {
+    const message = "The 'fields' parameter is required for this method."
+    throw new DriveError(400, 'required', message, 'fields')
+  }
+  return shaped(call, body, '*')
+}
+
 const KNOWN = /^[a-z][A-Za-z0-9]*$/

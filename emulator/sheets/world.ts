@@ -1,3 +1,4 @@
+import { serviceOf } from '../api-method.ts'
 import { driveApi } from '../drive/drive-api.ts'
 import { accessOf, FileStore, openingBy, SPREADSHEET_MIME } from '../drive/file-store.ts'
 import type { GoogleAnswer, GoogleCall, GoogleWorld } from '../google-api.ts'
@@ -83,7 +84,7 @@ function spreadsheetFile(store: FileStore, spreadsheetId: string): SpreadsheetFi
 
 function answer(store: FileStore, call: GoogleCall): GoogleAnswer {
   try {
-    return call.path.startsWith('/drive/') ? driveApi(store, call) : sheetsApi(store, call)
+    return serviceOf(call.path) === 'drive' ? driveApi(store, call) : sheetsApi(store, call)
   } catch {
     return sheetsErrorAnswer(new GoogleError(500, 'INTERNAL', 'Internal error encountered.'))
   }
