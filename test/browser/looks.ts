@@ -13,6 +13,8 @@ export const skip = findChromium() ? false : 'Chromium is not on this machine'
 const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
 const folder = 'test-artifacts'
+/** Taking them is a third of what these tests cost, and most of the time nobody looks. */
+const arePicturesWanted = process.env.PICTURES !== undefined || process.env.SOAK !== undefined
 
 /** Tells what moved without anybody's doing since the page was loaded, and lives in the test's own time. */
 const watching = `
@@ -29,9 +31,9 @@ export interface Looks {
   /** What the browser complained about; whoever reads it takes it out. */
   complaints: string[]
   /**
-   * Pictures for people; for the machine, that nothing sticks out and axe finds nothing. They are most of what these tests
-   * cost, so there are few in `npm test` (a page light and wide, dark and narrow; a state of a page once) and all in
-   * `npm run soak`, with axe in the dark.
+   * Pictures for people, where `PICTURES=1` asks for them; for the machine, that nothing sticks out and axe finds nothing. Looks are
+   * most of what these tests cost, so there are few in `npm run test:all` (a page light and wide, dark and narrow; a state of a page
+   * once) and all in `npm run soak`, with axe in the dark.
    */
   look(name: string, of?: 'page' | 'state'): Promise<void>
   /** Loads a page by its address, waits until `isThere`, and holds it to what may move on the way. */
@@ -86,6 +88,7 @@ export async function createLooks(t: TestContext): Promise<Looks> {
       ]), 60))))`,
     )
     assert.ok(overflow <= 0, `${name}: nothing sticks out at ${width} px`)
+    if (!arePicturesWanted) return
     // A dialog covers what can be seen, and no more.
     const isWhole = fullPage && !isDialog
     const { cssContentSize } = await devTools.send('Page.getLayoutMetrics')
