@@ -51,6 +51,16 @@ export interface Provider {
   fetchRows?(place: AccountPlace, wanted: readonly WantedRows[]): Promise<FetchedRows | null>
 
   /**
+   * Where these values are in one column as it is now, where a whole read is dear. Only values are read, so what is a date there is
+   * a number here. null where the tab is not that wide.
+   */
+  findInColumn?(
+    place: AccountPlace,
+    wanted: WantedInColumn,
+    turn?: ReadingTurn,
+  ): Promise<FoundInColumn | null>
+
+  /**
    * Resolves when a write could leave at once, where writes are rationed: whoever comes until then goes along with
    * it. Never throws, and not for long: who waits may lose patience.
    */
@@ -142,6 +152,24 @@ export interface FetchedRows {
   /** Typed, as all cells here; empty for a row that is blank or was not asked for. */
   header: readonly Cell[]
   row(rowNumber: number): readonly Cell[]
+}
+
+export interface WantedInColumn {
+  /** Position in the sheet, from 0. */
+  columnIndex: number
+  values: readonly string[]
+}
+
+export interface FoundInColumn {
+  /** Its cell in row 1. */
+  header: Cell
+  /** For each value: the cells that equal it as the filter `eq` has it, from the first row to the last. */
+  cells: readonly (readonly FoundCell[])[]
+}
+
+export interface FoundCell {
+  rowNumber: number
+  cell: Cell
 }
 
 export interface FetchWish {

@@ -71,6 +71,73 @@ test('a change costs one read: of its row, at the moment at which it is written'
   assert.match(JSON.stringify(gone.body), /last row with data is 40/)
 })
 
+test('rows that are named by what they hold cost two small reads: of that column, and of the rows', async (t) => {
+  const { newSheet, local } = await startGoogleGround(t)
+  const rows = Array.from({ length: 400 }, (_, n) => [n % 7 ? `row ${n + 2}` : n + 2, n])
+  const sheet = await newSheet('s', [header, ...rows])
+  // A smaller one is read as a whole by one call.
+  await sheet.batchUpdate({ appendDimension: { sheetId: 0, dimension: 'ROWS', length: 1_500 } })
+  await sheet.ask('PATCH', '/2', { body: { n: 0 } })
+  await sheet.ask('GET', '?q=x')
+  await sheet.ask('POST', '', { body: { id: 'first', n: 1 } })
+  const callsSince = await countCalls(local)
+  const changed = await sheet.ask('PATCH', '/by/id/ROW%209', { body: { n: -1 } })
+  assert.deepEqual([changed.status, changed.body.row], [404, undefined], 'it is the number 9')
+  await callsSince()
+  assert.equal((await sheet.ask('PATCH', '/by/id/9', { body: { n: -1 } })).body.row, 9)
+  assert.deepEqual(await callsSince(), { read: 2, write: 1 })
+  const body = Array.from({ length: 100 }, (_, n) => ({ id: n % 2 ? `row ${n * 4 + 3}` : `new ${n}`, n }))
+  const upserted = await sheet.ask('POST', '?upsert=id', { body })
+  assert.equal(upserted.status, 201)
+  assert.deepEqual(await callsSince(), { read: 2, write: 1 })
+  const cells = await sheet.cells()
+  for (const [at, { id, n }] of body.entries()) {
+    const inSheet = cells.filter(([own]) => own === id)
+    assert.deepEqual(inSheet, [[id, n]], `row ${at} of the request`)
+  }
+  assert.equal((await sheet.ask('DELETE', '/by/id/first')).status, 200)
+  assert.equal((await sheet.cells()).length, cells.length - 1)
+})
+
+test('a person who sorts between the read of a column and that of rows: the row that was named is changed', async (t) => {
+  const { newSheet, local } = await startGoogleGround(t)
+  const rows = Array.from({ length: 30 }, (_, n) => [`row ${n + 2}`, n])
+  const sheet = await newSheet('s', [header, ...rows])
+  await sheet.ask('GET')
+  for (const [at, match] of ['values:batchGetByDataFilter', ':getByDataFilter'].entries()) {
+    const { spreadsheetId } = sheet
+    const edit = { op: 'sort', column: 2, descending: at === 0, match, beforeCall: 1 }
+    await local.control('POST', 'edit', { spreadsheetId, tab: 'Items', ...edit })
+    const changed = await sheet.ask('PATCH', '/by/id/row%205', { body: { n: 100 + at } })
+    assert.deepEqual([changed.status, changed.body.data], [200, { id: 'row 5', n: 100 + at }])
+    const cells = await sheet.cells()
+    assert.deepEqual(
+      cells.filter(([, n]) => typeof n === 'number' && n >= 100),
+      [['row 5', 100 + at]],
+    )
+  }
+})
+
+test('a date is no number, also where only the values of its column are read', async (t) => {
+  const { newSheet } = await startGoogleGround(t)
+  const sheet = await newSheet('s', [
+    ['day', 'n'],
+    [45_000, 1],
+    ['x', 2],
+  ])
+  await sheet.batchUpdate({
+    updateCells: {
+      start: { sheetId: 0, rowIndex: 1, columnIndex: 0 },
+      rows: [{ values: [{ userEnteredFormat: { numberFormat: { type: 'DATE', pattern: 'yyyy-mm-dd' } } }] }],
+      fields: 'userEnteredFormat.numberFormat',
+    },
+  })
+  await sheet.ask('GET')
+  assert.equal((await sheet.ask('PATCH', '/by/day/45000', { body: { n: 9 } })).status, 404)
+  assert.equal((await sheet.ask('PATCH', '/by/day/2023-03-15', { body: { n: 9 } })).body.row, 2)
+  assert.equal((await sheet.ask('POST', '?upsert=day', { body: { day: 45_000, n: 3 } })).status, 201)
+})
+
 test('of a small sheet that is read, the answer of a write shows the whole: readers need no read of their own', async (t) => {
   const { newSheet, local, rowport } = await startGoogleGround(t)
   const sheet = await newSheet('s', [

@@ -311,6 +311,7 @@ function start({ steps = [], prepareMs = [], onCommit }: Script) {
         const snapshot = buildSnapshot({ rows: JSON.parse(Buffer.from(bytes).toString()) as Cell[][] })
         return { version, snapshot, indexed: snapshot }
       },
+      inTurn: (_accountId, work) => work(noTurn),
       close: async () => {},
     }
     const reading = createReading({ store, providers, decoding, clock: time, observe, maxHeldBytes: 1e6 })

@@ -28,6 +28,7 @@ import { createUploads } from './uploads.ts'
 const mebibyte = 1024 * 1024
 const noDecoding: Decoding = {
   decode: () => assert.fail('A CSV file has no tabs to decode'),
+  inTurn: () => assert.fail('Nothing else is done at the threads'),
   close: async () => {},
 }
 
@@ -243,6 +244,7 @@ test('a workbook that cannot be looked into for the moment is kept, when it come
       const listJson = Buffer.from('[{"tab":"Prices"}]')
       return { snapshot: { listJson } } as never
     },
+    inTurn: () => assert.fail('Nothing else is done at the threads'),
     close: async () => {},
   }
   const { uploads, own, save } = await startUploads(t, 0, { decoding })

@@ -8,6 +8,7 @@ import type { GoogleCall, GoogleCalls } from './client/google-call.ts'
 import { locateGoogleTab } from './google-location.ts'
 import { createGoogleProvider } from './google-provider.ts'
 import { compareReads } from './read/compare-reads.ts'
+import { googleComparing } from './read/google-comparing.ts'
 
 const { location } = locateGoogleTab({ spreadsheetId: 'x'.repeat(20), tabId: 0 })
 const wish = { values: 'typed', knownVersion: null } as const
@@ -43,6 +44,7 @@ function start(rows: (render: 'serial' | 'texts') => unknown[][]) {
     calls,
     endpoints: { sheets: '' } as never,
     comparing: {
+      ...googleComparing,
       compare: async (pair) => ({ ...compareReads(pair.serialBody, pair.shownBody), ...pair }),
     },
     tokens: { subjectOf: () => null },

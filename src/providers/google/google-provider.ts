@@ -2,6 +2,7 @@ import type { Clock } from '../../clock.ts'
 import type { Turnstile } from '../../shares/turnstile.ts'
 import type { Fetched, Provider, ReadingTurn, TabPlace } from '../../sheets/provider.ts'
 import { noTurn } from '../../sheets/threads/no-turn.ts'
+import { ownBuffer } from '../../sheets/threads/thread-jobs.ts'
 import type { Timers } from '../../timers.ts'
 import type { AccessTokens } from '../remote/access-tokens.ts'
 import { createDeadline, type Deadline } from '../remote/deadline.ts'
@@ -9,6 +10,7 @@ import type { Budget } from '../remote/rations/budget.ts'
 import { type CallLimits, callLimits } from '../remote/remote-calls.ts'
 import type { GoogleCalls } from './client/google-call.ts'
 import type { GoogleEndpoints } from './client/google-endpoints.ts'
+import { RefusedByGoogle } from './client/google-errors.ts'
 import { parseGoogleLocation } from './google-location.ts'
 import { tornRead } from './read/compare-reads.ts'
 import type { GridDecodeOptions } from './read/decode-grid.ts'
@@ -19,7 +21,7 @@ import { boundsAfter, boundsFor, type GridSize, gridVersion, isWithin } from './
 import { createTabReads, type GridRead, type ReadUnder, type Render, type TabRead } from './read/tab-reads.ts'
 
 /** The half that reads; `google-writing.ts` is the other. */
-export type GoogleReading = Required<Pick<Provider, 'fetch' | 'isTight'>>
+export type GoogleReading = Required<Pick<Provider, 'fetch' | 'findInColumn' | 'isTight'>>
 
 export interface GoogleProviderParts {
   calls: GoogleCalls
@@ -94,6 +96,21 @@ export function createGoogleProvider({
         deadline.end()
       }
     },
+    async findInColumn(place, { columnIndex, values }, turn = noTurn) {
+      const deadline = createDeadline(clock, timers, limits.readMs)
+      const room = fetches.turnOf(place.accountId)
+      try {
+        const { body } = await reads.values(place, 'serial', { deadline, room }, { column: columnIndex })
+        await turn.begin(body.byteLength)
+        return await comparing.find({ body: ownBuffer(body), values }, turn)
+      } catch (error) {
+        if (error instanceof RefusedByGoogle && error.isAboutGrid) return null
+        throw error
+      } finally {
+        room.end()
+        deadline.end()
+      }
+    },
     isTight({ credentialId }) {
       const subject = credentialId === null ? null : tokens.subjectOf(credentialId)
       return subject !== null && budget.isTight(subject)
@@ -144,7 +161,7 @@ export function createGoogleProvider({
     // Whoever knows nothing yet needs both.
     const readEarly = (deadline: Deadline) => readTexts(place, { ...under, deadline })
     const early = knownVersion === null ? createEarlyTexts(under.deadline, readEarly) : null
-    const serial = await reads.values(place, 'serial', under, early).catch((error: unknown) => {
+    const serial = await reads.values(place, 'serial', under, { texts: early }).catch((error: unknown) => {
       early?.drop()
       throw error
     })

@@ -26,6 +26,8 @@ export interface Decoding {
     fetch: (turn: ReadingTurn) => Promise<Answer>,
     wish?: DecodeWish,
   ): Promise<Decoded | Exclude<Answer, Fetched>>
+  /** Other work on what a spreadsheet holds, in a turn of the account at the same threads. */
+  inTurn<T>(accountId: string, work: (turn: ReadingTurn) => Promise<T>): Promise<T>
   close(): Promise<void>
 }
 
@@ -84,6 +86,14 @@ export function createDecoding({
         return decoded
       } finally {
         if (!isThreadTaken) turn.end()
+      }
+    },
+    async inTurn(accountId, work) {
+      const turn = door.turnOf(accountId)
+      try {
+        return await work(turn)
+      } finally {
+        turn.end()
       }
     },
     close() {

@@ -6,8 +6,10 @@ import type {
   Fetched,
   FetchedRows,
   FetchWish,
+  FoundInColumn,
   Provider,
   ReadingTurn,
+  WantedInColumn,
   WantedRows,
   WrittenTab,
 } from '../provider.ts'
@@ -31,6 +33,8 @@ export interface Fetching {
   fetchHeader(sheetId: string): Promise<{ columns: Column[]; version: string } | null>
   /** All that changes of these rows need, on the same terms. */
   fetchRows(sheetId: string, wanted: readonly WantedRows[]): Promise<FetchedRows | null>
+  /** Where values are in a column, on the same terms. */
+  findInColumn(sheetId: string, wanted: WantedInColumn): Promise<FoundInColumn | null>
   /** A small tab as a write has left it, as good as a fetch that began at that time under that `writeSeq`. */
   takeWritten(record: SheetRecord, tab: WrittenTab, at: WrittenAt): void
 }
@@ -95,6 +99,14 @@ export function createFetching(parts: FetchingParts): Fetching {
       const { record, provider } = await connected(sheetId)
       const { fetchRows } = provider
       return fetchRows ? reporting(record, () => fetchRows(record, wanted)) : null
+    },
+    async findInColumn(sheetId, wanted) {
+      const { record, provider } = await connected(sheetId)
+      const { findInColumn } = provider
+      if (!findInColumn) return null
+      return reporting(record, () =>
+        decoding.inTurn(record.accountId, (turn) => findInColumn(record, wanted, turn)),
+      )
     },
     takeWritten(record, { version, grid }, { writeSeq, begunMs, asOfMs }) {
       const provider = providers.get(record.provider)

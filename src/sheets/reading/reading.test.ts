@@ -44,6 +44,7 @@ function start(indexed: (snapshot: ReturnType<typeof buildSnapshot>) => Decoded[
         const snapshot = buildSnapshot({ rows: [['a'], [1]] })
         return { version: fetched.version, snapshot, indexed: indexed(snapshot) }
       },
+      inTurn: (_accountId, work) => work(noTurn),
       close: async () => {},
     },
     clock,

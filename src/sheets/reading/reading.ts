@@ -4,7 +4,14 @@ import type { Soon } from '../../soon.ts'
 import type { SheetFacts } from '../../store/admission/admission-facts.ts'
 import type { SheetRecord } from '../../store/sheets/sheets.ts'
 import { idleTimers, type Timers } from '../../timers.ts'
-import type { FetchedRows, FetchWish, WantedRows, WrittenTab } from '../provider.ts'
+import type {
+  FetchedRows,
+  FetchWish,
+  FoundInColumn,
+  WantedInColumn,
+  WantedRows,
+  WrittenTab,
+} from '../provider.ts'
 import { type IndexedSnapshot, positionOf, rowJson, type Snapshot } from '../rows/snapshot.ts'
 import type { Column } from '../rows/table.ts'
 import { createBackgroundRefresh } from './background-refresh.ts'
@@ -30,6 +37,10 @@ export interface Reading {
   readRows(sheet: SheetAtSeq, wanted: readonly WantedRows[]): Promise<FetchedRows | null>
   /** Whether the copy that readers may be shown says something else of a row (its JSON text; null = blank) than is there now. */
   isShownOtherwise(sheet: SheetAtSeq, rowNumber: number, json: string | null): boolean
+  /** Where values are in a column, on the same terms. Dates in it count as numbers. */
+  findInColumn(sheet: SheetAtSeq, wanted: WantedInColumn): Promise<FoundInColumn | null>
+  /** What memory has, however old: it tells where to look. */
+  lastKnown(sheet: Pick<SheetAtSeq, 'id'>): IndexedSnapshot | null
   /** Whether readers would gain by a write that shows the whole tab, and that costs little. */
   isTabWanted(sheet: Pick<SheetRecord, 'id' | 'cacheSeconds'>): boolean
   /** What a write has shown is what readers see from then on. Where it is too much, they read for themselves. */
@@ -111,6 +122,11 @@ export function createReading({
       if (known?.writeSeq !== writeSeq) return false
       const position = positionOf(known.snapshot, rowNumber)
       return json !== (position === null ? null : rowJson(known.snapshot, position))
+    },
+    findInColumn: ({ id }, wanted) => fetching.findInColumn(id, wanted),
+    lastKnown({ id }) {
+      const indexed = held.get(nameOf(id, 'typed'))?.indexed
+      return indexed && !(indexed instanceof Promise) ? indexed : null
     },
     isTabWanted({ id, cacheSeconds }) {
       const known = held.get(nameOf(id, 'typed'))

@@ -5,14 +5,15 @@ import type { LoopTurns } from '../../shares/loop-turns.ts'
 import type { SheetRecord } from '../../store/sheets/sheets.ts'
 import type { Store } from '../../store/store.ts'
 import type { Unfit } from '../change.ts'
-import type { Prepared, Provider, WantedRows } from '../provider.ts'
+import type { Prepared, Provider } from '../provider.ts'
 import { ProviderFailure } from '../provider-failure.ts'
 import type { Reading } from '../reading/reading.ts'
 import { noRoomForAnswer } from './idempotency.ts'
 import { createInTurns } from './in-turns.ts'
 import { createBatchJournal, type JournalStore } from './journal.ts'
-import { type JudgedTab, someRows, wholeTab } from './judged-tab.ts'
-import type { Wish, WriteAnswer, WriteOrder } from './order.ts'
+import type { JudgedTab } from './looks/judged-tab.ts'
+import { lookAtAll, lookFor } from './looks/looking.ts'
+import type { WriteAnswer, WriteOrder } from './order.ts'
 import { Closing, type Persistence } from './persistence.ts'
 import { answerOf } from './plans/answer-of.ts'
 import { createGroupEffects } from './plans/group-effects.ts'
@@ -46,7 +47,7 @@ export async function workOff(
   source: string,
   parts: BatchWorkParts,
 ): Promise<void> {
-  const orders = batch.map(({ order }) => order)
+  const orders = ordersOf(batch)
   const { store, persistence, maxKeptBytes = Number.POSITIVE_INFINITY } = parts
   const journal = createBatchJournal(store, persistence, source, maxKeptBytes)
   const toDiscard: Prepared[] = []
@@ -95,9 +96,9 @@ async function sendAll(batch: readonly QueuedWrite[], parts: SendingParts): Prom
   for (;;) {
     const open = batch.filter(({ isOpen }) => isOpen)
     if (open.length === 0) return
-    base ??= await look(open, parts)
+    base ??= await lookFor(ordersOf(open), parts)
     const { group, isFirstUnread } = await judged(open.slice(0, maxTogether), base)
-    if (isFirstUnread) base = await lookAtAll(open, parts)
+    if (isFirstUnread) base = await lookAtAll(ordersOf(open), parts)
     if (group.length === 0) continue
     const [first] = group
     const isDryRun = first?.waiting.order.isDryRun === true
@@ -197,55 +198,8 @@ const reasons = {
   void: 'the spreadsheet does not answer',
 }
 
-/** Additions need no more than the header, and changes no more than their rows, where that is cheaper. */
-async function look(open: readonly QueuedWrite[], parts: SendingParts): Promise<JudgedTab> {
-  const { reading, record } = parts
-  if (open.some(({ order }) => needsAllRows(order, record))) return lookAtAll(open, parts)
-  const isHeaderEnough = open.every(({ order }) => order.wish.kind === 'add')
-  const header = isHeaderEnough ? await reading.readHeader(record) : null
-  if (header) return { ...header, rows: null, indexed: null }
-  const rows = isHeaderEnough ? null : await reading.readRows(record, wantedBy(open))
-  if (!rows) return lookAtAll(open, parts)
-  return someRows(rows, (rowNumber, json) => reading.isShownOtherwise(record, rowNumber, json))
-}
-
-async function lookAtAll(
-  open: readonly QueuedWrite[],
-  { reading, record }: Pick<SendingParts, 'reading' | 'record'>,
-): Promise<JudgedTab> {
-  const read = await reading.readForWriting(record)
-  const isFinding = record.keyColumn !== null || open.some(({ order: { wish } }) => findsRows(wish))
-  return wholeTab(read, isFinding ? await read.indexed : null)
-}
-
-/** As far as it can be told beforehand; what else does is told so when it is judged. */
-function needsAllRows({ wish, isDryRun }: WriteOrder, { keyColumn }: SheetRecord): boolean {
-  if (findsRows(wish)) return true
-  // Where it would stand is told from what was read.
-  if (wish.kind === 'add') return keyColumn !== null || isDryRun === true
-  return keyColumn !== null && wish.kind === 'update' && wish.row.some(([name]) => isNamed(name, keyColumn))
-}
-
-function isNamed(name: string, column: string): boolean {
-  return name.trim().toLowerCase() === column.trim().toLowerCase()
-}
-
-/** By what they hold. */
-function findsRows(wish: Wish): boolean {
-  if (wish.kind === 'add') return false
-  return !(wish.kind === 'update' || wish.kind === 'delete') || wish.named !== undefined
-}
-
-/** A deletion moves the rows below it up, unless it is refused. */
-function wantedBy(open: readonly QueuedWrite[]): WantedRows[] {
-  let deletions = 0
-  return open.flatMap(({ order: { wish } }) => {
-    if ((wish.kind !== 'update' && wish.kind !== 'delete') || wish.named) return []
-    const { kind, rowNumber } = wish
-    const wanted = { kind, from: rowNumber, to: rowNumber + deletions }
-    if (kind === 'delete') deletions++
-    return [wanted]
-  })
+function ordersOf(batch: readonly QueuedWrite[]): WriteOrder[] {
+  return batch.map(({ order }) => order)
 }
 
 function failAll(batch: readonly QueuedWrite[], error: unknown): void {

@@ -1,5 +1,5 @@
 import type { ChangeResult } from '../change.ts'
-import type { JudgedTab } from './judged-tab.ts'
+import type { JudgedTab } from './looks/judged-tab.ts'
 import { answerOf } from './plans/answer-of.ts'
 import type { Judged, SendingParts, SendOutcome } from './sending.ts'
 

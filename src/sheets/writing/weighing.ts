@@ -1,6 +1,6 @@
 import type { Change } from '../change.ts'
 import type { Column } from '../rows/table.ts'
-import type { JudgedTab } from './judged-tab.ts'
+import type { JudgedTab } from './looks/judged-tab.ts'
 
 /**
  * What is judged, sent and answered together: all of a row is compared and told, with every column of it, and that is done on the

@@ -187,6 +187,7 @@ export async function play(
         const snapshot = buildSnapshot({ rows: JSON.parse(Buffer.from(bytes).toString()) as Cell[][] })
         return { version, snapshot, indexed: snapshot }
       },
+      inTurn: (_accountId, work) => work(noTurn),
       close: async () => {},
     }
     const reading = createReading({ store, providers, decoding, clock, observe, maxHeldBytes: 1e6 })

@@ -5,6 +5,7 @@ import type { GoogleCall, GoogleCalls } from '../client/google-call.ts'
 import { locateGoogleTab } from '../google-location.ts'
 import { createGoogleProvider } from '../google-provider.ts'
 import { compareReads } from './compare-reads.ts'
+import { googleComparing } from './google-comparing.ts'
 import { decodeGoogleValues } from './google-decode.ts'
 
 const { location } = locateGoogleTab({ spreadsheetId: 'x'.repeat(20), tabId: 0 })
@@ -23,6 +24,7 @@ function start(answer: (render: 'serial' | 'texts', call: GoogleCall) => Promise
     calls,
     endpoints: { sheets: '' } as never,
     comparing: {
+      ...googleComparing,
       compare: async ({ serialBody, shownBody }) => ({
         ...compareReads(serialBody, shownBody),
         serialBody,

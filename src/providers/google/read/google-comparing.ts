@@ -1,13 +1,21 @@
-import type { ReadingTurn } from '../../../sheets/provider.ts'
+import type { FoundInColumn, ReadingTurn } from '../../../sheets/provider.ts'
 import { ProviderFailure } from '../../../sheets/provider-failure.ts'
 import type { ThreadJob } from '../../../sheets/threads/thread-jobs.ts'
 import { ThreadLost } from '../../../sheets/threads/threads.ts'
 import type { Comparison } from './compare-reads.ts'
 
-/** `compareReads` in a thread: two large answers would block the server for most of a second. */
+/** Google's answers held against each other, or against values, in a thread: large ones would block the server for most of a second. */
 export interface GoogleComparing {
   /** In a turn that has begun. Takes the bytes and gives them back: they are handed over. */
   compare(pair: ReadPair, turn: Pick<ReadingTurn, 'run'>): Promise<Comparison & ReadPair>
+  /** Likewise, but the bytes are gone then. */
+  find(toFind: ToFind, turn: Pick<ReadingTurn, 'run'>): Promise<FoundInColumn>
+}
+
+export interface ToFind {
+  /** An answer with the values of one column. */
+  body: Uint8Array<ArrayBuffer>
+  values: readonly string[]
 }
 
 export interface ReadPair {
@@ -20,10 +28,19 @@ const compareJob: ThreadJob<ReadPair, Comparison & ReadPair> = {
   name: 'comparePair',
 }
 
+const findJob: ThreadJob<ToFind, FoundInColumn> = {
+  module: new URL('./find-job.ts', import.meta.url).href,
+  name: 'findCells',
+}
+
 export const googleComparing: GoogleComparing = {
   async compare(pair, turn) {
     const handOver = [pair.serialBody.buffer, pair.shownBody.buffer]
     const { reply } = await turn.run(compareJob, pair, handOver).catch(retold)
+    return reply
+  },
+  async find(toFind, turn) {
+    const { reply } = await turn.run(findJob, toFind, [toFind.body.buffer]).catch(retold)
     return reply
   },
 }

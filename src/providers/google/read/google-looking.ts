@@ -5,6 +5,7 @@ import type { GoogleEndpoints } from '../client/google-endpoints.ts'
 import { RefusedByGoogle, unreadable } from '../client/google-errors.ts'
 import { parseGoogleLocation } from '../google-location.ts'
 import { type FoundMarker, type Marker, markerKey, readFoundMarker, readMarkerAs } from '../write/marker.ts'
+import { joined, type RowRange } from './row-ranges.ts'
 import { readTabView, type TabView, tabViewFields } from './tab-view.ts'
 import { createRowCount } from './values-scan.ts'
 
@@ -17,12 +18,6 @@ export interface GoogleLooking {
   findMarker(place: TabPlace, marker: Marker): Promise<'done' | 'void' | 'foreign' | 'absent'>
   /** All that Rowport ever left in the spreadsheet and nobody has deleted. */
   allMarkers(place: TabPlace): Promise<FoundMarker[]>
-}
-
-/** Rows from the first to the last, both included. */
-export interface RowRange {
-  from: number
-  to: number
 }
 
 export function createGoogleLooking(calls: GoogleCalls, endpoints: GoogleEndpoints): GoogleLooking {
@@ -97,15 +92,4 @@ export function createGoogleLooking(calls: GoogleCalls, endpoints: GoogleEndpoin
     const url = `${endpoints.sheets}/${encodeURIComponent(spreadsheetId)}${method}&prettyPrint=false`
     return { credentialId, service: 'sheets', method: 'POST', url, isUrgent: true } as const
   }
-}
-
-/** The ranges in ascending order, made one where they touch. */
-export function joined(ranges: readonly RowRange[]): RowRange[] {
-  const all: RowRange[] = []
-  for (const { from, to } of ranges.toSorted((one, other) => one.from - other.from)) {
-    const last = all.at(-1)
-    if (last && from <= last.to + 1) last.to = Math.max(last.to, to)
-    else all.push({ from, to })
-  }
-  return all
 }

@@ -1,6 +1,7 @@
 import type { TabPlace } from '../../../sheets/provider.ts'
 import { ProviderFailure } from '../../../sheets/provider-failure.ts'
-import type { GoogleLooking, RowRange } from './google-looking.ts'
+import type { GoogleLooking } from './google-looking.ts'
+import type { RowRange } from './row-ranges.ts'
 import { lastFilledIn, type TabHead, type TabMemory } from './tab-memory.ts'
 import type { TabView } from './tab-view.ts'
 

@@ -1,7 +1,7 @@
 import type { Clock } from '../../../clock.ts'
 import type { TabPlace } from '../../../sheets/provider.ts'
 import type { Cell } from '../../../sheets/rows/grid.ts'
-import type { RowRange } from './google-looking.ts'
+import type { RowRange } from './row-ranges.ts'
 import type { SeenCell, TabView } from './tab-view.ts'
 
 /** What is known of a tab between two writes: enough to know where the next row will stand. */

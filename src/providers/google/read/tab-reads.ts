@@ -13,9 +13,15 @@ import { tabCellFields } from './tab-view.ts'
 
 /** The reads of a whole tab, each of them one call. */
 export interface TabReads {
-  values(place: TabPlace, render: Render, under: ReadUnder, texts?: BesideRead | null): Promise<TabRead>
+  values(place: TabPlace, render: Render, under: ReadUnder, how?: ValuesWish): Promise<TabRead>
   /** With formats, as far as the bounds go; null where that is too much to be worth while. */
   grid(place: TabPlace, bounds: GridSize, under: ReadUnder): Promise<GridRead | null>
+}
+
+export interface ValuesWish {
+  texts?: BesideRead | null
+  /** This one alone, by its position; absent = all. */
+  column?: number
 }
 
 export type Render = 'serial' | 'texts' | 'formatted'
@@ -56,10 +62,11 @@ const mostGridBytes = 16 * 1024 * 1024
 
 export function createTabReads(calls: GoogleCalls, endpoints: GoogleEndpoints): TabReads {
   return {
-    async values(place, render, under, texts) {
+    async values(place, render, under, { texts = null, column } = {}) {
       const { tabId } = parseGoogleLocation(place.location)
+      const only = column === undefined ? {} : { startColumnIndex: column, endColumnIndex: column + 1 }
       const asked = {
-        dataFilters: [{ gridRange: { sheetId: tabId } }],
+        dataFilters: [{ gridRange: { sheetId: tabId, ...only } }],
         majorDimension: 'ROWS',
         ...renderOptions[render],
       }

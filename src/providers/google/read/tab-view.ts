@@ -1,6 +1,7 @@
 import type { Cell, Grid } from '../../../sheets/rows/grid.ts'
 import { fieldsOf, listOf, textOf } from '../../remote/json-fields.ts'
 import { shortError } from './google-decode.ts'
+import { createRangeCheck, type RowRange } from './row-ranges.ts'
 import { serialText } from './serial-text.ts'
 import { shownAs } from './shown-kind.ts'
 
@@ -121,9 +122,9 @@ export function isBlankRow(cells: readonly SeenCell[]): boolean {
 }
 
 /** What is held against another view must not show more than that does. */
-export function onlyRowsOf(view: TabView, ranges: readonly { from: number; to: number }[]): TabView {
-  const isWithin = (row: number) => ranges.some(({ from, to }) => from <= row && row <= to)
-  return { ...view, row: (rowNumber) => (isWithin(rowNumber) ? view.row(rowNumber) : []) }
+export function onlyRowsOf(view: TabView, ranges: readonly RowRange[]): TabView {
+  const isWithin = createRangeCheck(ranges)
+  return { ...view, row: (rowNumber) => (isWithin(rowNumber, rowNumber) ? view.row(rowNumber) : []) }
 }
 
 /** Of a view of all rows. */

@@ -1,6 +1,7 @@
 import type { TabPlace } from '../../../sheets/provider.ts'
 import type { Cell } from '../../../sheets/rows/grid.ts'
-import type { GoogleLooking, RowRange } from '../read/google-looking.ts'
+import type { GoogleLooking } from '../read/google-looking.ts'
+import type { RowRange } from '../read/row-ranges.ts'
 import { isFilledRow } from '../read/tab-memory.ts'
 import type { SeenCell, TabView } from '../read/tab-view.ts'
 import type { AddedRows } from './compose-batch.ts'

@@ -1,7 +1,7 @@
 import type { Change } from '../../../sheets/change.ts'
 import type { WantedRows } from '../../../sheets/provider.ts'
 import type { Cell } from '../../../sheets/rows/grid.ts'
-import { joined, type RowRange } from '../read/google-looking.ts'
+import { joined, type RowRange } from '../read/row-ranges.ts'
 import type { TabHead } from '../read/tab-memory.ts'
 import type { TabView } from '../read/tab-view.ts'
 import { batchRequests } from './google-batch.ts'
@@ -44,6 +44,8 @@ export interface AddedRows {
 export const around = 5
 /** With more updated rows than this, their neighbours are not looked at: so many rows speak for each other. */
 const maxWithNeighbours = 20
+/** Of so many, more than a few will be changed together. */
+const manyWanted = 2 * maxWithNeighbours
 const rowsBefore = 10
 const rowsAfter = 50
 const maxCellsShown = 50_000
@@ -95,8 +97,9 @@ function lastRowOf(
 
 /** The rows around those that may be changed, as far as any batch of these needs them. */
 export function mayBeTouched(wanted: readonly WantedRows[]): RowRange[] {
+  const isMany = wanted.length > manyWanted
   return wanted.map(({ kind, from, to }) => {
-    const reach = kind === 'delete' ? around : 1
+    const reach = isMany ? (kind === 'delete' ? 1 : 0) : kind === 'delete' ? around : 1
     return { from: Math.max(1, from - reach), to: to + reach }
   })
 }
@@ -112,9 +115,10 @@ export function touchedBefore(changes: readonly Change[], turns: RowTurns): RowR
 }
 
 function touchedNow(changes: readonly Change[], turns: RowTurns): RowRange[] {
+  const further = turns.deletions > 0 ? 1 : 0
   return touchedBefore(changes, turns).map(({ from, to }) => ({
-    from: Math.max(1, turns.shifted(from) - 1),
-    to: turns.shifted(to) + 1,
+    from: Math.max(1, turns.shifted(from) - further),
+    to: turns.shifted(to) + further,
   }))
 }
 

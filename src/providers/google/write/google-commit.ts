@@ -10,6 +10,7 @@ import { RefusedByGoogle } from '../client/google-errors.ts'
 import { parseGoogleLocation } from '../google-location.ts'
 import type { GoogleLooking } from '../read/google-looking.ts'
 import { writtenVersion } from '../read/grid-bounds.ts'
+import type { RowRange } from '../read/row-ranges.ts'
 import type { TabHeads } from '../read/tab-heads.ts'
 import type { TabMemory } from '../read/tab-memory.ts'
 import {
@@ -111,15 +112,15 @@ async function compose(attempt: BatchAttempt, parts: CommitParts): Promise<SentB
   const { place, changes, turns, columns, version, marker, isTabWanted } = attempt
   const { spreadsheetId, tabId } = parseGoogleLocation(place.location)
   const isAdding = changes.some(({ kind }) => kind === 'add')
-  const head = isAdding ? await parts.heads.headOf(place, trustLookMs) : null
   const touched = touchedBefore(changes, turns)
   const ranges = [{ from: 1, to: 1 }, ...touched]
   const view =
     touched.length === 0
       ? null
       : (parts.looks.find(place, version, ranges, trustLookMs) ??
-        (await parts.looking.readTabRanges(place, ranges)))
+        (await lookAgain(place, ranges, isAdding, parts)))
   if (view === 'outside' || (view && !isAsJudged(changes, turns, view))) throw new Outdated()
+  const head = isAdding ? await parts.heads.headOf(place, trustLookMs) : null
   const header = view?.row(1) ?? head?.header ?? []
   if (columns && !areColumnsAsJudged(changes, columns, columnsOfHeader(header))) throw new Outdated()
   const oldMarkers = parts.cleaning.due(spreadsheetId)
@@ -129,6 +130,20 @@ async function compose(attempt: BatchAttempt, parts: CommitParts): Promise<SentB
     view,
     oldMarkers,
   }
+}
+
+/** At the end of the tab as well, where rows go there: that is no call more. */
+async function lookAgain(
+  place: TabPlace,
+  ranges: readonly RowRange[],
+  isAdding: boolean,
+  { looking, heads }: CommitParts,
+): Promise<TabView | 'outside'> {
+  const end = isAdding ? heads.whereToLook(place) : null
+  const view = await looking.readTabRanges(place, end ? [...ranges, end] : ranges)
+  if (view === 'outside' || !end) return view
+  heads.keepIfSeen(place, view, end)
+  return onlyRowsOf(view, ranges)
 }
 
 function isAsJudged(changes: readonly Change[], turns: RowTurns, view: TabView): boolean {

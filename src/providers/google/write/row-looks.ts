@@ -1,6 +1,6 @@
 import type { Clock } from '../../../clock.ts'
 import type { TabPlace } from '../../../sheets/provider.ts'
-import type { RowRange } from '../read/google-looking.ts'
+import { createRangeCheck, type RowRange } from '../read/row-ranges.ts'
 import { onlyRowsOf, type TabView } from '../read/tab-view.ts'
 
 /** The looks at rows on which changes are judged: the batch that follows at once is made from the same. */
@@ -36,15 +36,15 @@ export function createRowLooks(clock: Pick<Clock, 'elapsedMs'>): RowLooks {
     find(place, version, ranges, maxAgeMs) {
       const look = looks.get(keyOf(place))
       if (look?.version !== version || clock.elapsedMs() - look.seenAtMs > maxAgeMs) return null
-      return ranges.every((range) => isSeen(range, look)) ? onlyRowsOf(look.view, ranges) : null
+      const isWithin = createRangeCheck(look.ranges)
+      // Beyond the last row of the grid there is nothing to be seen.
+      const isSeen = ({ from, to }: RowRange) => {
+        const last = Math.min(to, look.view.rowCount)
+        return from > last || isWithin(from, last)
+      }
+      return ranges.every(isSeen) ? onlyRowsOf(look.view, ranges) : null
     },
   }
-}
-
-/** Beyond the last row of the grid there is nothing to be seen. */
-function isSeen({ from, to }: RowRange, { ranges, view }: RowLook): boolean {
-  const last = Math.min(to, view.rowCount)
-  return from > last || ranges.some((seen) => seen.from <= from && last <= seen.to)
 }
 
 function keyOf({ location, credentialId }: TabPlace): string {

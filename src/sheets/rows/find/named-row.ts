@@ -13,10 +13,14 @@ export function* findNamedRow(
 ): Generator<void, number | Refusal> {
   const positions = yield* rowsEqualTo(snapshot, column, value, shownRows + 1)
   const numbers = positions.map((position) => snapshot.rowNumbers[position] ?? 0)
+  return theOnlyRow(numbers, snapshot.columns[column]?.key ?? '')
+}
+
+/** Of those that have a value in a column. */
+export function theOnlyRow(numbers: readonly number[], column: string): number | Refusal {
   const [only, another] = numbers
   if (only === undefined) {
-    const name = snapshot.columns[column]?.key ?? ''
-    return new Refusal('row_not_found', { details: `No row has this value in "${name}".` })
+    return new Refusal('row_not_found', { details: `No row has this value in "${column}".` })
   }
   return another === undefined ? only : ambiguousRow(numbers)
 }

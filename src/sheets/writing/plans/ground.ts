@@ -1,7 +1,7 @@
 import type { Refusal } from '../../../errors.ts'
 import type { UnknownFields } from '../../../store/sql/schema.ts'
 import { createCellMapping, type GivenCell, type RowInput } from '../../rows/row-input.ts'
-import type { JudgedTab } from '../judged-tab.ts'
+import type { JudgedTab } from '../looks/judged-tab.ts'
 import { bytesOfEmptyRow } from '../weighing.ts'
 import { createKeyRule, type KeyRule, type KeySettings } from './key-rule.ts'
 
@@ -16,11 +16,11 @@ export interface Ground extends JudgedTab {
 export type JudgedSettings = KeySettings & { unknownFields: UnknownFields }
 
 export function createGround(tab: JudgedTab, settings: JudgedSettings): Ground {
-  const { columns, indexed } = tab
+  const { columns, finder } = tab
   return {
     ...tab,
     toCells: createCellMapping(columns, settings.unknownFields),
-    keyRule: createKeyRule(settings, columns, indexed),
+    keyRule: createKeyRule(settings, columns, finder),
     emptyRowBytes: bytesOfEmptyRow(columns),
   }
 }

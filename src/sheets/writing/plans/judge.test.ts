@@ -3,9 +3,11 @@ import { test } from 'node:test'
 import { Refusal } from '../../../errors.ts'
 import type { Change } from '../../change.ts'
 import { buildSnapshot } from '../../rows/build-snapshot.ts'
+import { createEqualityTest } from '../../rows/find/equal-cells.ts'
 import type { Cell } from '../../rows/grid.ts'
 import type { Column } from '../../rows/table.ts'
-import { type JudgedTab, someRows, wholeTab } from '../judged-tab.ts'
+import { type JudgedTab, someRows, wholeTab } from '../looks/judged-tab.ts'
+import { findingInColumn } from '../looks/row-finder.ts'
 import type { NamedRow, Wish } from '../order.ts'
 import { answerOf } from './answer-of.ts'
 import { createGroupEffects } from './group-effects.ts'
@@ -18,10 +20,24 @@ const seeds = 300
 const settings = { unknownFields: 'reject', keyColumn: null, autoKey: 'none' } as const
 const keyed = { ...settings, keyColumn: 'a' }
 
-/** A tab that can be read as a whole, or some rows of it alone. */
+/** All that `randomValue` gives, and some of what is added. */
+const everyValue = [...Array.from({ length: 9 }, (_, at) => `Row ${at}`), '0', '1', '2', 'new 1', 'new 2']
+
+/** A tab that can be read as a whole, or some rows of it alone, or these and what one column has. */
 function tabs(rows: Rows, isShownOtherwise = false): JudgedTab[] {
   const row = (rowNumber: number) => rows[rowNumber - 1] ?? []
-  return [whole(rows), someRows({ version: '', header: row(1), row }, () => isShownOtherwise)]
+  const some = someRows({ version: '', header: row(1), row }, () => isShownOtherwise)
+  const cells = rows.flatMap(([cell = null], at) =>
+    at === 0 || cell === null ? [] : { rowNumber: at + 1, cell },
+  )
+  const found = new Map(
+    everyValue.map((value) => {
+      const placesOf = createEqualityTest([value])
+      return [value, cells.filter(({ cell }) => placesOf(cell).length > 0)]
+    }),
+  )
+  const cell = (rowNumber: number) => row(rowNumber)[0] ?? null
+  return [whole(rows), some, { ...some, finder: findingInColumn({ position: 0, found, cell }) }]
 }
 
 function whole(rows: Rows): JudgedTab {
@@ -140,7 +156,7 @@ const wideRows = Array.from({ length: 600 }, () => names.map((name, at) => [name
 const wideAddition = { kind: 'add', rows: wideRows } as const
 
 test('many rows of many cells are judged and answered row by row, each in a step', () => {
-  const judge = createJudge({ columns, version: '1', rows: null, indexed: null }, settings)
+  const judge = createJudge({ columns, version: '1', rows: null, finder: null, indexed: null }, settings)
   const { value: plan, steps } = counted(judge(wideAddition, createGroupEffects()))
   assert.ok(plan !== 'later' && plan !== 'unread' && 'changes' in plan)
   assert.ok(steps > wideRows.length, `${steps} steps`)

@@ -1,5 +1,5 @@
 import { Refusal } from '../../../errors.ts'
-import type { JudgedTab } from '../judged-tab.ts'
+import type { JudgedTab } from '../looks/judged-tab.ts'
 import type { Wish } from '../order.ts'
 import { createGround, type JudgedSettings } from './ground.ts'
 import type { GroupEffects } from './group-effects.ts'

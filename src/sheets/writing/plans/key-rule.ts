@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { Refusal } from '../../../errors.ts'
 import type { AutoKey } from '../../../store/sql/schema.ts'
-import { rowsEqualToEach } from '../../rows/find/find-rows.ts'
 import type { Cell } from '../../rows/grid.ts'
 import { equalityKeys } from '../../rows/query/equal-values.ts'
 import { type GivenCell, shortened } from '../../rows/row-input.ts'
-import type { IndexedSnapshot } from '../../rows/snapshot.ts'
 import { type Column, positionOfColumn } from '../../rows/table.ts'
+import type { RowFinder } from '../looks/row-finder.ts'
 import type { GroupEffects } from './group-effects.ts'
 
 /** A row that gets a key: a new one, or one whose key is written. */
@@ -38,7 +37,7 @@ const rowsPerStep = 64
 export function createKeyRule(
   { keyColumn, autoKey }: KeySettings,
   columns: readonly Column[],
-  snapshot: IndexedSnapshot | null,
+  finder: RowFinder | null,
 ): KeyRule | Refusal | null {
   if (keyColumn === null) return null
   const position = positionOfColumn(columns, keyColumn)
@@ -80,16 +79,13 @@ export function createKeyRule(
         for (const key of keys) newKeys.add(key)
         if (effects.isValueTouched(column.index, String(value))) return 'later'
       }
-      if (!snapshot) return 'unread'
       const values = written.map(({ value }) => String(value))
-      const found = yield* rowsEqualToEach(snapshot, position, values)
+      const found = finder && (yield* finder.rowsOfEach(position, values))
+      if (!found) return 'unread'
       // A row that gives its key away in the same request does not stand in the way of the one that takes it.
       const givenAway = new Set(written.map(({ rowAsRead }) => rowAsRead))
-      for (const [at, positions] of found.entries()) {
-        const others = positions
-          .map((one) => snapshot.rowNumbers[one] ?? 0)
-          .filter((row) => !givenAway.has(row))
-        const [other] = others
+      for (const [at, rows] of found.entries()) {
+        const other = rows.find((row) => !givenAway.has(row))
         if (other === undefined) continue
         // It would name a row by a number that it may not have by then.
         if (effects.hasDeletion()) return 'later'

@@ -1,6 +1,6 @@
 import { Refusal } from '../../../errors.ts'
 import type { Change } from '../../change.ts'
-import { findNamedRow } from '../../rows/find/named-row.ts'
+import { theOnlyRow } from '../../rows/find/named-row.ts'
 import { changedCells, type RowInput } from '../../rows/row-input.ts'
 import { createRowWriter } from '../../rows/row-json.ts'
 import { maxRowBytes } from '../../rows/snapshot.ts'
@@ -53,15 +53,16 @@ export function* judgeOneRow(
 /** Found at the moment of writing, because what was seen before may have moved since; numbered as it is by its turn. */
 function* rowMeant(
   target: RowTarget,
-  { columns, indexed }: Ground,
+  { columns, finder }: Ground,
   effects: GroupEffects,
 ): Generator<void, number | Refusal | 'later' | 'unread'> {
   if (target.named === undefined) return target.rowNumber
   const column = target.named.columnIn(columns)
   if (column instanceof Refusal) return column
-  if (!indexed) return 'unread'
   if (effects.isValueTouched(columns[column]?.index ?? -1, target.named.value)) return 'later'
-  const found = yield* findNamedRow(indexed, column, target.named.value)
+  const [rows] = (finder && (yield* finder.rowsOfEach(column, [target.named.value]))) ?? []
+  if (!rows) return 'unread'
+  const found = theOnlyRow(rows, columns[column]?.key ?? '')
   // It would name rows by numbers that they may not have by then.
   if (found instanceof Refusal) return effects.hasDeletion() ? 'later' : found
   return effects.byItsTurn(found) ?? 'later'

@@ -1,11 +1,10 @@
 import { Refusal } from '../../../errors.ts'
 import type { CellChange, Change, ChangeResult, RowAsRead } from '../../change.ts'
-import { rowsEqualToEach } from '../../rows/find/find-rows.ts'
 import { ambiguousRow } from '../../rows/find/named-row.ts'
 import { equalityKeys } from '../../rows/query/equal-values.ts'
 import { type GivenCell, type RowInput, shortened } from '../../rows/row-input.ts'
 import { createRowWriter } from '../../rows/row-json.ts'
-import { maxRowBytes, rowJson } from '../../rows/snapshot.ts'
+import { maxRowBytes } from '../../rows/snapshot.ts'
 import { isStaleIn, type StaleColumn } from '../../rows/stale-results.ts'
 import type { Column } from '../../rows/table.ts'
 import type { StaleRows, Upsert, UpsertedRow } from '../order.ts'
@@ -32,7 +31,7 @@ export function* judgeUpsert(
   ground: Ground,
   effects: GroupEffects,
 ): Generator<void, Judgement> {
-  const { columns, indexed } = ground
+  const { columns, rows, finder, indexed } = ground
   const tooMany = tooManyRows(wish.rows.length, ground)
   if (tooMany) return tooMany
   const position = wish.columnIn(columns)
@@ -42,19 +41,20 @@ export function* judgeUpsert(
   if (given instanceof Refusal) return given
   const values = yield* valuesOf(given, column)
   if (values instanceof Refusal) return values
-  if (!indexed) return 'unread'
   if (wish.isSheetAsExpected) {
     if (!effects.isEmpty()) return 'later'
+    if (!indexed) return 'unread'
     if (!wish.isSheetAsExpected(indexed.contentHash)) return new Refusal('precondition_failed')
   }
   if (values.some((value) => effects.isValueTouched(column?.index ?? -1, value))) return 'later'
 
-  const found = yield* rowsEqualToEach(indexed, position, values)
+  const found = finder && (yield* finder.rowsOfEach(position, values))
+  if (!found) return 'unread'
   const fates: Fate[] = []
   let bytes = 0
-  for (const [at, positions] of found.entries()) {
-    const fate = fateOf(given[at] ?? [], wish.rows[at] ?? [], positions)
-    if (fate instanceof Refusal || fate === 'later') return fate
+  for (const [at, numbers] of found.entries()) {
+    const fate = fateOf(given[at] ?? [], wish.rows[at] ?? [], numbers)
+    if (fate instanceof Refusal || typeof fate === 'string') return fate
     fates.push(fate)
     if (bytes > maxBytesTogether) return tooLong
     yield
@@ -66,22 +66,21 @@ export function* judgeUpsert(
   if (problem) return problem
   const newRows = yield* wholeRows(keyed)
   if (newRows instanceof Refusal) return newRows
-  return planOf(fates, newRows.length === 0 ? null : { kind: 'add', rows: newRows }, indexed.stale)
+  return planOf(fates, newRows.length === 0 ? null : { kind: 'add', rows: newRows }, indexed?.stale ?? [])
 
   function fateOf(
     cells: readonly GivenCell[],
     input: RowInput,
-    positions: readonly number[],
-  ): Fate | Refusal | 'later' {
-    const numbers = positions.map((one) => indexed?.rowNumbers[one] ?? 0)
+    numbers: readonly number[],
+  ): Fate | Refusal | 'later' | 'unread' {
     const [rowAsRead, another] = numbers
-    const [position] = positions
-    if (rowAsRead === undefined || position === undefined || !indexed) return { was: 'added' }
+    if (rowAsRead === undefined) return { was: 'added' }
     const rowNumber = effects.byItsTurn(rowAsRead)
     if (rowNumber === null || effects.isRowUpdated(rowAsRead)) return 'later'
     // It would name rows by numbers that they may not have by then.
     if (another !== undefined) return effects.hasDeletion() ? 'later' : ambiguousRow(numbers)
-    const json = rowJson(indexed, position)
+    const json = rows?.json(rowAsRead) ?? null
+    if (json === null) return 'unread'
     const before = cellsAsRead(columns, json)
     bytes += json.length
     const changed = cells.flatMap(({ column: { index }, value }) =>

@@ -1,7 +1,8 @@
-import type { FetchedRows } from '../provider.ts'
-import { createRowWriter } from '../rows/row-json.ts'
-import { type IndexedSnapshot, positionOf, rowBytes, rowJson, type Snapshot } from '../rows/snapshot.ts'
-import { type Column, isBlank, servedColumnsOf } from '../rows/table.ts'
+import type { FetchedRows } from '../../provider.ts'
+import { createRowWriter } from '../../rows/row-json.ts'
+import { type IndexedSnapshot, positionOf, rowBytes, rowJson, type Snapshot } from '../../rows/snapshot.ts'
+import { type Column, isBlank, servedColumnsOf } from '../../rows/table.ts'
+import { findingInAll, type RowFinder } from './row-finder.ts'
 
 /** The tab that orders are held against. */
 export interface JudgedTab {
@@ -9,7 +10,9 @@ export interface JudgedTab {
   version: string
   /** null where only the header was read: enough for additions. */
   rows: JudgedRows | null
-  /** All rows with indexes, where an order names rows by what they hold. */
+  /** null where nothing was read that tells which rows hold what. */
+  finder: RowFinder | null
+  /** All rows with indexes, where an order may be about any of them. */
   indexed: IndexedSnapshot | null
 }
 
@@ -46,6 +49,7 @@ export function wholeTab(
       bytes: (rowNumber) => at(rowNumber, rowBytes),
       isShownOtherwise: () => false,
     },
+    finder: indexed && findingInAll(indexed),
     indexed,
   }
 }
@@ -73,6 +77,7 @@ export function someRows(
         return text === null ? null : Buffer.byteLength(text)
       },
     },
+    finder: null,
     indexed: null,
   }
 }

@@ -1,0 +1,21 @@
+import type { FoundCell, FoundInColumn } from '../../../sheets/provider.ts'
+import { createEqualityTest } from '../../../sheets/rows/find/equal-cells.ts'
+import type { Handed } from '../../../sheets/threads/thread-jobs.ts'
+import type { ToFind } from './google-comparing.ts'
+import { shortError } from './google-decode.ts'
+import { cellsIn } from './values-body.ts'
+
+/** The far side of `google-comparing.ts`: the values of one column in, and back with where some of them are. */
+export function findCells({ body, values }: ToFind): Handed<FoundInColumn> {
+  const placesOf = createEqualityTest(values)
+  const cells: FoundCell[][] = values.map(() => [])
+  const rows = cellsIn(body)
+  for (let at = 1; at < rows.length; at++) {
+    const [given = ''] = rows[at] ?? []
+    if (given === '') continue
+    const cell = typeof given === 'string' ? shortError(given) : given
+    for (const place of placesOf(cell)) cells[place]?.push({ rowNumber: at + 1, cell })
+  }
+  const [header = ''] = rows[0] ?? []
+  return { reply: { header: header === '' ? null : header, cells }, handOver: [] }
+}

@@ -1,0 +1,184 @@
+import type { Refusal } from '../../../errors.ts'
+import type { SheetRecord } from '../../../store/sheets/sheets.ts'
+import type { FetchedRows, WantedRows } from '../../provider.ts'
+import type { Reading } from '../../reading/reading.ts'
+import { rowsEqualToEach } from '../../rows/find/find-rows.ts'
+import type { RowInput } from '../../rows/row-input.ts'
+import type { IndexedSnapshot } from '../../rows/snapshot.ts'
+import { type Column, positionOfColumn } from '../../rows/table.ts'
+import type { InTurns } from '../in-turns.ts'
+import type { Wish, WriteOrder } from '../order.ts'
+import { type JudgedTab, someRows, wholeTab } from './judged-tab.ts'
+import { findingInColumn, mayBeTime } from './row-finder.ts'
+
+export interface LookingParts {
+  reading: Pick<
+    Reading,
+    'readHeader' | 'readRows' | 'findInColumn' | 'readForWriting' | 'lastKnown' | 'isShownOtherwise'
+  >
+  record: SheetRecord
+  inTurns: InTurns
+}
+
+type Looked = Pick<WriteOrder, 'wish' | 'isDryRun'>
+
+/**
+ * As much of the tab as these orders need, where less than the whole is cheaper: of additions the header, of changes their rows, and of
+ * what names rows by what they hold that column as well.
+ */
+export async function lookFor(orders: readonly Looked[], parts: LookingParts): Promise<JudgedTab> {
+  const { reading, record } = parts
+  if (orders.some(needsAllRows)) return lookAtAll(orders, parts)
+  if (orders.some(({ wish }) => needsColumn(wish, record)))
+    return (await lookAtColumn(orders, parts)) ?? lookAtAll(orders, parts)
+  const isHeaderEnough = orders.every(({ wish }) => wish.kind === 'add')
+  const header = isHeaderEnough ? await reading.readHeader(record) : null
+  if (header) return { ...header, rows: null, finder: null, indexed: null }
+  const rows = isHeaderEnough ? null : await reading.readRows(record, rowsByNumber(orders))
+  return rows ? asJudged(rows, parts) : lookAtAll(orders, parts)
+}
+
+function asJudged(rows: FetchedRows, { reading, record }: LookingParts): JudgedTab {
+  return someRows(rows, (rowNumber, json) => reading.isShownOtherwise(record, rowNumber, json))
+}
+
+export async function lookAtAll(
+  orders: readonly Looked[],
+  { reading, record }: Pick<LookingParts, 'reading' | 'record'>,
+): Promise<JudgedTab> {
+  const read = await reading.readForWriting(record)
+  const isFinding = record.keyColumn !== null || orders.some(({ wish }) => findsRows(wish))
+  return wholeTab(read, isFinding ? await read.indexed : null)
+}
+
+/** As far as it can be told beforehand; what else does is told so when it is judged. */
+function needsAllRows({ wish, isDryRun }: Looked): boolean {
+  switch (wish.kind) {
+    case 'update_many':
+    case 'delete_many':
+      return true
+    case 'add':
+      // Where it would stand is told from what was read.
+      return isDryRun === true
+    case 'upsert':
+      return isDryRun === true || wish.isSheetAsExpected !== null
+    case 'update':
+    case 'delete':
+      return false
+  }
+}
+
+/** By what they hold. */
+function findsRows(wish: Wish): boolean {
+  if (wish.kind === 'add') return false
+  return !(wish.kind === 'update' || wish.kind === 'delete') || wish.named !== undefined
+}
+
+function needsColumn(wish: Wish, { keyColumn }: SheetRecord): boolean {
+  if (findsRows(wish)) return true
+  if (keyColumn === null || wish.kind === 'delete') return false
+  return wish.kind === 'add' || (wish.kind === 'update' && valueFor(keyColumn, wish.row) !== null)
+}
+
+/**
+ * Where values are in one column, and the rows that have them, at the same time: where those are likely to be, the last copy tells.
+ * null where the whole tab must tell.
+ */
+async function lookAtColumn(orders: readonly Looked[], parts: LookingParts): Promise<JudgedTab | null> {
+  const { reading, record, inTurns } = parts
+  const known = reading.lastKnown(record)
+  const column = known && columnAsked(orders, record, known.columns)
+  if (!known || !column) return null
+  const values = valuesAsked(orders, column.key)
+  if (values.some(mayBeTime)) return null
+  const likely = await inTurns(rowsHolding(known, column.position, values))
+  if (likely.size > maxRows) return null
+  const [inColumn, atLikely] = await Promise.all([
+    reading.findInColumn(record, { columnIndex: column.index, values }),
+    reading.readRows(record, wantedRows(orders, likely)),
+  ])
+  if (!inColumn || !atLikely) return null
+  const found = new Set(inColumn.cells.flatMap((cells) => cells.map(({ rowNumber }) => rowNumber)))
+  if (found.size > maxRows) return null
+  const isAllThere = found.isSubsetOf(likely)
+  const rows = isAllThere ? atLikely : await reading.readRows(record, wantedRows(orders, found))
+  if (!rows) return null
+  const tab = asJudged(rows, parts)
+  const now = columnAsked(orders, record, tab.columns)
+  if (now?.index !== column.index || rows.header[column.index] !== inColumn.header) return null
+  const seen = isAllThere ? likely : found
+  const finder = findingInColumn({
+    position: now.position,
+    found: new Map(values.map((value, at) => [value, inColumn.cells[at] ?? []])),
+    cell: (rowNumber) => (seen.has(rowNumber) ? (rows.row(rowNumber)[column.index] ?? null) : undefined),
+  })
+  return { ...tab, finder }
+}
+
+function* rowsHolding(
+  snapshot: IndexedSnapshot,
+  position: number,
+  values: readonly string[],
+): Generator<void, ReadonlySet<number>> {
+  const found = yield* rowsEqualToEach(snapshot, position, values)
+  return new Set(found.flat().map((at) => snapshot.rowNumbers[at] ?? 0))
+}
+
+function wantedRows(orders: readonly Looked[], named: ReadonlySet<number>): WantedRows[] {
+  const kind = orders.some(({ wish }) => wish.kind === 'delete' && wish.named) ? 'delete' : 'update'
+  return [...rowsByNumber(orders), ...Array.from(named, (row) => ({ kind, from: row, to: row }) as const)]
+}
+
+/** More are not worth it. */
+const maxRows = 2_000
+
+/** The one column that these orders are about; null where it is none, or several. */
+function columnAsked(
+  orders: readonly Looked[],
+  { keyColumn }: SheetRecord,
+  columns: readonly Column[],
+): (Column & { position: number }) | null {
+  const positions = new Set<number | Refusal | null>()
+  if (keyColumn !== null) positions.add(positionOfColumn(columns, keyColumn))
+  for (const { wish } of orders) {
+    if (wish.kind === 'upsert') positions.add(wish.columnIn(columns))
+    else if ((wish.kind === 'update' || wish.kind === 'delete') && wish.named)
+      positions.add(wish.named.columnIn(columns))
+  }
+  const [position, another] = positions
+  if (another !== undefined || typeof position !== 'number') return null
+  const column = columns[position]
+  return column ? { ...column, position } : null
+}
+
+function valuesAsked(orders: readonly Looked[], column: string): string[] {
+  const values = new Set<string>()
+  const note = (value: string | null) => value !== null && values.add(value)
+  for (const { wish } of orders) {
+    if ('rows' in wish) for (const row of wish.rows) note(valueFor(column, row))
+    if ('row' in wish) note(valueFor(column, wish.row))
+    if ('named' in wish && wish.named) note(wish.named.value)
+  }
+  return [...values]
+}
+
+function valueFor(column: string, row: RowInput): string | null {
+  const given = row.find(([name]) => folded(name) === folded(column))?.[1] ?? null
+  return given === null || given === '' ? null : String(given)
+}
+
+function folded(name: string): string {
+  return name.trim().toLowerCase()
+}
+
+/** A deletion moves the rows below it up, unless it is refused. */
+function rowsByNumber(orders: readonly Looked[]): WantedRows[] {
+  let deletions = 0
+  return orders.flatMap(({ wish }) => {
+    if (wish.kind !== 'update' && wish.kind !== 'delete') return []
+    const { kind, rowNumber } = wish
+    const to = (rowNumber ?? 0) + deletions
+    if (kind === 'delete') deletions++
+    return rowNumber === undefined ? [] : [{ kind, from: rowNumber, to }]
+  })
+}
