@@ -47,11 +47,16 @@ export function createQuerying({ shares, turns, clock, observe }: QueryingParts)
 
   function runSteps<T>(accountId: string, bytes: number, begin: () => Generator<void, T>): Soon<T> {
     const mayBegin = !(turns.next(accountId) instanceof Promise)
-    const first = mayBegin ? inSlices(begin(), clock).next() : null
+    let begun = mayBegin ? inSlices(begin(), clock) : null
+    const first = begun?.next()
     if (first?.done) return first.value
-    // What was begun is let go: whoever waits should hold nothing.
+    // Whoever waits should hold nothing: where its place is not free at once, what was begun is let go.
+    setImmediate(() => {
+      begun = null
+    })
     const work = async () => {
-      const slices = inSlices(begin(), clock)
+      const slices = begun ?? inSlices(begin(), clock)
+      begun = null
       for (;;) {
         await turns.next(accountId)
         const slice = slices.next()

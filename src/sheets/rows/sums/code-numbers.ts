@@ -3,9 +3,10 @@ import { cellReader } from '../query/row-cells.ts'
 import { folded } from '../query/text-order.ts'
 import { timeKeyOfCell } from '../query/time-key.ts'
 import type { IndexedSnapshot } from '../snapshot.ts'
+import { rowsPerStep } from './group-rows.ts'
 import { type CodeNumbers, createKeptTables } from './kept-tables.ts'
 
-/** Of this process; a table has 8 bytes for each different cell of its column. */
+/** Of this process; a table has 8 bytes for each different cell of its column, or for each row. */
 const maxTableBytes = 64 * 1024 * 1024
 const tables = createKeptTables(maxTableBytes)
 
@@ -26,6 +27,29 @@ export function numbersOf(snapshot: IndexedSnapshot, index: number): Generator<v
       if (reader.isTimeToPause()) yield
     }
   })
+}
+
+/** More different cells than this, and looking a number up by its code misses the processor's cache. */
+const mostCodesAtHand = 4_096
+
+/** The same by row, where there are too many for that; rows are gone through in their order. */
+export function* numbersByRow(
+  snapshot: IndexedSnapshot,
+  index: number,
+  numbers: CodeNumbers,
+): Generator<void, Float64Array | null> {
+  const name = `rows ${index}`
+  const known = tables.get(snapshot.indexes, name)
+  if (known || numbers.length <= mostCodesAtHand) return known ?? null
+  const { codes } = indexedColumn(snapshot, index)
+  const table = new Float64Array(codes.length)
+  for (let from = 0; from < codes.length; from += rowsPerStep) {
+    const to = Math.min(from + rowsPerStep, codes.length)
+    for (let at = from; at < to; at++) table[at] = numbers[codes[at] ?? 0] ?? Number.NaN
+    yield
+  }
+  tables.keep(snapshot.indexes, name, table)
+  return table
 }
 
 /** Of dates, with a time or without: `20261115`. */

@@ -26,11 +26,22 @@ export function* groupRows(positions: Uint32Array, tellings: readonly Telling[])
   let count = 1
   for (const telling of tellings) count = yield* tellApart(positions, ids, count, telling, ids)
   const firstPositions = new Uint32Array(tellings.length > 0 ? count : 1)
-  for (let at = positions.length - 1; at >= 0; at--) {
-    firstPositions[ids[at] ?? 0] = positions[at] ?? 0
-    if (at % rowsPerStep === 0) yield
+  for (let to = positions.length; to > 0; to -= rowsPerStep) {
+    noteFirst(firstPositions, positions, ids, Math.max(0, to - rowsPerStep), to)
+    yield
   }
   return { ids, count: firstPositions.length, firstPositions }
+}
+
+/** Backwards, so that the first of each is what stays. */
+function noteFirst(
+  firstPositions: Uint32Array,
+  positions: Uint32Array,
+  ids: Uint32Array,
+  from: number,
+  to: number,
+): void {
+  for (let at = to - 1; at >= from; at--) firstPositions[ids[at] as number] = positions[at] as number
 }
 
 /** How many different cells each group has, of those below `size - 1`: the last code is that of empty ones. */
@@ -60,37 +71,65 @@ function* tellApart(
   positions: Uint32Array,
   ids: Uint32Array,
   count: number,
-  { codes, table, size }: Telling,
+  telling: Telling,
   into: Uint32Array,
 ): Generator<void, number> {
   const rows = positions.length
-  const isDense = count * size <= 4 * rows + rowsPerStep
-  const numbering = isDense ? new DenseNumbering(count * size) : new SparseNumbering(rows)
+  const keys = count * telling.size
+  const isDense = keys <= 4 * rows + rowsPerStep
+  const dense = { numbers: new Uint32Array(isDense ? keys : 0), count: 0 }
+  const sparse = isDense ? null : new SparseNumbering(rows)
   for (let from = 0; from < rows; from += rowsPerStep) {
-    const to = Math.min(from + rowsPerStep, rows)
-    for (let at = from; at < to; at++) {
-      const code = codes[positions[at] ?? 0] ?? 0
-      into[at] = numbering.of((ids[at] ?? 0) * size + (table ? (table[code] ?? 0) : code))
-    }
+    const stretch = { positions, ids, into, from, to: Math.min(from + rowsPerStep, rows) }
+    if (sparse) numberSparsely(stretch, telling, sparse)
+    else numberDensely(stretch, telling, dense)
     yield
   }
-  return numbering.count
+  return sparse?.count ?? dense.count
 }
 
-/** A number for each different key, from 0, as they come. Few possible keys: a place for each. */
-class DenseNumbering {
-  count = 0
-  readonly #numbers: Uint32Array
+interface RowStretch {
+  positions: Uint32Array
+  ids: Uint32Array
+  into: Uint32Array
+  from: number
+  to: number
+}
 
-  constructor(keys: number) {
-    this.#numbers = new Uint32Array(keys)
+/*
+ * A number for each different key, from 0, as they come. The loops are functions of their own, without a pause in them and with
+ * everything at hand: within a generator they take several times as long.
+ */
+
+/** Few possible keys: a place for each. */
+function numberDensely(
+  { positions, ids, into, from, to }: RowStretch,
+  { codes, table, size }: Telling,
+  dense: { numbers: Uint32Array; count: number },
+): void {
+  const { numbers } = dense
+  let { count } = dense
+  for (let at = from; at < to; at++) {
+    const code = codes[positions[at] as number] as number
+    const key = (ids[at] as number) * size + (table === null ? code : (table[code] as number))
+    let number = numbers[key] as number
+    if (number === 0) {
+      number = ++count
+      numbers[key] = number
+    }
+    into[at] = number - 1
   }
+  dense.count = count
+}
 
-  of(key: number): number {
-    const known = this.#numbers[key] ?? 0
-    if (known > 0) return known - 1
-    this.#numbers[key] = ++this.count
-    return this.count - 1
+function numberSparsely(
+  { positions, ids, into, from, to }: RowStretch,
+  { codes, table, size }: Telling,
+  sparse: SparseNumbering,
+): void {
+  for (let at = from; at < to; at++) {
+    const code = codes[positions[at] as number] as number
+    into[at] = sparse.of((ids[at] as number) * size + (table === null ? code : (table[code] as number)))
   }
 }
 

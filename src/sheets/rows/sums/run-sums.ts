@@ -6,7 +6,7 @@ import { cellReader } from '../query/row-cells.ts'
 import { runQuerySteps } from '../query/run-query.ts'
 import type { IndexedSnapshot, Snapshot } from '../snapshot.ts'
 import type { Column } from '../table.ts'
-import { daysOf, numbersOf, orderOf } from './code-numbers.ts'
+import { daysOf, numbersByRow, numbersOf, orderOf } from './code-numbers.ts'
 import { addUp, countCells, findExtremes } from './fold-cells.ts'
 import { countDistinct, type Groups, groupRows, type Telling } from './group-rows.ts'
 import { sortGroups } from './sort-groups.ts'
@@ -183,7 +183,8 @@ function* folded(
     case 'sum':
     case 'avg': {
       const numbers = yield* numbersOf(snapshot, column)
-      const made = yield* addUp(positions, groups, indexed, numbers, fold)
+      const byRow = yield* numbersByRow(snapshot, column, numbers)
+      const made = yield* addUp(positions, groups, { ...indexed, numbers, byRow }, fold)
       note(column, made.ignored)
       return figures(made.figures)
     }
