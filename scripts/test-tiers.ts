@@ -45,11 +45,12 @@ const systemTests = [
 ]
 
 /**
- * Of the system tests, those that hold somebody's waiting time against a bound, or that ask so much at once that the store's own
- * (two seconds, then 503) is near on a busy machine. Each runs alone, after all others.
+ * Of the system tests, those that hold somebody's waiting time against a bound, or that ask so much at once that our own bounds
+ * (two seconds for the store, half a minute for a write, then 503) are near on a busy machine. Each runs alone, after all others.
  */
 const measuringTests = [
   'test/cluster/writing',
+  'test/names/bulk',
   'test/attacks/',
   'test/process/strangers',
   'test/neighbours/',

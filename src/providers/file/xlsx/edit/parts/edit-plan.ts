@@ -41,14 +41,18 @@ export function planChanges(
   const results: ChangeResult[] = []
   const rowsOfResults: (number | null)[] = []
 
-  const originalNumber = (rowNumber: number): number => {
-    let original = rowNumber
-    for (const row of gone) {
-      if (row > original) break
-      original++
+  /** How many of those that are gone stood above a row that has this number now: thousands may be deleted at once. */
+  const goneAbove = (rowNumber: number): number => {
+    let [from, to] = [0, gone.length]
+    while (from < to) {
+      const middle = (from + to) >>> 1
+      if ((gone[middle] ?? 0) - middle > rowNumber) to = middle
+      else from = middle + 1
     }
-    return original
+    return from
   }
+
+  const originalNumber = (rowNumber: number): number => rowNumber + goneAbove(rowNumber)
 
   function writeCells(
     rowNumber: number,
@@ -116,9 +120,9 @@ export function planChanges(
     }
     rowsOfResults.push(originalNumber(rowNumber))
     if (change.kind === 'delete') {
-      const original = originalNumber(rowNumber)
-      deleted.set(original, { changeAt, askedNumber: rowNumber })
-      gone.splice(gone.findLastIndex((row) => row < original) + 1, 0, original)
+      const above = goneAbove(rowNumber)
+      deleted.set(rowNumber + above, { changeAt, askedNumber: rowNumber })
+      gone.splice(above, 0, rowNumber + above)
       results.push({ kind: 'delete', row: rows.splice(rowNumber - 1, 1)[0] ?? [] })
     } else {
       const details = whyUnfit(change.cells.map(({ value }) => value))
