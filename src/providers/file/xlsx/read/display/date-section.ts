@@ -31,6 +31,7 @@ export function displayDate(
   const moment = momentOf(serial, decimalPlaces, uses1904)
   if (moment === undefined) return undefined
   const hasHalves = tokens.some(({ kind }) => kind === 'half-day')
+  const counted = new Set(tokens.filter(({ kind }) => kind === 'elapsed').map(({ text }) => text[0]))
   let decimalsShown = 0
   return tokens
     .map((token, at) => {
@@ -41,6 +42,8 @@ export function displayDate(
         case 'half-day':
           return displayHalf(moment, token.text)
         case 'date':
+          // Beside `[h]` an `h` counts the same hours.
+          if (counted.has(token.text[0])) return displayElapsed(moment, token.text)
           return displayUnit(
             moment,
             meansMinutes(tokens, at) ? token.text.replaceAll('m', 'i') : token.text,
@@ -72,10 +75,11 @@ function momentOf(serial: number, decimalPlaces: number, uses1904: boolean): Sho
   }
 }
 
-/** `m` is a minute right after an hour or right before a second, else a month. */
+/** `m` is a minute right after an hour, right before a second or beside a count of time, else a month. */
 function meansMinutes(tokens: readonly FormatToken[], at: number): boolean {
   const token = tokens[at]
   if (token?.kind !== 'date' || !/^m{1,2}$/.test(token.text)) return false
+  if (tokens.some(({ kind }) => kind === 'elapsed')) return true
   const isUnit = ({ kind }: FormatToken): boolean => kind === 'date' || kind === 'elapsed'
   const before = tokens.slice(0, at).findLast(isUnit)
   const after = tokens.slice(at + 1).find(isUnit)

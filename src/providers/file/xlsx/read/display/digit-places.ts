@@ -11,20 +11,22 @@ export function displayBefore(digits: string, tokens: readonly FormatToken[]): s
   let rest = digits
   let shownDigits = 0
   let shown = ''
+  // A blank for a digit has a blank for the comma beside it.
   const put = (digit: string): void => {
     const needsComma = isGrouped && shownDigits > 0 && shownDigits % 3 === 0
-    shown = digit + (needsComma ? ',' : '') + shown
+    shown = digit + (needsComma ? (digit === ' ' ? ' ' : ',') : '') + shown
     shownDigits++
   }
   for (let at = tokens.length - 1; at >= 0; at--) {
     const token = tokens[at]
     if (token?.kind !== 'digit') {
-      if (token && token.kind !== 'comma') shown = token.text + shown
+      // Before the first place a comma is one, behind it a sign for thousands.
+      if (token && (token.kind !== 'comma' || at < firstPlace)) shown = token.text + shown
       continue
     }
     if (rest === '') {
       if (token.text === '0') put('0')
-      else if (token.text === '?') shown = ` ${shown}`
+      else if (token.text === '?') put(' ')
       continue
     }
     do {

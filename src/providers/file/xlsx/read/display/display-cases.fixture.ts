@@ -26,6 +26,8 @@ export const shown: Record<string, [code: string, value: number | string, text: 
     ['', 5, '5'],
   ],
   'places for digits': [
+    [',0', 1_234_567, ',1234567'],
+    ['?,?????????', 1_234_567, '    1,234,567'],
     ['0', 0.5, '1'],
     ['0', -1234.5678, '-1235'],
     ['0.00', 1.005, '1.01'],
@@ -66,6 +68,10 @@ export const shown: Record<string, [code: string, value: number | string, text: 
     ['##0.0E+0', 123_456_789, '123.5E+6'],
     ['##0.0E+0', 0.00001, '10.0E-6'],
     ['##0.0E+0', 999_960, '1.0E+6'],
+    ['##0.0E+0', 0, '000.0E+0'],
+    ['#.#e+#', 0, '0.e+0'],
+    ['0.0e+0', 1234, '1.2e+3'],
+    ['#.#E+000,00', 1.2e-142, '1.2E-00142'],
   ],
   'currencies, literals, padding and colours': [
     ['"$"#,##0.00', 1234.5, '$1,234.50'],
@@ -176,6 +182,15 @@ export const shown: Record<string, [code: string, value: number | string, text: 
     ['# ?/?" in";(# ?/?" in")', -2.25, '(2 1/4 in)'],
     ['# ?/?', 1e20, '100000000000000000000    '],
     ['?/', 0.5, '0.5'],
+    ['#\\:#/#', 0.75, '3/4'],
+    ['#\\:#/#', 1, '1'],
+    ['#-#-#\\:#/#', 0.75, '--3/4'],
+    ['#\\:#/?', 1, '1    '],
+    ['#\\:#/0', 1, '1'],
+    ['?\\:0/#', 0, '0:0/1'],
+    ['#\\:0/#', 0, '0/1'],
+    ['?\\:?0/#', 0.75, '   3/4'],
+    ['# ?0#/000', 23.75, '23  03/004'],
   ],
   'texts and text formats': [
     ['0;-0;0;General', 'x', 'x'],
@@ -190,8 +205,15 @@ export const shown: Record<string, [code: string, value: number | string, text: 
     ['[h]', -1.2, '-28'],
     ['[mm]" min"', -0.5, '-720 min'],
     ['[ss]', -0.5, '-43200'],
-    ['[h]:mm', -0.5, '-0.5'],
+    // A cell is too narrow for it in Excel, however wide it is; this is what `TEXT` gives.
+    ['[h]:mm', -0.5, '-12:00'],
+    ['[mm]:ss.0', -3.26, '-4694:24.0'],
     ['h:mm', -0.5, '-0.5'],
+  ],
+  'units beside a count of time': [
+    ['s:m" @ "[hh]', 3.26, '24:14 @ 78'],
+    ['[h]" of "h', 3.26, '78 of 78'],
+    ['[s]"/"ss', 3.26, '281664/281664'],
   ],
   'dates and times of the system, as English Excel has them': [
     ['[$-F800]dddd\\,\\ mmmm\\ dd\\,\\ yyyy', 46_023, 'Thursday, January 1, 2026'],

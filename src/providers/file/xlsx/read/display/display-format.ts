@@ -43,10 +43,10 @@ export function createDisplayFormat(code: string): DisplayFormat {
   }
 }
 
-/** Excel shows no date and no time of day before day 0, but counts hours, minutes or seconds back from it. */
+/** There is no date and no time of day before day 0, but hours, minutes and seconds are counted back from it. */
 function displayTime(value: number, { tokens }: FormatSection, uses1904: boolean): string | undefined {
-  const isCountedOnly = !tokens.some(({ kind }) => kind === 'date' || kind === 'half-day')
-  if (value >= 0 || !isCountedOnly) return displayDate(value, tokens, uses1904)
+  const isCounted = tokens.some(({ kind }) => kind === 'elapsed')
+  if (value >= 0 || !isCounted) return displayDate(value, tokens, uses1904)
   const shown = displayDate(-value, tokens, uses1904)
   return shown === undefined ? undefined : `-${shown}`
 }

@@ -35,16 +35,30 @@ export function displayFraction(value: number, tokens: readonly FormatToken[]): 
     if (!Number.isFinite(numerator)) return undefined
     return textOf(parts.whole) + displayQuotient(digitsOf(numerator), denominator, parts) + tail
   }
-  const isBlank = part === 0 && !parts.numerator.some(({ text }) => text === '0')
-  const isTight =
-    parts.fixedDenominator === undefined && [...parts.numerator, ...parts.denominator].every(isHash)
-  const shownWhole = displayBefore(whole === 0 && !isBlank ? '' : digitsOf(whole), parts.whole)
-  const shownPart = isBlank
-    ? blankQuotient(parts, isTight)
-    : displayQuotient(digitsOf(part), denominator, parts)
-  // Nothing stands before or after the blank that parts the two, where one of them takes no room.
-  const separated = isTight ? (shownWhole + shownPart).trim() : shownWhole + shownPart
-  return separated + tail
+  const isAligned = [...parts.whole, ...parts.numerator, ...parts.denominator].some(isBlankPlace)
+  const lastPlace = parts.whole.findLastIndex(isDigit)
+  const between = parts.whole.slice(lastPlace + 1)
+  if (part === 0 && !parts.numerator.some(isZeroPlace)) {
+    // A whole number leaves the room of its fraction empty, so that numbers below each other stay aligned.
+    const room = textOf([...between, ...parts.numerator, ...parts.slash, ...parts.denominator])
+    const blanks = isAligned ? ' '.repeat(room.length) : ''
+    return displayBefore(digitsOf(whole), parts.whole.slice(0, lastPlace + 1)) + blanks + tail
+  }
+  const quotient = displayQuotient(digitsOf(part), denominator, parts)
+  if (whole === 0 && !showsZero(parts, part)) {
+    const last = parts.whole.slice(lastPlace, lastPlace + 1)
+    const isSpaced = [...parts.whole, ...parts.numerator].some(isBlankPlace)
+    const blanks = isSpaced ? displayBefore('', last) + ' '.repeat(textOf(between).length) : ''
+    return displayBefore('', parts.whole.slice(0, lastPlace)) + blanks + quotient + tail
+  }
+  return displayBefore(digitsOf(whole), parts.whole) + quotient + tail
+}
+
+/** Whether the whole number before a fraction is shown although it is 0. */
+function showsZero({ whole }: FractionParts, part: number): boolean {
+  const places = whole.filter(isDigit)
+  if (part !== 0) return places.some(isZeroPlace)
+  return !(places.length === 1 && places.every(({ text }) => text === '#'))
 }
 
 function splitFraction(tokens: readonly FormatToken[]): FractionParts | undefined {
@@ -72,8 +86,12 @@ function isDigit({ kind }: FormatToken): boolean {
   return kind === 'digit'
 }
 
-function isHash({ text }: FormatToken): boolean {
-  return text === '#'
+function isZeroPlace({ kind, text }: FormatToken): boolean {
+  return kind === 'digit' && text === '0'
+}
+
+function isBlankPlace({ kind, text }: FormatToken): boolean {
+  return kind === 'digit' && text === '?'
 }
 
 function isDenominator({ kind, text }: FormatToken): boolean {
@@ -106,16 +124,10 @@ function nearestFraction(
 
 /** Numerators stand at the right of their places, denominators at the left. */
 function displayQuotient(numerator: string, denominator: number, parts: FractionParts): string {
-  const digits = String(denominator)
-  const blanks = parts.denominator.slice(digits.length).filter(({ text }) => text === '?').length
+  const zeros = parts.fixedDenominator === undefined ? parts.denominator.filter(isZeroPlace).length : 0
+  const digits = String(denominator).padStart(zeros, '0')
+  const blanks = parts.denominator.slice(digits.length).filter(isBlankPlace).length
   return displayBefore(numerator, parts.numerator) + textOf(parts.slash) + digits + ' '.repeat(blanks)
-}
-
-/** A whole number leaves the room of its fraction empty, so that numbers below each other stay aligned. */
-function blankQuotient(parts: FractionParts, isTight: boolean): string {
-  if (isTight) return ''
-  const room = [...parts.numerator, ...parts.slash, ...parts.denominator].filter((token) => !isHash(token))
-  return ' '.repeat(textOf(room).length)
 }
 
 function digitsOf(whole: number): string {

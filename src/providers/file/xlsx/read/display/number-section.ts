@@ -66,7 +66,7 @@ function displayAfter(digits: string, tokens: readonly FormatToken[]): string {
 /** `0.00E+00`; several places before the point (`##0.0E+0`) keep the power a multiple of their number. */
 function displayScientific(value: number, tokens: readonly FormatToken[], exponentAt: number): string {
   const mantissaTokens = tokens.slice(0, exponentAt)
-  const powerTokens = tokens.slice(exponentAt + 1)
+  const powerTokens = tokens.slice(exponentAt + 1).filter(({ kind }) => kind !== 'comma')
   const pointAt = mantissaTokens.findIndex(({ kind }) => kind === 'point')
   const places = mantissaTokens.filter(({ kind }) => kind === 'digit').length
   const before = mantissaTokens.filter(
@@ -79,8 +79,16 @@ function displayScientific(value: number, tokens: readonly FormatToken[], expone
   // 9.99 may round up to 10.0 and so need the next power.
   const { whole } = roundDecimal({ digits, exponent: exponent - power }, places - before)
   if (whole.length > step) power = powerOf(power + step)
-  const mantissa = displayFixed({ digits, exponent: exponent - power }, mantissaTokens)
-  const plus = tokens[exponentAt]?.text.endsWith('+') ? '+' : ''
-  const sign = power < 0 ? '-' : plus
-  return `${mantissa}E${sign}${displayBefore(Math.abs(power) === 0 ? '' : String(Math.abs(power)), powerTokens)}`
+  // Zero takes every place before the point: `##0.0E+0` shows it as `000.0E+0`.
+  const shownTokens = mantissaTokens.map((token, at): FormatToken => {
+    const isFilled = digits === '' && token.kind === 'digit' && (pointAt === -1 || at < pointAt)
+    return isFilled ? { kind: 'digit', text: '0' } : token
+  })
+  const mantissa = displayFixed({ digits, exponent: exponent - power }, shownTokens)
+  const [letter = 'E', plus = ''] = tokens[exponentAt]?.text ?? ''
+  const sign = power < 0 ? '-' : plus.replace('-', '')
+  const firstPlace = powerTokens.findIndex(({ kind }) => kind === 'digit')
+  const beforePlaces = powerTokens.slice(0, Math.max(firstPlace, 0)).map(({ text }) => text)
+  const shownPower = displayBefore(String(Math.abs(power)), powerTokens.slice(beforePlaces.length))
+  return mantissa + letter + beforePlaces.join('') + sign + shownPower
 }
