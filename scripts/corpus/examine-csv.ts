@@ -10,13 +10,14 @@ import { count, disagree, type Findings } from './findings.ts'
 import { type Python, typedBeside } from './references.ts'
 
 /** Reads a CSV file, holds it against others, and makes a change of each kind. */
-export function examineCsv(path: string, findings: Findings, python: Python | null): void {
+export async function examineCsv(path: string, findings: Findings, python: Python | null): Promise<void> {
   const bytes = readFileSync(path)
   const { rows } = decodeCsv(bytes)
   findings.cellsRead += rows.reduce((sum, row) => sum + row.filter((cell) => cell !== null).length, 0)
   const typed = typedBeside(path)
   if (typed) compareTyped(path, rows, typed.rows, findings)
-  comparePython(path, bytes, findings, python)
+  countNumbersAsText(bytes, rows, findings)
+  await comparePython(path, bytes, findings, python)
   edit(path, bytes, rows, findings)
 }
 
@@ -33,9 +34,48 @@ function compareTyped(
       const [ours, theirs] = [rows[row]?.[column] ?? null, wanted[row]?.[column] ?? null]
       findings.cellsCompared++
       if (ours !== theirs)
-        disagree(findings, 'CSV, typed', `${path} ${row + 1}:${column + 1} ${ours}, not ${theirs}`)
+        disagree(findings, 'CSV, typed', path, `${row + 1}:${column + 1} ${ours}, not ${theirs}`)
     }
   }
+}
+
+/** A column of numbers in which some cells are texts is what filters and sums stumble over. */
+function countNumbersAsText(bytes: Uint8Array, rows: readonly (readonly Cell[])[], findings: Findings): void {
+  const texts = decodeCsv(bytes, { values: 'formatted' }).rows
+  const hasNumbers = new Set<number>()
+  const causes = new Map<number, string[]>()
+  rows.slice(1).forEach((row, at) => {
+    row.forEach((cell, column) => {
+      if (typeof cell === 'number') hasNumbers.add(column)
+      if (typeof cell !== 'string') return
+      const cause = whyNoNumber(String(texts[at + 1]?.[column] ?? ''))
+      if (cause !== null) causes.set(column, [...(causes.get(column) ?? []), cause])
+    })
+  })
+  for (const [column, found] of causes) {
+    if (!hasNumbers.has(column)) continue
+    findings.mixedColumns++
+    for (const cause of found) count(findings.numbersAsText, cause)
+  }
+}
+
+/** null where the text spells no number at all. */
+function whyNoNumber(text: string): string | null {
+  const spelled = text.trim()
+  if (!/^[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?$/.test(spelled)) return null
+  if (/^[-+]?0\d/.test(spelled)) return 'leading zeros'
+  if (
+    spelled
+      .replace(/[eE].*/, '')
+      .replace(/\D/g, '')
+      .replace(/^0+|0+$/g, '').length > 15
+  )
+    return 'over 15 digits'
+  if (spelled.startsWith('+')) return 'a plus'
+  if (/\d\.(?!\d)/.test(spelled)) return 'a point at the end'
+  if (/[eE]/.test(spelled)) return 'exponent'
+  if (/^-?\./.test(spelled)) return 'leading point'
+  return spelled === text ? 'in quotes' : 'spaces around'
 }
 
 const pythonNames: Record<string, string> = {
@@ -47,10 +87,15 @@ const pythonNames: Record<string, string> = {
 }
 
 /** Given the delimiter and the encoding that we chose. */
-function comparePython(path: string, bytes: Uint8Array, findings: Findings, python: Python | null): void {
+async function comparePython(
+  path: string,
+  bytes: Uint8Array,
+  findings: Findings,
+  python: Python | null,
+): Promise<void> {
   if (!python) return
   const { text, encoding } = readCsvText(bytes)
-  const theirs = python.csv(path, detectDelimiter(text), pythonNames[encoding] ?? encoding)
+  const theirs = await python.csv(path, detectDelimiter(text), pythonNames[encoding] ?? encoding)
   if (!theirs) return
   findings.references.add('Python csv')
   const ours = decodeCsv(bytes, { values: 'formatted' }).rows
@@ -59,8 +104,7 @@ function comparePython(path: string, bytes: Uint8Array, findings: Findings, pyth
     for (let column = 0; column < Math.max(row.length, other.length); column++) {
       findings.cellsCompared++
       const [own, their] = [row[column] ?? '', other[column] ?? '']
-      if (own !== their)
-        disagree(findings, 'CSV, text', `${path} ${at + 1}:${column + 1} ${own}, not ${their}`)
+      if (own !== their) disagree(findings, 'CSV, text', path, `${at + 1}:${column + 1} ${own}, not ${their}`)
     }
   })
 }

@@ -9,13 +9,17 @@ export interface Findings {
   cellsCompared: number
   /** By class. */
   disagreements: Map<string, number>
-  /** The first of each class, to look at. */
-  examples: Map<string, string>
+  /** The first of each class, to look at, from different files. */
+  examples: Map<string, { file: string; text: string }[]>
   editsTried: number
   editsMade: number
   editsRefused: Map<string, number>
   /** Made, and then something else was another, or the file could not be read: each with its file. */
   damaged: string[]
+  /** CSV columns that hold numbers and texts which spell numbers. */
+  mixedColumns: number
+  /** Such texts, by what keeps them from being numbers. */
+  numbersAsText: Map<string, number>
   /** Cells as displayed, by the kind of their format. */
   displayed: Map<string, { agree: number; compared: number }>
   slowest: { file: string; ms: number }
@@ -37,6 +41,8 @@ export function noFindings(): Findings {
     editsMade: 0,
     editsRefused: new Map(),
     damaged: [],
+    mixedColumns: 0,
+    numbersAsText: new Map(),
     displayed: new Map(),
     slowest: { file: '', ms: 0 },
     peakMegabytes: 0,
@@ -48,17 +54,32 @@ export function count(counts: Map<string, number>, key: string, by = 1): void {
   counts.set(key, (counts.get(key) ?? 0) + by)
 }
 
-export function disagree(findings: Findings, kind: string, example: string): void {
+export function disagree(findings: Findings, kind: string, file: string, what: string): void {
   count(findings.disagreements, kind)
-  if (!findings.examples.has(kind)) findings.examples.set(kind, example)
+  keepExample(findings, kind, file, what)
 }
 
-export function displayedAs(findings: Findings, kind: string, isSame: boolean): void {
+/** `difference` is empty where a cell is as it should be. */
+export function displayedAs(findings: Findings, kind: string, file: string, difference: string): void {
   const known = findings.displayed.get(kind) ?? { agree: 0, compared: 0 }
   findings.displayed.set(kind, {
-    agree: known.agree + (isSame ? 1 : 0),
+    agree: known.agree + (difference === '' ? 1 : 0),
     compared: known.compared + 1,
   })
+  if (difference !== '') keepExample(findings, `displayed, ${kind}`, file, difference)
+}
+
+const maxExamples = 6
+const maxExampleLength = 300
+
+function keepExample(findings: Findings, kind: string, file: string, what: string): void {
+  const kept = findings.examples.get(kind) ?? []
+  if (kept.length === maxExamples || kept.some((example) => example.file === file)) return
+  findings.examples.set(kind, [...kept, { file, text: `${file} ${what}`.slice(0, maxExampleLength) }])
+}
+
+export function examplesOf(findings: Findings, kind: string): string {
+  return (findings.examples.get(kind) ?? []).map(({ text }) => text.replaceAll(/[\r\n|]/g, ' ')).join('<br>')
 }
 
 const number = (value: number): string => value.toLocaleString('en')
@@ -78,28 +99,30 @@ export function findingsTable(findings: Findings): string {
     `| Edits made | ${number(findings.editsMade)} |`,
     `| Edits refused, with the reason | ${number(total(editsRefused))} |`,
     `| Edits that damaged something | ${findings.damaged.length} |`,
+    `| CSV columns with numbers and texts that spell numbers | ${number(findings.mixedColumns)} |`,
     `| Slowest file | ${slowest.file} (${number(Math.round(slowest.ms))} ms) |`,
     `| Peak memory | ${number(findings.peakMegabytes)} MB |`,
   ]
   const shown = [...displayed].sort(([one], [other]) => (one < other ? -1 : 1))
   if (shown.length > 0) {
-    lines.push('', '| values=formatted | Agree | |', '|---|---|---|')
+    lines.push('', '| values=formatted | Agree | | Others |', '|---|---|---|---|')
     for (const [kind, { agree, compared }] of shown) {
       lines.push(
-        `| ${kind} | ${number(agree)} / ${number(compared)} | ${((agree / compared) * 100).toFixed(1)} % |`,
+        `| ${kind} | ${number(agree)} / ${number(compared)} | ${((agree / compared) * 100).toFixed(1)} % | ${examplesOf(findings, `displayed, ${kind}`)} |`,
       )
     }
   }
   for (const [title, counts] of [
     ['Disagreements', disagreements],
+    ['Numbers in CSV files that stay text', findings.numbersAsText],
     ['Refused', refused],
     ['Edits refused', editsRefused],
   ] as const) {
     if (counts.size === 0) continue
     lines.push('', `| ${title} | |`, '|---|---|')
     for (const [what, times] of [...counts].sort(([, one], [, other]) => other - one)) {
-      const example = title === 'Disagreements' ? `; first: ${findings.examples.get(what)}` : ''
-      lines.push(`| ${what} | ${number(times)}${example} |`)
+      const examples = title === 'Disagreements' ? `<br>${examplesOf(findings, what)}` : ''
+      lines.push(`| ${what} | ${number(times)}${examples} |`)
     }
   }
   for (const what of [...findings.crashes, ...findings.damaged]) lines.push('', `Defect: ${what}`)

@@ -1,9 +1,16 @@
-"""What Python makes of a spreadsheet, as JSON: a second opinion for `npm run corpus`."""
+"""What Python makes of spreadsheets: a second opinion for `npm run corpus`. Takes a question and gives an answer on each line, as JSON."""
 
 import csv
 import datetime
 import json
 import sys
+import warnings
+
+try:
+    import openpyxl
+    from openpyxl.cell.cell import MergedCell
+except ImportError:
+    openpyxl = None
 
 
 def cell(value):
@@ -24,26 +31,54 @@ def cell(value):
     return str(value)
 
 
+def tab(sheet):
+    """The cells that are there only: a tab with one cell in its last row has a million others."""
+    rows, covered = [], []
+    for (row, column), found in sheet._cells.items():
+        if isinstance(found, MergedCell):
+            covered.append([row, column])
+        elif found.value is not None:
+            while len(rows) < row:
+                rows.append([])
+            of_row = rows[row - 1]
+            of_row.extend([None] * (column - len(of_row)))
+            of_row[column - 1] = cell(found.value)
+    return {"rows": rows, "covered": covered, "surroundings": surroundings(sheet)}
+
+
+def surroundings(sheet):
+    """What lies around the cells, in words that two states of one tab can be compared by."""
+    return sorted(
+        [f"merged {area}" for area in sheet.merged_cells.ranges]
+        + [f"validation {rule.sqref}" for rule in sheet.data_validations.dataValidation]
+        + [f"conditional format {area.sqref}" for area in sheet.conditional_formatting]
+        + [f"table {table.ref} {table.autoFilter and table.autoFilter.ref}" for table in sheet.tables.values()]
+        + [f"filter {sheet.auto_filter.ref}"]
+        + [f"chart {at}" for at, _ in enumerate(sheet._charts)]
+        + [f"image {at}" for at, _ in enumerate(sheet._images)]
+    )
+
+
+def answer(question):
+    if question["what"] == "openpyxl":
+        return openpyxl is not None
+    if question["what"] == "workbook":
+        book = openpyxl.load_workbook(question["path"], data_only=True)
+        return {sheet.title: tab(sheet) for sheet in book.worksheets}
+    with open(question["path"], newline="", encoding=question["encoding"]) as file:
+        return list(csv.reader(file, delimiter=question["delimiter"]))
+
+
 def main():
-    what = sys.argv[1]
-    if what == "openpyxl":
-        try:
-            import openpyxl  # noqa: F401
-
-            print("yes")
-        except ImportError:
-            print("no")
-        return
-    if what == "workbook":
-        import openpyxl
-
-        book = openpyxl.load_workbook(sys.argv[2], data_only=True)
-        tabs = {tab.title: [[cell(value) for value in row] for row in tab.iter_rows(values_only=True)] for tab in book.worksheets}
-        json.dump(tabs, sys.stdout)
-        return
+    warnings.simplefilter("ignore")
     csv.field_size_limit(sys.maxsize)
-    with open(sys.argv[2], newline="", encoding=sys.argv[4]) as file:
-        json.dump(list(csv.reader(file, delimiter=sys.argv[3])), sys.stdout)
+    for line in sys.stdin:
+        try:
+            found = answer(json.loads(line))
+        except Exception:  # Whatever it does not read is not compared.
+            found = None
+        sys.stdout.write(json.dumps(found) + "\n")
+        sys.stdout.flush()
 
 
 main()

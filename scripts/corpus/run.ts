@@ -12,9 +12,11 @@ if (folder === undefined || !existsSync(folder)) {
   process.exitCode = 2
 } else {
   let done = 0
-  const findings = await runCorpus(folder, findPython(), () => {
+  const python = await findPython()
+  const findings = await runCorpus(folder, python, () => {
     if (++done % 100 === 0) process.stderr.write(`${done} files\n`)
   })
+  python?.close()
   process.stdout.write(`${findingsTable(findings)}\n`)
   if (findings.crashes.length > 0 || findings.damaged.length > 0) process.exitCode = 1
 }
