@@ -17,7 +17,7 @@ import { judgeRows } from '../writing/keyed-client.ts'
 import { type AskSheet, createNamingClient, type NamingClient } from './naming-client.ts'
 
 const seed = 17
-const kills = times(4, 60)
+const kills = times(2, 60)
 const header = ['id', 'n']
 
 test('Google loses a fifth of its answers and is late with a tenth: writes by key are done once, on their own rows', {
@@ -41,7 +41,7 @@ test('Google loses a fifth of its answers and is late with a tenth: writes by ke
     createNamingClient(sheet.ask, `c${at}`, seededRandom(seed * 100 + at)),
   )
   await Promise.all(
-    clients.map((client) => actUntil(client, () => client.counts.operations >= times(20, 300))),
+    clients.map((client) => actUntil(client, () => client.counts.operations >= times(12, 300))),
   )
   await local.control('DELETE', 'faults')
   const { calls } = await local.control<{ calls: { fault: string | null }[] }>('GET', 'calls')

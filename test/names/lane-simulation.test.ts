@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { times } from '../soak.ts'
 import { maxAnswerMs, type Played, play } from '../writing/simulation/schedule.ts'
 
-const histories = times(100, 5_000)
+const histories = times(50, 5_000)
 
 for (const crashes of [0, 3])
   test(`writes by what rows hold among others, with lost and late answers, ${crashes} kills and a person who sorts: none lost, none doubled, no other row`, async (t) => {

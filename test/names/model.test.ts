@@ -100,7 +100,7 @@ const encoders = {
 
 for (const kind of ['csv', 'xlsx'] as const)
   test(`${kind}: any writes by what rows hold do what the rules say`, (t) =>
-    play(t, () => fileGround(t, kind), times(12, 400)))
+    play(t, () => fileGround(t, kind), times(6, 400)))
 
 test('Google: any writes by what rows hold do what the rules say', (t) =>
   play(
@@ -115,7 +115,7 @@ test('Google: any writes by what rows hold do what the rules say', (t) =>
         },
       }
     },
-    times(8, 150),
+    times(4, 150),
   ))
 
 async function fileGround(t: TestContext, kind: keyof typeof encoders): Promise<Ground> {
