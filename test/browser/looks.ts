@@ -130,7 +130,7 @@ export async function createLooks(t: TestContext): Promise<Looks> {
     async load(address, isThere) {
       await page.goto(address)
       await page.getByText(isThere).first().waitFor()
-      await page.waitForFunction("!document.querySelector('[role=status].animate-pulse')")
+      await page.locator('[role=status].animate-pulse').first().waitFor({ state: 'detached' })
       const shifted = await page.evaluate<number>(
         'new Promise((resolve) => requestAnimationFrame(() => setTimeout(() => resolve(window.shifted), 50)))',
       )
