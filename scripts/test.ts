@@ -11,7 +11,7 @@ import { inOrder, isMeasuring, isQuick } from './test-tiers.ts'
 
 const perTestLimitMs = 60_000
 // A test file that leaves something open never ends; when the runner is stopped, it names the file.
-const runLimitMs = 900_000
+const runLimitMs = 1_500_000
 const root = join(import.meta.dirname, '..')
 
 const given = process.argv.slice(2)
