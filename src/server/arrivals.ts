@@ -23,7 +23,7 @@ const pieceBytes = 8 * 1_024
 
 /** So long after the last haste a network's new connections are taken in turns from their first byte. */
 const hasteMs = 60_000
-/** Networks that were hasty, or have connections: a few megabytes. */
+/** So many networks are remembered as hasty: a few megabytes. Those with open connections are bounded by the connections. */
 const mostHastyNetworks = 20_000
 
 /** `isOver`: whether nothing that still comes on a connection is to be read. */
