@@ -13,7 +13,7 @@ export const skip = findChromium() ? false : 'Chromium is not on this machine'
 const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
 const folder = 'test-artifacts'
-/** Taking them is a third of what these tests cost, and most of the time nobody looks. */
+/** Taking them is an eighth of what these tests cost, and most of the time nobody looks. */
 const arePicturesWanted = process.env.PICTURES !== undefined || process.env.SOAK !== undefined
 
 /** Tells what moved without anybody's doing since the page was loaded, and lives in the test's own time. */
