@@ -33,6 +33,7 @@ export function firstScreen({
     '',
     `  Dashboard      ${baseUrl}/`,
     ...signIn,
+    `  Docs           ${baseUrl}/docs`,
     ...sample,
   ]
   if (apiKey) {

@@ -17,6 +17,8 @@ test('a first start on an empty folder: what the screen says to paste works, and
   const sheetUrl = `http://localhost:${port}/api/sheets/demo/products`
   assert.match(screen, new RegExp(`Sample sheet +${sheetUrl}\n`))
   assert.match(screen, /shown once, so save it now/)
+  const docsUrl = /Docs +(\S+)\n/.exec(screen)?.[1] ?? ''
+  assert.equal((await fetch(docsUrl)).status, 200)
   const key = keysIn(screen)[0] ?? ''
   assert.match(key, /^sk_live_[0-9A-Za-z]{32}$/)
   const home = await fetch(`http://localhost:${port}/`)
