@@ -1,10 +1,8 @@
-import { Agent, get } from 'node:http'
 import { startGoogleProcess } from '../test/google/google-process.ts'
 import { createPlainClient } from '../test/writing/plain-client.ts'
-import { hundredThousandRows } from './list-files.ts'
-import { startRowport } from './processes.ts'
 import { type FigureRow, Missed, median, withEnds } from './row.ts'
 import { startRowportOnGoogle } from './rowport-on-google.ts'
+import { timedGets } from './timed-get.ts'
 
 const reads = 400
 const mostOfARead = 1.2
@@ -15,21 +13,7 @@ export const namedRow: FigureRow = {
   name: `one of 100,000 rows by a value: at most ${mostOfARead} times as long as by its number`,
   measure: () =>
     withEnds(async (after) => {
-      const rowport = await startRowport(hundredThousandRows())
-      after(rowport.stop)
-      const agent = new Agent({ keepAlive: true, maxSockets: 1 })
-      after(async () => agent.destroy())
-      const headers = { Authorization: `Bearer ${rowport.apiKey}` }
-      const timed = async (below: string) => {
-        const begunMs = performance.now()
-        const status = await new Promise<number | undefined>((resolve, reject) => {
-          get(`${rowport.url}${rowport.sheetPath}${below}`, { headers, agent }, (response) => {
-            response.resume().on('end', () => resolve(response.statusCode))
-          }).on('error', reject)
-        })
-        if (status !== 200) throw new Error(`Rowport answered ${status}`)
-        return performance.now() - begunMs
-      }
+      const timed = await timedGets(after)
       await timed('?sort=id&limit=1')
       const byNumber: number[] = []
       const byValue: number[] = []

@@ -1,7 +1,5 @@
-import { Agent, get } from 'node:http'
-import { hundredThousandRows } from './list-files.ts'
-import { startRowport } from './processes.ts'
 import { type FigureRow, Missed, withEnds } from './row.ts'
+import { timedGets } from './timed-get.ts'
 
 const rounds = 60
 const mostP50Ms = 5
@@ -20,27 +18,13 @@ export const queriedList: FigureRow = {
   name: `queries over 100,000 × 10, through HTTP: ${bounded.join('; ')} at most ${mostP50Ms} ms`,
   measure: () =>
     withEnds(async (after) => {
-      const rowport = await startRowport(hundredThousandRows())
-      after(rowport.stop)
-      const agent = new Agent({ keepAlive: true, maxSockets: 1 })
-      after(async () => agent.destroy())
-      const headers = { Authorization: `Bearer ${rowport.apiKey}` }
-      const timed = async (query: string) => {
-        const begunMs = performance.now()
-        const status = await new Promise<number | undefined>((resolve, reject) => {
-          get(`${rowport.url}${rowport.sheetPath}?${query}`, { headers, agent }, (response) => {
-            response.resume().on('end', () => resolve(response.statusCode))
-          }).on('error', reject)
-        })
-        if (status !== 200) throw new Error(`Rowport answered ${status}`)
-        return performance.now() - begunMs
-      }
+      const timed = await timedGets(after)
       const lines: string[] = []
       let highestP50Ms = 0
       for (const [name, queryOf] of queries) {
-        for (let n = 0; n < 10; n++) await timed(queryOf(n))
+        for (let n = 0; n < 10; n++) await timed(`?${queryOf(n)}`)
         const figures: number[] = []
-        for (let n = 0; n < rounds; n++) figures.push(await timed(queryOf(n)))
+        for (let n = 0; n < rounds; n++) figures.push(await timed(`?${queryOf(n)}`))
         figures.sort((one, other) => one - other)
         const at = (share: number) => figures[Math.floor(rounds * share)] ?? Number.NaN
         if (bounded.includes(name)) highestP50Ms = Math.max(highestP50Ms, at(0.5))
