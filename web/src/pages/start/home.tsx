@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
 import type { SheetSummary, UsageDay } from '../../../../src/dashboard/contract.ts'
 import { basePath } from '../../base-path.ts'
 import { sheetsQuery, usageQuery } from '../../queries.ts'
@@ -49,12 +50,24 @@ export function Attention() {
   )
 }
 
-/** Today, the month, and what was asked for last. */
-export function Home() {
+/** What needs attention, today, the month, what was asked for last, and `children` below, all at once. */
+export function Home({ children }: { children: ReactNode }) {
   const usage = useQuery(usageQuery({ days: '7', sheet: '', key: '' }))
   const sheets = useQuery(sheetsQuery)
-  if (usage.error && !usage.data) return <ErrorState error={usage.error} onRetry={() => usage.refetch()} />
-  if (!usage.data || !sheets.data) return <Skeleton lines={10} />
+  if (usage.isPending || sheets.isPending) return <Skeleton lines={10} />
+  if (!usage.data || !sheets.data) {
+    const retry = () => {
+      void usage.refetch()
+      void sheets.refetch()
+    }
+    return (
+      <>
+        <Attention />
+        <ErrorState error={usage.error ?? sheets.error} onRetry={retry} />
+        {children}
+      </>
+    )
+  }
   const { month, days } = usage.data
   const today = days.at(-1)
   const share = month.limit === null ? null : month.used / month.limit
@@ -62,55 +75,59 @@ export function Home() {
     .filter(({ lastRequestAtMs }) => lastRequestAtMs !== null)
     .toSorted((one, other) => (other.lastRequestAtMs ?? 0) - (one.lastRequestAtMs ?? 0))
   return (
-    <div className="space-y-6">
-      <dl className="grid grid-cols-2 gap-4 lg:grid-cols-4">
-        <Fact name="Requests today" hint="UTC">
-          {shownNumber(today ? requestsOf(today) : 0)}
-        </Fact>
-        <Fact name="Errors today">{shownNumber(today ? errorsOf(today) : 0)}</Fact>
-        <Fact name="Requests, 7 days">
-          {shownNumber(days.reduce((sum, day) => sum + requestsOf(day), 0))}
-        </Fact>
-        <Fact name="Sheets">{shownNumber(sheets.data.length)}</Fact>
-      </dl>
-      {share !== null && (
-        <Card title="Monthly quota">
-          <p className="mb-2 text-sm tabular-nums">
-            {shownNumber(month.used)} of {shownNumber(month.limit ?? 0)} · resets {dateOf(month.resetsAtMs)}
-          </p>
-          <ProgressBar label="Monthly quota used" share={Math.min(1, share)} />
-          {share >= nearlyUsedUp && (
-            <p role="alert" className="mt-2 text-sm text-warn">
-              {share >= 1
-                ? 'Your quota is used up. Requests return 429.'
-                : 'You’ve used over 80% of your quota.'}
+    <>
+      <Attention />
+      <div className="space-y-6">
+        <dl className="grid grid-cols-2 gap-4 lg:grid-cols-4">
+          <Fact name="Requests today" hint="UTC">
+            {shownNumber(today ? requestsOf(today) : 0)}
+          </Fact>
+          <Fact name="Errors today">{shownNumber(today ? errorsOf(today) : 0)}</Fact>
+          <Fact name="Requests, 7 days">
+            {shownNumber(days.reduce((sum, day) => sum + requestsOf(day), 0))}
+          </Fact>
+          <Fact name="Sheets">{shownNumber(sheets.data.length)}</Fact>
+        </dl>
+        {share !== null && (
+          <Card title="Monthly quota">
+            <p className="mb-2 text-sm tabular-nums">
+              {shownNumber(month.used)} of {shownNumber(month.limit ?? 0)} · resets {dateOf(month.resetsAtMs)}
             </p>
-          )}
-        </Card>
-      )}
-      <section>
-        <h2 className="mb-3 text-base font-semibold tracking-tight">Recent activity</h2>
-        <DataTable
-          caption="Recently requested sheets"
-          rows={recent.slice(0, shownSheets)}
-          keyOf={({ id }) => id}
-          columns={[
-            { title: 'Sheet', cell: (sheet) => <RecentSheet of={sheet} /> },
-            { title: 'Last request', cell: ({ lastRequestAtMs }) => <Ago atMs={lastRequestAtMs} /> },
-            {
-              title: 'Requests this month',
-              isNumber: true,
-              cell: ({ requestsThisMonth }) => shownNumber(requestsThisMonth),
-            },
-          ]}
-        />
-      </section>
-      <div className="flex flex-wrap gap-2">
-        <ButtonLink to="/sheets">Your sheets</ButtonLink>
-        <ButtonLink to="/usage">View usage</ButtonLink>
-        <ButtonAnchor href={`${basePath}/docs`}>Docs and recipes</ButtonAnchor>
+            <ProgressBar label="Monthly quota used" share={Math.min(1, share)} />
+            {share >= nearlyUsedUp && (
+              <p role="alert" className="mt-2 text-sm text-warn">
+                {share >= 1
+                  ? 'Your quota is used up. Requests return 429.'
+                  : 'You’ve used over 80% of your quota.'}
+              </p>
+            )}
+          </Card>
+        )}
+        <section>
+          <h2 className="mb-3 text-base font-semibold tracking-tight">Recent activity</h2>
+          <DataTable
+            caption="Recently requested sheets"
+            rows={recent.slice(0, shownSheets)}
+            keyOf={({ id }) => id}
+            columns={[
+              { title: 'Sheet', cell: (sheet) => <RecentSheet of={sheet} /> },
+              { title: 'Last request', cell: ({ lastRequestAtMs }) => <Ago atMs={lastRequestAtMs} /> },
+              {
+                title: 'Requests this month',
+                isNumber: true,
+                cell: ({ requestsThisMonth }) => shownNumber(requestsThisMonth),
+              },
+            ]}
+          />
+        </section>
+        <div className="flex flex-wrap gap-2">
+          <ButtonLink to="/sheets">Your sheets</ButtonLink>
+          <ButtonLink to="/usage">View usage</ButtonLink>
+          <ButtonAnchor href={`${basePath}/docs`}>Docs and recipes</ButtonAnchor>
+        </div>
       </div>
-    </div>
+      {children}
+    </>
   )
 }
 

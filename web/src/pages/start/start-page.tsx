@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import type { ServerView, StartView } from '../../../../src/dashboard/contract.ts'
-import { startQuery } from '../../queries.ts'
+import { sheetsQuery, startQuery } from '../../queries.ts'
 import { useSession } from '../../session.ts'
 import { useTitle } from '../../shell/use-title.ts'
 import { useSources } from '../../sources.ts'
@@ -16,27 +16,34 @@ export function StartPage() {
   useTitle('Home')
   const { account, server } = useSession()
   const start = useQuery(startQuery)
-  const isSetUp = start.data !== undefined && currentStep(start.data) === -1
+  const sheets = useQuery(sheetsQuery)
+  const view = start.data
+  const isSetUp = view !== undefined && currentStep(view) === -1
+  // What stands on top comes with the rest: on a slow line the page would move down under the reader's hand.
+  const isWaiting = start.isPending || (view !== undefined && view.problems > 0 && sheets.isPending)
   return (
     <>
       <PageHeader title={`Welcome, ${account.slug}`}>
         {isSetUp ? 'Your sheets at a glance.' : 'Turn a spreadsheet into a JSON API in four steps.'}
       </PageHeader>
-      {start.error && !start.data && <ErrorState error={start.error} onRetry={() => start.refetch()} />}
-      {start.isPending && <Skeleton lines={8} />}
-      {start.data && start.data.problems > 0 && <Attention />}
-      {isSetUp && <Home />}
-      {start.data &&
-        (isSetUp ? (
+      {start.error && !view && <ErrorState error={start.error} onRetry={() => start.refetch()} />}
+      {isWaiting && <Skeleton lines={8} />}
+      {view && !isWaiting && isSetUp && (
+        <Home>
           <details className="mt-6">
             <summary className="rounded-md text-sm text-soft">Setup: all four steps done</summary>
             <div className="mt-3">
-              <Checklist view={start.data} server={server} />
+              <Checklist view={view} server={server} />
             </div>
           </details>
-        ) : (
-          <Checklist view={start.data} server={server} />
-        ))}
+        </Home>
+      )}
+      {view && !isWaiting && !isSetUp && (
+        <>
+          <Attention />
+          <Checklist view={view} server={server} />
+        </>
+      )}
     </>
   )
 }
