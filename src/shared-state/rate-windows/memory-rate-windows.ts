@@ -20,6 +20,8 @@ const setAnewMs = 500
  */
 export function createMemoryRateWindows(clock: Clock, mostWindows = Number.POSITIVE_INFINITY): RateWindows {
   const windows = new Map<string, OpenWindow>()
+  /** Kept, because one that begins anew passes all places that were left empty since the map last grew. */
+  let oldestFirst = windows.keys()
   let sweepAt = sweepAtWindows
 
   return {
@@ -56,10 +58,12 @@ export function createMemoryRateWindows(clock: Clock, mostWindows = Number.POSIT
   }
 
   function forgetOldest(): void {
-    for (const name of windows.keys()) {
-      windows.delete(name)
-      return
+    let oldest = oldestFirst.next()
+    if (oldest.done) {
+      oldestFirst = windows.keys()
+      oldest = oldestFirst.next()
     }
+    if (!oldest.done) windows.delete(oldest.value)
   }
 
   /** The next sweep waits until as many again have come, so that its cost stays a small part of theirs. */
