@@ -39,6 +39,8 @@ const systemTests = [
   'test/spec/clock-steps',
   'test/spec/wide-sheets',
   'src/sheets/rows/query/long-cells',
+  'src/sheets/reading/decoding',
+  'src/providers/file/xlsx/read/hostile',
   'scripts/set-up',
   'src/store/sql/postgres/',
   'src/shared-state/redis/',

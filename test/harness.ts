@@ -15,6 +15,7 @@ import type { Observation } from '../src/reporting/observe.ts'
 import type { TimeLimits } from '../src/server/server.ts'
 import { defaultShares } from '../src/shares/shares.ts'
 import type { KeyMode, KeyScope, SheetAccess } from '../src/store/sql/schema.ts'
+import { putMigratedStore } from './servers/migrated-store.ts'
 
 /** Every test's time begins here; nothing moves it but `clock.advanceMs`, unless the test wants it to pass. */
 export const startMs = Date.UTC(2026, 10, 15, 9, 30)
@@ -98,6 +99,7 @@ export async function startRowport(
   const seen: Observation[] = []
   const observe = (observation: Observation) => void seen.push(observation)
   const config = configOf(folder, settings)
+  if (!beside && config.store.kind === 'sqlite') await putMigratedStore(config.store.path)
   const workshop = await openWorkshop(config, clock, observe, createMore)
   const server = await startServer(config, workshop, clock, timeLimits)
   if (!beside) done(await workshop.accounts.create(account, plan))
