@@ -1,5 +1,6 @@
 import { rowBytes, type Snapshot } from '../snapshot.ts'
 import { cellReader, longTextBytes, type RowCellReader } from './row-cells.ts'
+import { createRowGlance } from './row-glance.ts'
 import { createTextNeedle, type TextNeedle } from './text-needle.ts'
 import { folded } from './text-order.ts'
 
@@ -57,24 +58,6 @@ export function createEndTest(
       yield
     }
     return tail === foldedText
-  }
-}
-
-/**
- * A look at the JSON text of a whole row, several times as fast as finding its cells: where a folded text is not in
- * there, it is in none of them. Keys are in there too, so where it is, the cells still have to be looked at.
- */
-function createRowGlance(snapshot: Snapshot, foldedText: string): (position: number) => boolean {
-  // Half a surrogate pair is part of an emoji, but not of its JSON.
-  if (!foldedText.isWellFormed()) return () => true
-  const { list, note } = cellReader(snapshot)
-  const { rowStarts } = snapshot
-  const escaped = createTextNeedle(JSON.stringify(foldedText).slice(1, -1))
-  return (position) => {
-    const start = rowStarts[position] ?? 0
-    const end = rowStarts[position + 1] ?? 0
-    note(end - start)
-    return escaped.isIn(folded(list.toString('utf8', start, end)))
   }
 }
 
