@@ -242,6 +242,8 @@ export const errorTable = {
 
 export type ErrorCode = keyof typeof errorTable
 
+export type ErrorStatus = (typeof errorTable)[ErrorCode]['status']
+
 /** What the person at the other end needs to get further; each is optional and shown only when given. */
 export interface RefusalFacts {
   /** Values for the `{name}` parts of the message. */

@@ -1,5 +1,6 @@
 import type { Workshop } from '../assemble/workshop.ts'
 import { Problem } from '../management/problem.ts'
+import { connectableKinds } from '../providers/provider-table.ts'
 import type { Command, Options } from './command.ts'
 
 /** What owners find in their audit log of what the operator did; commands that only look are not here. */
@@ -15,7 +16,7 @@ const actions: Record<string, string> = {
   'key revoke': 'key.revoked',
   'key regenerate': 'key.regenerated',
   'key scope': 'key.changed',
-  'google disconnect': 'connection.ended',
+  ...Object.fromEntries(connectableKinds.map(({ id }) => [`${id} disconnect`, 'connection.ended'])),
 }
 
 /** Options that say where something lies on this machine are nobody's business but the operator's. */

@@ -2,6 +2,7 @@ import {
   type ErrorCode,
   type ErrorEntry,
   type ErrorForm,
+  type ErrorStatus,
   errorBody,
   errorTable,
   Refusal,
@@ -39,9 +40,14 @@ export function createErrorResponses(): ErrorResponses {
     components: () => Object.fromEntries([...named].map(([name, { response }]) => [name, response])),
   }
 
-  function reference(status: number, codes: readonly ErrorCode[], operation: Operation, form: ErrorForm) {
+  function reference(
+    status: ErrorStatus,
+    codes: readonly ErrorCode[],
+    operation: Operation,
+    form: ErrorForm,
+  ) {
     const suffix = form === 'flat' ? '' : 'ById'
-    const plain = statusNames[status] ?? `Status${status}`
+    const plain = statusNames[status]
     const content = codes.join(' ')
     for (const name of [plain, `${plain}${placeNames[operation] ?? ''}`]) {
       const known = named.get(name + suffix)
@@ -52,11 +58,12 @@ export function createErrorResponses(): ErrorResponses {
   }
 }
 
-const statusNames: Record<number, string> = {
+const statusNames: Record<ErrorStatus, string> = {
   400: 'BadRequest',
   401: 'Unauthorized',
   403: 'Forbidden',
   404: 'NotFound',
+  405: 'MethodNotAllowed',
   408: 'RequestTimeout',
   409: 'Conflict',
   412: 'PreconditionFailed',

@@ -1,4 +1,9 @@
-import { type FilterOperator, filterOperators, operatorTable } from '../../sheets/rows/query/operators.ts'
+import {
+  argumentKinds,
+  type FilterOperator,
+  filterOperators,
+  operatorTable,
+} from '../../sheets/rows/query/operators.ts'
 import type { OrderedJson } from '../../sheets/rows/schema/ordered-json.ts'
 import { parametersOf, type Readable } from '../request/read-wish.ts'
 
@@ -169,8 +174,9 @@ export function rowInPath(example: number): Json {
 
 const operatorHelp =
   `Operators: ${filterOperators.join(', ')}. ` +
-  `${thoseThatTake('list', '`a,b`, or one value in each repetition')}; ` +
-  `${thoseThatTake('boolean', '`true` or `false`')}.`
+  `${Object.entries(argumentKinds)
+    .flatMap(([kind, { description }]) => (description === null ? [] : [thoseThatTake(kind, description)]))
+    .join('; ')}.`
 
 /** Beyond so many, the filters of further columns are left to the description of one. */
 const maxFilters = 200
@@ -234,7 +240,7 @@ function filterHelp(): string {
 }
 
 /** `in` and `nin` take …: a sentence without its end. */
-function thoseThatTake(what: 'list' | 'boolean', inWords: string): string {
+function thoseThatTake(what: string, inWords: string): string {
   const names = filterOperators.filter((operator) => operatorTable[operator].takes === what)
   const listed = names.map((name) => `\`${name}\``).join(' and ')
   return `${listed} ${names.length === 1 ? 'takes' : 'take'} ${inWords}`

@@ -1,6 +1,6 @@
 import { Refusal } from '../../errors.ts'
 import { nearestName } from '../../sheets/rows/nearest-name.ts'
-import { filterOperators, operatorTable } from '../../sheets/rows/query/operators.ts'
+import { argumentOf, filterOperators } from '../../sheets/rows/query/operators.ts'
 import type { Filter, Query, SortKey } from '../../sheets/rows/query/query.ts'
 import type { Column } from '../../sheets/rows/table.ts'
 import { type Find, finderOf, listed, meant, namesIn, unknownColumn } from './column-finder.ts'
@@ -56,7 +56,7 @@ function withListsJoined(
     const listName = find(name) === null ? listNameIn(name) : null
     const operator = listName === null ? null : operatorIn(listName)
     if (listName === 'sort' || listName === 'fields') joined[listName].push(value)
-    else if (listName !== null && operator !== null && operatorTable[operator].takes === 'list')
+    else if (listName !== null && operator !== null && argumentOf(operator).isList)
       joined.filters.push([listName, value])
     else joined.filters.push([name, value])
   }
@@ -85,7 +85,7 @@ export function resolveFilters(
       if (isIgnored(name)) continue
       return unknownParameter(name, columns, find)
     }
-    if (operatorTable[operator].takes === 'list') {
+    if (argumentOf(operator).isList) {
       const known = lists.get(`${operator} ${column}`)
       if (known) known.given.push(value)
       else {

@@ -100,7 +100,7 @@ export function parseReadWish(parameters: Parameters, readable: Readable): ReadW
   return wishOf(single, lists, filters)
 }
 
-function isBooleanFilter(name: string): boolean {
+export function isBooleanFilter(name: string): boolean {
   const operator = operatorIn(name)
   return operator !== null && operatorTable[operator].takes === 'boolean'
 }

@@ -1,7 +1,7 @@
 import { Refusal } from '../../errors.ts'
-import { isBracketed, isIgnored, operatorIn } from './parameter-name.ts'
+import { isBracketed, isIgnored } from './parameter-name.ts'
 import { type Parameters, wholeNumber } from './query.ts'
-import { invalid, shortened } from './read-wish.ts'
+import { invalid, isBooleanFilter, shortened } from './read-wish.ts'
 
 /** POST · PUT and PATCH · DELETE. */
 export type WriteKind = 'add' | 'update' | 'delete'
@@ -44,7 +44,7 @@ export function parseWriteParameters(
       single.set(name, value)
     } else if (isIgnored(name) && !isBracketed(name)) {
     } else if (!isMany) return invalid(notHere(name, known))
-    else if (operatorIn(name) === 'empty' && value !== 'true' && value !== 'false') {
+    else if (isBooleanFilter(name) && value !== 'true' && value !== 'false') {
       return invalid(`"${shortened(name)}" must be "true" or "false".`)
     } else filters.push(parameter)
   }

@@ -4,12 +4,35 @@
  * imports it, so it imports nothing.
  */
 interface OperatorEntry {
-  /** `list`: any number of values, of which one is enough. `boolean`: `true` or `false`. */
-  takes: 'value' | 'list' | 'boolean'
+  takes: keyof typeof argumentKinds
   /** What a cell is held against; operators of one kind stand together where people choose one. */
   compares: 'equality' | 'text' | 'order' | 'emptiness'
   /** Between a column and a value, for people; null where the dashboard does not offer it. */
   words: string | null
+}
+
+/** What follows from what an operator takes: whoever adds a kind says all of it here. */
+interface ArgumentKind {
+  /** Any number of values, of which one is enough. */
+  isList: boolean
+  /** Of the field in which people type it; null where there is nothing to type, and `true` is meant. */
+  label: string | null
+  /** Behind "takes", in descriptions; null for what goes without saying. */
+  description: string | null
+}
+
+export const argumentKinds = {
+  value: { isList: false, label: 'Value', description: null },
+  list: {
+    isList: true,
+    label: 'Values, comma-separated',
+    description: '`a,b`, or one value in each repetition',
+  },
+  boolean: { isList: false, label: null, description: '`true` or `false`' },
+} as const satisfies Record<string, ArgumentKind>
+
+export function argumentOf(operator: FilterOperator): ArgumentKind {
+  return argumentKinds[operatorTable[operator].takes]
 }
 
 export const operatorTable = {

@@ -6,7 +6,7 @@ import { buildSnapshot } from '../build-snapshot.ts'
 import type { Cell } from '../grid.ts'
 import type { IndexedSnapshot } from '../snapshot.ts'
 import { naiveQuery } from './naive-query.fixture.ts'
-import { type FilterOperator, filterOperators } from './operators.ts'
+import { argumentOf, type FilterOperator, filterOperators } from './operators.ts'
 import type { Filter, Query } from './query.ts'
 import { inSlices, runQuery, runQuerySteps } from './run-query.ts'
 
@@ -141,8 +141,8 @@ const filterOn = (columns: number): fc.Arbitrary<Filter> =>
     .chain((filter) =>
       fc
         .array(filter.operator === 'empty' ? fc.constantFrom('true', 'false') : value, {
-          minLength: filter.operator.endsWith('in') ? 0 : 1,
-          maxLength: filter.operator.endsWith('in') ? 4 : 1,
+          minLength: argumentOf(filter.operator).isList ? 0 : 1,
+          maxLength: argumentOf(filter.operator).isList ? 4 : 1,
         })
         .map((values) => ({ ...filter, values })),
     )

@@ -1,6 +1,7 @@
 import { type FormEvent, useState } from 'react'
 import type { ColumnView } from '../../../../src/dashboard/contract.ts'
 import {
+  argumentOf,
   type FilterOperator,
   offeredOperators,
   operatorTable,
@@ -27,14 +28,15 @@ export function RowFilters({
   const column = names.includes(chosen) ? chosen : (names[0] ?? '')
   const [operator, setOperator] = useState<FilterOperator>('eq')
   const [value, setValue] = useState('')
-  const { takes, compares } = operatorTable[operator]
+  const { compares } = operatorTable[operator]
+  const { label } = argumentOf(operator)
   const type = columns.find(({ name }) => name === column)?.type ?? ''
   const isHopeless =
     value !== '' && compares === 'order' && /^number(?: \| null)?$/.test(type) && Number.isNaN(Number(value))
   function add(event: FormEvent) {
     event.preventDefault()
-    if (value === '' && takes !== 'boolean') return
-    onChange([...filters, { column, operator, value: takes === 'boolean' ? 'true' : value }])
+    if (value === '' && label !== null) return
+    onChange([...filters, { column, operator, value: label === null ? 'true' : value }])
     setValue('')
   }
   return (
@@ -60,9 +62,9 @@ export function RowFilters({
           ))}
         </SelectField>
         <TextField
-          label={takes === 'list' ? 'Values, comma-separated' : 'Value'}
-          disabled={takes === 'boolean'}
-          value={takes === 'boolean' ? '' : value}
+          label={label ?? 'Value'}
+          disabled={label === null}
+          value={label === null ? '' : value}
           onChange={({ target }) => setValue(target.value)}
         />
         <Button type="submit" className="mb-4">
