@@ -17,10 +17,10 @@ const pointsInTime = seen.date | seen.dateTime
 const timesOfDay = seen.time | seen.duration
 const allTexts = seen.plainText | pointsInTime | timesOfDay
 
-/** The numbers themselves. */
+/** The numbers themselves; 0 for what is none. */
 export function numbersOf(snapshot: IndexedSnapshot, index: number): Generator<void, CodeNumbers> {
   const { textsFrom } = indexedColumn(snapshot, index)
-  return kept(snapshot, index, 'numbers', function* (table, column) {
+  return kept(snapshot, index, 'numbers', 0, function* (table, column) {
     const reader = cellReader(snapshot)
     for (let code = 0; code < textsFrom; code++) {
       table[code] = reader.cell(column.positionOfCode[code] ?? 0, index) as number
@@ -45,7 +45,7 @@ export function* numbersByRow(
   const table = new Float64Array(codes.length)
   for (let from = 0; from < codes.length; from += rowsPerStep) {
     const to = Math.min(from + rowsPerStep, codes.length)
-    for (let at = from; at < to; at++) table[at] = numbers[codes[at] ?? 0] ?? Number.NaN
+    for (let at = from; at < to; at++) table[at] = numbers[codes[at] ?? 0] ?? 0
     yield
   }
   tables.keep(snapshot.indexes, name, table)
@@ -54,7 +54,7 @@ export function* numbersByRow(
 
 /** Of dates, with a time or without: `20261115`. */
 export function daysOf(snapshot: IndexedSnapshot, index: number): Generator<void, CodeNumbers> {
-  return kept(snapshot, index, 'days', (table, column) =>
+  return kept(snapshot, index, 'days', Number.NaN, (table, column) =>
     eachTime(snapshot, index, column, (code, key) => {
       if (key.startsWith('d')) table[code] = Number(key.slice(1, 11).replaceAll('-', ''))
     }),
@@ -74,7 +74,7 @@ export function* orderOf(snapshot: IndexedSnapshot, index: number): Generator<vo
   const isOnly = (some: number) => (texts & ~some) === 0
   if (isOnly(pointsInTime) || isOnly(seen.time)) return own(column, textsFrom, booleansFrom)
   const kind = texts & pointsInTime ? 'd' : 'c'
-  return yield* kept(snapshot, index, 'order', (table) =>
+  return yield* kept(snapshot, index, 'order', Number.NaN, (table) =>
     eachTime(snapshot, index, column, (code, key) => {
       if (key.startsWith(kind)) table[code] = kind === 'd' ? code : secondsIn(key)
     }),
@@ -111,13 +111,14 @@ function* kept(
   snapshot: IndexedSnapshot,
   index: number,
   what: string,
+  others: number,
   fill: (table: CodeNumbers, column: IndexedColumn) => Generator<void, void>,
 ): Generator<void, CodeNumbers> {
   const name = `${what} ${index}`
   const known = tables.get(snapshot.indexes, name)
   if (known) return known
   const column = indexedColumn(snapshot, index)
-  const table = new Float64Array(column.emptyCode + 1).fill(Number.NaN)
+  const table = new Float64Array(column.emptyCode + 1).fill(others)
   yield* fill(table, column)
   tables.keep(snapshot.indexes, name, table)
   return table

@@ -1,4 +1,4 @@
-import type { IndexedColumn } from '../query/columns/column-index.ts'
+import type { Codes, IndexedColumn } from '../query/columns/column-index.ts'
 import { type Groups, rowsPerStep } from './group-rows.ts'
 import type { CodeNumbers } from './kept-tables.ts'
 
@@ -9,110 +9,132 @@ export interface Folded {
   ignored: number
 }
 
+/** Cells with a code below `codesTo`; without a column, rows. */
 export function* countCells(
   positions: Uint32Array,
   { ids, count }: Groups,
-  column: IndexedColumn | null,
+  column: Pick<IndexedColumn, 'codes'> | null,
+  codesTo = 0,
 ): Generator<void, Float64Array> {
-  const counts = new Float64Array(count)
+  const counts = new Int32Array(count)
   for (let from = 0; from < positions.length; from += rowsPerStep) {
     const to = Math.min(from + rowsPerStep, positions.length)
-    if (column) countFilled(counts, positions, ids, column, from, to)
+    if (column) countBelow(counts, positions, ids, column.codes, codesTo, from, to)
     else countRows(counts, ids, from, to)
     yield
   }
-  return counts
+  return Float64Array.from(counts)
+}
+
+/** Over all groups, cells with a code from `codesFrom` to `codesTo`. */
+function* countBetween(
+  positions: Uint32Array,
+  { codes }: IndexedColumn,
+  codesFrom: number,
+  codesTo: number,
+): Generator<void, number> {
+  let count = 0
+  for (let from = 0; from < positions.length; from += rowsPerStep) {
+    const to = Math.min(from + rowsPerStep, positions.length)
+    count += countStretchBetween(positions, codes, codesFrom, codesTo, from, to)
+    yield
+  }
+  return count
 }
 
 /* Loops of their own, without a pause in them: see `group-rows.ts`. What they look up is there, so nothing is checked. */
 
-function countRows(counts: Float64Array, ids: Uint32Array, from: number, to: number): void {
+function countRows(counts: Int32Array, ids: Int32Array, from: number, to: number): void {
   for (let at = from; at < to; at++) {
     const group = ids[at] as number
     counts[group] = (counts[group] as number) + 1
   }
 }
 
-function countFilled(
-  counts: Float64Array,
+function countBelow(
+  counts: Int32Array,
   positions: Uint32Array,
-  ids: Uint32Array,
-  { codes, emptyCode }: IndexedColumn,
+  ids: Int32Array,
+  codes: Codes,
+  codesTo: number,
   from: number,
   to: number,
 ): void {
   for (let at = from; at < to; at++) {
-    if (codes[positions[at] as number] === emptyCode) continue
     const group = ids[at] as number
-    counts[group] = (counts[group] as number) + 1
+    const isCounted = (codes[positions[at] as number] as number) < codesTo
+    counts[group] = (counts[group] as number) + Number(isCounted)
   }
 }
 
-/** What is lost to rounding at each step is kept beside the sum (Neumaier), so that the order of rows does not matter. */
+function countStretchBetween(
+  positions: Uint32Array,
+  codes: Codes,
+  codesFrom: number,
+  codesTo: number,
+  from: number,
+  to: number,
+): number {
+  let count = 0
+  for (let at = from; at < to; at++) {
+    const code = codes[positions[at] as number] as number
+    count += Number(code >= codesFrom) & Number(code < codesTo)
+  }
+  return count
+}
+
+/** What is lost to rounding at each step is kept beside the sum, so that the order of rows does not matter. */
 export function* addUp(
   positions: Uint32Array,
-  { ids, count }: Groups,
+  groups: Groups,
   column: ColumnOfNumbers,
   wanted: 'sum' | 'avg',
 ): Generator<void, Folded> {
-  const made = {
-    sums: new Float64Array(count),
-    rests: new Float64Array(count),
-    counts: new Uint32Array(count),
-    ignored: 0,
-  }
+  const { ids, count } = groups
+  const sums = new Float64Array(count)
+  const rests = new Float64Array(count)
   for (let from = 0; from < positions.length; from += rowsPerStep) {
-    addUpStretch(made, positions, ids, column, from, Math.min(from + rowsPerStep, positions.length))
+    addUpStretch(sums, rests, positions, ids, column, from, Math.min(from + rowsPerStep, positions.length))
     yield
   }
-  const { sums, rests, counts, ignored } = made
+  const { textsFrom, emptyCode } = column
+  const hasOthers = textsFrom < emptyCode
+  const ignored = hasOthers ? yield* countBetween(positions, column, textsFrom, emptyCode) : 0
+  const counts = wanted === 'avg' ? yield* countCells(positions, groups, column, textsFrom) : null
   for (let group = 0; group < count; group++) {
-    const sum = (sums[group] ?? 0) + (rests[group] ?? 0)
-    sums[group] = wanted === 'sum' ? rounded(sum) : rounded(sum / (counts[group] ?? 0))
+    const sum = rounded((sums[group] ?? 0) + (rests[group] ?? 0))
+    sums[group] = counts === null ? sum : rounded(sum / (counts[group] ?? 0))
   }
   return { figures: sums, ignored }
 }
 
-/** NaN for what is no number. */
-interface ColumnOfNumbers extends Pick<IndexedColumn, 'codes' | 'emptyCode'> {
+interface ColumnOfNumbers extends IndexedColumn {
+  /** 0 for what is no number: to ask for each row whether it is one takes longer than to add it. */
   numbers: CodeNumbers
   /** The same by position, where that is quicker. */
   byRow: Float64Array | null
 }
 
-interface SumsUnderWay {
-  sums: Float64Array
-  rests: Float64Array
-  counts: Uint32Array
-  ignored: number
-}
-
+/** What is lost is exact, whichever of the two is greater, and takes no comparison (Knuth, Møller). */
 function addUpStretch(
-  made: SumsUnderWay,
+  sums: Float64Array,
+  rests: Float64Array,
   positions: Uint32Array,
-  ids: Uint32Array,
-  { codes, emptyCode, numbers, byRow }: ColumnOfNumbers,
+  ids: Int32Array,
+  { codes, numbers, byRow }: ColumnOfNumbers,
   from: number,
   to: number,
 ): void {
-  const { sums, rests, counts } = made
-  let ignored = 0
   for (let at = from; at < to; at++) {
     const position = positions[at] as number
     const number = (byRow === null ? numbers[codes[position] as number] : byRow[position]) as number
-    if (Number.isNaN(number)) {
-      if (codes[position] !== emptyCode) ignored++
-      continue
-    }
     const group = ids[at] as number
     const sum = sums[group] as number
     const total = sum + number
-    const lost = Math.abs(sum) >= Math.abs(number) ? sum - total + number : number - total + sum
+    const added = total - sum
     sums[group] = total
-    rests[group] = (rests[group] as number) + lost
-    counts[group] = (counts[group] as number) + 1
+    rests[group] = (rests[group] as number) + (sum - (total - added) + (number - added))
   }
-  made.ignored += ignored
 }
 
 /** To as many digits as a spreadsheet shows: the sum of 0.1 and 0.2 is 0.3. Whole numbers stay as they are. */
@@ -159,7 +181,7 @@ interface ExtremesUnderWay {
 function extremesOfStretch(
   made: ExtremesUnderWay,
   positions: Uint32Array,
-  ids: Uint32Array,
+  ids: Int32Array,
   { codes, emptyCode }: IndexedColumn,
   order: CodeNumbers,
   from: number,

@@ -5,8 +5,8 @@ export const rowsPerStep = 65_536
 
 /** Rows by the group that they are in, groups numbered in the order in which they are met. */
 export interface Groups {
-  /** Of each of the rows, in their order. */
-  ids: Uint32Array
+  /** Of each of the rows, in their order. Signed, as all that is counted here: the processor adds such numbers as integers. */
+  ids: Int32Array
   count: number
   /** The position of its first row, by group. */
   firstPositions: Uint32Array
@@ -22,26 +22,31 @@ export interface Telling {
 
 /** Without anything to tell them apart by, all rows are one group, also when there are none. */
 export function* groupRows(positions: Uint32Array, tellings: readonly Telling[]): Generator<void, Groups> {
-  const ids = new Uint32Array(positions.length)
-  let count = 1
-  for (const telling of tellings) count = yield* tellApart(positions, ids, count, telling, ids)
-  const firstPositions = new Uint32Array(tellings.length > 0 ? count : 1)
-  for (let to = positions.length; to > 0; to -= rowsPerStep) {
-    noteFirst(firstPositions, positions, ids, Math.max(0, to - rowsPerStep), to)
-    yield
-  }
-  return { ids, count: firstPositions.length, firstPositions }
+  const ids = takeIds(positions.length)
+  if (tellings.length === 0) return { ids: ids.fill(0), count: 1, firstPositions: positions.slice(0, 1) }
+  let firsts: readonly number[] = [0]
+  for (const [at, telling] of tellings.entries())
+    firsts = yield* tellApart(positions, at === 0 ? null : ids, firsts.length, telling, ids)
+  const firstPositions = Uint32Array.from(firsts, (first) => positions[first] ?? 0)
+  return { ids, count: firsts.length, firstPositions }
 }
 
-/** Backwards, so that the first of each is what stays. */
-function noteFirst(
-  firstPositions: Uint32Array,
-  positions: Uint32Array,
-  ids: Uint32Array,
-  from: number,
-  to: number,
-): void {
-  for (let at = to - 1; at >= from; at--) firstPositions[ids[at] as number] = positions[at] as number
+/** More than this is not kept. */
+const mostSpareRows = 2 ** 20
+/** Of the last groups that were given back: memory that is new for each query makes the collector run every few of them. */
+let spareIds: Int32Array | null = null
+
+function takeIds(rows: number): Int32Array {
+  const spare = spareIds
+  if (spare === null || spare.length < rows) return new Int32Array(rows)
+  spareIds = null
+  return spare.subarray(0, rows)
+}
+
+/** When nothing is looked up in their `ids` any more. */
+export function giveBack({ ids }: Groups): void {
+  const whole = new Int32Array(ids.buffer)
+  if (whole.length <= mostSpareRows && whole.length > (spareIds?.length ?? 0)) spareIds = whole
 }
 
 /** How many different cells each group has, of those below `size - 1`: the last code is that of empty ones. */
@@ -50,48 +55,47 @@ export function* countDistinct(
   { ids, count }: Groups,
   telling: Telling,
 ): Generator<void, Float64Array> {
-  const pairs = new Uint32Array(positions.length)
-  const pairCount = yield* tellApart(positions, ids, count, telling, pairs)
-  const isCounted = new Uint8Array(pairCount)
+  const pairs = new Int32Array(positions.length)
+  const firsts = yield* tellApart(positions, ids, count, telling, pairs)
   const counts = new Float64Array(count)
-  for (let at = 0; at < positions.length; at++) {
-    const pair = pairs[at] ?? 0
-    const isEmpty = telling.codes[positions[at] ?? 0] === telling.size - 1
-    if (isCounted[pair] === 0 && !isEmpty) {
-      isCounted[pair] = 1
-      counts[ids[at] ?? 0] = (counts[ids[at] ?? 0] ?? 0) + 1
-    }
+  for (const [at, first] of firsts.entries()) {
+    const group = ids[first] ?? 0
+    const isEmpty = telling.codes[positions[first] ?? 0] === telling.size - 1
+    if (!isEmpty) counts[group] = (counts[group] ?? 0) + 1
     if (at % rowsPerStep === 0) yield
   }
   return counts
 }
 
-/** Divides groups further; returns how many there are then. `into` may be `ids` itself. */
+/**
+ * Divides groups further, and returns where in the list the first row of each is, by its number. Without `ids`, all rows are one
+ * group; `into` may be `ids` itself.
+ */
 function* tellApart(
   positions: Uint32Array,
-  ids: Uint32Array,
+  ids: Int32Array | null,
   count: number,
   telling: Telling,
-  into: Uint32Array,
-): Generator<void, number> {
+  into: Int32Array,
+): Generator<void, number[]> {
   const rows = positions.length
   const keys = count * telling.size
   const isDense = keys <= 4 * rows + rowsPerStep
-  const dense = { numbers: new Uint32Array(isDense ? keys : 0), count: 0 }
-  const sparse = isDense ? null : new SparseNumbering(rows)
+  const numbering = isDense ? new Int32Array(keys) : new SparseNumbering(rows)
+  const firsts: number[] = []
   for (let from = 0; from < rows; from += rowsPerStep) {
     const stretch = { positions, ids, into, from, to: Math.min(from + rowsPerStep, rows) }
-    if (sparse) numberSparsely(stretch, telling, sparse)
-    else numberDensely(stretch, telling, dense)
+    if (numbering instanceof SparseNumbering) numberSparsely(stretch, telling, numbering, firsts)
+    else numberDensely(stretch, telling, numbering, firsts)
     yield
   }
-  return sparse?.count ?? dense.count
+  return firsts
 }
 
 interface RowStretch {
   positions: Uint32Array
-  ids: Uint32Array
-  into: Uint32Array
+  ids: Int32Array | null
+  into: Int32Array
   from: number
   to: number
 }
@@ -105,45 +109,48 @@ interface RowStretch {
 function numberDensely(
   { positions, ids, into, from, to }: RowStretch,
   { codes, table, size }: Telling,
-  dense: { numbers: Uint32Array; count: number },
+  numbers: Int32Array,
+  firsts: number[],
 ): void {
-  const { numbers } = dense
-  let { count } = dense
   for (let at = from; at < to; at++) {
     const code = codes[positions[at] as number] as number
-    const key = (ids[at] as number) * size + (table === null ? code : (table[code] as number))
+    const told = table === null ? code : (table[code] as number)
+    const key = ids === null ? told : (ids[at] as number) * size + told
     let number = numbers[key] as number
     if (number === 0) {
-      number = ++count
+      number = firsts.push(at)
       numbers[key] = number
     }
     into[at] = number - 1
   }
-  dense.count = count
 }
 
 function numberSparsely(
   { positions, ids, into, from, to }: RowStretch,
   { codes, table, size }: Telling,
-  sparse: SparseNumbering,
+  numbering: SparseNumbering,
+  firsts: number[],
 ): void {
   for (let at = from; at < to; at++) {
     const code = codes[positions[at] as number] as number
-    into[at] = sparse.of((ids[at] as number) * size + (table === null ? code : (table[code] as number)))
+    const told = table === null ? code : (table[code] as number)
+    const number = numbering.of((ids === null ? 0 : (ids[at] as number)) * size + told)
+    if (number === firsts.length) firsts.push(at)
+    into[at] = number
   }
 }
 
 /** Many possible keys, of which no more are met than there are rows: a table of twice their number, with open addressing. */
 class SparseNumbering {
-  count = 0
+  #count = 0
   readonly #keys: Float64Array
-  readonly #numbers: Uint32Array
+  readonly #numbers: Int32Array
   readonly #mask: number
 
   constructor(rows: number) {
     const places = 2 ** Math.ceil(Math.log2(Math.max(16, rows * 2)))
     this.#keys = new Float64Array(places)
-    this.#numbers = new Uint32Array(places)
+    this.#numbers = new Int32Array(places)
     this.#mask = places - 1
   }
 
@@ -157,7 +164,7 @@ class SparseNumbering {
       place = (place + 1) & this.#mask
     }
     this.#keys[place] = key
-    this.#numbers[place] = ++this.count
-    return this.count - 1
+    this.#numbers[place] = ++this.#count
+    return this.#count - 1
   }
 }

@@ -1,6 +1,6 @@
 import type { ColumnIndexes } from '../query/columns/column-index.ts'
 
-/** What every code of a column stands for, as a number; NaN for a code that stands for none. */
+/** What every code of a column stands for, as a number; NaN, or 0 where they are added up, for a code that stands for none. */
 export type CodeNumbers = Float64Array
 
 /**

@@ -139,6 +139,59 @@ test('more groups than fit into a dense table are the same groups', () => {
   assert.deepEqual(all.rows.slice(10_000, 10_050), made.rows)
 })
 
+/** More rows than a step, more different numbers than are looked up by code, and cells between them that are none. */
+const manyRows = Array.from({ length: 70_000 }, (_, n): Cell[] => [
+  `city ${n % 50}`,
+  n % 11 === 0 ? null : n % 13 === 0 ? 'n/a' : n % 17 === 0 ? true : ((n * 7_919) % 70_000) / 100,
+])
+const figuresByCity = (least: number): SumsQuery => ({
+  filters: [{ column: 1, operator: 'gte', values: [String(least)] }],
+  search: null,
+  sums: {
+    groupBy: [{ column: 0, part: null }],
+    aggregates: [
+      { fold: 'count', column: null },
+      { fold: 'sum', column: 1 },
+      { fold: 'avg', column: 1 },
+      { fold: 'count_distinct', column: 1 },
+    ],
+  },
+  sort: [],
+  limit: null,
+  offset: 0,
+})
+
+test('cells that are no numbers are left out of many numbers, and counted', () => {
+  const snapshot = buildSnapshot({ rows: [['city', 'price'], ...manyRows] })
+  const all = { ...figuresByCity(0), filters: [] }
+  const { rows, ignored } = run(runSumsSteps(snapshot, all))
+  const wanted = Array.from({ length: 50 }, (_, city) => {
+    const cells = manyRows.filter((_, n) => n % 50 === city).map((row) => row[1] ?? null)
+    const cents = cells.filter((each) => typeof each === 'number').map((each) => Math.round(each * 100))
+    const sum = cents.reduce((total, each) => total + each, 0) / 100
+    const distinct = new Set(cells.filter((each) => each !== null)).size
+    return [`city ${city}`, cells.length, sum, Number((sum / cents.length).toPrecision(15)), distinct]
+  })
+  assert.deepEqual(rows, wanted)
+  const others = manyRows.filter(([, price]) => price === 'n/a' || price === true).length
+  assert.deepEqual(Object.fromEntries(ignored), { 1: others })
+})
+
+test('queries that are under way at the same time do not disturb each other', () => {
+  const snapshot = buildSnapshot({ rows: [['city', 'price'], ...manyRows] })
+  const queries = [figuresByCity(100), figuresByCity(650), figuresByCity(1), figuresByCity(9_999)]
+  const alone = queries.map((query) => run(runSumsSteps(snapshot, query)))
+  const underWay = queries.map((query) => runSumsSteps(snapshot, query))
+  const made: SumsResult[] = []
+  while (made.filter(Boolean).length < queries.length) {
+    for (const [at, steps] of underWay.entries()) {
+      const step = steps.next()
+      if (step.done && step.value) made[at] = step.value
+    }
+  }
+  assert.deepEqual(made, alone)
+})
+
 function run(steps: Generator<void, SumsResult>): SumsResult {
   for (;;) {
     const step = steps.next()

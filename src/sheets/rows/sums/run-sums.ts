@@ -8,7 +8,7 @@ import type { IndexedSnapshot, Snapshot } from '../snapshot.ts'
 import type { Column } from '../table.ts'
 import { daysOf, numbersByRow, numbersOf, orderOf } from './code-numbers.ts'
 import { addUp, countCells, findExtremes } from './fold-cells.ts'
-import { countDistinct, type Groups, groupRows, type Telling } from './group-rows.ts'
+import { countDistinct, type Groups, giveBack, groupRows, type Telling } from './group-rows.ts'
 import { sortGroups } from './sort-groups.ts'
 import type { Aggregate, DatePart, GroupKey, SumsQuery } from './sums.ts'
 import { sumsSnapshot } from './sums-snapshot.ts'
@@ -79,6 +79,7 @@ export function* runSumsSteps(snapshot: IndexedSnapshot, query: SumsQuery): Gene
   const columns = labels.map((label) => label(groups))
   for (const aggregate of sums.aggregates)
     columns.push(yield* folded(snapshot, positions, groups, aggregate, note))
+  giveBack(groups)
 
   const orders = sort.map(({ column, descending }) => ({
     ranks: columns[column]?.ranks ?? new Float64Array(count),
@@ -175,7 +176,7 @@ function* folded(
   const indexed = indexedColumn(snapshot, column)
   switch (fold) {
     case 'count':
-      return figures(yield* countCells(positions, groups, indexed))
+      return figures(yield* countCells(positions, groups, indexed, indexed.emptyCode))
     case 'count_distinct': {
       const telling = { codes: indexed.codes, table: null, size: indexed.emptyCode + 1 }
       return figures(yield* countDistinct(positions, groups, telling))
