@@ -39,8 +39,8 @@ export interface Reading {
   isShownOtherwise(sheet: SheetAtSeq, rowNumber: number, json: string | null): boolean
   /** Where values are in a column, on the same terms. Dates in it count as numbers. */
   findInColumn(sheet: SheetAtSeq, wanted: WantedInColumn): Promise<FoundInColumn | null>
-  /** What memory has, however old: it tells where to look. */
-  lastKnown(sheet: Pick<SheetAtSeq, 'id'>): IndexedSnapshot | null
+  /** What memory has, however old: it tells where to look. `isShown`: readers may be shown it. */
+  lastKnown(sheet: SheetAtSeq): { indexed: IndexedSnapshot; isShown: boolean } | null
   /** Whether readers would gain by a write that shows the whole tab, and that costs little. */
   isTabWanted(sheet: Pick<SheetRecord, 'id' | 'cacheSeconds'>): boolean
   /** What a write has shown is what readers see from then on. Where it is too much, they read for themselves. */
@@ -124,9 +124,10 @@ export function createReading({
       return json !== (position === null ? null : rowJson(known.snapshot, position))
     },
     findInColumn: ({ id }, wanted) => fetching.findInColumn(id, wanted),
-    lastKnown({ id }) {
-      const indexed = held.get(nameOf(id, 'typed'))?.indexed
-      return indexed && !(indexed instanceof Promise) ? indexed : null
+    lastKnown({ id, writeSeq }) {
+      const known = held.get(nameOf(id, 'typed'))
+      if (!known?.indexed || known.indexed instanceof Promise) return null
+      return { indexed: known.indexed, isShown: known.writeSeq === writeSeq }
     },
     isTabWanted({ id, cacheSeconds }) {
       const known = held.get(nameOf(id, 'typed'))

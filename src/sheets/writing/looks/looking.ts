@@ -87,11 +87,12 @@ function needsColumn(wish: Wish, { keyColumn }: SheetRecord): boolean {
 async function lookAtColumn(orders: readonly Looked[], parts: LookingParts): Promise<JudgedTab | null> {
   const { reading, record, inTurns } = parts
   const known = reading.lastKnown(record)
-  const column = known && columnAsked(orders, record, known.columns)
+  const column = known && columnAsked(orders, record, known.indexed.columns)
   if (!known || !column) return null
   const values = valuesAsked(orders, column.key)
   if (values.some(mayBeTime)) return null
-  const likely = await inTurns(rowsHolding(known, column.position, values))
+  const rowsKnown = await inTurns(rowsHolding(known.indexed, column.position, values))
+  const likely = new Set(rowsKnown.flat())
   if (likely.size > maxRows) return null
   const [inColumn, atLikely] = await Promise.all([
     reading.findInColumn(record, { columnIndex: column.index, values }),
@@ -110,6 +111,7 @@ async function lookAtColumn(orders: readonly Looked[], parts: LookingParts): Pro
   const finder = findingInColumn({
     position: now.position,
     found: new Map(values.map((value, at) => [value, inColumn.cells[at] ?? []])),
+    shown: known.isShown ? new Map(values.map((value, at) => [value, rowsKnown[at] ?? []])) : null,
     cell: (rowNumber) => (seen.has(rowNumber) ? (rows.row(rowNumber)[column.index] ?? null) : undefined),
   })
   return { ...tab, finder }
@@ -119,9 +121,9 @@ function* rowsHolding(
   snapshot: IndexedSnapshot,
   position: number,
   values: readonly string[],
-): Generator<void, ReadonlySet<number>> {
+): Generator<void, number[][]> {
   const found = yield* rowsEqualToEach(snapshot, position, values)
-  return new Set(found.flat().map((at) => snapshot.rowNumbers[at] ?? 0))
+  return found.map((positions) => positions.map((at) => snapshot.rowNumbers[at] ?? 0))
 }
 
 function wantedRows(orders: readonly Looked[], named: ReadonlySet<number>): WantedRows[] {

@@ -10,6 +10,11 @@ export interface RowFinder {
    * `eq` has it, ascending. null where that takes more than was read.
    */
   rowsOfEach(column: number, values: readonly string[]): Generator<void, number[][] | null>
+  /**
+   * Whether readers may be shown other rows with this value than were found. Whoever is refused because of them reads again, and
+   * must not be shown the copy that misled them: the whole tab renews it.
+   */
+  isShownOtherwise(value: string): boolean
 }
 
 export function findingInAll(snapshot: IndexedSnapshot): RowFinder {
@@ -18,6 +23,7 @@ export function findingInAll(snapshot: IndexedSnapshot): RowFinder {
       const found = yield* rowsEqualToEach(snapshot, column, values)
       return found.map((positions) => positions.map((position) => snapshot.rowNumbers[position] ?? 0))
     },
+    isShownOtherwise: () => false,
   }
 }
 
@@ -27,6 +33,8 @@ export interface ColumnLook {
   position: number
   /** By value; of values alone, so what is a date in the sheet is a number here. */
   found: ReadonlyMap<string, readonly FoundCell[]>
+  /** The rows that have it in the copy that readers may be shown, by value; null where there is no such copy. */
+  shown: ReadonlyMap<string, readonly number[]> | null
   /** The cell of that column as it was read with its row; undefined where that was not. */
   cell(rowNumber: number): Cell | undefined
 }
@@ -35,7 +43,7 @@ export interface ColumnLook {
  * A cell that was found must be the same where its row was read: else somebody was at work in between, or it is a date, and the whole
  * tab has to tell.
  */
-export function findingInColumn({ position, found, cell: cellOf }: ColumnLook): RowFinder {
+export function findingInColumn({ position, found, shown, cell: cellOf }: ColumnLook): RowFinder {
   return {
     *rowsOfEach(column, values) {
       if (column !== position || values.some(mayBeTime)) return null
@@ -47,6 +55,11 @@ export function findingInColumn({ position, found, cell: cellOf }: ColumnLook): 
         numbers.push(cells.map(({ rowNumber }) => rowNumber))
       }
       return numbers
+    },
+    isShownOtherwise(value) {
+      if (shown === null) return false
+      const numbers = found.get(value)?.map(({ rowNumber }) => rowNumber)
+      return numbers?.join() !== shown.get(value)?.join()
     },
   }
 }

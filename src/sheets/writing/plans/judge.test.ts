@@ -37,7 +37,7 @@ function tabs(rows: Rows, isShownOtherwise = false): JudgedTab[] {
     }),
   )
   const cell = (rowNumber: number) => row(rowNumber)[0] ?? null
-  return [whole(rows), some, { ...some, finder: findingInColumn({ position: 0, found, cell }) }]
+  return [whole(rows), some, { ...some, finder: findingInColumn({ position: 0, found, shown: null, cell }) }]
 }
 
 function whole(rows: Rows): JudgedTab {

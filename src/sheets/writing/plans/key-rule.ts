@@ -89,6 +89,7 @@ export function createKeyRule(
         if (other === undefined) continue
         // It would name a row by a number that it may not have by then.
         if (effects.hasDeletion()) return 'later'
+        if (finder.isShownOtherwise(values[at] ?? '')) return 'unread'
         return exists(`The key ${shown(written[at]?.value ?? null)} is in row ${other} already.`)
       }
       return null

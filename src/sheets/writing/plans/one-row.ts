@@ -64,7 +64,8 @@ function* rowMeant(
   if (!rows) return 'unread'
   const found = theOnlyRow(rows, columns[column]?.key ?? '')
   // It would name rows by numbers that they may not have by then.
-  if (found instanceof Refusal) return effects.hasDeletion() ? 'later' : found
+  if (found instanceof Refusal && effects.hasDeletion()) return 'later'
+  if (found instanceof Refusal) return finder?.isShownOtherwise(target.named.value) ? 'unread' : found
   return effects.byItsTurn(found) ?? 'later'
 }
 

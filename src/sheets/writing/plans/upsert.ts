@@ -54,6 +54,7 @@ export function* judgeUpsert(
   let bytes = 0
   for (const [at, numbers] of found.entries()) {
     const fate = fateOf(given[at] ?? [], wish.rows[at] ?? [], numbers)
+    if (fate instanceof Refusal && finder.isShownOtherwise(values[at] ?? '')) return 'unread'
     if (fate instanceof Refusal || typeof fate === 'string') return fate
     fates.push(fate)
     if (bytes > maxBytesTogether) return tooLong
