@@ -3,10 +3,10 @@ import { type TestContext, test } from 'node:test'
 import { seededRandom } from '../../emulator/seeded-random.ts'
 import { done } from '../harness.ts'
 import { patienceMs, times } from '../soak.ts'
-import { type GoogleSheet, startGoogleGround } from '../writing/google-ground.ts'
+import { startSharedSheet } from '../writing/editing-person.ts'
+import type { GoogleSheet } from '../writing/google-ground.ts'
 
 const seed = 11
-const rowsAtFirst = 40
 
 test('people insert, delete and sort between our reads: a write by key never hits a row of another key', {
   timeout: patienceMs,
@@ -29,30 +29,9 @@ test('people edit in the instant between our last look and the write: whoever wr
 })
 
 async function start(t: TestContext, match: string) {
-  const { local, newSheet, rowport } = await startGoogleGround(t, { speed: 5 })
-  const rows = Array.from({ length: rowsAtFirst }, (_, at) => [`row ${at}`, at])
-  const sheet = await newSheet('orders', [['id', 'n', 'by'], ...rows])
-  done(await rowport.workshop.sheets.change('acme', 'orders', { keyColumn: 'id' }))
-  const random = seededRandom(seed)
-  let edits = 0
-  return {
-    sheet,
-    /** Before one of the next calls of this kind, now and then. */
-    async personEdits() {
-      if (random() > 0.3) return
-      const values = [`person ${edits++}`, Math.floor(random() * rowsAtFirst)]
-      const row = 2 + Math.floor(random() * 10)
-      const choices = [
-        { op: 'insertRow', row, values },
-        { op: 'deleteRow', row },
-        { op: 'sort', column: 1 + Math.floor(random() * 2), descending: random() < 0.5 },
-      ]
-      const edit = choices[Math.floor(random() * choices.length)]
-      const beforeCall = match === ':batchUpdate' ? 1 : 1 + Math.floor(random() * 4)
-      const { spreadsheetId } = sheet
-      await local.control('POST', 'edit', { spreadsheetId, tab: 'Items', match, beforeCall, ...edit })
-    },
-  }
+  const shared = await startSharedSheet(t, seed, match)
+  done(await shared.rowport.workshop.sheets.change('acme', 'orders', { keyColumn: 'id' }))
+  return shared
 }
 
 /** Changes, upserts and deletions of rows that a client knows by their ids. */

@@ -2,11 +2,10 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { seededRandom } from '../../emulator/seeded-random.ts'
 import { times } from '../soak.ts'
-import { type GoogleSheet, startGoogleGround } from './google-ground.ts'
+import { startSharedSheet } from './editing-person.ts'
+import type { GoogleSheet } from './google-ground.ts'
 
 const seed = 5
-const rowsAtFirst = 40
-const editRate = 0.3
 
 test('people insert, delete and sort between our reads: a conditional write never hits another row', async (t) => {
   const { sheet, raced, personEdits } = await start(t, 'values:batchGetByDataFilter|:getByDataFilter')
@@ -27,30 +26,9 @@ test('people edit in the instant between our last look and the write: counted, a
 })
 
 async function start(t: TestContext, match: string) {
-  const { local, newSheet, rowport } = await startGoogleGround(t, { speed: 5 })
-  const rows = Array.from({ length: rowsAtFirst }, (_, at) => [`row ${at}`, at])
-  const sheet = await newSheet('orders', [['id', 'n', 'by'], ...rows])
-  const random = seededRandom(seed)
-  let edits = 0
-  return {
-    sheet,
-    raced: () => rowport.seen.filter(({ event }) => event === 'google_write_raced').length,
-    /** Before one of the next calls of this kind, now and then. */
-    async personEdits() {
-      if (random() > editRate) return
-      const values = [`person ${edits++}`, Math.floor(random() * rowsAtFirst)]
-      const row = 2 + Math.floor(random() * 10)
-      const choices = [
-        { op: 'insertRow', row, values },
-        { op: 'deleteRow', row },
-        { op: 'sort', column: 1 + Math.floor(random() * 2), descending: random() < 0.5 },
-      ]
-      const edit = choices[Math.floor(random() * choices.length)]
-      const beforeCall = match === ':batchUpdate' ? 1 : 1 + Math.floor(random() * 4)
-      const { spreadsheetId } = sheet
-      await local.control('POST', 'edit', { spreadsheetId, tab: 'Items', match, beforeCall, ...edit })
-    },
-  }
+  const { rowport, sheet, personEdits } = await startSharedSheet(t, seed, match)
+  const raced = () => rowport.seen.filter(({ event }) => event === 'google_write_raced').length
+  return { sheet, raced, personEdits }
 }
 
 /** PUT and DELETE with If-Match on rows that were looked up by their id. */
