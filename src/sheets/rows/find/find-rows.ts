@@ -24,11 +24,13 @@ export function* rowsEqualTo(
 }
 
 function* positionsOf(
-  { codes, positionOfCode }: IndexedColumn,
+  { codes, positionOfCode, emptyCode }: IndexedColumn,
   code: number,
   most: number,
 ): Generator<number> {
   const last = positionOfCode[code] ?? 0
+  // As many different cells as rows: no two have the same, as it should be where rows are named by them.
+  if (emptyCode === codes.length) return yield last
   let position = codes.indexOf(code)
   for (let count = 1; position !== -1; count++) {
     yield position

@@ -44,7 +44,10 @@ export class ColumnCells {
 
   *bounds(from: number, to: number, compare: (code: number) => number): Generator<void, Bounds> {
     const below = yield* this.firstWhere(from, to, (code) => compare(code) >= 0)
-    const above = yield* this.firstWhere(below, to, (code) => compare(code) > 0)
+    // Mostly none equals it, or one: cells that are equal share a code.
+    const isGreater = (code: number) => code >= to || compare(code) > 0
+    const near = isGreater(below) ? below : below + 1
+    const above = isGreater(near) ? near : yield* this.firstWhere(near, to, isGreater)
     return { from, below, above, to }
   }
 
