@@ -5,6 +5,7 @@ import { userJson } from './file-json.ts'
 import { accessOf, type DriveFile, type FileComment, type FileStore } from './file-store.ts'
 import { insufficientPermissions } from './files.ts'
 import { pageOf } from './pages.ts'
+import { repliesApi, replyJson, wantsDeleted } from './replies.ts'
 import { shapedAsAsked } from './shape-answer.ts'
 
 const usualPage = 20
@@ -14,7 +15,7 @@ export function commentsApi(
   store: FileStore,
   file: DriveFile,
   call: GoogleCall,
-  id: string | undefined,
+  [id, part, replyId, ...rest]: readonly string[],
 ): GoogleAnswer {
   const { method, user } = call
   if (method !== 'GET' && accessOf(file, user) === 'read') throw insufficientPermissions()
@@ -25,7 +26,9 @@ export function commentsApi(
   }
   const comment = file.comments.find((one) => one.id === id)
   const isShown = comment && (!comment.deleted || (method === 'GET' && wantsDeleted(call)))
-  if (!isShown) throw new DriveError(404, 'notFound', `Comment not found: ${id}.`, 'commentId')
+  if (!isShown || rest.length > 0 || (part !== undefined && part !== 'replies'))
+    throw new DriveError(404, 'notFound', `Comment not found: ${id}.`, 'commentId')
+  if (part === 'replies') return repliesApi(store, comment, call, replyId)
   if (method === 'GET') return shapedAsAsked(call, commentJson(comment, user))
   if (comment.author !== user) throw insufficientPermissions()
   if (method === 'DELETE') {
@@ -60,6 +63,8 @@ function createComment(store: FileStore, file: DriveFile, call: GoogleCall): Goo
     createdMs: now,
     modifiedMs: now,
     deleted: false,
+    resolved: false,
+    replies: [],
   }
   // Shaped first: a call that is refused for its fields has made nothing.
   const answer = shapedAsAsked(call, commentJson(comment, call.user))
@@ -73,12 +78,9 @@ function readContent(body: unknown): string {
   throw invalidParameter('comment.content', 'The content field is required.')
 }
 
-function wantsDeleted({ query }: GoogleCall): boolean {
-  return query.get('includeDeleted')?.toLowerCase() === 'true'
-}
-
 function commentJson(comment: FileComment, user: string): Record<string, unknown> {
-  const { id, author, content, anchor, createdMs, modifiedMs, deleted } = comment
+  const { id, author, content, anchor, createdMs, modifiedMs, deleted, resolved } = comment
+  const replies = comment.replies.filter((reply) => !reply.deleted)
   return {
     kind: 'drive#comment',
     id,
@@ -86,7 +88,7 @@ function commentJson(comment: FileComment, user: string): Record<string, unknown
     modifiedTime: new Date(modifiedMs).toISOString(),
     ...(!deleted && { author: userJson(author, user), content, htmlContent: content }),
     deleted,
-    ...(!deleted && { resolved: false, replies: [] }),
+    ...(!deleted && { resolved, replies: replies.map((reply) => replyJson(reply, user)) }),
     ...(anchor !== undefined && { anchor }),
   }
 }

@@ -8,7 +8,7 @@ import { copyFile, createFile, deleteFile, exportFile, getFile, updateFile } fro
 import { listFiles } from './list-files.ts'
 import { permissionsApi } from './permissions.ts'
 import { shapedAsAsked } from './shape-answer.ts'
-import { uploadInto } from './upload.ts'
+import { uploadInto, uploadNew } from './upload.ts'
 
 /** Drive v3 as far as clients of spreadsheets use it, and the upload of v2. */
 export function driveApi(store: FileStore, call: GoogleCall): GoogleAnswer {
@@ -20,7 +20,7 @@ export function driveApi(store: FileStore, call: GoogleCall): GoogleAnswer {
   }
 }
 
-const uploadPath = /^\/upload\/drive\/v([23])\/files\/([^/]+)$/
+const uploadPath = /^\/upload\/drive\/v([23])\/files(?:\/([^/]+))?$/
 const uploadMethods = { 2: 'PUT', 3: 'PATCH' }
 
 function route(store: FileStore, call: GoogleCall): GoogleAnswer {
@@ -46,15 +46,16 @@ function route(store: FileStore, call: GoogleCall): GoogleAnswer {
   }
   if (action === 'copy' && method === 'POST') return copyFile(store, file, call)
   if (action === 'export' && method === 'GET') return exportFile(file, call)
-  if (action === 'comments') return commentsApi(store, file, call, rest[0])
+  if (action === 'comments') return commentsApi(store, file, call, rest)
   if (action === 'permissions') return permissionsApi(store, file, call, rest[0])
   throw new DriveError(404, 'notFound', 'Not Found')
 }
 
 function upload(store: FileStore, call: GoogleCall): GoogleAnswer {
-  const [, number, id = ''] = uploadPath.exec(call.path) ?? []
+  const [, number, id] = uploadPath.exec(call.path) ?? []
   const version = number === '2' || number === '3' ? number : null
-  if (version === null || uploadMethods[version] !== call.method)
+  if (id === undefined && version === '3' && call.method === 'POST') return uploadNew(store, call)
+  if (id === undefined || version === null || uploadMethods[version] !== call.method)
     throw new DriveError(404, 'notFound', 'Not Found')
   return uploadInto(store, visibleFile(store, decodeURIComponent(id), call), call, version)
 }

@@ -19,6 +19,19 @@ export interface FileComment {
   createdMs: number
   modifiedMs: number
   deleted: boolean
+  resolved: boolean
+  /** The oldest first. */
+  replies: CommentReply[]
+}
+
+export interface CommentReply {
+  id: string
+  author: string
+  content?: string
+  action?: 'resolve' | 'reopen' | undefined
+  createdMs: number
+  modifiedMs: number
+  deleted: boolean
 }
 
 /** The last that happened to a file. */

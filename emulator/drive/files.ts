@@ -10,7 +10,11 @@ import { shaped } from './shape-answer.ts'
 export const USUAL_FIELDS = 'kind,id,name,mimeType'
 
 export function createFile(store: FileStore, call: GoogleCall): GoogleAnswer {
-  const given = isObject(call.body) ? call.body : {}
+  const file = addFile(store, call, isObject(call.body) ? call.body : {})
+  return shaped(call, fileJson(file, call), USUAL_FIELDS)
+}
+
+export function addFile(store: FileStore, call: GoogleCall, given: Record<string, unknown>): DriveFile {
   const mimeType = typeof given.mimeType === 'string' ? given.mimeType : 'application/octet-stream'
   const file = store.add({
     name: typeof given.name === 'string' ? given.name : 'Untitled',
@@ -20,7 +24,7 @@ export function createFile(store: FileStore, call: GoogleCall): GoogleAnswer {
     ...(Array.isArray(given.parents) && { parents: given.parents.map(String) }),
   })
   if (mimeType === SPREADSHEET_MIME) file.spreadsheet = newSpreadsheet(file.id, file.name, call.user)
-  return shaped(call, fileJson(file, call), USUAL_FIELDS)
+  return file
 }
 
 export function getFile(file: DriveFile, call: GoogleCall): GoogleAnswer {

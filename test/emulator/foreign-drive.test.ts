@@ -127,6 +127,98 @@ test('a CSV takes the place of a spreadsheet, by v2 as gspread sends it and by v
   assert.deepEqual(await values(), [['a'], [1]])
 })
 
+test('comments are answered, resolved and opened again by replies', async (t) => {
+  const google = await startClients(t)
+  const fileId = await createSpreadsheet(google, [['a']])
+  const { comments, replies } = google.driveApi
+  const made = await comments.create({ fileId, fields: 'id', requestBody: { content: 'Is this right?' } })
+  const at = { fileId, commentId: made.data.id ?? '' }
+  await assert.rejects(replies.create({ ...at, requestBody: { content: 'Yes.' } }), { status: 400 })
+  const fields = 'id,kind,content,action,author/emailAddress,deleted'
+  const { data: first } = await replies.create({ ...at, fields, requestBody: { content: 'Yes.' } })
+  assert.deepEqual(first, {
+    id: first.id,
+    kind: 'drive#reply',
+    content: 'Yes.',
+    author: { emailAddress: 'ada@example.com' },
+    deleted: false,
+  })
+  await assert.rejects(replies.create({ ...at, fields, requestBody: {} }), { status: 400 })
+  await assert.rejects(replies.create({ ...at, fields, requestBody: { action: 'close' } }), { status: 400 })
+  await replies.create({ ...at, fields, requestBody: { action: 'resolve' } })
+  const whole = async () => (await comments.get({ ...at, fields: 'resolved,replies(content,action)' })).data
+  assert.deepEqual(await whole(), { resolved: true, replies: [{ content: 'Yes.' }, { action: 'resolve' }] })
+  await replies.create({ ...at, fields, requestBody: { action: 'reopen', content: 'Not yet.' } })
+  assert.equal((await whole()).resolved, false)
+
+  const contents = async (more = {}) =>
+    (await replies.list({ ...at, fields: 'nextPageToken,replies(content,deleted)', ...more })).data
+  const page = await contents({ pageSize: 2 })
+  assert.equal(page.replies?.length, 2)
+  const last = await contents({ pageSize: 2, pageToken: page.nextPageToken ?? '' })
+  assert.deepEqual(last, { replies: [{ content: 'Not yet.', deleted: false }] })
+  const one = { ...at, replyId: first.id ?? '' }
+  const changed = { ...one, fields: 'content', requestBody: { content: 'It is.' } }
+  assert.deepEqual((await replies.update(changed)).data, { content: 'It is.' })
+  assert.deepEqual((await replies.get({ ...one, fields: 'content' })).data, { content: 'It is.' })
+  await google.driveApi.permissions.create({
+    fileId,
+    requestBody: { type: 'user', role: 'commenter', emailAddress: 'bob@example.com' },
+  })
+  const bob = await clientsOf(google, 'bob@example.com')
+  await assert.rejects(bob.driveApi.replies.update(changed), { status: 403 })
+  assert.equal((await replies.delete(one)).status, 204)
+  await assert.rejects(replies.get({ ...one, fields: 'id' }), { status: 404 })
+  assert.equal((await contents()).replies?.length, 2)
+  assert.deepEqual((await contents({ includeDeleted: true })).replies?.[0], { deleted: true })
+})
+
+test('an upload in two parts names the file and fills it, as Google’s client sends it', async (t) => {
+  const google = await startClients(t)
+  const there = { rootUrl: google.url }
+  const { files } = google.driveApi
+  const media = { mimeType: 'text/csv', body: 'name,price\r\n"Lamp, red",59.9\r\n\r\nÄpfel,2' }
+  const mimeType = 'application/vnd.google-apps.spreadsheet'
+  const { data: made } = await files.create(
+    { requestBody: { name: 'Prices', mimeType }, media, fields: 'id,name,mimeType' },
+    there,
+  )
+  const fileId = made.id ?? ''
+  assert.deepEqual(made, { id: fileId, name: 'Prices', mimeType })
+  const values = async () => {
+    const read = { spreadsheetId: fileId, range: 'A1:D9', valueRenderOption: 'UNFORMATTED_VALUE' }
+    return (await google.sheetsApi.spreadsheets.values.get(read)).data.values
+  }
+  assert.deepEqual(await values(), [['name', 'price'], ['Lamp, red', 59.9], [], ['Äpfel', 2]])
+
+  const other = { mimeType: 'text/csv', body: 'a\n1' }
+  const { data: changed } = await files.update({ fileId, requestBody: { name: 'New' }, media: other }, there)
+  assert.deepEqual([changed.id, changed.name], [fileId, 'New'])
+  assert.deepEqual(await values(), [['a'], [1]])
+  const { data: book } = await google.sheetsApi.spreadsheets.get({ spreadsheetId: fileId })
+  assert.equal(book.properties?.title, 'New')
+
+  const plain = { requestBody: { name: 'notes.txt' }, media: { mimeType: 'text/plain', body: 'x' } }
+  const { data: notes } = await files.create(plain, there)
+  assert.deepEqual([notes.name, notes.mimeType], ['notes.txt', 'text/plain'])
+  const alone = await files.create({ media: { mimeType: 'text/plain', body: 'x' } }, there)
+  assert.deepEqual([alone.data.name, alone.data.mimeType], ['Untitled', 'text/plain'])
+
+  const { access_token: token } = await google.tokens('ada@example.com')
+  const send = (body: string) =>
+    fetch(`${google.url}/upload/drive/v3/files?uploadType=multipart`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'multipart/related; boundary="x y"' },
+      body,
+    })
+  const part = (type: string, text: string) => `--x y\r\nContent-Type: ${type}\r\n\r\n${text}\r\n`
+  const json = part('application/json; charset=UTF-8', '{"name":"By hand"}')
+  assert.equal((await send(`${json}${part('text/plain', 'x')}--x y--`)).status, 200)
+  for (const broken of ['', json, `${part('application/json', '{')}${part('text/plain', 'x')}--x y--`]) {
+    assert.equal((await send(broken)).status, 400, broken)
+  }
+})
+
 interface CommentPage {
   comments: object[]
   nextPageToken?: string
