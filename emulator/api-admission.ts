@@ -4,6 +4,7 @@ import type { CallFacts } from './faults/call-match.ts'
 import {
   type GoogleErrorBody,
   insufficientScopes,
+  keyAssertsNobody,
   quotaExceeded,
   type Service,
   serviceDisabled,
@@ -15,6 +16,10 @@ import type { AccessToken } from './oauth/grants.ts'
 
 const realm = 'Bearer realm="https://accounts.google.com/"'
 
+/** Who calls with an API key: sees what everybody sees. */
+const NOBODY = ''
+const keysProject = projectNumberOf('api-key')
+
 export type Admission =
   | { admitted: true; user: string; projectNumber: string; onlyPicked: boolean }
   | { admitted: false; body: GoogleErrorBody; headers: Record<string, string> }
@@ -24,10 +29,14 @@ export function admitApiCall(
   emulation: Emulation,
   service: Service,
   call: CallFacts,
-  bearer: string | undefined,
+  { bearer, apiKey }: { bearer: string | undefined; apiKey: string | undefined },
 ): Admission {
-  if (bearer === undefined) return refuse(unregisteredCaller(service))
   const method = rpcName(service, call.method, call.path)
+  if (bearer === undefined) {
+    if (apiKey === undefined || service !== 'sheets') return refuse(unregisteredCaller(service))
+    if (needs(service, call) === 'write') return refuse(keyAssertsNobody(service, method))
+    return withinRations(emulation, call, { user: NOBODY, projectNumber: keysProject, onlyPicked: false })
+  }
   const token = emulation.oauth.grants.findAccessToken(bearer)
   if (!token || token.revoked || emulation.oauth.grants.isExpired(token)) {
     return refuse(unauthenticated(service, method, isPlainlyExpired(emulation, token)), {
@@ -47,16 +56,21 @@ export function admitApiCall(
     })
   }
 
-  if (emulation.settings.quotas && call.kind !== 'other') {
-    const { kind } = call
-    const exhausted = emulation.quotas.take(
-      { kind, user: token.user, projectNumber },
-      emulation.settings.quotas,
-    )
+  const onlyPicked = accepted.every((scope) => scope === driveFileScope)
+  return withinRations(emulation, call, { user: token.user, projectNumber, onlyPicked })
+}
+
+function withinRations(
+  emulation: Emulation,
+  { kind }: CallFacts,
+  who: { user: string; projectNumber: string; onlyPicked: boolean },
+): Admission {
+  if (emulation.settings.quotas && kind !== 'other') {
+    const { user, projectNumber } = who
+    const exhausted = emulation.quotas.take({ kind, user, projectNumber }, emulation.settings.quotas)
     if (exhausted) return refuse(quotaExceeded(exhausted))
   }
-  const onlyPicked = accepted.every((scope) => scope === driveFileScope)
-  return { admitted: true, user: token.user, projectNumber, onlyPicked }
+  return { admitted: true, ...who }
 }
 
 function isPlainlyExpired(emulation: Emulation, token: AccessToken | undefined): boolean {

@@ -3,6 +3,14 @@ import type { Service } from './front-end-errors.ts'
 /** Files are uploaded beside it, by v2 too, as gspread does. */
 const drivePath = /^\/(?:upload\/drive\/v2|upload\/drive\/v3|drive\/v3)\//
 
+/** Where people open a spreadsheet is where they download it. */
+const exportPath = /^\/spreadsheets\/d\/([^/]+)\/export$/
+
+export function exportedIn(path: string): string | undefined {
+  const id = exportPath.exec(path)?.[1]
+  return id && decodeURIComponent(id)
+}
+
 /** Whether the body is a file, and not JSON. */
 export function isUpload(path: string): boolean {
   return path.startsWith('/upload/')
@@ -11,7 +19,7 @@ export function isUpload(path: string): boolean {
 /** Which API a path belongs to, or undefined for OAuth and everything else. */
 export function serviceOf(path: string): Service | undefined {
   if (path === '/v4/spreadsheets' || path.startsWith('/v4/spreadsheets/')) return 'sheets'
-  if (drivePath.test(path)) return 'drive'
+  if (drivePath.test(path) || exportPath.test(path)) return 'drive'
   return undefined
 }
 

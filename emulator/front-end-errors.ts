@@ -68,6 +68,15 @@ export function unregisteredCaller(service: Service): GoogleErrorBody {
   })
 }
 
+/** A key names a project and nobody in it. */
+export function keyAssertsNobody(service: Service, method: string): GoogleErrorBody {
+  const message =
+    'API keys are not supported by this API. Expected OAuth2 access token or other authentication credentials that assert a principal. See https://cloud.google.com/docs/authentication'
+  return googleError(401, 'UNAUTHENTICATED', message, [
+    errorInfo('CREDENTIALS_MISSING', { service: hostOf[service], method }),
+  ])
+}
+
 export function insufficientScopes(service: Service, method: string): GoogleErrorBody {
   const body = googleError(403, 'PERMISSION_DENIED', 'Request had insufficient authentication scopes.', [
     errorInfo('ACCESS_TOKEN_SCOPE_INSUFFICIENT', { service: hostOf[service], method }),

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { admitApiCall } from './api-admission.ts'
 import { apiMethodName, isUpload, serviceOf } from './api-method.ts'
 import type { LoggedCall } from './call-log.ts'
+import { exportTypes } from './drive/export-csv.ts'
 import type { Emulation } from './emulation.ts'
 import type { CallFacts } from './faults/call-match.ts'
 import { type Fault, faultsInstead, faultsLate, strikes } from './faults/fault.ts'
@@ -111,12 +112,10 @@ function prepareApiCall(
     return { headers, projectNumber, refused, apply: () => refused }
   }
 
-  const admission = admitApiCall(
-    emulation,
-    service,
-    call,
-    bearerOf(query, request.headers.authorization ?? ''),
-  )
+  const admission = admitApiCall(emulation, service, call, {
+    bearer: bearerOf(query, request.headers.authorization ?? ''),
+    apiKey: query.get('key') || request.headers['x-goog-api-key']?.toString() || undefined,
+  })
   if (!admission.admitted) return refuse('', admission.body.error.code, admission.body, admission.headers)
   const { user, projectNumber, onlyPicked } = admission
   const mimeType = request.headers['content-type'] ?? ''
@@ -145,7 +144,8 @@ function prepareApiCall(
 }
 
 function textHeaders(headers: Record<string, string>, query: URLSearchParams): Record<string, string> {
-  return { ...headers, 'Content-Type': query.get('mimeType') ?? 'text/plain' }
+  const type = query.get('mimeType') ?? exportTypes[query.get('format') ?? '']
+  return { ...headers, 'Content-Type': type ?? 'text/plain' }
 }
 
 function applyNow(prepared: Prepared, logged: LoggedCall): Reply | JsonAnswer {

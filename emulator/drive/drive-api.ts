@@ -1,10 +1,11 @@
+import { exportedIn } from '../api-method.ts'
 import type { Caller, GoogleAnswer, GoogleCall } from '../google-api.ts'
 import { changesApi } from './changes.ts'
 import { commentsApi } from './comments.ts'
 import { DriveError, driveErrorAnswer, fileNotFound } from './drive-error.ts'
 import { userJson } from './file-json.ts'
 import { accessOf, type DriveFile, type FileStore, isWithinReach } from './file-store.ts'
-import { copyFile, createFile, deleteFile, exportFile, getFile, updateFile } from './files.ts'
+import { copyFile, createFile, deleteFile, downloadTab, exportFile, getFile, updateFile } from './files.ts'
 import { listFiles } from './list-files.ts'
 import { permissionsApi } from './permissions.ts'
 import { shapedAsAsked } from './shape-answer.ts'
@@ -25,6 +26,9 @@ const uploadMethods = { 2: 'PUT', 3: 'PATCH' }
 
 function route(store: FileStore, call: GoogleCall): GoogleAnswer {
   if (call.path.startsWith('/upload/')) return upload(store, call)
+  const exported = exportedIn(call.path)
+  if (exported !== undefined && call.method === 'GET')
+    return downloadTab(visibleFile(store, exported, call), call)
   const [collection, id, action, ...rest] = call.path
     .replace(/^\/drive\/v3\//, '')
     .split('/')

@@ -1,9 +1,16 @@
 import { CellDisplay } from '../sheets/cells/cell-display.ts'
-import type { Spreadsheet } from '../sheets/model.ts'
+import type { Sheet, Spreadsheet } from '../sheets/model.ts'
 
-/** files.export as CSV and TSV: the first sheet as displayed, rows of equal length. */
-export function exportText(spreadsheet: Spreadsheet, separator: ',' | '\t'): string {
-  const [sheet] = spreadsheet.sheets
+export const exportTypes: Record<string, string> = { csv: 'text/csv', tsv: 'text/tab-separated-values' }
+
+/** files.export as CSV and TSV: one sheet as displayed, rows of equal length. */
+export function exportText(
+  spreadsheet: Spreadsheet,
+  mimeType: string,
+  sheet: Sheet | undefined = spreadsheet.sheets[0],
+): string | undefined {
+  const separator = separators[mimeType]
+  if (!separator) return undefined
   if (!sheet) return ''
   const display = new CellDisplay(spreadsheet)
   const rows = sheet.rows.map((row) => Array.from(row, (cell) => display.formatted(sheet, cell) ?? ''))
@@ -16,6 +23,8 @@ export function exportText(spreadsheet: Spreadsheet, separator: ',' | '\t'): str
     )
     .join('\r\n')
 }
+
+const separators: Record<string, ',' | '\t'> = { 'text/csv': ',', 'text/tab-separated-values': '\t' }
 
 function quoted(text: string, separator: ',' | '\t'): string {
   if (separator === '\t') return text.replace(/[\t\n]/g, ' ')

@@ -2,7 +2,7 @@ import type { GoogleAnswer, GoogleCall } from '../google-api.ts'
 import { draftOf, isObject } from '../sheets/model.ts'
 import { newSpreadsheet } from '../sheets/spreadsheet/new-spreadsheet.ts'
 import { DriveError } from './drive-error.ts'
-import { exportText } from './export-csv.ts'
+import { exportText, exportTypes } from './export-csv.ts'
 import { fileJson } from './file-json.ts'
 import { accessOf, type DriveFile, type FileStore, openingBy, SPREADSHEET_MIME } from './file-store.ts'
 import { shaped } from './shape-answer.ts'
@@ -78,10 +78,19 @@ export function exportFile(file: DriveFile, call: GoogleCall): GoogleAnswer {
   if (!file.spreadsheet) {
     throw new DriveError(403, 'fileNotExportable', 'Export only supports Docs Editors files.')
   }
-  if (mimeType === 'text/csv') return { status: 200, body: exportText(file.spreadsheet, ',') }
-  if (mimeType === 'text/tab-separated-values')
-    return { status: 200, body: exportText(file.spreadsheet, '\t') }
+  const body = exportText(file.spreadsheet, mimeType)
+  if (body !== undefined) return { status: 200, body }
   throw new DriveError(400, 'badRequest', 'The requested conversion is not supported.', 'convertTo')
+}
+
+/** What docs.google.com answers to `/export?format=csv&gid=0`; its refusals are pages there, and not known. */
+export function downloadTab({ spreadsheet }: DriveFile, { query }: GoogleCall): GoogleAnswer {
+  const gid = query.get('gid')
+  const sheet = spreadsheet?.sheets.find((one) => gid === null || String(one.sheetId) === gid)
+  const body =
+    spreadsheet && sheet && exportText(spreadsheet, exportTypes[query.get('format') ?? ''] ?? '', sheet)
+  if (body !== undefined) return { status: 200, body }
+  throw new DriveError(400, 'badRequest', 'The requested conversion is not supported.', 'format')
 }
 
 export function refuseReader(file: DriveFile, user: string): void {
