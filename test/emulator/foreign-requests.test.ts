@@ -155,6 +155,25 @@ test('an append that leaves its first cells alone tells of the row from its begi
   assert.deepEqual(data.updates?.updatedData?.values, [['', '', 'TRUE']])
 })
 
+test('what is written to a cell that a merge covers is dropped, until the merge ends', async (t) => {
+  const { google, spreadsheetId, batch, values } = await start(t, [['8', 'gone', 'c']])
+  const write = async () => {
+    const { data } = await google.sheetsApi.spreadsheets.values.update({
+      spreadsheetId,
+      range: 'Items!A1:C1',
+      valueInputOption: 'USER_ENTERED',
+      includeValuesInResponse: true,
+      requestBody: { values: [['9', 'Z', 'd']] },
+    })
+    return data.updatedData?.values
+  }
+  await batch([{ mergeCells: { range: at(0, 0, 1, 2), mergeType: 'MERGE_ALL' } }])
+  assert.deepEqual(await write(), [['9', '', 'd']])
+  assert.deepEqual(await values('Items!A1:C1'), [['9', '', 'd']])
+  await batch([{ unmergeCells: { range: at(0, 0, 1, 2) } }])
+  assert.deepEqual(await write(), [['9', 'Z', 'd']])
+})
+
 function at(
   startRowIndex: number,
   startColumnIndex: number,

@@ -74,9 +74,11 @@ export function writeAt(
       const column = startColumn + columnOffset
       if (row >= sheet.rowCount || column >= sheet.columnCount) throw cellExceedsGrid(sheet, row, column)
       if (closed.length > 0 && isClosed(closed, oneCell(row, column))) throw protectedCell()
-      while (next.length < column) next.push(undefined)
-      const cell = cellWith(next[column], value, input, locale)
-      next[column] = Object.keys(cell).length > 0 ? cell : undefined
+      if (!isCovered(sheet, row, column)) {
+        while (next.length < column) next.push(undefined)
+        const cell = cellWith(next[column], value, input, locale)
+        next[column] = Object.keys(cell).length > 0 ? cell : undefined
+      }
       touched = true
       written.columns.add(column)
       written.cells += 1
@@ -87,6 +89,18 @@ export function writeAt(
     sheet.rows[row] = next
   })
   return written
+}
+
+/** Of merged cells only the first can hold a value; what is written to the others is dropped without a word. */
+function isCovered({ merges }: Sheet, row: number, column: number): boolean {
+  return merges.some(
+    ({ startRow, endRow, startColumn, endColumn }) =>
+      row >= startRow &&
+      row < endRow &&
+      column >= startColumn &&
+      column < endColumn &&
+      (row > startRow || column > startColumn),
+  )
 }
 
 function oneCell(row: number, column: number): Area {
