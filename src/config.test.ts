@@ -4,6 +4,11 @@ import { test } from 'node:test'
 import { type Config, parseConfig } from './config.ts'
 import { defaultShares } from './shares/shares.ts'
 
+test('the variable in which clients of the docs keep their key is no misspelt setting', () => {
+  assert.equal(parsed({ ROWPORT_KEY: 'sk_live_x' }).port, 8787)
+  assert.match(problemsOf({ ROWPORT_KEYS: 'sk_live_x' })[0] ?? '', /^ROWPORT_KEYS: there is no such setting/)
+})
+
 test('without settings everything has a value', () => {
   assert.deepEqual(parsed({}), {
     host: '127.0.0.1',

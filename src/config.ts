@@ -296,10 +296,13 @@ function reachableAt(host: string): string {
   return host.includes(':') ? `[${host}]` : host
 }
 
+/** Where the docs let clients keep their key: whoever exports it must still be able to start a server beside them. */
+const clientVariables = ['ROWPORT_KEY']
+
 /** A setting with our prefix that we do not know is a typing error, and silence would hide it. */
 function misspelt(given: Record<string, unknown>): string[] {
   const ours = Object.keys(settings.shape).filter((name) => name.startsWith('ROWPORT_'))
   return Object.keys(given)
-    .filter((name) => name.startsWith('ROWPORT_') && !ours.includes(name))
+    .filter((name) => name.startsWith('ROWPORT_') && ![...ours, ...clientVariables].includes(name))
     .map((name) => `${name}: there is no such setting; those that begin so are ${ours.join(', ')}`)
 }

@@ -76,9 +76,26 @@ test('what all strangers get is sent once, and short', async (t) => {
   }
 })
 
+test('no page of Markdown leads to what the server does not have', async (t) => {
+  const rowport = await startRowport(t)
+  const list = await (await rowport.get('/llms.txt')).text()
+  const pages = [...list.matchAll(/\]\((?:https?:\/\/[^/)]+)?(\/docs\/[^)]+\.md)\)/g)].map(
+    ([, path = '']) => path,
+  )
+  assert.ok(pages.length > 10, list)
+  for (const path of pages) {
+    const text = await (await rowport.get(path)).text()
+    for (const [, target = ''] of text.matchAll(/\]\(([^()\s]+)\)/g)) {
+      if (/^(?:https?:|#|\/)/.test(target)) continue
+      const { pathname } = new URL(target, `http://here${path}`)
+      assert.equal((await rowport.get(pathname)).status, 200, `${path} leads to ${target}`)
+    }
+  }
+})
+
 test('whoever is signed in reads their own addresses, of the sheet that they choose, and nobody else does', async (t) => {
   const rowport = await startRowport(t, { settings: { baseUrl: 'http://127.0.0.1:1' } })
-  await rowport.connectFile('lamps', 'lamps.csv', 'a\n1\n')
+  const { formB } = await rowport.connectFile('lamps', 'lamps.csv', 'a\n1\n')
   await rowport.connectFile('chairs', 'chairs.csv', 'a\n1\n')
   const cookie = await cookieOf(rowport)
   const signedIn = await rowport.get('/docs/recipes/nightly-sync?sheet=chairs', { Cookie: cookie })
@@ -88,8 +105,10 @@ test('whoever is signed in reads their own addresses, of the sheet that they cho
   assert.match(html, /<option>lamps<\/option>|<option selected>lamps/)
   assert.match(html, /href="\/docs\/recipes\/agent\?sheet=chairs"/, 'the choice goes along')
   const form = await (await rowport.get('/docs/recipes/contact-form?sheet=chairs', { Cookie: cookie })).text()
-  assert.match(form, /key create acme --name contact-form --sheet chairs /)
+  assert.match(form, /sheet connect acme\/contact /)
   assert.match(form, /href="\/docs\/api\?sheet=chairs#forms">The API</, 'also by the links in the text')
+  const n8n = await (await rowport.get('/docs/quickstarts/n8n?sheet=lamps', { Cookie: cookie })).text()
+  assert.ok(n8n.includes(`127.0.0.1:1${formB}?limit`), n8n)
   const markdown = await (await rowport.get('/docs/api.md?sheet=lamps', { Cookie: cookie })).text()
   assert.match(markdown, /\/api\/sheets\/acme\/lamps/)
   const stranger = await (await rowport.get('/docs/api.md?sheet=lamps', { Cookie: `${cookie}x` })).text()

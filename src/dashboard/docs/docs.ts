@@ -12,7 +12,7 @@ import { htmlOf, linkFrom, listPath, scriptPath, stylePath } from './doc-html.ts
 import { docScript } from './doc-script.ts'
 import { docStyle } from './doc-style.ts'
 import { type DocPage, readLibrary } from './library.ts'
-import { type RenderedPage, renderMarkdown } from './markdown.ts'
+import { type RenderedPage, renderMarkdown, withServedLinks } from './markdown.ts'
 import { addressed, type Reader, stranger } from './reader.ts'
 
 /** The docs that come with this server, as pages, as Markdown, and as a list for programs that read. They need no script. */
@@ -100,7 +100,10 @@ export function createDocs({ docsFolder, signIn, sheets, pace }: DocsParts): Doc
       const contents = markdownToHtml('index', contentsOf(pages(), reader, site), site)
       return ['text/html', htmlOf(contents, null, pages(), reader, site)]
     }
-    if (path.endsWith('.md')) return ['text/markdown', addressed(page, page.text, reader, site)]
+    if (path.endsWith('.md')) {
+      const text = withServedLinks(page.text, (target) => linkFrom(page.name, target, pages(), site) !== null)
+      return ['text/markdown', addressed(page, text, reader, site)]
+    }
     const made = renderedOnce(page, site)
     const html = addressed(page, made.html, reader, site)
     return ['text/html', htmlOf({ ...made, html }, page, pages(), reader, site)]
@@ -126,10 +129,12 @@ export function createDocs({ docsFolder, signIn, sheets, pace }: DocsParts): Doc
       if (!session) return stranger
       const { account, idHash } = session
       if (await pace.countCall({ accountId: account.id, sessionHash: idHash })) return stranger
-      const sheetSlugs = (await sheets.list(account)).map(({ slug }) => slug)
+      const connected = await sheets.list(account)
+      const sheetSlugs = connected.map(({ slug }) => slug)
       const asked = query.get('sheet')
-      const sheetSlug = sheetSlugs.find((slug) => slug === asked) ?? sheetSlugs[0] ?? stranger.sheetSlug
-      return { isSignedIn: true, accountSlug: account.slug, sheetSlug, sheetSlugs }
+      const { slug: sheetSlug = stranger.sheetSlug, id: sheetId = stranger.sheetId } =
+        connected.find(({ slug }) => slug === asked) ?? connected[0] ?? {}
+      return { isSignedIn: true, accountSlug: account.slug, sheetSlug, sheetId, sheetSlugs }
     } catch (error) {
       if (error instanceof StoreFailure) return stranger
       throw error

@@ -158,3 +158,10 @@ export function escapeHtml(text: string): string {
     .replaceAll('>', '&gt;')
     .replaceAll('"', '&quot;')
 }
+
+/** Markdown in which links to what this server does not have are their words alone, as on the pages made of it. */
+export function withServedLinks(text: string, isServed: (target: string) => boolean): string {
+  return text.replaceAll(/\[([^\][]+)\]\(([^()\s]+)\)/g, (link, words: string, target: string) =>
+    isServed(target) ? link : words,
+  )
+}

@@ -9,6 +9,7 @@ export interface Reader {
   isSignedIn: boolean
   accountSlug: string
   sheetSlug: string
+  sheetId: string
   /** All that can be chosen. */
   sheetSlugs: readonly string[]
 }
@@ -17,6 +18,7 @@ export const stranger: Reader = {
   isSignedIn: false,
   accountSlug: 'demo',
   sheetSlug: 'products',
+  sheetId: 'SHEET_ID',
   sheetSlugs: [],
 }
 
@@ -32,7 +34,7 @@ export function choiceOf({ sheetSlugs, sheetSlug }: Reader): string {
 export function addressed(
   { group }: DocPage,
   text: string,
-  { accountSlug, sheetSlug }: Reader,
+  { accountSlug, sheetSlug, sheetId }: Reader,
   { baseUrl }: Site,
 ): string {
   if (group === operatorsGroup) return text
@@ -42,5 +44,7 @@ export function addressed(
     .replaceAll('demo/products', `${accountSlug}/${sheetSlug}`)
     .replaceAll('/api/sheets/demo/', `/api/sheets/${accountSlug}/`)
     .replaceAll('key create demo', `key create ${accountSlug}`)
+    .replaceAll('sheet connect demo/', `sheet connect ${accountSlug}/`)
     .replaceAll('--sheet products', `--sheet ${sheetSlug}`)
+    .replaceAll('SHEET_ID', sheetId)
 }
