@@ -19,9 +19,11 @@ export function ConnectionSection({ source }: { source: ConnectableSource }) {
   const { data, error, isPending, refetch } = useQuery(connectionQuery(provider))
   return (
     <Section title={name} about={`The ${name} account Rowport uses.`}>
-      {isPending && <Skeleton lines={4} />}
+      {isPending && source.isOffered && <Skeleton lines={4} />}
       {error && !data && <ErrorState error={error} onRetry={() => refetch()} />}
-      {data && !data.isConfigured && <p className="text-sm text-soft">{source.connection.notSetUp}</p>}
+      {!(data?.isConfigured ?? source.isOffered) && (
+        <p className="text-sm text-soft">{source.connection.notSetUp}</p>
+      )}
       {data?.isConfigured && !data.connection && (
         <>
           <p className="mb-3 text-sm text-soft">No {name} account is connected.</p>
