@@ -28,6 +28,7 @@ const systemTests = [
   'test/dashboard/',
   'test/docs/',
   'test/connect/',
+  'test/mail/',
   'test/names/model',
   'test/names/lane-simulation',
   'test/names/google-',

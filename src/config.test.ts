@@ -30,6 +30,7 @@ test('without settings everything has a value', () => {
     unreadyMs: 0,
     google: null,
     signUpPlan: 'free',
+    mail: null,
   } satisfies Config)
 })
 
@@ -55,6 +56,8 @@ test('every setting is heard', () => {
     GOOGLE_SCOPE: 'spreadsheets',
     ROWPORT_SIGN_UP: 'on',
     ROWPORT_SIGN_UP_PLAN: 'team',
+    SMTP_URL: 'smtps://mailer%40example.com:p%2Fw@smtp.example.com',
+    MAIL_FROM: 'Rowport <rowport@example.com>',
   })
   const dataFolder = resolve('elsewhere')
   assert.deepEqual(config, {
@@ -82,6 +85,13 @@ test('every setting is heard', () => {
       scope: 'spreadsheets',
     },
     signUpPlan: 'team',
+    mail: {
+      host: 'smtp.example.com',
+      port: 465,
+      isTlsFromStart: true,
+      login: { user: 'mailer@example.com', password: 'p/w' },
+      from: 'Rowport <rowport@example.com>',
+    },
   } satisfies Config)
 })
 
@@ -157,6 +167,32 @@ test('every wrong value is a problem, told by the name of its setting', () => {
       const isLong = value.length > 3
       assert.ok(!(isLong && problem.includes(value)), `${name}: a value may be a secret and is not repeated`)
     }
+  }
+})
+
+test('mail needs a server and a sender, and then has the usual ports', () => {
+  const from = { MAIL_FROM: 'rowport@example.com' }
+  const sent = (SMTP_URL: string) => parsed({ SMTP_URL, ...from }).mail
+  const plain = { host: 'mail.example.com', isTlsFromStart: false, login: null, from: from.MAIL_FROM }
+  assert.deepEqual(sent('smtp://mail.example.com'), { ...plain, port: 587 })
+  assert.deepEqual(sent('smtp://mail.example.com:25'), { ...plain, port: 25 })
+  assert.equal(sent('smtps://mail.example.com')?.port, 465)
+  assert.equal(sent('smtp://[::1]:25')?.host, '::1')
+  assert.deepEqual(problemsOf(from), [
+    'MAIL_FROM: needs SMTP_URL as well; set both, or neither to do without email',
+  ])
+  assert.deepEqual(problemsOf({ SMTP_URL: 'smtp://mail.example.com' }), [
+    'SMTP_URL: needs MAIL_FROM as well; set both, or neither to do without email',
+  ])
+  for (const url of ['mail.example.com:25', 'https://mail.example.com', 'smtp:///x', 'smtp://u:100%@h']) {
+    const [problem = '', ...others] = problemsOf({ SMTP_URL: url, ...from })
+    assert.deepEqual(others, [], url)
+    assert.ok(problem.startsWith('SMTP_URL: ') && !problem.includes(url), problem)
+  }
+  for (const wrong of ['nobody', 'a@b, c@d', 'Row\r\nBcc: x <a@b>', 'Rowport <a@b', 'a@b c']) {
+    const [problem = '', ...others] = problemsOf({ SMTP_URL: 'smtp://h', MAIL_FROM: wrong })
+    assert.deepEqual(others, [], wrong)
+    assert.match(problem, /^MAIL_FROM: must be an address such as/)
   }
 })
 

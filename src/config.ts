@@ -38,6 +38,19 @@ export interface Config {
   google: GoogleSetting | null
   /** The plan of those who sign up themselves; null = only the operator makes accounts. */
   signUpPlan: string | null
+  /** null = no mail is sent. */
+  mail: MailSetting | null
+}
+
+export interface MailSetting {
+  host: string
+  port: number
+  /** TLS from the first byte; else STARTTLS. */
+  isTlsFromStart: boolean
+  /** null = the server takes mail without signing in. */
+  login: { user: string; password: string } | null
+  /** `Rowport <rowport@example.com>`, or the address alone. */
+  from: string
 }
 
 export type StoreSetting = { kind: 'sqlite'; path: string } | { kind: 'postgres'; url: string }
@@ -138,6 +151,17 @@ function originOf(text: string): string | null {
   return url && url.href === `${url.origin}/` ? url.origin : null
 }
 
+/** A `%` in a password that is no escape is most likely one that was not encoded. */
+function hasEncodedLogin(text: string | undefined): boolean {
+  const { username = '', password = '' } = URL.parse(text ?? '') ?? {}
+  try {
+    decodeURIComponent(username + password)
+    return true
+  } catch {
+    return false
+  }
+}
+
 /** The text itself is never told back: it holds a password. */
 function serverUrl(protocol: RegExp, example: string) {
   return z
@@ -148,6 +172,9 @@ function serverUrl(protocol: RegExp, example: string) {
     }, `must be an address such as ${example}`)
     .optional()
 }
+
+const mailAddress = String.raw`[^\s<>@",;:\\]+@[^\s<>@",;:\\]+`
+const mailFrom = new RegExp(String.raw`^(?:${mailAddress}|[^<>@",;:\\\p{Cc}]+ <${mailAddress}>)$`, 'u')
 
 const settings = z.object({
   PORT: wholeNumber(0, 65_535),
@@ -195,6 +222,15 @@ const settings = z.object({
   ROWPORT_NEXT_SECRET: oneSecret,
   DATABASE_URL: serverUrl(/^postgres(ql)?:$/, 'postgres://user:password@host/database'),
   REDIS_URL: serverUrl(/^rediss?:$/, 'redis://host:6379'),
+  SMTP_URL: serverUrl(/^smtps?:$/, 'smtp://user:password@smtp.example.com:587').refine(
+    hasEncodedLogin,
+    'user and password must be URL-encoded: % is %25',
+  ),
+  MAIL_FROM: z
+    .string()
+    .trim()
+    .regex(mailFrom, 'must be an address such as Rowport <rowport@example.com>')
+    .optional(),
   ROWPORT_SIGN_UP: z.enum(['on', 'off'], { error: 'must be on or off' }).optional(),
   ROWPORT_SIGN_UP_PLAN: z.string().min(1).optional(),
   GOOGLE_CLIENT_ID: z.string().optional(),
@@ -224,7 +260,12 @@ export function parseConfig(env: NodeJS.ProcessEnv, isTerminal: boolean): Config
     Object.entries(env).filter(([, value]) => value !== undefined && value !== ''),
   )
   const parsed = settings.safeParse(given)
-  const problems = [...incompleteGoogle(given), ...missingSecret(given), ...misspelt(given)]
+  const problems = [
+    ...incompleteGoogle(given),
+    ...incompleteMail(given),
+    ...missingSecret(given),
+    ...misspelt(given),
+  ]
   if (parsed.success) problems.push(...formerAndNext(parsed.data))
   else problems.unshift(...parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`))
   if (!parsed.success || problems.length > 0) return { problems }
@@ -255,6 +296,26 @@ export function parseConfig(env: NodeJS.ProcessEnv, isTerminal: boolean): Config
     unreadyMs: (data.ROWPORT_UNREADY_SECONDS ?? unreadySeconds) * 1_000,
     google: googleSetting(data),
     signUpPlan: data.ROWPORT_SIGN_UP === 'off' ? null : (data.ROWPORT_SIGN_UP_PLAN ?? defaultSignUpPlan),
+    mail: mailSetting(data),
+  }
+}
+
+/** Ports of RFC 8314, where the URL names none. */
+const tlsMailPort = 465
+const startTlsMailPort = 587
+
+function mailSetting({ SMTP_URL, MAIL_FROM }: z.infer<typeof settings>): MailSetting | null {
+  if (SMTP_URL === undefined || MAIL_FROM === undefined) return null
+  const url = new URL(SMTP_URL)
+  const isTlsFromStart = url.protocol === 'smtps:'
+  const usualPort = isTlsFromStart ? tlsMailPort : startTlsMailPort
+  const [user, password] = [decodeURIComponent(url.username), decodeURIComponent(url.password)]
+  return {
+    host: url.hostname.replace(/^\[(.*)\]$/, '$1'),
+    port: url.port === '' ? usualPort : Number(url.port),
+    isTlsFromStart,
+    login: user === '' ? null : { user, password },
+    from: MAIL_FROM,
   }
 }
 
@@ -288,6 +349,14 @@ function incompleteGoogle(given: Record<string, unknown>): string[] {
   return ['GOOGLE_ENDPOINT', 'GOOGLE_SCOPE']
     .filter((name) => name in given)
     .map((name) => `${name}: means nothing without ${pair.join(' and ')}`)
+}
+
+function incompleteMail(given: Record<string, unknown>): string[] {
+  const pair = ['SMTP_URL', 'MAIL_FROM']
+  const [there, ...others] = pair.filter((name) => name in given)
+  if (there === undefined || others.length > 0) return []
+  const missing = pair.find((name) => name !== there)
+  return [`${there}: needs ${missing} as well; set both, or neither to do without email`]
 }
 
 /** A server that listens on one address of the machine only is not found under the name `localhost`. */

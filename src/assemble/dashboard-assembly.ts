@@ -5,6 +5,7 @@ import type { Config } from '../config.ts'
 import { createDashboard, type Dashboard } from '../dashboard/dashboard.ts'
 import { clientAddress, type TrustedProxies } from '../http/client-address.ts'
 import type { UnreadAnswers } from '../http/unread-answers.ts'
+import type { MailRoom } from '../mail/mail-room.ts'
 import { createAccountEnding } from '../management/accounts/account-ending.ts'
 import { createPlanBook } from '../management/accounts/plan-book.ts'
 import { createShareUse } from '../management/accounts/share-use.ts'
@@ -12,8 +13,10 @@ import { createUsageFigures } from '../management/accounts/usage-figures.ts'
 import { createAttempts } from '../management/people/attempts.ts'
 import { createGoogleIdentity } from '../management/people/google-identity.ts'
 import { createGoogleSignIn } from '../management/people/google-sign-in.ts'
+import { createOwnerEmails } from '../management/people/owner-emails.ts'
 import { createOwnerPace } from '../management/people/owner-pace.ts'
 import { createOwners } from '../management/people/owners.ts'
+import { createPasswordReset } from '../management/people/password-reset.ts'
 import { createPasswords } from '../management/people/passwords.ts'
 import { createThrottle } from '../management/people/throttle.ts'
 import { createMemoryRateWindows } from '../shared-state/rate-windows/memory-rate-windows.ts'
@@ -31,6 +34,8 @@ export interface DashboardNeeds {
   api: ApiParts
   unread: UnreadAnswers
   trustedProxies: TrustedProxies | null
+  /** null where the operator has not set mail up. */
+  mailRoom: MailRoom | null
 }
 
 /** Only there is whoever looks at the dashboard also the one who types commands, and may see where the data lies. */
@@ -43,8 +48,8 @@ const appFolder = join(root, 'web', 'dist')
 const docsFolder = join(root, 'docs')
 
 /** What only the dashboard needs, on top of the workshop and the server's own parts. */
-export function assembleDashboard(needs: DashboardNeeds): { dashboard: Dashboard; close(): void } {
-  const { config, workshop, windows, usage, api, unread, trustedProxies } = needs
+export function assembleDashboard(needs: DashboardNeeds): { dashboard: Dashboard; close(): Promise<void> } {
+  const { config, workshop, windows, usage, api, unread, trustedProxies, mailRoom } = needs
   const { store, plans, signIn, connections, uploads, sealing } = workshop
   const { clock, observe } = api
   const { signUpPlan } = config
@@ -52,6 +57,12 @@ export function assembleDashboard(needs: DashboardNeeds): { dashboard: Dashboard
   const throttle = createThrottle(windows, sealing.digest)
   const identity = config.google && createGoogleIdentity(config.google, clock)
   const baseUrl = () => workshop.baseUrl
+  const passwords = createPasswords({ shares: config.shares, clock, observe })
+  const mailing = mailRoom && { store, mailRoom, throttle, baseUrl, observe }
+  const byMail = mailing && {
+    passwordReset: createPasswordReset({ ...mailing, passwords, signIn }),
+    ownerEmails: createOwnerEmails(mailing),
+  }
   const dashboard = createDashboard({
     ...workshop,
     ...workshop.ofOwner,
@@ -64,11 +75,13 @@ export function assembleDashboard(needs: DashboardNeeds): { dashboard: Dashboard
     observe,
     owners: createOwners({
       store,
-      passwords: createPasswords({ shares: config.shares, clock, observe }),
+      passwords,
       signIn,
       throttle,
       signUpPlan,
+      welcome: async (owner) => byMail?.ownerEmails.welcome(owner),
     }),
+    byMail,
     googleSignIn: createGoogleSignIn({ store, sealing, signIn, throttle, identity, signUpPlan, baseUrl }),
     planBook,
     attempts: createAttempts(windows),
@@ -87,5 +100,11 @@ export function assembleDashboard(needs: DashboardNeeds): { dashboard: Dashboard
     endAccount: createAccountEnding(store, connections, uploads),
     addressOf: (request) => clientAddress(request, trustedProxies),
   })
-  return { dashboard, close: () => identity?.close() }
+  return {
+    dashboard,
+    async close() {
+      identity?.close()
+      await byMail?.passwordReset.settled()
+    },
+  }
 }

@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts'
-import type { StoreSetting } from '../config.ts'
+import type { MailSetting, StoreSetting } from '../config.ts'
 import type { StoreInspection } from '../store/sql/inspection.ts'
 import { inspectSqlite } from '../store/sql/sqlite/inspect-sqlite.ts'
 
@@ -7,6 +7,8 @@ import { inspectSqlite } from '../store/sql/sqlite/inspect-sqlite.ts'
 export interface ServerInspection {
   store(setting: StoreSetting): Promise<StoreInspection & { aheadMs: number | null }>
   redis(url: string): Promise<{ aheadMs: number }>
+  /** Why no mail could be sent; null when it could. */
+  mail(setting: MailSetting): Promise<string | null>
 }
 
 export function createInspection(clock: Clock): ServerInspection {
@@ -22,6 +24,10 @@ export function createInspection(clock: Clock): ServerInspection {
       const { timeOfRedis } = await import('../shared-state/redis/inspect-redis.ts')
       const serverMs = await timeOfRedis(url)
       return { aheadMs: serverMs - clock.nowMs() }
+    },
+    async mail(setting) {
+      const { createSmtpTransport } = await import('../mail/smtp/smtp-transport.ts')
+      return createSmtpTransport(setting).check()
     },
   }
 }

@@ -10,6 +10,9 @@ import { trustProxies } from '../http/client-address.ts'
 import { createCompression } from '../http/compression.ts'
 import { createOwnAddress } from '../http/own-address.ts'
 import { createUnreadAnswers } from '../http/unread-answers.ts'
+import { openMailRoom } from '../mail/mail-room.ts'
+import { createSmtpTransport } from '../mail/smtp/smtp-transport.ts'
+import { startAlerts } from '../management/alerts/alerts.ts'
 import { startResealing } from '../management/connections/resealing.ts'
 import { observeAll } from '../reporting/observe.ts'
 import type { StoreProblem } from '../server/router.ts'
@@ -97,6 +100,9 @@ export async function startServer(
           ? { status: 'store cannot be written to', reason: error.reason }
           : { status: 'store unreachable' },
     )
+  const { sealing } = workshop
+  const mailRoom =
+    config.mail && openMailRoom({ store, sealing, observe, transport: createSmtpTransport(config.mail) })
   const { dashboard, close: closeDashboard } = assembleDashboard({
     config,
     workshop,
@@ -105,7 +111,11 @@ export async function startServer(
     api: apiParts,
     unread,
     trustedProxies,
+    mailRoom,
   })
+  const { kinds } = workshop
+  const baseUrl = () => workshop.baseUrl
+  const alerts = mailRoom && startAlerts({ store, mailRoom, kinds, plans, clock, baseUrl })
   let resealing: { stop(): void } | null = null
   const closeParts = () =>
     closeInOrder([
@@ -115,6 +125,8 @@ export async function startServer(
       () => keyUse.close(),
       () => usage.close(),
       closeDashboard,
+      () => alerts?.close(),
+      () => mailRoom?.close(),
       () => resealing?.stop(),
       () => life.endLife(),
       () => redisForRows?.close(),

@@ -22,10 +22,19 @@ export type RecentSignInRequired = 'recent_sign_in_required'
 /** 401 when nobody is signed in; 200 also tells what this server offers. */
 export interface SessionView {
   account: AccountView
-  /** `hasGoogle`: "Continue with Google" opens this account. */
-  owner: { email: string | null; hasPassword: boolean; hasGoogle: boolean }
+  owner: OwnerView
   signedInAtMs: number
   server: ServerView
+}
+
+export interface OwnerView {
+  email: string | null
+  isEmailVerified: boolean
+  /** Whether they hear of trouble by mail, once the address is verified. */
+  wantsAlerts: boolean
+  hasPassword: boolean
+  /** "Continue with Google" opens this account. */
+  hasGoogle: boolean
 }
 
 /** What this server offers, for the pages before signing in. */
@@ -39,6 +48,8 @@ export interface ServerView {
   /** Where sheets can come from, each with the words that only it can have. */
   sources: SourceView[]
   canSignUp: boolean
+  /** Passwords can be reset and addresses verified by mail, and owners hear of trouble. */
+  hasMail: boolean
   /** How the operator's commands begin here. */
   operatorCommand: string
 }
@@ -87,6 +98,10 @@ export interface SignUpInput {
 }
 export interface SignInInput {
   email: string
+  password: string
+}
+export interface ResetPasswordInput {
+  token: string
   password: string
 }
 export interface ConfirmInput {

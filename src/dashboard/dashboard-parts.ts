@@ -12,8 +12,10 @@ import type { Connections } from '../management/connections/connections.ts'
 import type { Keys } from '../management/keys/keys.ts'
 import type { Attempts } from '../management/people/attempts.ts'
 import type { GoogleSignIn } from '../management/people/google-sign-in.ts'
+import type { OwnerEmails } from '../management/people/owner-emails.ts'
 import type { OwnerPace } from '../management/people/owner-pace.ts'
 import type { Owners } from '../management/people/owners.ts'
+import type { PasswordReset } from '../management/people/password-reset.ts'
 import type { SignIn } from '../management/people/sign-in.ts'
 import type { Connecting } from '../management/sheets/connecting.ts'
 import type { SheetRecord, Sheets } from '../management/sheets/sheets.ts'
@@ -23,6 +25,8 @@ import type { Observe } from '../reporting/observe.ts'
 export interface DashboardParts {
   signIn: SignIn
   owners: Owners
+  /** What needs mail; null where the operator has not set it up. */
+  byMail: { passwordReset: PasswordReset; ownerEmails: OwnerEmails } | null
   pace: OwnerPace
   attempts: Attempts
   googleSignIn: GoogleSignIn

@@ -15,6 +15,7 @@ import type {
   PasswordInput,
   PreviewView,
   RecentRequest,
+  ResetPasswordInput,
   RowsView,
   ServerView,
   SessionView,
@@ -41,10 +42,18 @@ export interface OwnerVerbs {
   'POST /sign-up': { input: SignUpInput; answer: SessionView }
   'POST /sign-in': { input: SignInInput; answer: SessionView }
   'POST /sign-in-link': { input: { token: string }; answer: SessionView }
+  /** The same answer whether or not anybody has this address. */
+  'POST /forgot-password': { input: { email: string }; answer: null }
+  'POST /reset-password': { input: ResetPasswordInput; answer: SessionView }
+  'POST /verify-email': { input: { token: string }; answer: { email: string } }
   'POST /sign-out': { answer: null }
   'POST /sign-out-everywhere': { answer: null }
   'POST /confirm': { input: ConfirmInput; answer: SessionView }
   'POST /password': { input: PasswordInput; answer: null }
+  /** Sends the link once more. */
+  'POST /email/verification': { answer: null }
+  'POST /email': { input: { email: string }; answer: SessionView }
+  'PATCH /alerts': { input: { isWanted: boolean }; answer: SessionView }
 
   'GET /start': { answer: StartView }
   'GET /sheets': { answer: SheetSummary[] }

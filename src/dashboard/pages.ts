@@ -19,6 +19,9 @@ export const pageAddresses = [
   '/sign-in',
   '/sign-up',
   '/sign-in-link',
+  '/forgot-password',
+  '/reset-password',
+  '/verify-email',
   '/confirmed',
 ] as const
 

@@ -5,6 +5,7 @@ import { examineDataFolder, examineModes } from './data-folder.ts'
 import { examineFiles } from './files.ts'
 import { type Finding, fine, wrong } from './finding.ts'
 import { examineGoogle } from './google.ts'
+import { examineMail } from './mail.ts'
 import { examineSecret } from './secret.ts'
 import { examineClock, examineRedis } from './servers.ts'
 import { examineStore } from './store.ts'
@@ -35,6 +36,7 @@ export async function examine(env: NodeJS.ProcessEnv): Promise<Finding[]> {
     ...(config.redisUrl === null ? [] : await examineRedis(config.redisUrl, inspection)),
     await examineSecret(config, inspected?.sealedBy ?? []),
     examineGoogle(config),
+    await examineMail(config, inspection),
     // Which files are connected is in the store: where that could not be read, nothing is said of them.
     ...(store.advice === null ? await examineFiles(inspected?.sheets ?? []) : []),
   ]

@@ -7,7 +7,16 @@ export interface Finding {
   advice: string | null
 }
 
-export type Check = 'Settings' | 'Data folder' | 'Store' | 'Secret' | 'Redis' | 'Clock' | 'Google' | 'Files'
+export type Check =
+  | 'Settings'
+  | 'Data folder'
+  | 'Store'
+  | 'Secret'
+  | 'Redis'
+  | 'Clock'
+  | 'Google'
+  | 'Mail'
+  | 'Files'
 
 export function fine(check: Check, says: string): Finding {
   return { check, says, advice: null }

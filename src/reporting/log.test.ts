@@ -120,7 +120,7 @@ test('what is logged at which level; requests and reads are counted instead', ()
     for (const observation of oneOfEach) log(observation)
     return linesOf(text()).map((line) => `${line.level} ${line.event}`)
   }
-  const errors = ['error malfunction', 'error decoder_lost', 'error store_lost']
+  const errors = ['error malfunction', 'error decoder_lost', 'error store_lost', 'error mail_given_up']
   const warnings = [
     'warn provider_failed',
     'warn credential_expired',
@@ -132,6 +132,7 @@ test('what is logged at which level; requests and reads are counted instead', ()
     'warn file_saved_too_late',
     'warn rate_windows_moved',
     'warn redis_lost',
+    'warn mail_failed',
   ]
   const infos = [
     'info server_listening',
@@ -147,6 +148,7 @@ test('what is logged at which level; requests and reads are counted instead', ()
     'debug rows_written',
     'debug google_called',
     'debug share_used_up',
+    'debug mail_sent',
   ]
   assert.deepEqual(atLevel('silent'), [])
   assert.deepEqual(atLevel('error').sort(), errors.sort())
@@ -256,6 +258,9 @@ const each: { [E in Observation['event']]: Extract<Observation, { event: E }> } 
   google_write_raced: { event: 'google_write_raced', kind: 'update' },
   rows_put_right: { event: 'rows_put_right', sheetId: 'sh_1', rows: 2, isDone: true },
   file_saved_too_late: { event: 'file_saved_too_late', copy: 'saved-too-late-0a1b2c3d.csv' },
+  mail_sent: { event: 'mail_sent', mailId: 'mail_metrics', attempts: 1 },
+  mail_failed: { event: 'mail_failed', mailId: 'mail_metrics', attempts: 1, reason: 'EAUTH 535' },
+  mail_given_up: { event: 'mail_given_up', mailId: 'mail_metrics', attempts: 9, reason: 'EENVELOPE 550' },
   share_used_up: { event: 'share_used_up', share: 'decoding_waiting', accountId: 'acc_metrics' },
   turn_waited: { event: 'turn_waited', share: 'decoding_waiting', waitedMs: 40 },
   credential_expired: { event: 'credential_expired', credentialId: 'cr_metrics', reason: 'withdrawn' },

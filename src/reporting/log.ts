@@ -33,6 +33,9 @@ const levels: Record<Observation['event'], Exclude<LogLevel, 'silent'> | null> =
   google_write_raced: 'warn',
   rows_put_right: 'warn',
   file_saved_too_late: 'warn',
+  mail_sent: 'debug',
+  mail_failed: 'warn',
+  mail_given_up: 'error',
   share_used_up: 'debug',
   turn_waited: null,
 }

@@ -122,6 +122,12 @@ export function createMetrics(): Metrics {
     labelNames: ['kind', 'per', 'by'],
     registers,
   })
+  const mails = new Counter({
+    name: 'rowport_mails_total',
+    help: 'Mails by what came of them: sent, failed (and tried again), given_up',
+    labelNames: ['outcome'],
+    registers,
+  })
   const expired = new Counter({
     name: 'rowport_credentials_expired_total',
     help: 'Connections that Google stopped accepting',
@@ -244,6 +250,15 @@ export function createMetrics(): Metrics {
         break
       case 'credential_expired':
         expired.inc()
+        break
+      case 'mail_sent':
+        mails.inc({ outcome: 'sent' })
+        break
+      case 'mail_failed':
+        mails.inc({ outcome: 'failed' })
+        break
+      case 'mail_given_up':
+        mails.inc({ outcome: 'given_up' })
         break
     }
   }

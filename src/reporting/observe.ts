@@ -95,6 +95,10 @@ export type Observation =
   | { event: 'rows_put_right'; sheetId: string; rows: number; isDone: boolean }
   /** A program saved into a file that we had replaced; `copy` is how the name of the file beside it ends that has it, null for none. */
   | { event: 'file_saved_too_late'; copy: string | null }
+  | { event: 'mail_sent'; mailId: string; attempts: number }
+  /** It is tried again. `reason`: codes, such as `EAUTH 535`; what a mail server says in words may name whom it was for. */
+  | { event: 'mail_failed'; mailId: string; attempts: number; reason: string }
+  | { event: 'mail_given_up'; mailId: string; attempts: number; reason: string }
 
 /**
  * `hit`: from memory. `miss`, `stale`: from the provider, because memory had nothing, or nothing fresh enough.

@@ -2,9 +2,11 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { type Clock, createMovableClock } from '../clock.ts'
 import type { SheetAddress } from './admission/admission-facts.ts'
+import { alertsContract } from './alerts/alerts.contract.ts'
 import { accessTokensContract } from './credentials/access-tokens.contract.ts'
 import { credentialsContract } from './credentials/credentials.contract.ts'
 import { asideMs, leasesContract, passTime, timeOf } from './leases/leases.contract.ts'
+import { mailContract } from './mail/mail.contract.ts'
 import { journalUseContract, operationsContract } from './operations/operations.contract.ts'
 import { ownersContract } from './owners/owners.contract.ts'
 import { accountWithSheet, newAccount, newKey, newSheet } from './records.fixture.ts'
@@ -44,6 +46,8 @@ export function storeContract(
   accessTokensContract(of)
   windowsContract(of)
   registersContract(of)
+  mailContract(of)
+  alertsContract(of)
 
   of('an account is found by its slug, which is taken once', async (store) => {
     assert.equal(await store.countAccounts(), 0)

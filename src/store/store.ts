@@ -1,10 +1,12 @@
 import type { AccountStore } from './accounts/accounts.ts'
 import type { AdmissionStore } from './admission/admission-facts.ts'
+import type { AlertStore } from './alerts/alerts.ts'
 import type { AuditStore } from './audit/audit.ts'
 import type { AccessTokenStore } from './credentials/access-tokens.ts'
 import type { CredentialStore } from './credentials/credentials.ts'
 import type { KeyStore } from './keys/keys.ts'
 import type { LeaseStore } from './leases/leases.ts'
+import type { MailStore } from './mail/mail.ts'
 import type { OperationStore } from './operations/operations.ts'
 import type { OwnerStore } from './owners/owners.ts'
 import type { RegisterStore } from './registers/registers.ts'
@@ -31,6 +33,8 @@ export interface Store
     OwnerStore,
     OperationStore,
     AuditStore,
+    MailStore,
+    AlertStore,
     LeaseStore,
     WindowStore,
     RegisterStore,

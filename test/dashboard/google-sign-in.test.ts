@@ -35,7 +35,13 @@ test('with Google: the first time makes an account, the next time finds it; it a
   assert.equal((await first.get(back)).location, '/keys')
   const made = (await session(first)).json
   assert.equal(made.account.slug, 'ada')
-  assert.deepEqual(made.owner, { email: ada, hasPassword: false, hasGoogle: true })
+  assert.deepEqual(made.owner, {
+    email: ada,
+    isEmailVerified: true,
+    wantsAlerts: true,
+    hasPassword: false,
+    hasGoogle: true,
+  })
   const again = createVisitor(rowport)
   await again.get((await goThrough(together, again, { user: ada })).back)
   assert.equal((await session(again)).json.account.id, made.account.id)

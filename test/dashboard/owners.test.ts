@@ -19,7 +19,13 @@ test('signing up makes an account on the plan for newcomers, and signs in; the p
   assert.equal(answer.status, 200, answer.text)
   assert.equal(answer.json.account.slug, 'ada')
   assert.equal(answer.json.account.plan.name, 'free')
-  assert.deepEqual(answer.json.owner, { email: 'ada@example.com', hasPassword: true, hasGoogle: false })
+  assert.deepEqual(answer.json.owner, {
+    email: 'ada@example.com',
+    isEmailVerified: false,
+    wantsAlerts: true,
+    hasPassword: true,
+    hasGoogle: false,
+  })
   assert.equal((await visitor.call('GET', '/session')).status, 200)
   assert.equal((await signIn(rowport, 'ADA@example.com', password)).status, 200)
   for (const wrong of ['correct horse batterY', `${password} `, '', 'x'.repeat(4_000)]) {
@@ -148,7 +154,13 @@ test('an account that came by a link gets an owner with its first password', asy
   await signUp(rowport)
   const owner = await signedIn(rowport)
   const before = await owner.call<SessionView>('GET', '/session')
-  assert.deepEqual(before.json.owner, { email: null, hasPassword: false, hasGoogle: false })
+  assert.deepEqual(before.json.owner, {
+    email: null,
+    isEmailVerified: false,
+    wantsAlerts: true,
+    hasPassword: false,
+    hasGoogle: false,
+  })
   const set = (email?: string) =>
     owner.call('POST', '/password', { current: null, next: 'a good password', ...(email && { email }) })
   assert.equal((await set()).status, 400)

@@ -51,6 +51,7 @@ test('what ends something for good needs a sign-in of the last 15 minutes; nothi
     ['POST', '/google/disconnect'],
     ['DELETE', '/sheets/s'],
     ['DELETE', '/files/x.csv'],
+    ['POST', '/email', { email: 'x@example.com' }],
     ['POST', '/account/delete', { confirmSlug: 'acme' }],
   ]
   const marked = allRoutes.filter((route) => 'needsRecentSignIn' in route)
@@ -87,7 +88,9 @@ test('what ends something for good needs a sign-in of the last 15 minutes; nothi
   rowport.clock.advanceMs(recentMs)
   for (const [method, path, body] of verbs) {
     const answer = await again.call(method, path, body)
-    assert.ok(answer.status === 200 || answer.status === 201, `${method} ${path}: ${answer.text}`)
+    // This server sends no mail, which is what is said of addresses once it is clear who asks.
+    const isFine = path === '/email' ? /doesn’t send email/.test(answer.text) : answer.status <= 201
+    assert.ok(isFine, `${method} ${path}: ${answer.text}`)
   }
 })
 
@@ -201,7 +204,13 @@ test('without a password another sign-in confirms: a new link, or Google', async
   }
   assert.equal(await throughGoogle(), '/confirmed')
   const session = await grace.call<SessionView>('GET', '/session')
-  assert.deepEqual(session.json.owner, { email: 'grace@example.com', hasPassword: false, hasGoogle: true })
+  assert.deepEqual(session.json.owner, {
+    email: 'grace@example.com',
+    isEmailVerified: true,
+    wantsAlerts: true,
+    hasPassword: false,
+    hasGoogle: true,
+  })
   rowport.clock.advanceMs(recentMs + 1)
   const end = { confirmSlug: session.json.account.slug }
   await refused(grace, 'POST', '/account/delete', end)

@@ -5,6 +5,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { findPostgres, startPostgres } from '../servers/postgres.ts'
 import { findRedis, startRedis } from '../servers/redis.ts'
+import { startSmtpPeer } from '../servers/smtp-peer.ts'
 import { freshPlace, type Place } from './running.ts'
 
 const skipServers = findPostgres() && findRedis() ? false : 'PostgreSQL or Redis is not on this machine'
@@ -28,7 +29,7 @@ test('doctor, beside a running server: one line for each thing, and the server g
   const { code, stdout, stderr } = await place.rowportHere(['doctor'])
   assert.deepEqual([code, stderr], [0, ''])
   const lines = stdout.split('\n')
-  for (const check of ['Settings', 'Data folder', 'Store', 'Secret', 'Google', 'Files']) {
+  for (const check of ['Settings', 'Data folder', 'Store', 'Secret', 'Google', 'Mail', 'Files']) {
     assert.equal(lines.filter((line) => line.startsWith(`  ok       ${check}  `)).length, 1, stdout)
   }
   assert.match(stdout, /\nNothing is wrong\.\n$/)
@@ -64,6 +65,14 @@ test('doctor: what is wrong, what to do, and exit code 1', async (t) => {
     DATABASE_URL: 'postgres://user:password@127.0.0.1:1/x',
     ROWPORT_SECRET: secret,
   })
+
+  const mail = { MAIL_FROM: 'rowport@example.com', SMTP_URL: 'smtp://127.0.0.1:1' }
+  await found(/^Mail: No mail can be sent by 127\.0\.0\.1:1: .*ECONNREFUSED/, mail)
+  const peer = await startSmtpPeer(t)
+  await found(/^Mail: Links in mails begin with http:\/\/localhost/, { ...mail, SMTP_URL: peer.url })
+  const all = { ...mail, SMTP_URL: peer.url, BASE_URL: 'https://sheets.example.com' }
+  assert.deepEqual((await doctor(place, all)).problems, [])
+  assert.deepEqual(peer.mails, [])
 
   await rm(sheet)
   await found(/^Files: acme\/stock \(.*stock\.csv\): the file is missing/)

@@ -38,6 +38,24 @@ export function createRoutes(queryClient: QueryClient) {
     component: SignInLinkPage,
   })
 
+  const forgotPassword = createRoute({
+    getParentRoute: () => root,
+    path: '/forgot-password',
+    component: pageIn(() => import('./pages/sign-in/forgot-password-page.tsx'), 'ForgotPasswordPage'),
+  })
+  const resetPassword = createRoute({
+    getParentRoute: () => root,
+    path: '/reset-password',
+    validateSearch: (search): { token: string } => ({ token: String(search.token ?? '') }),
+    component: pageIn(() => import('./pages/sign-in/reset-password-page.tsx'), 'ResetPasswordPage'),
+  })
+  const verifyEmail = createRoute({
+    getParentRoute: () => root,
+    path: '/verify-email',
+    validateSearch: (search): { token: string } => ({ token: String(search.token ?? '') }),
+    component: pageIn(() => import('./pages/sign-in/verify-email-page.tsx'), 'VerifyEmailPage'),
+  })
+
   const owners = createRoute({
     getParentRoute: () => root,
     id: 'owners',
@@ -140,6 +158,9 @@ export function createRoutes(queryClient: QueryClient) {
       signIn,
       signUp,
       signInLink,
+      forgotPassword,
+      resetPassword,
+      verifyEmail,
       confirmed,
       owners.addChildren([
         start,

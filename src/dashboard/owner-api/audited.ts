@@ -56,6 +56,8 @@ export const auditedVerbs: Partial<Record<OwnerVerb, Audited>> = {
   'POST /{provider}/disconnect': { action: 'connection.ended', subject: () => '' },
   'PATCH /account': { action: 'account.renamed', subject: (_names, { slug }) => String(slug) },
   'POST /password': { action: 'account.password_changed', subject: () => '' },
+  'POST /email': { action: 'account.email_changed', subject: (_names, { email }) => String(email) },
+  'PATCH /alerts': { action: 'account.alerts_changed', subject: () => '', details: ['isWanted'] },
   'POST /sign-out-everywhere': { action: 'account.signed_out_everywhere', subject: () => '' },
 }
 

@@ -2,6 +2,7 @@ import type { SourceKind } from '../dashboard-parts.ts'
 import { accountVerbs } from './account-verbs.ts'
 import { connectVerbs } from './connect-verbs.ts'
 import { connectionVerbs } from './connection-verbs.ts'
+import { emailVerbs } from './email-verbs.ts'
 import { fileVerbs } from './file-verbs.ts'
 import { keyVerbs } from './key-verbs.ts'
 import type { ProviderVerb, VerbAtPath, Verbs } from './route.ts'
@@ -12,6 +13,7 @@ export const apiPrefix = '/dashboard/api'
 
 const verbs: Omit<Verbs, ProviderVerb> = {
   ...sessionVerbs,
+  ...emailVerbs,
   ...sheetVerbs,
   ...connectVerbs,
   ...fileVerbs,

@@ -7,8 +7,8 @@ import type { DashboardParts, SourceKind } from '../dashboard-parts.ts'
 import { endedCookie, sessionCookie } from '../session-cookie.ts'
 import { openWithInput, type VerbCall, type VerbOutcome, type Verbs, withInput } from './route.ts'
 
-const email = z.email('Enter a valid email.').max(254, 'This email is too long.')
-const password = z.string('Enter a password.').max(4_096, 'This password is too long.')
+export const email = z.email('Enter a valid email.').max(254, 'This email is too long.')
+export const password = z.string('Enter a password.').max(4_096, 'This password is too long.')
 
 const signUpInput = z.strictObject({ email, password, slug: z.string('Choose a name.').max(100) })
 const signInInput = z.strictObject({ email: z.string().max(254), password })
@@ -80,6 +80,8 @@ export async function sessionView(
     account: { id, slug, createdAtMs, plan: planBook.of(account), allPlans: planBook.all },
     owner: {
       email: owner?.email ?? null,
+      isEmailVerified: owner?.emailVerifiedAtMs != null,
+      wantsAlerts: owner?.wantsAlerts ?? true,
       hasPassword: owner?.passwordHash != null,
       hasGoogle: owner?.googleSubject != null,
     },
@@ -97,6 +99,7 @@ function serverView(parts: DashboardParts): ServerView {
     hasFiles: uploads !== null,
     sources: parts.kinds.all.map((kind) => sourceView(kind, parts)),
     canSignUp: owners.canSignUp,
+    hasMail: parts.byMail !== null,
     operatorCommand: parts.operatorCommand,
   }
 }
@@ -116,7 +119,7 @@ function sourceView(
   }
 }
 
-async function entered(
+export async function entered(
   { site }: VerbCall,
   outcome: string | Problem,
   parts: DashboardParts,
@@ -132,6 +135,6 @@ const endedAtOnce = new Problem('Too many sign-ins at once ended this session. S
   kind: 'unknown_person',
 })
 
-function visitorOf({ request, sessionId }: VerbCall, { addressOf }: DashboardParts): Visitor {
+export function visitorOf({ request, sessionId }: VerbCall, { addressOf }: DashboardParts): Visitor {
   return { address: addressOf(request), formerSessionId: sessionId }
 }

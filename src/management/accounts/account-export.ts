@@ -34,6 +34,8 @@ export function exportAccount(
     },
     owner: owner && {
       email: owner.email,
+      email_verified_at: owner.emailVerifiedAtMs === null ? null : at(owner.emailVerifiedAtMs),
+      alerts_by_email: owner.wantsAlerts,
       has_password: owner.passwordHash !== null,
       signs_in_with_google: owner.googleSubject !== null,
       created_at: at(owner.createdAtMs),

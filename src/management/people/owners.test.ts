@@ -92,7 +92,14 @@ async function withOwner(t: TestContext, isOutdated: boolean) {
     },
   }
   const throttle = { attempt: async () => null, problemNow: async () => null, count: async () => {} }
-  const owners = createOwners({ store, passwords, signIn, throttle, signUpPlan: 'free' })
+  const owners = createOwners({
+    store,
+    passwords,
+    signIn,
+    throttle,
+    signUpPlan: 'free',
+    welcome: async () => {},
+  })
   const sessionId = await owners.signUp({ email, password: old, slug: 'ada' }, visitor)
   assert.ok(typeof sessionId === 'string')
   const session = (await signIn.find(sessionId)) as Session

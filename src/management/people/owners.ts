@@ -69,10 +69,12 @@ export interface OwnersParts {
   throttle: Throttle
   /** The plan of those who sign up; null = nobody can. */
   signUpPlan: string | null
+  /** Called with each who has an address now that nobody has verified. */
+  welcome(owner: OwnerRecord): Promise<void>
 }
 
 export function createOwners(parts: OwnersParts): Owners {
-  const { store, passwords, signIn, throttle, signUpPlan } = parts
+  const { store, passwords, signIn, throttle, signUpPlan, welcome } = parts
   return {
     canSignUp: signUpPlan !== null,
     of: (accountId) => store.ownerOf(accountId),
@@ -103,6 +105,7 @@ export function createOwners(parts: OwnersParts): Owners {
         return notWithThese
       }
       if (formerSessionId !== null) await signIn.end(formerSessionId)
+      await welcome(made.owner)
       return sessionId
     },
     async signIn({ email, password }, { address, formerSessionId }) {
@@ -189,7 +192,10 @@ export function createOwners(parts: OwnersParts): Owners {
       return isSet ? null : wrongCurrent
     }
     const fresh = { email: foldEmail(email), passwordHash, googleSubject: null }
-    return (await store.createOwner({ accountId, ...fresh })) === 'email_taken' ? emailTaken : null
+    const made = await store.createOwner({ accountId, ...fresh })
+    if (made === 'email_taken') return emailTaken
+    await welcome(made)
+    return null
   }
 
   /** The id of a new session, for whoever knows the password. */
@@ -245,7 +251,7 @@ export function foldEmail(email: string): string {
   return email.trim().normalize('NFC').toLowerCase()
 }
 
-function problemWithPassword(password: string, field: string): Problem | null {
+export function problemWithPassword(password: string, field: string): Problem | null {
   if ([...password].length < minPasswordCharacters)
     return new Problem(`Use at least ${minPasswordCharacters} characters.`, { field })
   if (Buffer.byteLength(password) > maxPasswordBytes)
@@ -281,12 +287,12 @@ const noPassword = new Problem('This account has no password yet. Sign in again 
 export const signInAgain = new Problem('Confirm it’s you to continue. You signed in a while ago.', {
   kind: 'recent_sign_in_required',
 })
-const emailTaken = new Problem('You can’t use this email. If you already have an account, sign in.', {
+export const emailTaken = new Problem('You can’t use this email. If you already have an account, sign in.', {
   kind: 'taken',
   field: 'email',
 })
 const wrongCurrent = new Problem('Incorrect current password.', { field: 'current' })
-const busy = new Problem('Many people are signing in right now. Try again in a moment.', {
+export const busy = new Problem('Many people are signing in right now. Try again in a moment.', {
   kind: 'busy',
   retryAfterSeconds: 2,
 })

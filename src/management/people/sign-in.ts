@@ -57,6 +57,10 @@ export function isRecent({ ageMs }: Session, agoMs = 0): boolean {
 /** 256 random bits; whatever else is sent in its place need not be looked for. */
 const secretShape = /^[\w-]{43}$/
 
+export function isSecretShaped(text: string): boolean {
+  return secretShape.test(text)
+}
+
 export function createSignIn(
   store: Pick<
     Store,

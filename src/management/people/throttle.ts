@@ -17,7 +17,18 @@ export interface Throttle {
 
 /** What is counted, and for whom. */
 export interface Tries {
-  kind: 'sign-in' | 'sign-in from' | 'sign-in of' | 'confirm' | 'sign-up' | 'sign-up known' | 'google'
+  kind:
+    | 'sign-in'
+    | 'sign-in from'
+    | 'sign-in of'
+    | 'confirm'
+    | 'sign-up'
+    | 'sign-up known'
+    | 'google'
+    | 'reset from'
+    | 'reset of'
+    | 'verification'
+    | 'email known'
   whom: string
   steps: readonly ThrottleStep[]
 }
@@ -54,6 +65,21 @@ export const signUpsPerNetwork: readonly ThrottleStep[] = [
 export const knownAddressesPerNetwork: readonly ThrottleStep[] = [
   { tries: 3, windowMs: 10 * minuteMs },
   { tries: 10, windowMs: 24 * hourMs },
+]
+
+/** How often a network may ask for mails that reset passwords. */
+export const resetsPerNetwork: readonly ThrottleStep[] = [
+  { tries: 10, windowMs: 10 * minuteMs },
+  { tries: 50, windowMs: 24 * hourMs },
+]
+/** How many such mails one address gets, whoever asks for them. */
+export const resetsPerAddress: readonly ThrottleStep[] = [
+  { tries: 5, windowMs: hourMs },
+  { tries: 15, windowMs: 24 * hourMs },
+]
+export const verificationsPerAccount: readonly ThrottleStep[] = [
+  { tries: 5, windowMs: 10 * minuteMs },
+  { tries: 20, windowMs: 24 * hourMs },
 ]
 
 /** Windows for each kind and step. Strangers name as many networks and e-mail addresses as they like; the windows stay this many. */

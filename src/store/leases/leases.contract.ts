@@ -149,6 +149,9 @@ const byTheStoresClock: { [T in keyof Tables]?: (keyof Tables[T] & string)[] } =
   api_key: ['expires_at_ms'],
   operation: ['created_at_ms', 'finished_at_ms'],
   journal_use: ['hour_ms'],
+  mail: ['due_at_ms', 'over_at_ms'],
+  mail_link: ['expires_at_ms'],
+  sheet_activity: ['told_at_ms'],
 }
 
 /** A server's own time goes on while a test looks: what lasts is looked at so long before its end. */

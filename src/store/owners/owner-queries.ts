@@ -5,8 +5,8 @@ import { insertAccountOn, toAccount } from '../accounts/account-queries.ts'
 import { countFormerSlugsOn, maxFormerSlugs, reserveSlugOn, takeSlugOn } from '../accounts/former-slugs.ts'
 import { newId } from '../new-id.ts'
 import { deleteSheetsOn } from '../sheets/sheet-queries.ts'
-import type { OwnerTable, Tables } from '../sql/schema.ts'
-import { type SqlDatabase, unlessTaken } from '../sql/sql-database.ts'
+import type { MailLinkKind, OwnerTable, Tables } from '../sql/schema.ts'
+import { inMs, type SqlDatabase, unlessTaken } from '../sql/sql-database.ts'
 import type { NewOwner, OwnerRecord, OwnerStore, PasswordChange } from './owners.ts'
 
 export function createOwnerQueries(database: SqlDatabase, clock: Clock): OwnerStore {
@@ -53,6 +53,75 @@ export function createOwnerQueries(database: SqlDatabase, clock: Clock): OwnerSt
         return 'set'
       })
       return outcome === 'set'
+    },
+
+    async setEmail(ownerId, email) {
+      const outcome = await unlessTaken(database, () =>
+        kysely.transaction().execute(async (transaction) => {
+          const row = await transaction
+            .updateTable('owner')
+            .set({ email, email_verified_at_ms: null })
+            .where('id', '=', ownerId)
+            .returning('account_id')
+            .executeTakeFirst()
+          if (!row) throw new GoneMeanwhile()
+          await transaction.deleteFrom('mail_link').where('account_id', '=', row.account_id).execute()
+          return 'set' as const
+        }),
+      )
+      return outcome === 'set' ? 'set' : 'email_taken'
+    },
+    async setAlerts(ownerId, isWanted) {
+      await kysely
+        .updateTable('owner')
+        .set({ alerts: isWanted ? 1 : 0 })
+        .where('id', '=', ownerId)
+        .execute()
+    },
+    async createMailLink({ hash, accountId, kind, email }, lifeMs) {
+      await kysely.deleteFrom('mail_link').where('expires_at_ms', '<=', database.nowMs()).execute()
+      await kysely
+        .insertInto('mail_link')
+        .values({
+          hash,
+          account_id: accountId,
+          kind,
+          email,
+          expires_at_ms: inMs(database.nowMs(), lifeMs),
+        })
+        .execute()
+    },
+    async isMailLinkGood(hash, kind) {
+      const row = await kysely
+        .selectFrom('mail_link')
+        .where('hash', '=', hash)
+        .where('kind', '=', kind)
+        .where('expires_at_ms', '>', database.nowMs())
+        .select('hash')
+        .executeTakeFirst()
+      return row !== undefined
+    },
+    async verifyEmail(hash) {
+      return kysely.transaction().execute(async (transaction) => {
+        const link = await takeMailLink(transaction, hash, 'verify')
+        return link && ownerAtAddress(transaction, link, {})
+      })
+    },
+    async resetPassword(hash, { passwordHash, sessionHash }) {
+      return kysely.transaction().execute(async (transaction) => {
+        const link = await takeMailLink(transaction, hash, 'reset')
+        const owner = link && (await ownerAtAddress(transaction, link, { password_hash: passwordHash }))
+        if (!owner) return null
+        const { accountId } = owner
+        // A mail that was asked for before and lies in the same box must not undo what was just chosen.
+        await transaction
+          .deleteFrom('mail_link')
+          .where('account_id', '=', accountId)
+          .where('kind', '=', 'reset')
+          .execute()
+        await insertSession(transaction, sessionHash, accountId)
+        return owner
+      })
     },
 
     async accountById(accountId) {
@@ -102,7 +171,13 @@ export function createOwnerQueries(database: SqlDatabase, clock: Clock): OwnerSt
 
   async function insertOwner(
     on: Pick<Kysely<Tables>, 'insertInto'>,
-    { accountId, email, passwordHash, googleSubject }: NewOwner & { accountId: string },
+    {
+      accountId,
+      email,
+      passwordHash,
+      googleSubject,
+      isEmailVerified = false,
+    }: NewOwner & { accountId: string },
   ): Promise<OwnerRecord> {
     const row = await on
       .insertInto('owner')
@@ -113,6 +188,7 @@ export function createOwnerQueries(database: SqlDatabase, clock: Clock): OwnerSt
         password_hash: passwordHash,
         google_subject: googleSubject,
         created_at_ms: clock.nowMs(),
+        email_verified_at_ms: isEmailVerified ? clock.nowMs() : null,
       })
       .returningAll()
       .executeTakeFirstOrThrow()
@@ -125,6 +201,40 @@ export function createOwnerQueries(database: SqlDatabase, clock: Clock): OwnerSt
       .insertInto('session')
       .values({ id_hash: idHash, account_id: accountId, created_at_ms: nowMs, last_seen_at_ms: nowMs })
       .execute()
+  }
+
+  async function takeMailLink(
+    transaction: Kysely<Tables>,
+    hash: string,
+    kind: MailLinkKind,
+  ): Promise<{ account_id: string; email: string } | null> {
+    const row = await transaction
+      .deleteFrom('mail_link')
+      .where('hash', '=', hash)
+      .where('kind', '=', kind)
+      .where('expires_at_ms', '>', database.nowMs())
+      .returning(['account_id', 'email'])
+      .executeTakeFirst()
+    return row ?? null
+  }
+
+  /** Whoever followed a link from a mail has shown that the address is theirs; null when they have another by now. */
+  async function ownerAtAddress(
+    transaction: Kysely<Tables>,
+    { account_id, email }: { account_id: string; email: string },
+    change: { password_hash?: string },
+  ): Promise<OwnerRecord | null> {
+    const row = await transaction
+      .updateTable('owner')
+      .set((of) => ({
+        ...change,
+        email_verified_at_ms: of.fn.coalesce('email_verified_at_ms', of.val(clock.nowMs())),
+      }))
+      .where('account_id', '=', account_id)
+      .where('email', '=', email)
+      .returningAll()
+      .executeTakeFirst()
+    return row ? toOwner(row) : null
   }
 
   async function ownerWhere(
@@ -193,6 +303,8 @@ async function deleteAccountOn(transaction: Kysely<Tables>, accountId: string): 
     'usage_day',
     'latency_day',
     'audit_entry',
+    'mail',
+    'mail_link',
     'owner',
   ] as const) {
     await transaction.deleteFrom(table).where('account_id', '=', accountId).execute()
@@ -208,5 +320,7 @@ function toOwner(row: Selectable<OwnerTable>): OwnerRecord {
     passwordHash: row.password_hash,
     googleSubject: row.google_subject,
     createdAtMs: row.created_at_ms,
+    emailVerifiedAtMs: row.email_verified_at_ms,
+    wantsAlerts: row.alerts === 1,
   }
 }

@@ -28,6 +28,8 @@ export function ownersContract(of: StoreTest): void {
         passwordHash: '$a',
         googleSubject: null,
         createdAtMs: clock.nowMs(),
+        emailVerifiedAtMs: null,
+        wantsAlerts: true,
       },
     )
     assert.deepEqual(await store.findAccount('ada'), made.account)
@@ -99,6 +101,62 @@ export function ownersContract(of: StoreTest): void {
       await Promise.all([enter(names[0] ?? ''), change(), enter(names[1] ?? ''), enter(names[2] ?? '')])
       for (const name of names) assert.equal(await store.findSession(name, limits), null, name)
     }
+  })
+
+  of(
+    'a link from a mail shows once whose the address is, until its time is over',
+    async (store, clock, database) => {
+      const made = await store.signUp(signUp('ada'))
+      assert.ok(typeof made === 'object')
+      const { id: accountId } = made.account
+      const { email } = made.owner
+      const link = (hash: string) => ({ hash, accountId, kind: 'verify', email }) as const
+      await store.createMailLink(link('late'), minuteMs)
+      await passTime(database, clock, minuteMs)
+      assert.equal(await store.verifyEmail('late'), null)
+      await store.createMailLink(link('one'), minuteMs)
+      assert.equal(await store.isMailLinkGood('one', 'verify'), true)
+      assert.equal(await store.isMailLinkGood('one', 'reset'), false, 'it is good for one thing alone')
+      assert.equal(await store.resetPassword('one', { passwordHash: '$b', sessionHash: 'no' }), null)
+      const both = await Promise.all([store.verifyEmail('one'), store.verifyEmail('one')])
+      assert.equal(both.filter((owner) => owner !== null).length, 1)
+      const verifiedAtMs = (await store.ownerOf(accountId))?.emailVerifiedAtMs
+      assert.equal(verifiedAtMs, clock.nowMs())
+      assert.equal((await store.ownerOf(accountId))?.passwordHash, '$a')
+
+      await store.createMailLink(link('former'), minuteMs)
+      assert.equal(await store.setEmail(made.owner.id, 'ada@other.org'), 'set')
+      assert.equal((await store.ownerOf(accountId))?.emailVerifiedAtMs, null, 'nobody has shown that yet')
+      assert.equal(await store.verifyEmail('former'), null, 'it was for another address')
+      await newAccount(store, 'grace')
+      const other = await store.signUp(signUp('hopper'))
+      assert.ok(typeof other === 'object')
+      assert.equal(await store.setEmail(other.owner.id, 'ada@other.org'), 'email_taken')
+      await store.setAlerts(made.owner.id, false)
+      assert.equal((await store.ownerOf(accountId))?.wantsAlerts, false)
+      const known = await store.signUp(signUp('google', { googleSubject: '9', isEmailVerified: true }))
+      assert.ok(typeof known === 'object' && known.owner.emailVerifiedAtMs === clock.nowMs())
+    },
+  )
+
+  of('of all links that reset a password one does, and the others are worth nothing then', async (store) => {
+    const made = await store.signUp(signUp('ada'))
+    assert.ok(typeof made === 'object')
+    const { id: accountId } = made.account
+    const { email } = made.owner
+    const hashes = ['one', 'two', 'three']
+    for (const hash of hashes) await store.createMailLink({ hash, accountId, kind: 'reset', email }, minuteMs)
+    const outcomes: (string | null)[] = []
+    for (const hash of hashes) {
+      const wish = { passwordHash: `$${hash}`, sessionHash: hash }
+      outcomes.push((await store.resetPassword(hash, wish))?.accountId ?? null)
+    }
+    assert.deepEqual(outcomes, [accountId, null, null])
+    const owner = await store.ownerOf(accountId)
+    assert.equal(owner?.passwordHash, '$one')
+    assert.ok(owner?.emailVerifiedAtMs !== null, 'whoever reads the mail has shown whose the address is')
+    assert.equal((await store.findSession('one', limits))?.account.id, accountId)
+    assert.equal(await store.findSession('two', limits), null)
   })
 
   of('an account changes its slug, unless another has it', async (store) => {
@@ -198,6 +256,9 @@ export function ownersContract(of: StoreTest): void {
       credential: () => store.saveCredential(credential),
       attempt: () => store.createConnectAttempt({ ...attempt, returnTo: '/connect' }, minuteMs),
       link: () => store.createSignInLink('late', accountId, minuteMs),
+      mail: () => store.addMail({ id: 'late', accountId, sealed: 's', keyId: 'k', lifeMs: minuteMs }),
+      mailLink: () =>
+        store.createMailLink({ hash: 'late', accountId, kind: 'reset', email: 'a@x.org' }, minuteMs),
       owner: () =>
         store.createOwner({ accountId, email: 'a@x.org', passwordHash: null, googleSubject: null }),
       slug: () => store.renameAccount(accountId, 'late'),
@@ -264,6 +325,18 @@ export function ownersContract(of: StoreTest): void {
       await store.addAuditEntry({ accountId, ...change })
       await store.createSession(`session ${accountId}`, accountId)
       await store.createSignInLink(`link ${accountId}`, accountId, minuteMs)
+      const mail = { id: `mail ${accountId}`, accountId, sealed: 's', keyId: 'k', lifeMs: minuteMs }
+      await store.addMail(mail)
+      const link = { hash: `mailed ${accountId}`, accountId, kind: 'verify', email: 'x@x.org' } as const
+      await store.createMailLink(link, minuteMs)
+      await store.addAuditEntry({
+        accountId,
+        actor: 'owner',
+        address: null,
+        action: 'account.renamed',
+        subject: '',
+        details: null,
+      })
       const wish = { stateHash: `state ${accountId}`, sessionHash: 'x', accountId, provider: 'google' }
       await store.createConnectAttempt({ ...wish, codeVerifier: 'v', returnTo: '/connect' }, minuteMs)
       await store.chargeAhead(accountId, 0, 10, 1)

@@ -27,6 +27,8 @@ const copied: Record<Exclude<TableName, PassingTable>, readonly TableName[]> = {
   sheet_activity: ['account', 'sheet'],
   recent_request: ['account', 'sheet'],
   audit_entry: ['account'],
+  mail: ['account'],
+  mail_link: ['account'],
 }
 
 /** Made anew there, or worth nothing a minute later. */

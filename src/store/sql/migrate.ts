@@ -17,6 +17,7 @@ import { up as lastingRegisters } from './migrations/018-lasting-registers.ts'
 import { up as keyColumn } from './migrations/019-key-column.ts'
 import { up as keysThatExpire } from './migrations/020-keys-that-expire.ts'
 import { up as audit } from './migrations/021-audit.ts'
+import { up as mail } from './migrations/022-mail.ts'
 import type { SqlDatabase } from './sql-database.ts'
 
 interface Migration {
@@ -47,6 +48,7 @@ const migrations: readonly Migration[] = [
   { number: 19, name: 'key-column', up: keyColumn },
   { number: 20, name: 'keys-that-expire', up: keysThatExpire },
   { number: 21, name: 'audit', up: audit },
+  { number: 22, name: 'mail', up: mail },
 ]
 
 export const newestMigration = migrations.at(-1)?.number ?? 0

@@ -29,6 +29,8 @@ export interface Tables {
   sheet_activity: SheetActivityTable
   recent_request: RecentRequestTable
   audit_entry: AuditEntryTable
+  mail: MailTable
+  mail_link: MailLinkTable
 }
 
 export interface MigrationTable {
@@ -109,6 +111,8 @@ export interface UsageTable {
   account_id: string
   cycle_start_ms: number
   charged: number
+  /** Of the limit: up to which mark the owner has been told, 0, 80 or 100. */
+  told_percent: Generated<number>
 }
 
 /** What opens an account's spreadsheets at a provider: one for each account and provider. */
@@ -132,6 +136,8 @@ export interface CredentialTable {
   expired_reason: string | null
   created_at_ms: number
   connected_at_ms: number
+  /** Of which version the owner has been told that it ended. */
+  told_version: Generated<number | null>
 }
 
 /** An owner who is signed in. */
@@ -173,6 +179,10 @@ export interface OwnerTable {
   password_hash: string | null
   google_subject: string | null
   created_at_ms: number
+  /** When it was shown that mail to this address reaches the owner; null = not yet. */
+  email_verified_at_ms: Generated<number | null>
+  /** Whether they want to hear of trouble by mail. */
+  alerts: Generated<number>
 }
 
 /** How many requests ended how, on one day (UTC). `sheet_id` and `key_id` are '' where there was none. */
@@ -213,6 +223,10 @@ export interface SheetActivityTable {
   failure_reason: string | null
   /** When that was. */
   health_at_ms: number | null
+  /** What the owner was last told of it: 1 = that it is broken. */
+  told_broken: Generated<number>
+  /** By the store's clock. */
+  told_at_ms: Generated<number | null>
 }
 
 /** The last hundred of each sheet. */
@@ -242,6 +256,32 @@ export interface AuditEntryTable {
   subject: string
   /** JSON. */
   details: string | null
+}
+
+/** A mail that waits to be sent. */
+export interface MailTable {
+  id: string
+  account_id: string
+  /** To whom, about what and the text: it may hold a link that opens the account. */
+  sealed: string
+  /** Which key sealed it. */
+  key_id: string
+  /** How often it was taken to be sent; whoever has taken it knows the number. */
+  attempts: Generated<number>
+  /** By the store's clock. While somebody sends it, when others may try. */
+  due_at_ms: number
+  /** From then on it is worth nothing to its reader. */
+  over_at_ms: number
+}
+
+/** What a link in a mail is good for, once. */
+export interface MailLinkTable {
+  hash: string
+  account_id: string
+  kind: MailLinkKind
+  /** The address that the mail went to: the link says nothing of any other. */
+  email: string
+  expires_at_ms: number
 }
 
 /** The write journal. */
@@ -327,5 +367,6 @@ export type AutoKey = 'none' | 'uuid'
 export type KeyMode = 'live' | 'test'
 export type KeyScope = 'read' | 'read-write'
 export type CredentialState = 'valid' | 'expired'
+export type MailLinkKind = 'reset' | 'verify'
 export type OperationState = 'queued' | 'sending' | 'applied' | 'refused'
 export type RequestOutcome = 'success' | 'not_modified' | 'client_error' | 'rate_limited' | 'server_error'

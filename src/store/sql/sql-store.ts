@@ -1,11 +1,13 @@
 import type { Clock } from '../../clock.ts'
 import { createAccountQueries } from '../accounts/account-queries.ts'
+import { createAlertQueries } from '../alerts/alert-queries.ts'
 import { createAuditQueries } from '../audit/audit-queries.ts'
 import { createAccessTokenQueries } from '../credentials/access-token-queries.ts'
 import { createCredentialQueries } from '../credentials/credential-queries.ts'
 import { createKeyQueries } from '../keys/key-queries.ts'
 import { newInstanceId } from '../leases/instance-id.ts'
 import { createLeaseQueries } from '../leases/lease-queries.ts'
+import { createMailQueries } from '../mail/mail-queries.ts'
 import { createOperationQueries } from '../operations/operation-queries.ts'
 import { createOwnerQueries } from '../owners/owner-queries.ts'
 import { createRegisterQueries } from '../registers/register-queries.ts'
@@ -34,6 +36,8 @@ export function createSqlStore(database: SqlDatabase, clock: Clock): Store {
     ...createOperationQueries(database, instanceId),
     ...createAccessTokenQueries(database),
     ...createAuditQueries(database, clock),
+    ...createMailQueries(database),
+    ...createAlertQueries(database),
     ...createLeaseQueries(database, instanceId),
     ...createWindowQueries(database),
     ...createRegisterQueries(database),

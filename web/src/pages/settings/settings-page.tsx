@@ -7,6 +7,7 @@ import { AccountSection } from './account-section.tsx'
 import { ConnectionSection } from './connection-section.tsx'
 import { DangerSection } from './danger-section.tsx'
 import { DataSection } from './data-section.tsx'
+import { EmailSection } from './email-section.tsx'
 import { PasswordSection } from './password-section.tsx'
 import { PlanSection } from './plan-section.tsx'
 import { SessionsSection } from './sessions-section.tsx'
@@ -25,6 +26,7 @@ export function SettingsPage() {
         ))}
         <AccountSection />
         <PlanSection />
+        <EmailSection />
         <PasswordSection />
         <SessionsSection />
         <DataSection />

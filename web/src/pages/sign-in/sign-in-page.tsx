@@ -38,7 +38,16 @@ export function SignInPage() {
                 </Link>
               </p>
             )}
-            <p>Forgot your password? Ask your administrator for a sign-in link.</p>
+            <p>
+              Forgot your password?{' '}
+              {server.hasMail ? (
+                <Link to="/forgot-password" className={linkLook}>
+                  Reset it
+                </Link>
+              ) : (
+                'Ask your administrator for a sign-in link.'
+              )}
+            </p>
           </>
         )
       }

@@ -6,7 +6,7 @@ import { send } from '../../api.ts'
 import { basePath } from '../../base-path.ts'
 import { sessionQuery } from '../../queries.ts'
 
-type Way = 'POST /sign-in' | 'POST /sign-up' | 'POST /sign-in-link'
+type Way = 'POST /sign-in' | 'POST /sign-up' | 'POST /sign-in-link' | 'POST /reset-password'
 type Entering = { [Verb in Way]: { verb: Verb; input: OwnerVerbs[Verb]['input'] } }[Way]
 
 const enter = ({ verb, input }: Entering) => send(verb, { input })

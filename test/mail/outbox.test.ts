@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Rowport, startRowport } from '../harness.ts'
+import { ada, settingsFor, signUp, startMailing, until } from './mailing.ts'
+
+const hourMs = 60 * 60_000
+const seenBy = (rowports: readonly Rowport[], event: string) =>
+  rowports.flatMap(({ seen }) => seen).filter((one) => one.event === event).length
+
+test('a mail survives a server that refuses it for now, and a restart', async (t) => {
+  const { rowport, peer } = await startMailing(t, { replies: { RCPT: '451 later' } })
+  await signUp(rowport)
+  await until('it was refused', () => seenBy([rowport], 'mail_failed') === 1)
+  await rowport.stopServer()
+  peer.behavior = {}
+  const other = await startRowport(t, { beside: rowport, settings: settingsFor(peer) })
+  await sleep(1_500)
+  assert.equal(peer.mails.length, 0, 'not before its pause is over')
+  rowport.clock.advanceMs(31_000)
+  assert.equal((await peer.next()).to, ada.email)
+  await until('it is known to be sent', () => seenBy([other], 'mail_sent') === 1)
+  assert.equal(await other.workshop.store.takeDueMail(1), null)
+})
+
+test('pauses grow, and after a day a mail is given up; one that is refused for good is so at once', async (t) => {
+  const { rowport, peer } = await startMailing(t, { replies: { RCPT: '451 later' } })
+  await signUp(rowport)
+  const failed = () => seenBy([rowport], 'mail_failed')
+  for (const [n, pauseMs] of [30_000, 60_000, 120_000, 240_000].entries()) {
+    await until(`attempt ${n + 1}`, () => failed() === n + 1)
+    const connected = peer.connections
+    rowport.clock.advanceMs(pauseMs - 1_000)
+    await sleep(1_200)
+    assert.equal(peer.connections, connected, `pause ${n + 1} is not over`)
+    rowport.clock.advanceMs(1_000)
+  }
+  await until('attempt 5', () => failed() === 5)
+  rowport.clock.advanceMs(24 * hourMs)
+  await until('it is given up', () => seenBy([rowport], 'mail_given_up') === 1)
+  peer.behavior = { replies: { RCPT: '550 nobody' } }
+  await signUp(rowport, { ...ada, email: 'gone@example.com', slug: 'gone' })
+  await until('it is given up', () => seenBy([rowport], 'mail_given_up') === 2)
+  assert.equal(failed(), 5)
+  assert.equal(peer.mails.length, 0)
+})
+
+test('a server that hangs up after the mail gets it again under the same id, and so knows it', async (t) => {
+  const { rowport, peer } = await startMailing(t, { dropsAfterData: true })
+  await signUp(rowport)
+  const first = await peer.next()
+  await until('nobody said it was taken', () => seenBy([rowport], 'mail_failed') === 1)
+  peer.behavior = {}
+  rowport.clock.advanceMs(31_000)
+  const second = await peer.next()
+  assert.equal(second.headers['message-id'], first.headers['message-id'])
+})
+
+test('of several instances one sends each mail', async (t) => {
+  const { rowport, peer } = await startMailing(t, { slowMs: 20 })
+  const all = [rowport]
+  for (let n = 0; n < 2; n++)
+    all.push(await startRowport(t, { beside: rowport, settings: settingsFor(peer) }))
+  const people = Array.from({ length: 9 }, (_, n) => `owner${n}@example.com`)
+  for (const [n, email] of people.entries()) {
+    await signUp(all[n % 3] ?? rowport, { ...ada, email, slug: `owner-${n}` })
+  }
+  await until('all are sent', () => seenBy(all, 'mail_sent') === people.length)
+  await sleep(1_500)
+  assert.deepEqual(peer.mails.map(({ to }) => to).sort(), people)
+})
