@@ -3,6 +3,7 @@ import type { Sealing } from '../secrets/sealing.ts'
 import type { DueMail, NewMail } from '../store/mail/mail.ts'
 import { newId } from '../store/new-id.ts'
 import type { Store } from '../store/store.ts'
+import { idleTimers } from '../timers.ts'
 import type { Letter } from './letters.ts'
 import type { Mail, MailTransport } from './mail.ts'
 
@@ -19,7 +20,7 @@ export interface Reader {
 }
 
 export interface RunningMailRoom extends MailRoom {
-  /** What is being sent is waited for; what is not sent then, another instance sends, or this one after its next start. */
+  /** What is being sent has a moment; what is not sent then, another instance sends, or this one after its next start. */
   close(): Promise<void>
 }
 
@@ -36,6 +37,7 @@ const holdMs = 2 * 60_000
 const firstPauseMs = 30_000
 const longestPauseMs = 60 * 60_000
 const sendingAtOnce = 4
+const closingMs = 2_000
 
 export function openMailRoom({ store, sealing, transport, observe }: MailRoomParts): RunningMailRoom {
   const underWay = new Set<Promise<void>>()
@@ -55,7 +57,10 @@ export function openMailRoom({ store, sealing, transport, observe }: MailRoomPar
       isOpen = false
       clearInterval(timer)
       await looking
+      // A server that hangs must not keep this one from ending.
+      const cancel = idleTimers.after(closingMs, () => transport.close())
       await Promise.all(underWay)
+      cancel()
     },
   }
 

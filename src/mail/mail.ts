@@ -11,6 +11,8 @@ export interface MailTransport {
   send(mail: Mail & { id: string }): Promise<MailOutcome>
   /** Signs in there and sends nothing; the problem in a sentence's half, or null. */
   check(): Promise<string | null>
+  /** Cuts off what is being sent, which has then failed for now. */
+  close(): void
 }
 
 /** `refused`: the same mail would be refused again. `failed`: later may be better. `reason`: codes, never whom it was for. */

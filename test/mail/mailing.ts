@@ -7,7 +7,7 @@ import { type SmtpBehavior, type SmtpPeer, startSmtpPeer } from '../servers/smtp
 export const password = 'correct horse battery'
 export const ada = { email: 'ada@example.com', password, slug: 'ada' }
 
-export function settingsFor({ port }: SmtpPeer) {
+export function settingsFor({ port }: Pick<SmtpPeer, 'port'>) {
   const mail = {
     host: '127.0.0.1',
     port,

@@ -56,6 +56,19 @@ test('a server that hangs up after the mail gets it again under the same id, and
   assert.equal(second.headers['message-id'], first.headers['message-id'])
 })
 
+test('a mail server that hangs does not keep Rowport from ending, and the mail is sent after the next start', async (t) => {
+  const { rowport, peer } = await startMailing(t, { slowMs: 14_000 })
+  await signUp(rowport)
+  await until('it is being sent', () => peer.connections === 1)
+  const begunMs = performance.now()
+  await rowport.stopServer()
+  assert.ok(performance.now() - begunMs < 8_000, 'it ends within seconds')
+  peer.behavior = {}
+  await startRowport(t, { beside: rowport, settings: settingsFor(peer) })
+  rowport.clock.advanceMs(31_000)
+  assert.equal((await peer.next()).to, ada.email)
+})
+
 test('of several instances one sends each mail', async (t) => {
   const { rowport, peer } = await startMailing(t, { slowMs: 20 })
   const all = [rowport]

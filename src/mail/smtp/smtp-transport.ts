@@ -17,6 +17,7 @@ const ownMachine = /^(?:localhost|127(?:\.\d+){3}|::1)$/
 export function createSmtpTransport(setting: MailSetting, limitMs = sendingLimitMs): MailTransport {
   const { host, port, isTlsFromStart, login, from } = setting
   const isHere = ownMachine.test(host)
+  const underWay = new Set<(code: string) => void>()
   const domain = /@([^\s<>@]+)>?$/.exec(from)?.[1] ?? 'localhost'
   return {
     async send({ id, to, subject, text }) {
@@ -41,18 +42,22 @@ export function createSmtpTransport(setting: MailSetting, limitMs = sendingLimit
         return (error as Error).message
       }
     },
+    close() {
+      for (const cutOff of underWay) cutOff('ECLOSED')
+    },
   }
 
   async function connected<T>(work: (transport: ReturnType<typeof open>) => Promise<T>): Promise<T> {
     const transport = open()
-    const late = Promise.withResolvers<never>()
-    const cancel = idleTimers.after(limitMs, () =>
-      late.reject(Object.assign(new Error('it took too long'), { code: 'ETIMEDOUT' })),
-    )
+    const ended = Promise.withResolvers<never>()
+    const cutOff = (code: string) => ended.reject(Object.assign(new Error('it took too long'), { code }))
+    const cancel = idleTimers.after(limitMs, () => cutOff('ETIMEDOUT'))
+    underWay.add(cutOff)
     try {
-      return await Promise.race([work(transport), late.promise])
+      return await Promise.race([work(transport), ended.promise])
     } finally {
       cancel()
+      underWay.delete(cutOff)
       transport.close({ force: true })
     }
   }

@@ -33,6 +33,8 @@ export interface AlertParts {
 const lookEveryMs = 5_000
 /** Of one sheet owners hear no more often: one that breaks and recovers by the minute would fill their box. */
 const quietMs = 60 * 60_000
+/** What is well again by then was a hiccup of the provider's, and nobody has to do anything. */
+const graceMs = 60_000
 const earlyMark = 80
 
 /**
@@ -41,9 +43,10 @@ const earlyMark = 80
  */
 export function startAlerts(parts: AlertParts): { close(): Promise<void> } {
   let looking: Promise<void> | null = null
+  const brokenSince: BrokenSince = new Map()
   const timer = setInterval(() => {
     // What could not be told now is told the next time.
-    looking ??= tellAll(parts)
+    looking ??= tellAll(parts, brokenSince)
       .catch(() => {})
       .finally(() => {
         looking = null
@@ -57,7 +60,11 @@ export function startAlerts(parts: AlertParts): { close(): Promise<void> } {
   }
 }
 
-async function tellAll({ store, mailRoom, kinds, plans, clock, baseUrl }: AlertParts): Promise<void> {
+/** By sheet, when this instance first found it so, by the clock for durations. */
+type BrokenSince = Map<string, number>
+
+async function tellAll(parts: AlertParts, brokenSince: BrokenSince): Promise<void> {
+  const { store, mailRoom, kinds, plans, clock, baseUrl } = parts
   const headOf = ({ account }: Told) => ({ baseUrl: baseUrl(), accountSlug: account.slug })
   const mailFor = ({ account, email }: Told, letter: Letter) =>
     mailRoom.sealed(letter, { accountId: account.id, email })
@@ -70,8 +77,18 @@ async function tellAll({ store, mailRoom, kinds, plans, clock, baseUrl }: AlertP
     })
     await store.tellEndedConnection(news, mailFor(news, letter))
   }
-  for (const news of await store.sheetsToTell(quietMs)) {
-    const { slug, failureReason } = news
+  const sheets = await store.sheetsToTell(quietMs)
+  const broken = new Set(
+    sheets.filter(({ failureReason }) => failureReason !== null).map(({ sheetId }) => sheetId),
+  )
+  for (const sheetId of brokenSince.keys()) if (!broken.has(sheetId)) brokenSince.delete(sheetId)
+  for (const news of sheets) {
+    const { sheetId, slug, failureReason } = news
+    if (failureReason !== null) {
+      const sinceMs = brokenSince.get(sheetId) ?? clock.elapsedMs()
+      brokenSince.set(sheetId, sinceMs)
+      if (clock.elapsedMs() - sinceMs < graceMs) continue
+    }
     const letter =
       failureReason === null
         ? sheetRecoveredLetter(headOf(news), slug)

@@ -1,3 +1,4 @@
+import { GoneMeanwhile } from '../../errors.ts'
 import { emailChangedLetter, verificationLetter, verifyLinkLifeMs } from '../../mail/letters.ts'
 import type { MailRoom } from '../../mail/mail-room.ts'
 import type { Observe } from '../../reporting/observe.ts'
@@ -37,6 +38,7 @@ export function createOwnerEmails(parts: OwnerEmailsParts): OwnerEmails {
         const account = await store.accountById(owner.accountId)
         if (account) await sendLink(account, owner.email)
       } catch (error) {
+        if (error instanceof GoneMeanwhile) return
         observe({ event: 'malfunction', reference: randomBase62(12), operation: 'none', error })
       }
     },

@@ -1,3 +1,4 @@
+import { GoneMeanwhile } from '../../errors.ts'
 import { passwordResetLetter, resetLinkLifeMs } from '../../mail/letters.ts'
 import type { MailRoom } from '../../mail/mail-room.ts'
 import type { Observe } from '../../reporting/observe.ts'
@@ -48,9 +49,10 @@ export function createPasswordReset(parts: PasswordResetParts): PasswordReset {
       if (wait) return wait
       // Not waited for: how long it takes would tell whether there is anybody to write to.
       const writing: Promise<void> = writeTo(foldEmail(email))
-        .catch((error: unknown) =>
-          observe({ event: 'malfunction', reference: randomBase62(12), operation: 'none', error }),
-        )
+        .catch((error: unknown) => {
+          if (error instanceof GoneMeanwhile) return
+          observe({ event: 'malfunction', reference: randomBase62(12), operation: 'none', error })
+        })
         .finally(() => underWay.delete(writing))
       underWay.add(writing)
       return null

@@ -31,7 +31,7 @@ export function alertsContract(of: StoreTest): void {
     'a broken sheet is told once, and once that it works again, at most once an hour',
     async (one, clock, database) => {
       const two = createSqlStore(database, clock)
-      const { account } = await listener(one, 'ada')
+      const { account, owner } = await listener(one, 'ada')
       const sheet = await one.createSheet(newSheet(account.id, 'stock'))
       assert.ok(typeof sheet === 'object')
       const note = (failureReason: string | null) =>
@@ -80,6 +80,15 @@ export function alertsContract(of: StoreTest): void {
       await passTime(database, clock, hourMs)
       assert.deepEqual(await one.sheetsToTell(hourMs), [])
       await note('gone again')
+      const [again] = await one.sheetsToTell(hourMs)
+      assert.ok(again && (await one.tellSheet(again, hourMs, mailTo(account.id))))
+      await one.setAlerts(owner.id, false)
+      await note(null)
+      await passTime(database, clock, hourMs)
+      await one.setAlerts(owner.id, true)
+      assert.deepEqual(await one.sheetsToTell(hourMs), [], 'what went by while nobody listened is no news')
+      await note('gone once more')
+      assert.equal((await one.sheetsToTell(hourMs)).length, 1)
       await one.setPaused(sheet.id, true)
       assert.deepEqual(await one.sheetsToTell(hourMs), [], 'a paused sheet is nobody’s trouble')
     },

@@ -72,11 +72,24 @@ export function createOwnerQueries(database: SqlDatabase, clock: Clock): OwnerSt
       return outcome === 'set' ? 'set' : 'email_taken'
     },
     async setAlerts(ownerId, isWanted) {
-      await kysely
-        .updateTable('owner')
-        .set({ alerts: isWanted ? 1 : 0 })
-        .where('id', '=', ownerId)
-        .execute()
+      await kysely.transaction().execute(async (transaction) => {
+        const row = await transaction
+          .updateTable('owner')
+          .set({ alerts: isWanted ? 1 : 0 })
+          .where('id', '=', ownerId)
+          .returning('account_id')
+          .executeTakeFirst()
+        if (!row || !isWanted) return
+        // That a sheet recovered while nobody wanted to hear of it is no news any more.
+        await transaction
+          .updateTable('sheet_activity')
+          .set({ told_broken: 0 })
+          .where('failure_reason', 'is', null)
+          .where('sheet_id', 'in', (of) =>
+            of.selectFrom('sheet').where('account_id', '=', row.account_id).select('id'),
+          )
+          .execute()
+      })
     },
     async createMailLink({ hash, accountId, kind, email }, lifeMs) {
       await kysely.deleteFrom('mail_link').where('expires_at_ms', '<=', database.nowMs()).execute()
