@@ -22,6 +22,7 @@ test('references are told from all that looks like them', () => {
     ["Tab!A1+'My ''Tab'''!B2", ['tab Tab 1,1', "tab My 'Tab' 2,2"]],
     ["Jan:Dec!A1+'a b:c d'!A1", ['tabs Jan:Dec 1,1', 'tabs a b:c d 1,1']],
     ["[1]Tab!A1+'[Book 1.xlsx]Tab'!A1", ['workbook [1]Tab 1,1', 'workbook [Book 1.xlsx]Tab 1,1']],
+    ['Tab!A1:Tab!A9', ['tab Tab 1,1', 'tab Tab 1,9']],
     ['XFD1048576+XFE1+A1048577+A0', ['tab - 16384,1048576']],
     ['LOG10(1)+DAYS360(A1,B1)+T_A1+A1_+A1.5', ['tab - 1,1', 'tab - 2,1']],
     ['"A1"&"a""A1"', []],

@@ -29,7 +29,7 @@ const ERROR =
   /#(?:REF!|N\/A|DIV\/0!|VALUE!|NAME\?|NUM!|NULL!|SPILL!|CALC!|FIELD!|BLOCKED!|CONNECT!|UNKNOWN!|BUSY!|PYTHON!|EXTERNAL!|GETTING_DATA)/iy
 /** A name in quotes; with `!` behind it the name of a tab. */
 const QUOTED = /'[^']*(?:''[^']*)*'?!?/y
-const BARE_TAB = /((?:\[[^\]]*\])?[\p{L}\p{N}_.\\?]*(?::[\p{L}\p{N}_.\\?]+)?)!/uy
+const BARE_TAB = /((?:\[[^\]]*\])?(?:[\p{L}\p{N}_.\\?]+(?::[\p{L}\p{N}_.\\?]+)?)?)!/uy
 const CELLS = new RegExp(
   String.raw`(\$?)([A-Za-z]{1,3})(\$?)([1-9]\d{0,6})(?::(\$?)([A-Za-z]{1,3})(\$?)([1-9]\d{0,6}))?${AFTER_REFERENCE}`,
   'uy',
@@ -41,11 +41,13 @@ const WORD = /[\p{L}\p{N}_.\\?$]+/uy
 
 /**
  * The formula with each reference replaced by what `replace` says; undefined leaves one as it is written. Texts,
- * functions, names and the columns of tables (`Orders[Price]`) are passed over.
+ * functions, names and the columns of tables (`Orders[Price]`) are passed over. `between` is told the characters that are no part of
+ * any of these, such as a `:` that makes a range of two references.
  */
 export function replaceReferences(
   formula: string,
   replace: (reference: FormulaReference) => Corners | undefined,
+  between: (character: string) => void = () => {},
 ): string {
   let result = ''
   let copied = 0
@@ -77,7 +79,7 @@ export function replaceReferences(
     const word = match(WORD)
     if (word) at += word[0].length
     else if (formula[at] === '[') at = endOfBrackets(formula, at)
-    else at++
+    else between(formula[at++] ?? '')
   }
   return copied === 0 ? formula : result + formula.slice(copied)
 }

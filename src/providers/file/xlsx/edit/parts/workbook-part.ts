@@ -39,10 +39,16 @@ function recalculateOnOpening(root: XmlElement, edits: XmlEdits, stale: Workbook
   if (before) edits.insertAfter(before, `<${root.prefix}calcPr fullCalcOnLoad="1"${mark}/>`)
 }
 
-/** Formulas by the names that the workbook gives them, in small letters. */
+/** Formulas by the names that the workbook gives them, in small letters. A name that tabs have for themselves means all of theirs. */
 export function definedNamesIn({ text }: XmlPart): Map<string, string> {
   const names = readXmlTree(text).child('definedNames')?.children ?? []
-  return new Map(names.map((name) => [name.attribute('name')?.toLowerCase() ?? '', name.text]))
+  const formulas = new Map<string, string>()
+  for (const element of names) {
+    const name = element.attribute('name')?.toLowerCase() ?? ''
+    const other = formulas.get(name)
+    formulas.set(name, other === undefined ? element.text : `${other},${element.text}`)
+  }
+  return formulas
 }
 
 function shiftNames(root: XmlElement, edits: XmlEdits, formulaShift: FormulaShift): void {

@@ -1,9 +1,15 @@
 import type { FormulaCell } from './formula-cells.ts'
-import { anyTab, type DefinedNames, precedentsOf, type TabRange } from './precedents.ts'
+import { anyTab, type Precedents, precedentsOf, type TabRange, type WorkbookNames } from './precedents.ts'
 
 export interface TabFormulas {
   tab: string
   cells: readonly FormulaCell[]
+}
+
+/** All rows of a tab below this one stand elsewhere after the change. */
+export interface MovedRows {
+  tab: string
+  below: number
 }
 
 /** References of so few rows are found by their rows; the others are looked through. */
@@ -22,7 +28,8 @@ interface Reference extends TabRange {
 export function dependentsOf(
   changed: readonly TabRange[],
   tabs: readonly TabFormulas[],
-  names: DefinedNames,
+  names: WorkbookNames,
+  moved?: MovedRows,
 ): ReadonlySet<FormulaCell> {
   const formulas = tabs.flatMap(({ tab, cells }) => cells.map((cell) => ({ tab: tab.toLowerCase(), cell })))
   const isDependent = new Uint8Array(formulas.length)
@@ -48,9 +55,10 @@ export function dependentsOf(
 
   if (queue.length === 0) return new Set()
   for (const [dependent, { tab, cell }] of formulas.entries()) {
-    const { ranges, isUnclear } = precedentsOf(cell.formula, tab, cell.row, names)
-    if (isUnclear) reach(dependent)
-    else for (const range of ranges) note(referencesOf(range.tab), { ...range, dependent })
+    const precedents = precedentsOf(cell.formula, tab, cell.row, names)
+    const isUnclear = cell.isOfDataTable || precedents.isUnclear
+    if (isUnclear || (moved && tellsMoved(precedents, tab, cell.row, moved))) reach(dependent)
+    else for (const range of precedents.ranges) note(referencesOf(range.tab), { ...range, dependent })
   }
   for (let at = 0; at < queue.length; at++) {
     const range = queue[at]
@@ -64,6 +72,19 @@ export function dependentsOf(
   }
   const isTooMuch = steps > MAX_STEPS
   return new Set(formulas.filter((_, at) => isTooMuch || isDependent[at] === 1).map(({ cell }) => cell))
+}
+
+/** `ROW()` of a row that moves, and `ROW(A9)` of one, which nothing else is about to change. */
+function tellsMoved(
+  { tellsPlaces, ranges }: Precedents,
+  ownTab: string,
+  ownRow: number,
+  moved: MovedRows,
+): boolean {
+  if (!tellsPlaces) return false
+  const isMoved = (tab: string, row: number): boolean =>
+    (tab === anyTab || tab === moved.tab.toLowerCase()) && row > moved.below
+  return isMoved(ownTab, ownRow) || ranges.some(({ tab, lastRow }) => isMoved(tab, lastRow))
 }
 
 interface References {

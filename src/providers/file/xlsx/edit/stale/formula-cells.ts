@@ -15,6 +15,8 @@ export interface FormulaCell {
   formula: string
   /** The cells that its result fills: itself, or all of an array formula. */
   fills: CellRange
+  /** It is calculated from formulas and cells that it does not name. */
+  isOfDataTable: boolean
   /** In its `<f` tag: where the mark is to be put, over one that says the opposite. */
   markFrom: number
   markTo: number
@@ -51,6 +53,7 @@ export function formulaCellsIn(text: string): FormulaCell[] {
       column,
       formula: '',
       fills: (isFilling ? parseRange(attributes.get('ref') ?? '') : undefined) ?? own,
+      isOfDataTable: type === 'dataTable',
       markFrom: tagStart + markAt,
       markTo: tagStart + markAt + (former?.[0].length ?? 0),
       isMarked: isTrue(attributes.get('ca')),

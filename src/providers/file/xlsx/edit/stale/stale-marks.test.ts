@@ -85,6 +85,29 @@ describe('what rests on a changed cell is marked', () => {
     assert.match(beside.parts.get(OTHER) ?? '', /<f ca="1">SUM\(Data!A5:A8\)/)
   })
 
+  test('by a row that goes, where a result says which row a cell is in', async () => {
+    const places = {
+      4: formula('B4', 'ROW()'),
+      8: formula('B8', 'ROW()') + formula('C8', 'A8*2'),
+      9: formula('B9', 'ROW(A3)') + formula('C9', 'ROW(A9)*2'),
+      10: formula('B10', 'COLUMN()'),
+    }
+    const others = [
+      { name: 'Other', rows: sheet({ 1: formula('B1', 'ROW()'), 2: formula('B2', 'MAX(ROW(Data!C8:C9))') }) },
+    ]
+    const { parts } = await edited(workbook(sheet(places), others), { kind: 'delete', rowNumber: 5 })
+    assert.deepEqual(markedIn(parts.get(SHEET)), ['B7', 'B8', 'C8'])
+    assert.deepEqual(markedIn(parts.get(OTHER)), ['B2'])
+  })
+
+  test('where two tabs have a name for themselves', async () => {
+    const names =
+      '<definedNames><definedName name="Price" localSheetId="0">Data!$A$3</definedName>' +
+      '<definedName name="Price" localSheetId="1">Data!$A$9</definedName></definedNames>'
+    const bytes = workbook(sheet({ 7: formula('B7', 'Price*2') }), [], [], names)
+    assert.deepEqual(markedIn((await edited(bytes, change(3, 0, 1000))).parts.get(SHEET)), ['B7'])
+  })
+
   test('shared and array formulas, names, and what cannot be told', async () => {
     const odd = {
       2: '<c r="B2"><f t="shared" ref="B2:B4" si="0">A2*2</f><v>0</v></c>',
@@ -135,11 +158,90 @@ test('a formula that was never calculated is known to be empty for that reason',
   assert.deepEqual((await decodeXlsx(workbook(sheet({ 2: cells })), {})).stale, new Map([[1, new Set([1])]]))
 })
 
-test('what a formula looks at', () => {
-  const names = new Map([
+const NAMES = {
+  formulas: new Map([
     ['rate', 'Data!$B$1'],
     ['loop', 'loop+1'],
-  ])
+    ['from', 'Data!$C$2'],
+    ['to', 'Data!$C$9'],
+    ['keys', 'Data!$A$2:$A$9'],
+    ['left', 'Data!A$5'],
+  ]),
+  tabs: new Set(['own', 'data', 'jan', 'dec']),
+}
+
+/** Whether a formula of another tab rests on a cell of `Data`, by row and column. */
+function restsOn(formulaText: string, row: number, column: number): boolean {
+  const { ranges, isUnclear } = precedentsOf(formulaText, 'own', 7, NAMES)
+  const isThere = ({ tab, firstRow, lastRow, firstColumn, lastColumn }: (typeof ranges)[number]): boolean =>
+    (tab === 'data' || tab === '*') &&
+    firstRow <= row &&
+    row <= lastRow &&
+    firstColumn <= column &&
+    column <= lastColumn
+  return isUnclear || ranges.some(isThere)
+}
+
+test('a range of two references, however they are written, is all that is between them', () => {
+  const formulas = [
+    'SUM(Data!C2:Data!C9)',
+    'SUM(Data!C2 : C9)',
+    'SUM((Data!C2):Data!C9)',
+    'SUM(Data!C2:(Data!C9))',
+    'SUM(from:to)',
+    'SUM(Data!C2:to)',
+    'SUM(from:Data!C9)',
+    'SUM(IF(TRUE,Data!C2,Data!C3):Data!C9)',
+    'SUM(CHOOSE(1,Data!C2,Data!D2):Data!C9)',
+    'SUM(INDEX(Data!C:C,2):INDEX(Data!C:C,9))',
+    "SUM('Data'!C2:'Data'!C9)",
+    'SUM(Data!$C$9:Data!$C$2)',
+  ]
+  for (const text of formulas) assert.ok(restsOn(text, 5, 3), text)
+  for (const text of ['SUM(Data!C2:Data!C9)', 'SUM(from:to)']) assert.ok(!restsOn(text, 10, 3), text)
+})
+
+test('a range that a function stretches is as large as the one it goes by', () => {
+  const formulas = [
+    'SUMIF(Data!A2:A9,">102",Data!C2:C3)',
+    'SUMIF(Data!A2:A9,">102",Data!C2)',
+    'sumif(Data!A2:A9,">102",Data!$C$2:$C$3)',
+    'AVERAGEIF(Data!A2:A9,">102",Data!C2:C3)',
+    'SUMIF(Data!A:A,">102",Data!C1)',
+    'SUMIF(Data!A2:A9,">102",from)',
+    'SUMIF(keys,">102",Data!C2:C3)',
+    'SUMIF(Data!A2:A9,">102",(Data!C2))',
+    'SUMIF(Data!A2:A9,">102",INDEX(Data!C2:C3,1))',
+    'SUMIF(Data!A2:A9,">102",Data!C2:D2)',
+    'SUM(SUMIF(Data!A2:A9,{101,107},Data!C2:C3))',
+    'SUMIF(Data!A2:A9,SUMIF(Data!A2:A9,1,Data!C2),Data!B2)',
+    'LOOKUP(104,Data!A2:A9,Data!C2:C3)',
+    'LOOKUP(104,Data!A2:H2,Data!C2)',
+  ]
+  for (const text of formulas) assert.ok(restsOn(text, 7, 3), text)
+  const others = [
+    'SUMIF(Data!A2:A6,1,Data!C2)',
+    'SUMIF(Data!A2:A9,Data!C2,Data!B2:B9)',
+    'SUMIF(Data!A2:B9,Data!C2)',
+  ]
+  for (const text of others) assert.ok(!restsOn(text, 7, 3), text)
+})
+
+test('hostile formulas and names are looked at in time', () => {
+  const startMs = performance.now()
+  const deep = precedentsOf('SUMIF('.repeat(1300), 'own', 7, NAMES)
+  assert.equal(deep.isUnclear, true)
+  const formulas = new Map(
+    Array.from({ length: 300 }, (_, at) => [
+      `n${at}_`,
+      Array.from({ length: 300 }, (_, to) => `n${to}_`).join('+'),
+    ]),
+  )
+  assert.equal(precedentsOf('n1_', 'own', 7, { formulas, tabs: new Set() }).isUnclear, true)
+  assert.ok(performance.now() - startMs < 5000)
+})
+
+test('what a formula looks at', () => {
   const cases: [formula: string, ranges: string[], isUnclear: boolean][] = [
     ['A1+$B$2', ['own 1:1 1:1', 'own 2:2 2:2'], false],
     ['SUM(A1:B9,Other!C:C)', ['own 1:9 1:2', 'other 1:1048576 3:3'], false],
@@ -153,11 +255,11 @@ test('what a formula looks at', () => {
     ['Orders[[#This Row],[Price]]', ['own 7:7 1:16384'], false],
     ['SUM(Orders[Price])', [], true],
     ['OFFSET(A1,1,0)', ['own 1:1 1:1'], true],
-    ['SUMIF(A1:A9,1,B1)', ['own 1:9 1:1', 'own 1:1048576 2:16384'], false],
+    ['left', ['data 5:5 1:16384'], false],
     ['LOG10(A1)', ['own 1:1 1:1'], false],
   ]
   for (const [text, ranges, isUnclear] of cases) {
-    const found = precedentsOf(text, 'own', 7, names)
+    const found = precedentsOf(text, 'own', 7, NAMES)
     const shown = found.ranges.map(
       ({ tab, firstRow, lastRow, firstColumn, lastColumn }) =>
         `${tab} ${firstRow}:${lastRow} ${firstColumn}:${lastColumn}`,

@@ -8,7 +8,7 @@ import type { EditPlan } from '../parts/edit-plan.ts'
 import { XmlEdits } from '../xml/xml-edits.ts'
 import { dependentsOf } from './dependents.ts'
 import { type FormulaCell, formulaCellsIn } from './formula-cells.ts'
-import type { DefinedNames, TabRange } from './precedents.ts'
+import type { TabRange } from './precedents.ts'
 
 /** Which results a change leaves behind, and the parts that say so. */
 export interface StaleMarks {
@@ -34,7 +34,7 @@ export async function markStale(
   workbook: Workbook,
   tab: WorkbookTab,
   part: XmlPart,
-  names: DefinedNames,
+  definedNames: ReadonlyMap<string, string>,
   plan: EditPlan,
 ): Promise<StaleMarks> {
   const own = formulaCellsIn(part.text)
@@ -52,7 +52,9 @@ export async function markStale(
     }
   }
   const changed = changedRanges(tab.name, plan)
-  const dependents = dependentsOf(changed, [{ tab: tab.name, cells: own }, ...others], names)
+  const names = { formulas: definedNames, tabs: new Set(workbook.tabs.map(({ name }) => name.toLowerCase())) }
+  const moved = plan.shift.isEmpty ? undefined : { tab: tab.name, below: plan.shift.firstRow }
+  const dependents = dependentsOf(changed, [{ tab: tab.name, cells: own }, ...others], names, moved)
   const isLeft = ({ row, column }: FormulaCell): boolean =>
     !plan.shift.isDeleted(row) && !plan.writes.get(row)?.cells.has(column - 1)
   const ownStale = own.filter((cell) => dependents.has(cell) && isLeft(cell))
