@@ -217,7 +217,8 @@ async function damagesOf(before: Uint8Array, after: Uint8Array): Promise<string[
   const areTextsUntouched = isUntouched(workbook.sharedStringsPath) && isUntouched(workbook.stylesPath)
   for (const { name, path } of workbook.tabs) {
     if (name === edited?.name || (areTextsUntouched && isUntouched(path))) continue
-    if ((await rowsOf(before, name)) !== (await rowsOf(after, name)))
+    const outdated = await outdatedIn(after, name)
+    if ((await rowsOf(before, name, outdated)) !== (await rowsOf(after, name, outdated)))
       damages.push(`the tab ${name} is another`)
   }
   const gone = [...was.keys()].filter((name) => !is.has(name) && !name.endsWith('calcchain.xml'))
@@ -250,12 +251,22 @@ async function damagesByPython(
     const is = tabs[name]
     if (is === undefined) damages.push(`openpyxl misses the tab ${name}`)
     else if (name !== edited) {
-      if (JSON.stringify(was) !== JSON.stringify(is)) damages.push(`openpyxl sees another tab ${name}`)
+      const outdated = await outdatedIn(after, name)
+      const seen = [was, is].map((tab) =>
+        JSON.stringify({ ...tab, rows: without(tab.rows, outdated).map(filled) }),
+      )
+      if (seen[0] !== seen[1]) damages.push(`openpyxl sees another tab ${name}`)
     } else {
       const [wanted, found] = [
         withoutChanged(was.rows, change, rowCount),
-        withoutAdded(is.rows, change, rowCount),
+        withoutAdded(without(is.rows, await outdatedIn(after, name)), change, rowCount),
       ]
+      for (const [row, cells] of found.entries()) {
+        const former = wanted[row] ?? []
+        wanted[row] = Array.from({ length: Math.max(cells.length, former.length) }, (_, column) =>
+          cells[column] === OUTDATED ? OUTDATED : (former[column] ?? null),
+        )
+      }
       const at = Array.from({ length: Math.max(wanted.length, found.length) }).findIndex(
         (_, row) => filled(wanted[row]) !== filled(found[row]),
       )
@@ -285,9 +296,35 @@ function filled(row: readonly Cell[] = []): string {
   return JSON.stringify(row.slice(0, row.findLastIndex((cell) => cell !== null && cell !== '') + 1))
 }
 
-async function rowsOf(bytes: Uint8Array, tab: string): Promise<string> {
+/** Stands for the result of a formula that a change has taken away, as it must. */
+const OUTDATED = '(outdated)'
+
+type Outdated = ReadonlyMap<number, ReadonlySet<number>>
+
+async function outdatedIn(after: Uint8Array, tab: string): Promise<Outdated> {
   try {
-    return JSON.stringify((await decodeXlsx(bytes, { tab })).rows)
+    return (await decodeXlsx(after, { tab })).stale ?? new Map()
+  } catch (error) {
+    if (error instanceof ProviderFailure) return new Map()
+    throw error
+  }
+}
+
+function without(rows: readonly Cell[][], outdated: Outdated): Cell[][] {
+  const last = Math.max(rows.length - 1, ...outdated.keys())
+  return Array.from({ length: last + 1 }, (_, at) => {
+    const row = [...(rows[at] ?? [])]
+    for (const column of outdated.get(at) ?? []) {
+      while (row.length < column) row.push(null)
+      row[column] = OUTDATED
+    }
+    return row
+  })
+}
+
+async function rowsOf(bytes: Uint8Array, tab: string, outdated: Outdated): Promise<string> {
+  try {
+    return JSON.stringify(without((await decodeXlsx(bytes, { tab })).rows, outdated).map(filled))
   } catch (error) {
     if (error instanceof ProviderFailure) return error.message
     throw error

@@ -28,7 +28,7 @@ const stale = {
   type: 'object',
   additionalProperties: rowNumbers,
   description:
-    'Only where formulas were not calculated since a write: by column, the rows with an earlier result.',
+    'Only where formulas were not calculated since a write: by column, the rows without a result, or with an earlier one.',
 }
 
 function object(properties: Json, sometimes: Json = {}): Json {

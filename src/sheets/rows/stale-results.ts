@@ -42,12 +42,12 @@ const until = 'until a spreadsheet program has opened and saved the workbook'
 export function warningOfSheet(stale: readonly StaleColumn[]): string | null {
   const count = stale.reduce((sum, { rowNumbers }) => sum + rowNumbers.length, 0)
   if (count === 0) return null
-  return `Formulas of this sheet were not calculated since the last write: ${cells(count)} an earlier result or none, ${until}.`
+  return `Formulas of this sheet were not calculated since the last write: ${cells(count)} no result or an earlier one, ${until}.`
 }
 
 export function warningOfRow(staleKeys: readonly string[]): string | null {
   if (staleKeys.length === 0) return null
-  return `Formulas of this row were not calculated since the last write: ${cells(staleKeys.length)} an earlier result or none, ${until}.`
+  return `Formulas of this row were not calculated since the last write: ${cells(staleKeys.length)} no result or an earlier one, ${until}.`
 }
 
 /** The same of an answer with one row or several. */
@@ -57,12 +57,12 @@ export function warningOfRows(
   const rows = new Set(stale.flatMap(({ rowNumbers }) => rowNumbers))
   if (rows.size <= 1) return warningOfRow(stale.map(({ key }) => key))
   const count = stale.reduce((sum, { rowNumbers }) => sum + rowNumbers.length, 0)
-  return `Formulas of these rows were not calculated since the last write: ${cells(count)} an earlier result or none, ${until}.`
+  return `Formulas of these rows were not calculated since the last write: ${cells(count)} no result or an earlier one, ${until}.`
 }
 
 /** `count` of the whole spreadsheet, the row of the answer included. */
 export function warningOfWrite(count: number): string {
-  return `Formulas that rest on what was written are not calculated: ${cells(count)} an earlier result, ${until}.`
+  return `Formulas that rest on what was written are not calculated: ${cells(count)} no result, ${until}.`
 }
 
 function cells(count: number): string {

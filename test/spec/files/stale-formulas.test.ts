@@ -11,10 +11,11 @@ const workbookOf = (...rows: string[]) => buildWorkbook({ rows: header + rows.jo
 
 interface Body {
   meta: { stale?: Record<string, number[]>; warnings?: string[] }
-  properties: Record<string, { description?: string }>
+  data: Record<string, unknown>[]
+  properties: Record<string, { type?: unknown; description?: string }>
 }
 
-test('results that rest on what was written are told to be old, until they are calculated', async (t) => {
+test('results that rest on what was written are null and told to be missing, until they are calculated', async (t) => {
   const rowport = await startRowport(t)
   const key = bearer(await rowport.createKey())
   const before = workbookOf(row(2, 2, 4), row(3, 3, 6))
@@ -35,10 +36,10 @@ test('results that rest on what was written are told to be old, until they are c
     fetch(rowport.url + address, { method: 'PATCH', headers: { ...key, 'Idempotency-Key': address }, body })
   const written = await patch(`${formB}/2`, '{"n":1000}')
   const said =
-    'Formulas that rest on what was written are not calculated: 1 cell has an earlier result, until a spreadsheet program has opened and saved the workbook.'
+    'Formulas that rest on what was written are not calculated: 1 cell has no result, until a spreadsheet program has opened and saved the workbook.'
   assert.equal(written.headers.get('x-rowport-warning'), said)
   assert.deepEqual(await written.json(), {
-    data: { n: 1000, 'twice, ö': 4 },
+    data: { n: 1000, 'twice, ö': null },
     meta: { row: 2, stale: { 'twice, ö': [2] }, warnings: [said] },
   })
   const replayed = await patch(`${formB}/2`, '{"n":1000}')
@@ -46,9 +47,10 @@ test('results that rest on what was written are told to be old, until they are c
 
   const list = await get(formB)
   const ofSheet =
-    'Formulas of this sheet were not calculated since the last write: 1 cell has an earlier result or none, until a spreadsheet program has opened and saved the workbook.'
+    'Formulas of this sheet were not calculated since the last write: 1 cell has no result or an earlier one, until a spreadsheet program has opened and saved the workbook.'
   assert.deepEqual([list.warning, list.body.meta.warnings], [ofSheet, [ofSheet]])
   assert.deepEqual(list.body.meta.stale, { 'twice, ö': [2] })
+  assert.deepEqual(list.body.data[0], { n: 1000, 'twice, ö': null })
   assert.equal((await get(formA)).warning, ofSheet)
   const csv = await rowport.get(`${formA}?format=csv`, key)
   assert.equal(csv.headers.get('x-rowport-warning'), ofSheet)
@@ -61,6 +63,8 @@ test('results that rest on what was written are told to be old, until they are c
     schema.body.properties['twice, ö']?.description,
     'Results of formulas; in row 2 not calculated since the last write.',
   )
+
+  assert.deepEqual(schema.body.properties['twice, ö']?.type, ['integer', 'null'])
 
   const inFormA = await patch(`${formA}/3`, '{"n":5}')
   const body = (await inFormA.json()) as { stale: unknown; warnings: string[] }
@@ -78,7 +82,7 @@ test('results that rest on what was written are told to be old, until they are c
   assert.equal(calculated.headers.get('x-rowport-warning'), null)
 })
 
-test('where results are old and keys are repeated, both are told', async (t) => {
+test('where results are missing and keys are repeated, both are told', async (t) => {
   const rowport = await startRowport(t)
   const key = bearer(await rowport.createKey())
   const before = workbookOf(row(2, 2, 4), row(3, 3, 6), row(4, 4, 8))

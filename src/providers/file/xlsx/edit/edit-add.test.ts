@@ -79,8 +79,16 @@ describe('rows are added after the last one with data', () => {
     const empty = '<row r="3"><c r="B3" t="str"><f>IF(A3="","",A3*2)</f><v></v></c></row>'
     assert.equal(
       await rowXmlAfter({ rows: prepared + empty }, add([7])),
-      `${prepared}<row r="3"><c r="A3"><v>7</v></c><c r="B3" t="str"><f ca="1">IF(A3="","",A3*2)</f><v></v></c></row>`,
+      `${prepared}<row r="3"><c r="A3"><v>7</v></c><c r="B3" t="str"><f ca="1">IF(A3="","",A3*2)</f></c></row>`,
     )
+    const running = [3, 4].map(
+      (row) =>
+        `<row r="${row}"><c r="B${row}" t="str"><f>IF(A${row}="","",SUM(A$2:A${row}))</f><v></v></c></row>`,
+    )
+    const first = await edited({ rows: prepared + running.join('') }, add([7]))
+    const second = await editXlsx(first.bytes, undefined, [add([8])])
+    assert.ok('bytes' in second && second.results[0]?.kind === 'add')
+    assert.deepEqual(second.results[0].rowNumbers, [4])
     const totals = '<row r="4"><c r="A4"><f>SUM(A2:A3)</f><v/></c></row>'
     const { bytes, results } = await edited({ rows: prepared + totals }, remove(2), add([7]))
     const stale = { columns: [], cells: 1 }

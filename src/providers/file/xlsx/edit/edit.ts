@@ -15,7 +15,7 @@ import { createWorksheetHandler } from '../read/worksheet.ts'
 import { reaches } from './formulas/formula-shift.ts'
 import { refuseCellsInTheWay, refuseCutFormulas } from './parts/cells-in-the-way.ts'
 import { changeDimension } from './parts/dimension.ts'
-import { type EditPlan, planChanges } from './parts/edit-plan.ts'
+import { type EditPlan, emptyCells, planChanges } from './parts/edit-plan.ts'
 import { followChanges } from './parts/follow.ts'
 import { createLook } from './parts/look.ts'
 import { Obstacle } from './parts/obstacle.ts'
@@ -80,6 +80,7 @@ async function edit(
   const others = openZip(bytes)
   const names = definedNamesIn(await readPartText(others, workbook.path, MAX_DIRECTORY_PART_BYTES))
   const stale = await markStale(openZip(bytes), workbook, tab, part, names, plan)
+  emptyCells(grid, plan, stale.emptied)
   const scan = stale.text === part.text ? unmarked : scanSheet(stale.text)
   const styles = await openStyles(others, workbook.stylesPath, cellFormats)
   const formulaShift = { tab: tab.name, shift: plan.shift }

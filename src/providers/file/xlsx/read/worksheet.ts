@@ -50,6 +50,8 @@ export function createWorksheetHandler(
   let hasFormula = false
   let hasValue = false
   let isStale = false
+  /** What the cell's formula fills beside it. */
+  let fills: string | undefined
 
   function startRow(attributes: XmlAttributes): void {
     const number = attributes.get('r')
@@ -76,14 +78,15 @@ export function createWorksheetHandler(
     hasFormula = false
     hasValue = false
     isStale = false
+    fills = undefined
   }
 
   function startFormula(attributes: XmlAttributes): void {
     hasFormula = true
     const mark = attributes.get('ca')
     isStale = staleResults === 'any' || (staleResults === 'marked' && (mark === '1' || mark === 'true'))
-    const fills = attributes.get('t') === 'array' ? attributes.get('ref') : undefined
-    if (isStale && fills !== undefined) grid.noteStale(row, column, fills)
+    const kind = attributes.get('t')
+    if (kind === 'array' || kind === 'dataTable') fills = attributes.get('ref')
   }
 
   function startContent(name: string, attributes: XmlAttributes): void {
@@ -95,9 +98,16 @@ export function createWorksheetHandler(
     inlineString.start()
   }
 
+  /**
+   * One that nobody has calculated since a write, or ever, has none, or an empty one as openpyxl writes it; only a text can be
+   * empty for real.
+   */
+  function hasResult(): boolean {
+    return hasInlineString || rawValue.trim() !== '' || (hasValue && type === 'str')
+  }
+
   function endCell(): void {
-    // One that nobody has ever calculated is empty here, and is not on anybody's screen.
-    if (isStale || (hasFormula && !hasValue)) grid.noteStale(row, column)
+    if (hasFormula && (isStale || !hasResult())) grid.noteStale(row, column, fills)
     grid.set(
       row,
       column,

@@ -137,6 +137,26 @@ export function planChanges(
   return { shift: new RowShift(deleted), writes, results, rowsOfResults }
 }
 
+/** Cells that lose their values beside the changes, in the numbers from before; the answers show the rows without them. */
+export function emptyCells(
+  { rows }: Grid,
+  { shift, results, rowsOfResults }: EditPlan,
+  cells: readonly { row: number; column: number }[],
+): void {
+  if (cells.length === 0) return
+  const columnsOf = Map.groupBy(cells, ({ row }) => row)
+  const empty = (row: Cell[] | undefined, number: number): void => {
+    if (row === undefined) return
+    for (const { column } of columnsOf.get(number) ?? []) if (column <= row.length) row[column - 1] = null
+    withoutEmptyEnd(row)
+  }
+  for (const number of columnsOf.keys()) empty(rows[shift.newRow(number) - 1], number)
+  withoutBlankEnd(rows)
+  for (const [at, result] of results.entries()) {
+    if (result.kind === 'update') empty(result.row, rowsOfResults[at] ?? 0)
+  }
+}
+
 type CellValue = [column: number, value: Cell]
 
 function whyUnfit(cells: readonly Cell[]): string | undefined {

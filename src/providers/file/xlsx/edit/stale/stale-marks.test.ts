@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Change } from '../../../../../sheets/change.ts'
 import { decodeXlsx } from '../../read/xlsx.ts'
-import { unzip } from '../../workbook.fixture.ts'
+import { unzip, zip } from '../../workbook.fixture.ts'
 import { formula, sheet, workbook } from '../deletion.fixture.ts'
 import { SHEET } from '../edit.fixture.ts'
 import { editXlsx } from '../edit.ts'
@@ -145,17 +145,101 @@ describe('what rests on a changed cell is marked', () => {
 test('a tab that cannot be looked through makes every result one that may be outdated', async () => {
   const others = [
     { name: 'Broken', rows: '<worksheet><sheetData><row><c><f>A1</f>' },
-    { name: 'Third', rows: sheet({ 1: formula('B1', '1+1') }) },
+    { name: 'Third', rows: sheet({ 1: formula('B1', '1+1'), 2: formula('B2', 'Broken!A1') }) },
   ]
   const bytes = workbook(sheet(), others)
   const { parts, bytes: after } = await edited(bytes, change(3, 0, 1000))
   assert.match(parts.get('xl/workbook.xml') ?? '', /calcCompleted="false"/)
-  assert.deepEqual((await decodeXlsx(after, { tab: 'Third' })).stale, new Map([[0, new Set([1])]]))
+  const { rows, stale } = await decodeXlsx(after, { tab: 'Third' })
+  assert.deepEqual(
+    stale,
+    new Map([
+      [0, new Set([1])],
+      [1, new Set([1])],
+    ]),
+  )
+  assert.deepEqual([rows[0], rows[1]], [[1, 0], [2]], 'what rests on that tab has lost its result')
 })
 
 test('a formula that was never calculated is known to be empty for that reason', async () => {
-  const cells = '<c r="B2"><f>A2*2</f></c><c r="C2" t="str"><f>""</f><v></v></c>'
-  assert.deepEqual((await decodeXlsx(workbook(sheet({ 2: cells })), {})).stale, new Map([[1, new Set([1])]]))
+  // As XML libraries and openpyxl write it; and one whose result is an empty text.
+  for (const none of ['', '<v></v>', '<v/>', '<v> </v>']) {
+    const cells = `<c r="B2"><f>A2*2</f>${none}</c><c r="C2" t="str"><f>""</f><v></v></c>`
+    const bytes = workbook(sheet({ 2: cells }))
+    assert.deepEqual((await decodeXlsx(bytes, {})).stale, new Map([[1, new Set([1])]]), none)
+    const { results } = await edited(bytes, change(2, 5, 1))
+    assert.deepEqual(results[0]?.stale, { columns: [1], cells: 0 }, none)
+  }
+  const filling = '<c r="B2"><f t="array" ref="B2:C3">A2:B3</f><v></v></c><c r="C2"/>'
+  const { stale } = await decodeXlsx(workbook(sheet({ 2: filling })), {})
+  assert.deepEqual([...(stale?.keys() ?? [])], [1, 2])
+})
+
+describe('an outdated result is not left in the file, as programs that do not calculate would take it for true', () => {
+  test('of a number, a text, a truth and an error, here and on other tabs', async () => {
+    const cells =
+      `${formula('B3', 'A3*2')}<c r="C3" s="0" t="str"><f>A3&amp;"x"</f><v>3x</v></c>` +
+      '<c r="D3" t="b"><f>A3>1</f><v>1</v></c><c t="e" r="E3"><f>A3/0</f><v>#DIV/0!</v></c>' +
+      '<c r="F3" t="inlineStr"><f>A3&amp;""</f><is><t>3</t></is></c><c r="G3"><v>7</v></c>'
+    const others = [{ name: 'Other', rows: sheet({ 2: formula('B2', 'Data!A3') }) }]
+    const { parts, bytes, results } = await edited(workbook(sheet({ 3: cells }), others), change(3, 0, 1000))
+    assert.match(
+      parts.get(SHEET) ?? '',
+      /<c r="B3"><f ca="1">A3\*2<\/f><\/c><c r="C3" s="0"><f ca="1">A3&amp;"x"<\/f><\/c><c r="D3"><f ca="1">A3>1<\/f><\/c><c r="E3"><f ca="1">A3\/0<\/f><\/c><c r="F3"><f ca="1">A3&amp;""<\/f><\/c><c r="G3"><v>7<\/v>/,
+    )
+    assert.match(parts.get(OTHER) ?? '', /<c r="B2"><f ca="1">Data!A3<\/f><\/c>/)
+    const row = [1000, null, null, null, null, null, 7]
+    const read = await decodeXlsx(bytes, {})
+    assert.deepEqual(read.rows[2], row)
+    assert.deepEqual(results[0], { kind: 'update', row, stale: { columns: [1, 2, 3, 4, 5], cells: 6 } })
+    // Another program may drop the marks, and the results are missing still.
+    const dropped = zip(
+      [...unzip(bytes)].map(([name, data]) => ({
+        name,
+        data: String(data).replaceAll(' ca="1"', '').replace(' calcCompleted="0"', ''),
+      })),
+    )
+    assert.deepEqual((await decodeXlsx(dropped, {})).stale, new Map([[2, new Set([1, 2, 3, 4, 5])]]))
+  })
+
+  test('in all cells that one formula fills', async () => {
+    const filled = {
+      5: '<c r="B5"><f t="array" ref="B5:C6">A3:A4*2</f><v>6</v></c><c r="C5"><v>6</v></c><c r="D5"><v>1</v></c>',
+      6: '<c r="B6"><v>8</v></c><c r="C6"><v>8</v></c>',
+    }
+    const { bytes } = await edited(workbook(sheet(filled)), change(3, 0, 1000))
+    const { rows, stale } = await decodeXlsx(bytes, {})
+    assert.deepEqual([rows[4], rows[5]], [[5, null, null, 1], [6]])
+    assert.deepEqual(
+      stale,
+      new Map([
+        [4, new Set([1, 2])],
+        [5, new Set([1, 2])],
+      ]),
+    )
+  })
+
+  test('but the name of a column stays', async () => {
+    const header = '<c r="B1" t="str"><f>"Sum "&amp;A3</f><v>Sum 3</v></c>'
+    const { rows, stale } = await decodeXlsx(
+      (await edited(workbook(sheet({ 1: header })), change(3, 0, 9))).bytes,
+      {},
+    )
+    assert.deepEqual(rows[0], [1, 'Sum 3'])
+    assert.deepEqual(stale, new Map([[0, new Set([1])]]))
+  })
+
+  test('a row that only had results is still not written over', async () => {
+    const bytes = workbook(
+      sheet({ 10: '' }).replace(
+        '</sheetData>',
+        `<row r="11">${formula('A11', 'SUM(A2:A10)')}</row></sheetData>`,
+      ),
+    )
+    const first = await edited(bytes, change(3, 0, 9))
+    const second = await edited(first.bytes, { kind: 'add', rows: [[12]] })
+    assert.match(second.parts.get(SHEET) ?? '', /<f ca="1">SUM\(A2:A10\)<\/f><\/c><\/row><row r="12">/)
+  })
 })
 
 const NAMES = {

@@ -1,5 +1,5 @@
 import { ProviderFailure } from '../../../../../sheets/provider-failure.ts'
-import { MAX_COLUMNS, MAX_INFLATED_BYTES } from '../../container/limits.ts'
+import { MAX_COLUMNS, MAX_INFLATED_BYTES, MAX_ROWS } from '../../container/limits.ts'
 import { readPartText, type XmlPart } from '../../container/part.ts'
 import type { ZipArchive } from '../../container/zip.ts'
 import type { Workbook, WorkbookTab } from '../../read/workbook.ts'
@@ -7,7 +7,7 @@ import { isOneCell } from '../formulas/range.ts'
 import type { EditPlan } from '../parts/edit-plan.ts'
 import { XmlEdits } from '../xml/xml-edits.ts'
 import { dependentsOf } from './dependents.ts'
-import { type FormulaCell, formulaCellsIn } from './formula-cells.ts'
+import { type FormulaCell, formulaCellsIn, type StoredResult } from './formula-cells.ts'
 import type { TabRange } from './precedents.ts'
 
 /** Which results a change leaves behind, and the parts that say so. */
@@ -18,16 +18,18 @@ export interface StaleMarks {
   isUnbounded: boolean
   /** The columns, from 0, whose results in this row of the edited tab, as it was, are outdated by now. */
   columnsOf(row: number): number[]
-  /** The edited tab's text with its marks. */
+  /** The edited tab's text with its marks and without those results. */
   text: string
+  /** The cells of that tab, from 1, that have lost a result. */
+  emptied: readonly { row: number; column: number }[]
   /** Other tabs with theirs, by path. */
   otherTabs: ReadonlyMap<string, XmlPart>
 }
 
 /**
- * A stored result that rests on a changed cell is wrong until somebody calculates it. We do not (docs/decisions/029), so the file
+ * A stored result that rests on a changed cell is wrong until somebody calculates it. We do not (docs/decisions/029), so it goes, and the file
  * says which those are, in OOXML's own words: `ca` at the formula, "needs to be calculated the next time calculation is performed"
- * (ECMA-376-1, 18.3.1.40). Whoever calculates and saves takes the marks away.
+ * (ECMA-376-1, 18.3.1.40). Whoever calculates and saves takes the marks away; LibreOffice calculates only what has no result.
  */
 export async function markStale(
   archive: ZipArchive,
@@ -39,7 +41,7 @@ export async function markStale(
 ): Promise<StaleMarks> {
   const own = formulaCellsIn(part.text)
   const others: { tab: string; part: XmlPart; cells: FormulaCell[] }[] = []
-  let isUnbounded = false
+  const unread: string[] = []
   for (const other of workbook.tabs) {
     if (other.path === tab.path || !archive.has(other.path)) continue
     try {
@@ -48,15 +50,19 @@ export async function markStale(
       if (cells.length > 0) others.push({ tab: other.name, part: otherPart, cells })
     } catch (error) {
       if (!(error instanceof ProviderFailure)) throw error
-      isUnbounded = true
+      unread.push(other.name)
     }
   }
-  const changed = changedRanges(tab.name, plan)
+  const written = changedRanges(tab.name, plan)
+  const changed = written.length === 0 ? [] : [...written, ...unread.map(allOf)]
   const names = { formulas: definedNames, tabs: new Set(workbook.tabs.map(({ name }) => name.toLowerCase())) }
   const moved = plan.shift.isEmpty ? undefined : { tab: tab.name, below: plan.shift.firstRow }
   const dependents = dependentsOf(changed, [{ tab: tab.name, cells: own }, ...others], names, moved)
   const isLeft = ({ row, column }: FormulaCell): boolean =>
     !plan.shift.isDeleted(row) && !plan.writes.get(row)?.cells.has(column - 1)
+  const { staleResults } = workbook
+  const isOutdated = ({ isMarked, results }: FormulaCell): boolean =>
+    results.length === 0 || staleResults === 'any' || (staleResults === 'marked' && isMarked)
   const ownStale = own.filter((cell) => dependents.has(cell) && isLeft(cell))
   const othersStale = others.map(({ part: otherPart, cells }) => ({
     part: otherPart,
@@ -64,18 +70,25 @@ export async function markStale(
   }))
   return {
     cells: [ownStale, ...othersStale.map(({ stale }) => stale)].reduce((sum, stale) => sum + stale.length, 0),
-    isUnbounded: isUnbounded && changed.length > 0,
-    columnsOf: columnsByRow(own.filter((cell) => isLeft(cell) && (cell.isMarked || dependents.has(cell)))),
+    isUnbounded: unread.length > 0 && changed.length > 0,
+    columnsOf: columnsByRow(own.filter((cell) => isLeft(cell) && (isOutdated(cell) || dependents.has(cell)))),
     text: withMarks(part.text, ownStale),
+    emptied: ownStale.flatMap(outdatedResults),
     otherTabs: new Map(
       othersStale
-        .filter(({ stale }) => stale.some(({ isMarked }) => !isMarked))
-        .map(({ part: otherPart, stale }) => [
-          otherPart.path,
-          { ...otherPart, text: withMarks(otherPart.text, stale) },
-        ]),
+        .map(({ part: otherPart, stale }) => ({
+          ...otherPart,
+          former: otherPart.text,
+          text: withMarks(otherPart.text, stale),
+        }))
+        .filter(({ former, text }) => text !== former)
+        .map(({ former: _former, ...marked }) => [marked.path, marked]),
     ),
   }
+}
+
+function allOf(tab: string): TabRange {
+  return { tab: tab.toLowerCase(), firstRow: 1, lastRow: MAX_ROWS, firstColumn: 1, lastColumn: MAX_COLUMNS }
 }
 
 /** A cell that gets the value it has leaves every result as it is. */
@@ -99,10 +112,19 @@ function changedRanges(tabName: string, { writes, shift }: EditPlan): TabRange[]
 
 function withMarks(text: string, stale: readonly FormulaCell[]): string {
   const edits = new XmlEdits(text)
-  for (const { isMarked, markFrom, markTo } of stale) {
-    if (!isMarked) edits.replace(markFrom, markTo, ' ca="1"')
+  for (const cell of stale) {
+    if (!cell.isMarked) edits.replace(cell.markFrom, cell.markTo, ' ca="1"')
+    for (const { from, to, typeFrom, typeTo } of outdatedResults(cell)) {
+      edits.replace(from, to, '')
+      if (typeTo > typeFrom) edits.replace(typeFrom, typeTo, '')
+    }
   }
   return edits.isEmpty ? text : edits.toText()
+}
+
+/** A text in the first row is the name of a column: without it, the column would be gone for all clients. */
+function outdatedResults({ results }: FormulaCell): StoredResult[] {
+  return results.filter(({ row, isText }) => !(row === 1 && isText))
 }
 
 function columnsByRow(cells: readonly FormulaCell[]): (row: number) => number[] {
