@@ -44,6 +44,8 @@ const kinds: Record<NumberFormatKind, string[]> = {
     'mm',
     'm',
     'dddd',
+    'aaaa',
+    '[$-411]aaa',
     'yyyy-mm-dd;@',
     '[$-409]d-mmm-yy;@',
     '[$-F800]dddd\\,\\ mmmm\\ dd\\,\\ yyyy',

@@ -93,6 +93,7 @@ function kindOfSection(section: string): NumberFormatKind {
     .replace(/\[(?:h+|m+)\]|am\/pm|a\/p/gi, 'h')
     .replace(/\[[^\]]*\]?/g, ' ')
     .replace(/general|standard/gi, '0')
+    .replace(/a{3,4}/gi, 'd')
     .replace(/s\.0+/gi, 's')
     .toLowerCase()
   // Digit places belong to numbers; the E of 0.00E+00 is then no Japanese year.

@@ -6,6 +6,8 @@ const MONTHS = 'January February March April May June July August September Octo
 )
 const WEEKDAYS = 'Sunday Monday Tuesday Wednesday Thursday Friday Saturday'.split(' ')
 const SECONDS_PER_DAY = 86_400
+/** Decimal places of a second. */
+const MILLISECONDS = 3
 const BUDDHIST_YEARS = 543
 
 interface ShownMoment {
@@ -28,7 +30,7 @@ export function displayDate(
   uses1904: boolean,
 ): string | undefined {
   const decimalPlaces = tokens.filter((_, at) => isDecimalOfSecond(tokens, at)).length
-  const moment = momentOf(serial, decimalPlaces, uses1904)
+  const moment = momentOf(serial, showsClock(tokens) ? decimalPlaces : MILLISECONDS, uses1904)
   if (moment === undefined) return undefined
   const hasHalves = tokens.some(({ kind }) => kind === 'half-day')
   const counted = new Set(tokens.filter(({ kind }) => kind === 'elapsed').map(({ text }) => text[0]))
@@ -56,9 +58,18 @@ export function displayDate(
     .join('')
 }
 
+/** Where no time is shown, the last moments of a day are still that day, as in its typed value. */
+function showsClock(tokens: readonly FormatToken[]): boolean {
+  return tokens.some(
+    ({ kind, text }) => kind === 'elapsed' || kind === 'half-day' || (kind === 'date' && /^[hs]/.test(text)),
+  )
+}
+
 function momentOf(serial: number, decimalPlaces: number, uses1904: boolean): ShownMoment | undefined {
   const perSecond = 10 ** decimalPlaces
-  const total = Math.round(serial * SECONDS_PER_DAY * perSecond)
+  const exact = serial * SECONDS_PER_DAY * perSecond
+  // To 15 digits, as half of the last place is often a little less in binary. Whole seconds are not shown so by anybody.
+  const total = Math.round(decimalPlaces > 0 ? Number(exact.toPrecision(15)) : exact)
   const totalSeconds = Math.floor(total / perSecond)
   const day = serialDay1900(Math.floor(totalSeconds / SECONDS_PER_DAY), uses1904)
   if (serial < 0 || day > LAST_DAY_1900) return undefined
@@ -103,6 +114,8 @@ function displayUnit(moment: ShownMoment, unit: string, hasHalves: boolean): str
       if (length === 5) return name.slice(0, 1)
       return length <= 2 ? padded(moment.month, length) : length === 3 ? name.slice(0, 3) : name
     }
+    // In East Asian codes, the name of the day.
+    case 'a':
     case 'd': {
       const name = WEEKDAYS[moment.weekday] ?? ''
       return length <= 2 ? padded(moment.day, length) : length === 3 ? name.slice(0, 3) : name

@@ -25,6 +25,27 @@ export const shown: Record<string, [code: string, value: number | string, text: 
     ['General" m"', -5, '-5 m'],
     ['', 5, '5'],
   ],
+  'parts of a second': [
+    ['yyyy-mm-dd', 45350.999999, '2024-02-28'],
+    ['dddd', 45350.999999, 'Wednesday'],
+    ['mmm d, yyyy', 42000.9999999, 'Dec 27, 2014'],
+    // Less than the half of a millisecond: it is the error of a double.
+    ['yyyy-mm-dd', 45350.999999999, '2024-02-29'],
+    ['yyyy-mm-dd hh:mm:ss', 45350.999999, '2024-02-29 00:00:00'],
+    ['[h]:mm:ss.0', 0.25 / 86_400, '0:00:00.3'],
+    // The same with the 16 digits that openpyxl writes.
+    ['[h]:mm:ss.0', 2.893518518518518e-6, '0:00:00.3'],
+    ['[h]:mm:ss.0', 0.24 / 86_400, '0:00:00.2'],
+    ['[h]:mm:ss', 0.0006886574074074074, '0:00:59'],
+    ['mm:ss.00', 0.125 / 86_400, '00:00.13'],
+    ['h:mm:ss', 0.5 / 86_400, '0:00:01'],
+  ],
+  'names of days in East Asian codes': [
+    ['aaaa', MOMENT, 'Sunday'],
+    ['aaa', MOMENT, 'Sun'],
+    ['[$-404]yyyy/m/d aaaa', MOMENT, '2026/11/15 Sunday'],
+    ['h:mm AM/PM', MOMENT, '9:30 AM'],
+  ],
   'places for digits': [
     [',0', 1_234_567, ',1234567'],
     ['?,?????????', 1_234_567, '    1,234,567'],

@@ -31,7 +31,7 @@ export interface FormatCondition {
 }
 
 const PATTERN =
-  /"(?<quoted>[^"]*)"?|\\(?<escaped>.)|_(?<spaced>.)|\*(?<filled>.)|\[(?<elapsed>h+|m+|s+)\]|\[\$-(?<system>f[48]00|x-sys(?:date|time))\]|\[\$(?<currency>[^\]-]*)(?:-[^\]]*)?\]|\[(?<operator><=|>=|<>|<|>|=)\s*(?<limit>-?\d+(?:\.\d+)?)\s*\]|\[[^\]]*\]?|(?<general>general|standard)|(?<halfDay>am\/pm|a\/p)|(?<exponent>e[+-])|(?<date>y+|m+|d+|h+|s+|e+|g+|b+)|(?<digit>[0#?])|(?<sign>[.,%/@;])|(?<other>.)/gisu
+  /"(?<quoted>[^"]*)"?|\\(?<escaped>.)|_(?<spaced>.)|\*(?<filled>.)|\[(?<elapsed>h+|m+|s+)\]|\[\$-(?<system>f[48]00|x-sys(?:date|time))\]|\[\$(?<currency>[^\]-]*)(?:-[^\]]*)?\]|\[(?<operator><=|>=|<>|<|>|=)\s*(?<limit>-?\d+(?:\.\d+)?)\s*\]|\[[^\]]*\]?|(?<general>general|standard)|(?<halfDay>am\/pm|a\/p)|(?<exponent>e[+-])|(?<date>y+|m+|d+|a{3,4}|h+|s+|e+|g+|b+)|(?<digit>[0#?])|(?<sign>[.,%/@;])|(?<other>.)/gisu
 
 const SIGNS = { '.': 'point', ',': 'comma', '%': 'percent', '/': 'slash', '@': 'text' } as const
 
