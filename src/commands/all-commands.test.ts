@@ -172,6 +172,12 @@ test('what a person reads', async () => {
     /connected: 2 columns, 1 row\./,
   )
   const sheets = await succeeds(data, 'sheet list acme')
+  // As people spell them; UTF-8 is told by its bytes.
+  for (const label of ['CP1251', 'Latin1', 'ISO-8859-1', 'UTF-8', 'utf8']) {
+    const file = /utf/i.test(label) ? products : cyrillic
+    const spelt = `acme/spelt-${label.toLowerCase()}`
+    await succeeds(data, `sheet connect ${spelt} --file ${file} --encoding ${label}`)
+  }
   assert.match(
     sheets,
     /^SHEET +STATE +ACCESS +ID +SPREADSHEET\n(?:cyrillic .+\n)?stock +live +private +sh_\w+ +\/\S+products\.csv\nwords +paused +public-read +sh_\w+ +\/\S+openpyxl\.xlsx\n$/,

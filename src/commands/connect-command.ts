@@ -3,7 +3,11 @@ import type { Workshop } from '../assemble/workshop.ts'
 import type { NamedAccount } from '../management/accounts/accounts.ts'
 import { Problem } from '../management/problem.ts'
 import type { SheetToConnect } from '../management/sheets/sheets.ts'
-import { type SingleByteEncoding, singleByteEncodings } from '../providers/file/csv/encoding/single-byte.ts'
+import {
+  type SingleByteEncoding,
+  singleByteEncodings,
+  standardEncodingName,
+} from '../providers/file/csv/encoding/single-byte.ts'
 import { kindOf, locateFile } from '../providers/file/file-location.ts'
 import { connectableKinds } from '../providers/provider-table.ts'
 import type { ProviderKind } from '../sheets/provider-kind.ts'
@@ -42,8 +46,7 @@ async function connect(
     throw new UsageError(`Name the spreadsheet with ${ways.join(' or with ')}.`)
   }
   if (encoding !== undefined && file === undefined) throw new UsageError('--encoding is for a CSV file.')
-  const csvEncoding =
-    encoding === undefined ? undefined : oneOf<SingleByteEncoding>('encoding', encoding, singleByteEncodings)
+  const csvEncoding = encoding === undefined ? undefined : parsedEncoding(encoding)
   const wish = {
     sheetSlug,
     isByOperator: true,
@@ -64,6 +67,12 @@ async function connect(
     json: sheetJson(sheet),
     text: `Sheet ${address} connected: ${found}.\n  /api/sheets/${address}\n  /v1/sheets/${sheet.id}`,
   }
+}
+
+/** UTF-8 is told by its bytes and needs no setting. */
+function parsedEncoding(label: string): SingleByteEncoding | undefined {
+  const name = standardEncodingName(label) ?? label
+  return name === 'utf-8' ? undefined : oneOf<SingleByteEncoding>('encoding', name, singleByteEncodings)
 }
 
 function fileAt(

@@ -28,6 +28,15 @@ export function isSingleByteEncoding(name: string): name is SingleByteEncoding {
   return (singleByteEncodings as readonly string[]).includes(name)
 }
 
+/** The name in the Encoding Standard of what people call `latin1`, `cp1252` or `UTF8`; undefined for what it does not know. */
+export function standardEncodingName(label: string): string | undefined {
+  try {
+    return new TextDecoder(label).encoding
+  } catch {
+    return undefined
+  }
+}
+
 /** What bytes 0x80 to 0x9F are in Windows-1252. Five are nothing: a runtime that has a character for them is of another opinion. */
 const WINDOWS_1252_UPPER = '€\uFFFD‚ƒ„…†‡ˆ‰Š‹Œ\uFFFDŽ\uFFFD\uFFFD‘’“”•–—˜™š›œ\uFFFDžŸ'
 const NOTHING = 0xfffd
