@@ -31,7 +31,7 @@ const maxSortKeys = 10
 export function resolveWish(wish: ReadWish, columns: readonly Column[]): ListQuery | Refusal {
   const find = finderOf(columns)
   const given = withListsJoined(wish, find)
-  const filters = resolveFilters(given.filters, columns)
+  const filters = resolveFilters(given.filters, columns, parametersOf.list)
   if (filters instanceof Refusal) return filters
   const sums = wish.sums && resolveSums(wish.sums, columns)
   if (sums instanceof Refusal) return sums
@@ -66,6 +66,8 @@ function withListsJoined(
 export function resolveFilters(
   parameters: ReadWish['filters'],
   columns: readonly Column[],
+  /** What may stand beside filters, for whoever mistyped it. */
+  others: readonly string[],
 ): Filter[] | Refusal {
   const find = finderOf(columns)
   const {
@@ -83,7 +85,7 @@ export function resolveFilters(
     if (column instanceof Refusal) return column
     if (column === null) {
       if (isIgnored(name)) continue
-      return unknownParameter(name, columns, find)
+      return unknownParameter(name, columns, others, find)
     }
     if (argumentOf(operator).isList) {
       const known = lists.get(`${operator} ${column}`)
@@ -154,7 +156,12 @@ function resolveFields(
   return [...fields]
 }
 
-function unknownParameter(name: string, columns: readonly Column[], find: Find): Refusal {
+function unknownParameter(
+  name: string,
+  columns: readonly Column[],
+  others: readonly string[],
+  find: Find,
+): Refusal {
   const brackets = bracketsOf(name)
   const listName = listNameIn(name)
   if (listName !== null && find(listName) !== null) {
@@ -170,10 +177,9 @@ function unknownParameter(name: string, columns: readonly Column[], find: Find):
   }
   const column = operatorIn(name) === null ? name : (brackets?.before ?? '')
   const keys = columns.map(({ key }) => key)
-  const parameters = parametersOf.list
-  const nearest = nearestName(column, operatorIn(name) === null ? [...keys, ...parameters] : keys)
+  const nearest = nearestName(column, operatorIn(name) === null ? [...keys, ...others] : keys)
   return invalid(
     `There is no column "${shortened(column)}" to filter by.${meant(nearest)} The columns are ${listed(keys)}. ` +
-      `Other parameters are ${parameters.join(', ')}.`,
+      `Other parameters are ${others.join(', ')}.`,
   )
 }

@@ -1,7 +1,9 @@
 import { Refusal } from '../../errors.ts'
+import { nearestName } from '../../sheets/rows/nearest-name.ts'
+import { meant } from './column-finder.ts'
 import { isBracketed, isIgnored } from './parameter-name.ts'
 import { type Parameters, wholeNumber } from './query.ts'
-import { invalid, isBooleanFilter, shortened } from './read-wish.ts'
+import { invalid, isBooleanFilter, parametersOf, shortened } from './read-wish.ts'
 
 /** POST · PUT and PATCH · DELETE. */
 export type WriteKind = 'add' | 'update' | 'delete'
@@ -25,15 +27,26 @@ const mostMaxRows = 10_000
 /** Read elsewhere. */
 const elsewhere = new Set(['api_key', 'row'])
 
+/** What each write takes, beside filters. */
+export const parametersOfWrites = {
+  add: ['upsert', 'on_match', 'dry_run'],
+  one: ['dry_run'],
+  many: ['q', 'all', 'max_rows', 'dry_run'],
+} as const satisfies Record<string, readonly string[]>
+
+/**
+ * They mean something elsewhere, so they are no filters: whoever deletes with `limit=5` does not mean a column, also where one is called so.
+ */
+const meansElsewhere: ReadonlySet<string> = new Set([...parametersOf.list, ...parametersOfWrites.add])
+
 /** A parameter that means nothing is refused, so that a mistyped `dry_run` writes nothing. */
 export function parseWriteParameters(
   parameters: Parameters,
   kind: WriteKind,
   isOneRow: boolean,
 ): WriteParameters | Refusal {
-  const known = kind === 'add' ? ['upsert', 'on_match', 'dry_run'] : ['dry_run']
   const isMany = kind !== 'add' && !isOneRow
-  if (isMany) known.push('q', 'all', 'max_rows')
+  const known: readonly string[] = parametersOfWrites[kind === 'add' ? 'add' : isMany ? 'many' : 'one']
   const single = new Map<string, string>()
   const filters: (readonly [string, string])[] = []
   for (const parameter of parameters) {
@@ -44,6 +57,7 @@ export function parseWriteParameters(
       single.set(name, value)
     } else if (isIgnored(name) && !isBracketed(name)) {
     } else if (!isMany) return invalid(notHere(name, known))
+    else if (meansElsewhere.has(name)) return invalid(noFilter(name))
     else if (isBooleanFilter(name) && value !== 'true' && value !== 'false') {
       return invalid(`"${shortened(name)}" must be "true" or "false".`)
     } else filters.push(parameter)
@@ -71,5 +85,10 @@ function yes(single: ReadonlyMap<string, string>, name: string): boolean | Refus
 }
 
 function notHere(name: string, known: readonly string[]): string {
-  return `"${shortened(name)}" cannot be used here: this write takes ${known.join(', ')}.`
+  return `"${shortened(name)}" cannot be used here: this write takes ${known.join(', ')}.${meant(nearestName(name, known))}`
+}
+
+function noFilter(name: string): string {
+  const taken = parametersOfWrites.many.join(', ')
+  return `"${name}" cannot be used here: this write takes filters, ${taken}. To filter by a column of that name, write "${name}[eq]".`
 }

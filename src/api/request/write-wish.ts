@@ -8,7 +8,12 @@ import { parseForm } from './form-body.ts'
 import { resolveFilters } from './list-query.ts'
 import { type Parameters, parseRowNumber } from './query.ts'
 import type { RowsRequest } from './rows-request.ts'
-import { parseWriteParameters, type WriteKind, type WriteParameters } from './write-parameters.ts'
+import {
+  parametersOfWrites,
+  parseWriteParameters,
+  type WriteKind,
+  type WriteParameters,
+} from './write-parameters.ts'
 
 export interface AskedWish {
   wish: Wish
@@ -97,7 +102,7 @@ function choiceOf({ filters, search, maxRows }: WriteParameters): RowsChoice {
   return {
     maxRows,
     queryOn(columns) {
-      const found = resolveFilters(filters, columns)
+      const found = resolveFilters(filters, columns, parametersOfWrites.many)
       return found instanceof Refusal ? found : { filters: found, search }
     },
   }
