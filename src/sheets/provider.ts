@@ -158,6 +158,8 @@ export interface WantedInColumn {
   /** Position in the sheet, from 0. */
   columnIndex: number
   values: readonly string[]
+  /** Whether it matters which cells there are, also those that equal no value. */
+  isMarked?: boolean
 }
 
 export interface FoundInColumn {
@@ -165,6 +167,8 @@ export interface FoundInColumn {
   header: Cell
   /** For each value: the cells that equal it as the filter `eq` has it, from the first row to the last. */
   cells: readonly (readonly FoundCell[])[]
+  /** The mark of each cell from row 2 on, where they were asked for. */
+  marks?: Float64Array
 }
 
 export interface FoundCell {

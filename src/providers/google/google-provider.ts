@@ -96,13 +96,13 @@ export function createGoogleProvider({
         deadline.end()
       }
     },
-    async findInColumn(place, { columnIndex, values }, turn = noTurn) {
+    async findInColumn(place, { columnIndex, values, isMarked = false }, turn = noTurn) {
       const deadline = createDeadline(clock, timers, limits.readMs)
       const room = fetches.turnOf(place.accountId)
       try {
         const { body } = await reads.values(place, 'serial', { deadline, room }, { column: columnIndex })
         await turn.begin(body.byteLength)
-        return await comparing.find({ body: ownBuffer(body), values }, turn)
+        return await comparing.find({ body: ownBuffer(body), values, isMarked }, turn)
       } catch (error) {
         if (error instanceof RefusedByGoogle && error.isAboutGrid) return null
         throw error

@@ -20,6 +20,7 @@ import { answerOf } from './plans/answer-of.ts'
 import type { Plan } from './plans/plan.ts'
 import { stretchOf } from './plans/stretches.ts'
 import type { QueuedWrite } from './queued-write.ts'
+import { type DeletionFate, fatesOfDeletions, sentenceAbout, withRowsThatWent } from './raced-deletions.ts'
 
 /** An order with what it comes to in the sheet as it is. */
 export interface Judged {
@@ -143,24 +144,47 @@ async function commit(
 
   /** It is done: from here on, nothing may end in an error that says otherwise. */
   async function answersAfter({
-    results,
+    results: told,
     columns = base.columns,
     racedAt = [],
   }: Committed & { outcome: 'applied' }): Promise<readonly SentOrder[]> {
+    const fates = columns === base.columns ? await fatesAfter(racedAt) : null
+    const results = fates ? withRowsThatWent(told, fates) : told
     // Where it came as foreseen, so does the answer.
     const isForeseen = results === prepared.expected && columns === base.columns
     const answered = isForeseen ? expected : ((await tryAnswersFrom(results, columns)) ?? expected)
     if (columns !== base.columns && answered !== expected)
       return afterMovedColumns(group, answered, results, { judged: base.columns, now: columns }, parts)
-    return racedAt.length === 0 ? answered : answered.map((sent, at) => tellRace(sent, at, racedAt))
+    return racedAt.length === 0 ? answered : answered.map((sent, at) => tellRace(sent, at, racedAt, fates))
   }
 
   /** A row that was found by what it holds was perhaps another by then: whoever asked must know. */
-  function tellRace(sent: SentOrder, at: number, racedAt: readonly number[]): SentOrder {
+  function tellRace(
+    sent: SentOrder,
+    at: number,
+    racedAt: readonly number[],
+    fates: ReadonlyMap<number, DeletionFate> | null,
+  ): SentOrder {
     const { from, to } = stretchOf(group, at)
     const isRaced = racedAt.some((changeAt) => changeAt >= from && changeAt < to)
-    if (!isRaced || group[at]?.plan.isByContent !== true) return sent
-    return { ...sent, answer: { ...sent.answer, warning: racedWarning } }
+    const own = fates ? Array.from({ length: to - from }, (_, n) => fates.get(from + n)) : []
+    const isWrong = own.some((fate) => fate !== undefined && fate.kind !== 'right')
+    if (!(isRaced || isWrong) || group[at]?.plan.isByContent !== true) return sent
+    const missed = [...(fates ?? [])].filter(([, { kind }]) => kind === 'another')
+    const sentence = sentenceAbout(
+      own,
+      missed.some(([changeAt]) => changeAt < from || changeAt >= to),
+    )
+    return sentence === null
+      ? sent
+      : { ...sent, answer: { ...sent.answer, warning: sentence ?? racedWarning } }
+  }
+
+  /** What deletions took, where rows were moved in their moment. The answer waits for that one look. */
+  async function fatesAfter(racedAt: readonly number[]): Promise<ReadonlyMap<number, DeletionFate> | null> {
+    const changes = group.flatMap(({ plan }) => plan.changes)
+    if (!base.marks || !racedAt.some((changeAt) => changes[changeAt]?.kind === 'delete')) return null
+    return fatesOfDeletions(changes, base.marks, parts.inTurns).catch(() => null)
   }
 
   async function tryAnswersFrom(

@@ -16,6 +16,7 @@ export interface ToFind {
   /** An answer with the values of one column. */
   body: Uint8Array<ArrayBuffer>
   values: readonly string[]
+  isMarked: boolean
 }
 
 export interface ReadPair {

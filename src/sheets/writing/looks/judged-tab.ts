@@ -3,6 +3,7 @@ import { createRowWriter } from '../../rows/row-json.ts'
 import { type IndexedSnapshot, positionOf, rowBytes, rowJson, type Snapshot } from '../../rows/snapshot.ts'
 import { type Column, isBlank, servedColumnsOf } from '../../rows/table.ts'
 import { findingInAll, type RowFinder } from './row-finder.ts'
+import type { RowMarks } from './row-marks.ts'
 
 /** The tab that orders are held against. */
 export interface JudgedTab {
@@ -14,6 +15,8 @@ export interface JudgedTab {
   finder: RowFinder | null
   /** All rows with indexes, where an order may be about any of them. */
   indexed: IndexedSnapshot | null
+  /** By which it can be told afterwards which rows a deletion took; absent where nothing was read that tells. */
+  marks?: RowMarks
 }
 
 export interface JudgedRows {

@@ -10,6 +10,7 @@ import type { InTurns } from '../in-turns.ts'
 import type { Wish, WriteOrder } from '../order.ts'
 import { type JudgedTab, someRows, wholeTab } from './judged-tab.ts'
 import { findingInColumn, mayBeTime } from './row-finder.ts'
+import { marksOfColumn, marksOfRows } from './row-marks.ts'
 
 export interface LookingParts {
   reading: Pick<
@@ -48,7 +49,10 @@ export async function lookAtAll(
 ): Promise<JudgedTab> {
   const read = await reading.readForWriting(record)
   const isFinding = record.keyColumn !== null || orders.some(({ wish }) => findsRows(wish))
-  return wholeTab(read, isFinding ? await read.indexed : null)
+  const indexed = isFinding ? await read.indexed : null
+  const tab = wholeTab(read, indexed)
+  const readNow = async () => (await reading.readForWriting(record)).snapshot
+  return indexed ? { ...tab, marks: marksOfRows(indexed, readNow) } : tab
 }
 
 /** As far as it can be told beforehand; what else does is told so when it is judged. */
@@ -94,8 +98,10 @@ async function lookAtColumn(orders: readonly Looked[], parts: LookingParts): Pro
   const rowsKnown = await inTurns(rowsHolding(known.indexed, column.position, values))
   const likely = new Set(rowsKnown.flat())
   if (likely.size > maxRows) return null
+  const isDeleting = orders.some(({ wish }) => wish.kind === 'delete')
+  const wanted = { columnIndex: column.index, isMarked: isDeleting }
   const [inColumn, atLikely] = await Promise.all([
-    reading.findInColumn(record, { columnIndex: column.index, values }),
+    reading.findInColumn(record, { ...wanted, values }),
     reading.readRows(record, wantedRows(orders, likely)),
   ])
   if (!inColumn || !atLikely) return null
@@ -114,7 +120,18 @@ async function lookAtColumn(orders: readonly Looked[], parts: LookingParts): Pro
     shown: known.isShown ? new Map(values.map((value, at) => [value, rowsKnown[at] ?? []])) : null,
     cell: (rowNumber) => (seen.has(rowNumber) ? (rows.row(rowNumber)[column.index] ?? null) : undefined),
   })
-  return { ...tab, finder }
+  const { marks } = inColumn
+  if (!marks) return { ...tab, finder }
+  const readNow = async () => {
+    const read = await reading.findInColumn(record, { ...wanted, values: [] })
+    return read?.header === inColumn.header ? (read.marks ?? null) : null
+  }
+  const { index: columnIndex, position } = column
+  return {
+    ...tab,
+    finder,
+    marks: marksOfColumn({ columnIndex, position, marks, known: known.indexed, readNow }),
+  }
 }
 
 function* rowsHolding(
