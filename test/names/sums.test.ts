@@ -61,6 +61,40 @@ test('sums in both forms and every format, with what was left out', async (t) =>
   assert.equal(await csv.text(), 'month_day,count\r\n"2026-11",2\r\n"2026-10",1\r\n,2\r\n"2025-01",1\r\n')
 })
 
+test('a cell that several functions leave out is counted once, and each that any of them does', async (t) => {
+  const rowport = await startRowport(t)
+  const days = ['day', '2026-11-15', '2026-11-16', 'soon', '7', '', 'TRUE'].map((day) => `${day},1`)
+  const sheet = await rowport.connectFile('days', 'days.csv', days.join('\n'))
+  const key = bearer(await rowport.createKey())
+  const ignoredBy = async (query: string) =>
+    (await rowport.get(`${sheet.formA}?${query}`, key)).headers.get('x-ignored-cells')
+  assert.equal(await ignoredBy('group_by=month(day)'), 'day=3', 'a text, a number and a boolean')
+  assert.equal(await ignoredBy('aggregate=sum(day)'), 'day=4', 'all but the number')
+  assert.equal(
+    await ignoredBy('group_by=month(day)&aggregate=sum(day)'),
+    'day=5',
+    'every cell but the empty one',
+  )
+  assert.equal(await ignoredBy('group_by=month(day)&aggregate=sum(day),avg(day)&day[gt]=2026-01-01'), 'day=2')
+})
+
+test('a sum of whole numbers is exact as far as JSON goes, others have 15 digits', async (t) => {
+  const rowport = await startRowport(t)
+  const cells = [
+    'whole,others',
+    '999999999999999,100000000000.1',
+    '999999999999999,0.23',
+    '999999999999999,0.00004',
+  ]
+  const more = Array.from({ length: 6 }, () => '999999999999999,')
+  const sheet = await rowport.connectFile('s', 's.csv', [...cells, ...more].join('\n'))
+  const answer = await rowport.get(
+    `${sheet.formA}?aggregate=sum(whole),sum(others)`,
+    bearer(await rowport.createKey()),
+  )
+  assert.equal(await answer.text(), '[{"sum_whole":8999999999999991,"sum_others":100000000000.33}]')
+})
+
 test('without groups there is one row, also of no rows; distinct is short for a count', async (t) => {
   const rowport = await startRowport(t)
   const sheet = await rowport.connectFile('orders', 'orders.csv', orders)

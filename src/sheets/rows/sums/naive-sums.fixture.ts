@@ -39,10 +39,10 @@ function ignoredIn(
   matching: readonly Cell[][],
   rows: readonly Cell[][],
 ): Record<number, number> {
-  const ignored: Record<number, number> = {}
+  const leftOut = new Map<number, Set<Cell[]>>()
   const note = (column: number, fits: (cell: Exclude<Cell, null>) => boolean) => {
-    const others = matching.filter((row) => row[column] !== null && !fits(row[column] ?? '')).length
-    if (others > (ignored[column] ?? 0)) ignored[column] = others
+    const others = matching.filter((row) => row[column] !== null && !fits(row[column] ?? ''))
+    if (others.length > 0) leftOut.set(column, new Set([...(leftOut.get(column) ?? []), ...others]))
   }
   for (const { column, part } of groupBy) if (part !== null) note(column, (cell) => kindOf(cell) === 'date')
   for (const { fold, column } of aggregates) {
@@ -50,7 +50,7 @@ function ignoredIn(
     if (fold === 'sum' || fold === 'avg') note(column, (cell) => typeof cell === 'number')
     if (fold === 'min' || fold === 'max') note(column, (cell) => kindOf(cell) === wantedKind(rows, column))
   }
-  return ignored
+  return Object.fromEntries([...leftOut].map(([column, rows]) => [column, rows.size]))
 }
 
 function labelOf(cell: Cell, part: DatePart | null): Cell {

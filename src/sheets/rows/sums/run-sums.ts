@@ -9,6 +9,7 @@ import type { Column } from '../table.ts'
 import { daysOf, numbersByRow, numbersOf, orderOf } from './code-numbers.ts'
 import { addUp, countCells, findExtremes } from './fold-cells.ts'
 import { countDistinct, type Groups, giveBack, groupRows, type Telling } from './group-rows.ts'
+import { createLeftOut, type LeftOut } from './left-out.ts'
 import { sortGroups } from './sort-groups.ts'
 import type { Aggregate, DatePart, GroupKey, SumsQuery } from './sums.ts'
 import { sumsSnapshot } from './sums-snapshot.ts'
@@ -61,16 +62,13 @@ export function* runSumsSteps(snapshot: IndexedSnapshot, query: SumsQuery): Gene
   const { filters, search, sums, sort, limit, offset } = query
   const everything = { filters, search, sort: [], limit: null, offset: 0 }
   const { positions } = yield* runQuerySteps(snapshot, everything)
-  const ignored = new Map<number, number>()
-  const note = (column: number, cells: number) => {
-    if (cells > (ignored.get(column) ?? 0)) ignored.set(column, cells)
-  }
+  const leftOut = createLeftOut(snapshot)
 
   const tellings: Telling[] = []
   const labels: ((groups: Groups) => ResultColumn)[] = []
   for (const key of sums.groupBy) {
     const { telling, label } =
-      key.part === null ? byCell(snapshot, key.column) : yield* byPart(snapshot, positions, key, note)
+      key.part === null ? byCell(snapshot, key.column) : yield* byPart(snapshot, positions, key, leftOut)
     tellings.push(telling)
     labels.push(label)
   }
@@ -78,8 +76,9 @@ export function* runSumsSteps(snapshot: IndexedSnapshot, query: SumsQuery): Gene
   const count = sums.groupBy.length > 0 && positions.length === 0 ? 0 : groups.count
   const columns = labels.map((label) => label(groups))
   for (const aggregate of sums.aggregates)
-    columns.push(yield* folded(snapshot, positions, groups, aggregate, note))
+    columns.push(yield* folded(snapshot, positions, groups, aggregate, leftOut))
   giveBack(groups)
+  const ignored = yield* leftOut.counted(positions)
 
   const orders = sort.map(({ column, descending }) => ({
     ranks: columns[column]?.ranks ?? new Float64Array(count),
@@ -120,7 +119,7 @@ function* byPart(
   snapshot: IndexedSnapshot,
   positions: Uint32Array,
   { column, part }: GroupKey,
-  note: (column: number, cells: number) => void,
+  leftOut: LeftOut,
 ): Generator<void, Told> {
   const { codes, emptyCode } = indexedColumn(snapshot, column)
   const divisor = divisors[part ?? 'day']
@@ -144,7 +143,7 @@ function* byPart(
     const code = codes[positions[at] ?? 0] ?? emptyCode
     if (code !== emptyCode && table[code] === 0) others++
   }
-  note(column, others)
+  leftOut.note(column, 'of dates', others, (code) => table[code] === 0)
   return {
     telling: { codes, table, size: parts.length },
     label({ firstPositions }) {
@@ -170,7 +169,7 @@ function* folded(
   positions: Uint32Array,
   groups: Groups,
   { fold, column }: Aggregate,
-  note: (column: number, cells: number) => void,
+  leftOut: LeftOut,
 ): Generator<void, ResultColumn> {
   if (column === null) return figures(yield* countCells(positions, groups, null))
   const indexed = indexedColumn(snapshot, column)
@@ -186,14 +185,14 @@ function* folded(
       const numbers = yield* numbersOf(snapshot, column)
       const byRow = yield* numbersByRow(snapshot, column, numbers)
       const made = yield* addUp(positions, groups, { ...indexed, numbers, byRow }, fold)
-      note(column, made.ignored)
+      leftOut.note(column, 'of numbers', made.ignored, (code) => code >= indexed.textsFrom)
       return figures(made.figures)
     }
     case 'min':
     case 'max': {
       const order = yield* orderOf(snapshot, column)
       const made = yield* findExtremes(positions, groups, indexed, order, fold)
-      note(column, made.ignored)
+      leftOut.note(column, 'of an order', made.ignored, (code) => Number.isNaN(order[code]))
       return extremes(snapshot, column, made.figures)
     }
   }
