@@ -6,6 +6,7 @@ import type { KeptBodies } from '../sheets/reading/held-snapshots.ts'
 import { orderedJsonText } from '../sheets/rows/schema/ordered-json.ts'
 import { rowSchema } from '../sheets/rows/schema/row-schema.ts'
 import type { IndexedSnapshot } from '../sheets/rows/snapshot.ts'
+import { type Column, positionOfColumn } from '../sheets/rows/table.ts'
 import { type Soon, then } from '../soon.ts'
 import { apiDocument, sheetDocument } from './openapi/documents.ts'
 import { asksForNow, forPublicReader } from './read-rows.ts'
@@ -52,7 +53,7 @@ async function descriptionReply(
     rowNumbers,
     isPublic: facts.access === 'public-read',
     baseUrl: parts.ownAddress(request),
-    keyColumn: facts.keyColumn,
+    keyColumn: nameInRow1(facts.keyColumn, snapshot.columns),
   }
   const name = nameOf(described)
   const etag = etagOf(hash('sha256', `${name} ${snapshot.contentHash}`, 'base64url').slice(0, 22))
@@ -81,6 +82,12 @@ async function descriptionReply(
   if (made.coding !== null) headers.push('Content-Encoding', made.coding)
   const base = what === 'schema' ? readHeaders.schema : readHeaders.json
   return { status: 200, base, headers, body: made.body, rowsFrom: source }
+}
+
+/** As it is written there now; null where it is not there. */
+function nameInRow1(keyColumn: string | null, columns: readonly Column[]): string | null {
+  const position = keyColumn === null ? null : positionOfColumn(columns, keyColumn)
+  return position === null ? null : (columns[position]?.key ?? null)
 }
 
 /** What a description depends on, beside the rows. */

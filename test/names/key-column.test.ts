@@ -122,6 +122,44 @@ test('what people type is served, and whoever reads is told', async (t) => {
   assert.match((await send('POST', formA, { name: 'y' })).json.details, /key column "sku" is not in row 1/)
 })
 
+test('while the key column is gone from row 1, what does not need it works, and it is not described', async (t) => {
+  const { rowport, get, send, set, formA, formB } = await start(t)
+  done(await set({ keyColumn: 'sku' }))
+  await writeFile(`${rowport.folder}/stock.csv`, 'code,name,price\n1,x,5\n2,y,6\n3,z,7')
+  rowport.clock.advanceMs(60_000)
+  const works: [method: string, path: string, body: unknown][] = [
+    ['PATCH', '/2', { price: 9 }],
+    ['PUT', '/by/name/y', { price: 10 }],
+    ['PATCH', '?price[gte]=9', { name: 'n' }],
+    ['POST', '?upsert=code', { code: 1, price: 11 }],
+    ['DELETE', '/by/code/3', null],
+  ]
+  for (const [method, path, body] of works) {
+    const answer = await send(method, formA + path, body)
+    assert.equal(answer.status, 200, `${method} ${path}: ${JSON.stringify(answer.json)}`)
+  }
+  for (const [path, body] of [
+    ['', { code: 9 }],
+    ['?upsert=code', [{ code: 1, price: 12 }, { code: 9 }]],
+  ] as const) {
+    const refused = await send('POST', formA + path, body)
+    assert.deepEqual([refused.status, refused.json.code], [400, 'invalid_body'], 'a new row needs a key')
+  }
+  assert.deepEqual((await get(formA)).json, [
+    { code: 1, name: 'n', price: 11 },
+    { code: 2, name: 'n', price: 10 },
+  ])
+  for (const form of [formA, formB]) {
+    assert.equal((await get(`${form}/schema`)).json['x-key'], undefined)
+    const { paths, components } = (await get(`${form}/openapi.json`)).json
+    assert.equal(components.schemas.Row['x-key'], undefined)
+    assert.deepEqual(Object.keys(paths), [form, `${form}/{row}`])
+  }
+  await writeFile(`${rowport.folder}/stock.csv`, 'SKU,name\n1,x')
+  rowport.clock.advanceMs(60_000)
+  assert.equal((await get(`${formA}/schema`)).json['x-key'], 'SKU', 'as row 1 has it now')
+})
+
 // biome-ignore lint/suspicious/noExplicitAny: what is in it is what the test asserts.
 type Json = any
 

@@ -8,8 +8,7 @@ import { createKeyRule, type KeyRule, type KeySettings } from './key-rule.ts'
 /** What orders are judged on. */
 export interface Ground extends JudgedTab {
   toCells(row: RowInput): GivenCell[] | Refusal
-  /** A refusal for whatever needs the key column: it is not there. */
-  keyRule: KeyRule | Refusal | null
+  keyRule: KeyRule | null
   emptyRowBytes: number
 }
 

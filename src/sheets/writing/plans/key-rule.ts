@@ -33,17 +33,24 @@ export interface KeySettings {
 
 const rowsPerStep = 64
 
-/** null where the sheet has no key column; a refusal where it has one that row 1 does not have any more. */
+/** null where the sheet has no key column. Where row 1 does not have it any more, rows can be changed and not added. */
 export function createKeyRule(
   { keyColumn, autoKey }: KeySettings,
   columns: readonly Column[],
   finder: RowFinder | null,
-): KeyRule | Refusal | null {
+): KeyRule | null {
   if (keyColumn === null) return null
   const position = positionOfColumn(columns, keyColumn)
   const column = position === null ? undefined : columns[position]
   if (position === null || !column) {
-    return refused(`The key column "${shortened(keyColumn)}" is not in row 1 of the sheet any more.`)
+    const gone = refused(`The key column "${shortened(keyColumn)}" is not in row 1 of the sheet any more.`)
+    return {
+      withKeys: () => gone,
+      // biome-ignore lint/correctness/useYield: there is nothing to look at.
+      *check() {
+        return null
+      },
+    }
   }
   const keyOf = (cells: readonly GivenCell[]) => cells.find((cell) => cell.column.index === column.index)
 

@@ -44,7 +44,6 @@ export function* judgeManyRows(
   const rows = yield* matchingRows(indexed, positions, bytesMore)
   if (rows instanceof Refusal) return rows
   if (wish.kind === 'delete_many') return deletion(rows)
-  if (keyRule instanceof Refusal) return keyRule
   const keyed = rows.map(({ rowNumber }) => ({ rowAsRead: rowNumber, cells: given as readonly GivenCell[] }))
   const problem = keyRule && (yield* keyRule.check(keyed, effects))
   return problem ?? update(rows, cells)

@@ -62,7 +62,7 @@ function* keyedRows(
   { keyRule }: Ground,
   effects: GroupEffects,
 ): Generator<void, readonly (readonly GivenCell[])[] | Refusal | 'later' | 'unread'> {
-  if (keyRule === null || keyRule instanceof Refusal) return keyRule ?? rows
+  if (keyRule === null) return rows
   const keyed = keyRule.withKeys(rows)
   if (keyed instanceof Refusal) return keyed
   const problem = yield* keyRule.check(

@@ -45,7 +45,6 @@ export function* judgeOneRow(
   if (wish.kind === 'delete') return planOf({ kind: 'delete', rowNumber, before }, isByContent)
 
   if (Buffer.byteLength(json) + bytesGiven(wish.row) > maxRowBytes) return rowTooLong
-  if (keyRule instanceof Refusal) return keyRule
   const problem = keyRule && (yield* keyRule.check([{ rowAsRead, cells: given }], effects))
   return problem ?? planOf({ kind: 'update', rowNumber, cells, before }, isByContent)
 }

@@ -95,8 +95,7 @@ export function* judgeUpsert(
 
   function keysOf(rows: readonly (readonly GivenCell[])[]): readonly (readonly GivenCell[])[] | Refusal {
     const { keyRule } = ground
-    if (rows.length === 0 || keyRule === null) return rows
-    return keyRule instanceof Refusal ? keyRule : keyRule.withKeys(rows)
+    return rows.length === 0 || keyRule === null ? rows : keyRule.withKeys(rows)
   }
 
   function* checkKeys(
@@ -105,7 +104,7 @@ export function* judgeUpsert(
     all: readonly Fate[],
   ): Generator<void, Refusal | 'later' | 'unread' | null> {
     const { keyRule } = ground
-    if (keyRule === null || keyRule instanceof Refusal) return keyRule
+    if (keyRule === null) return null
     const changed = all.flatMap((fate, at) =>
       fate.was === 'updated'
         ? {
