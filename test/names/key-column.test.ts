@@ -18,6 +18,11 @@ test('a key column is refused while it has blanks or repeats, and the answer nam
   const unknown = await set({ keyColumn: 'nothing' })
   assert.ok(unknown instanceof Problem)
   assert.match(unknown.message, /no column "nothing"; there are "sku", "name"/)
+  for (const change of [{ autoKey: 'uuid' }, { keyColumn: null, autoKey: 'uuid' }] as const) {
+    const without = await set(change)
+    assert.ok(without instanceof Problem)
+    assert.match(without.message, /this sheet has none: choose one first/)
+  }
   await writeFile(`${rowport.folder}/stock.csv`, 'Sku,name\n1,x\n2,y')
   const sheet = done(await set({ keyColumn: 'sku', autoKey: 'uuid' }))
   assert.deepEqual([sheet.keyColumn, sheet.autoKey], ['Sku', 'uuid'])

@@ -105,6 +105,13 @@ test('without groups there is one row, also of no rows; distinct is short for a 
     { count: 0, sum_price: 0, avg_price: null, min_day: null },
   ])
   assert.deepEqual(await json('group_by=city&city=Rome'), [])
+  assert.deepEqual(
+    await json(
+      'group_by[]=category&group_by[]=year(day)&aggregate[0]=sum(price)&aggregate[1]=count()&limit=1',
+    ),
+    await json('group_by=category,year(day)&aggregate=sum(price),count()&limit=1'),
+  )
+  assert.deepEqual(await json('distinct[]=city'), await json('distinct=city'))
   assert.deepEqual(await json('distinct=city&sort=city&fields=city'), [
     { city: 'Berlin' },
     { city: 'Bonn' },

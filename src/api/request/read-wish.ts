@@ -49,6 +49,8 @@ export const wholeList: ReadWish = {
 /** What is read: each takes the parameters that mean something for it, and refuses the others. */
 export type Readable = 'list' | 'row' | 'description'
 
+const ofSums = ['aggregate', 'group_by', 'distinct'] as const
+
 export const parametersOf: Record<Readable, readonly string[]> = {
   list: [
     ...[
@@ -63,13 +65,13 @@ export const parametersOf: Record<Readable, readonly string[]> = {
       'escape_formulas',
       'bom',
     ],
-    ...['aggregate', 'group_by', 'distinct'],
+    ...ofSums,
   ],
   row: ['fields', 'row_numbers', 'values', 'format', 'escape_formulas', 'bom'],
   description: ['row_numbers', 'values'],
 }
 /** These may be given several times. */
-const several = ['sort', 'fields', 'aggregate', 'group_by', 'distinct'] as const
+const several = ['sort', 'fields', ...ofSums] as const
 type Several = Record<(typeof several)[number], string[]>
 /** Read elsewhere. */
 const everywhere = new Set(['api_key', 'row'])
@@ -91,6 +93,8 @@ export function parseReadWish(parameters: Parameters, readable: Readable): ReadW
     } else if (isIgnored(name) && !isBracketed(name)) {
     } else if (readable === 'row' && listNameIn(name) === 'fields') {
       lists.fields.push(value)
+    } else if (readable === 'list' && sumsListIn(name)) {
+      lists[sumsListIn(name) ?? 'aggregate'].push(value)
     } else if (readable !== 'list') {
       return invalid(notForLists(name, readable))
     } else if (isBooleanFilter(name) && value !== 'true' && value !== 'false') {
@@ -98,6 +102,12 @@ export function parseReadWish(parameters: Parameters, readable: Readable): ReadW
     } else filters.push(parameter)
   }
   return wishOf(single, lists, filters)
+}
+
+/** `group_by[]`: whether sums are asked for must be known before the header is. */
+function sumsListIn(name: string): (typeof ofSums)[number] | undefined {
+  const listName = listNameIn(name)
+  return ofSums.find((one) => one === listName)
 }
 
 export function isBooleanFilter(name: string): boolean {

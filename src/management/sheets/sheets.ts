@@ -57,6 +57,8 @@ export interface SheetsParts {
   observe: Observe
 }
 
+const noKeyColumn = 'keys are made for the key column, and this sheet has none: choose one first'
+
 export function createSheets({ store, kinds, shares, keyColumns, observe }: SheetsParts): Sheets {
   return {
     async connect({ account, sheetSlug, credentialId = null, isByOperator = false, ...rest }) {
@@ -91,6 +93,8 @@ export function createSheets({ store, kinds, shares, keyColumns, observe }: Shee
       const keyColumn = await checkedKeyColumn(sheet, change)
       if (keyColumn instanceof Problem) return keyColumn
       const checked = { ...change, ...(keyColumn !== undefined && { keyColumn }) }
+      if (change.autoKey === 'uuid' && (keyColumn === undefined ? sheet.keyColumn : keyColumn) === null)
+        return new Problem(noKeyColumn, { field: 'autoKey' })
       const outcome = await store.changeSheet(sheet.id, checked)
       return outcome === 'slug_taken' ? taken(account, slug) : { ...sheet, ...checked }
     },
