@@ -160,8 +160,9 @@ export const errorTable = {
   payload_too_large: {
     status: 413,
     message: 'The request body is too large.',
-    means: 'Over 2 MiB, over 1,000 rows (fewer where a sheet has very many columns), or a row over 4 MiB.',
-    raisedIn: ['add_rows', 'update_row'],
+    means:
+      'Over 2 MiB, over 1,000 rows (fewer where a sheet has very many columns), a row over 4 MiB, or, where many rows are changed or deleted at once, rows over 16 MiB together.',
+    raisedIn: ['add_rows', 'update_row', 'delete_row'],
   },
   expectation_failed: {
     status: 417,

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { parametersOf } from '../../src/api/request/read-wish.ts'
+import { parametersOfWrites } from '../../src/api/request/write-parameters.ts'
 import { errorTable } from '../../src/errors.ts'
 import { bearer, done, startRowport } from '../harness.ts'
 import { type Json, lookedUp, problemsWith } from './schema-validator.ts'
@@ -13,6 +15,7 @@ type Content = { schema: Json; example?: Json; examples?: { [code: string]: { va
 type Answer = { content?: { [type: string]: Content } }
 type Operation = {
   operationId?: string
+  description?: string
   parameters?: { name: string; in: string; required?: boolean; schema: Json; example?: Json }[]
   responses: { [status: string]: Answer | { $ref: string } }
   requestBody?: { content: { 'application/json': { schema: Json; example?: Json } } }
@@ -221,6 +224,7 @@ test('rows have required columns, and an added one its number', async (t) => {
 test('a description stays small, however many columns there are', async (t) => {
   const rowport = await startRowport(t)
   const key = await rowport.createKey()
+  let keys = 0
   for (const [columns, maxBytes] of [
     [10, 40_000],
     [60, 60_000],
@@ -228,11 +232,62 @@ test('a description stays small, however many columns there are', async (t) => {
     const names = Array.from({ length: columns }, (_, n) => `column ${n}`)
     const cells = names.map((name, n) => (n % 2 ? n : `a text of ${name}`))
     const csv = `${names.join(',')}\n${`${cells.join(',')}\n`.repeat(20)}`
-    const sheet = await rowport.connectFile(`wide-${columns}`, `wide-${columns}.csv`, csv)
-    const text = await (await rowport.get(`${sheet.formA}/openapi.json`, bearer(key))).text()
-    t.diagnostic(`${columns} columns: ${text.length} bytes`)
-    assert.ok(text.length <= maxBytes, `${text.length} bytes`)
+    const keyed = csv.replaceAll(/^a text of column 0/gm, () => `key ${keys++}`)
+    const sheet = await rowport.connectFile(`wide-${columns}`, `wide-${columns}.csv`, keyed)
+    for (const keyColumn of [null, 'column 0']) {
+      done(await rowport.workshop.sheets.change('acme', `wide-${columns}`, { keyColumn }))
+      for (const form of [sheet.formA, sheet.formB]) {
+        const text = await (await rowport.get(`${form}/openapi.json`, bearer(key))).text()
+        t.diagnostic(`${columns} columns, key column ${keyColumn}: ${text.length} bytes`)
+        assert.ok(text.length <= maxBytes, `${form}: ${text.length} bytes`)
+      }
+    }
   }
+})
+
+test('every parameter that the server takes is described, or named where a description is for generators', async (t) => {
+  const { rowport, document, sheet, key } = await start(t)
+  done(await rowport.workshop.sheets.change('acme', 'products', { keyColumn: 'name' }))
+  const { list, row, description } = parametersOf
+  const { add, one, many } = parametersOfWrites
+  const ofWrites = ['Idempotency-Key', 'If-Match']
+  const taken: [path: RegExp, method: string, parameters: readonly string[]][] = [
+    [/\/products$|\/\{sheet(_id)?\}$/, 'get', [...list, 'If-None-Match', 'Cache-Control']],
+    [/\/products$|\/\{sheet(_id)?\}$/, 'post', [...add, ...ofWrites]],
+    [/\/\{sheet(_id)?\}$/, 'patch', [...many, ...ofWrites]],
+    [/\/\{sheet(_id)?\}$/, 'delete', [...many, ...ofWrites]],
+    [/\{(row|value)\}$/, 'get', [...row, 'If-None-Match', 'Cache-Control']],
+    [/\{(row|value)\}$/, 'put', [...one, ...ofWrites]],
+    [/\{(row|value)\}$/, 'patch', [...one, ...ofWrites]],
+    [/\{(row|value)\}$/, 'delete', [...one, ...ofWrites]],
+    [/schema$|\}\/openapi\.json$/, 'get', [...description, 'If-None-Match', 'Cache-Control']],
+  ]
+  const own = (await (await rowport.get(`${sheet.formA}/openapi.json`, bearer(key))).json()) as Document
+  /** Other formats are no JSON, which is all that a description tells (docs/decisions/027). */
+  const onlyInProse = ['format', 'escape_formulas', 'bom']
+  for (const [isOwn, each] of [
+    [false, document],
+    [true, own],
+  ] as const)
+    for (const [path, method, parameters] of taken) {
+      const paths = Object.keys(each.paths).filter((one) => path.test(one))
+      if (!isOwn) assert.ok(paths.length >= 2, `${method} ${path} of both forms`)
+      for (const { operations, at } of paths.map((at) => ({ operations: each.paths[at], at }))) {
+        const operation = operations?.[method]
+        assert.ok(operation, `${method} ${at}`)
+        const described = (operation.parameters ?? []).map(({ name }) => name)
+        const isAsPut = /^The same as PUT\./.test(operation.description ?? '')
+        const prose = `${operation.description} ${isAsPut ? operations?.put?.description : ''}`
+        for (const name of parameters) {
+          const isNamed = new RegExp(`\`${name}\\b`).test(prose)
+          const mayBeNamed = isOwn || onlyInProse.includes(name)
+          assert.ok(described.includes(name) || (mayBeNamed && isNamed), `${method} ${at} lacks ${name}`)
+        }
+      }
+    }
+  const rows = document.paths['/api/sheets/{account}/{sheet}']
+  assert.ok(rows?.delete?.responses[413], 'rows of more than 16 MiB together')
+  assert.ok(rows?.post?.responses[412], 'with upsert')
 })
 
 test('all examples together, sent as they are, give rows and change them', async (t) => {

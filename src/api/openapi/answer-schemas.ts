@@ -19,16 +19,22 @@ const anyNumber = { type: 'integer', minimum: 0 }
 const rowNumbers = { type: 'array', items: { type: 'integer', minimum: 2 } }
 export const exampleTime = '2026-11-15T09:30:00.000Z'
 
-const warnings = {
-  type: 'array',
-  items: { type: 'string' },
-  description: 'Only where something is not quite what it seems, or was asked for.',
-}
-const stale = {
-  type: 'object',
-  additionalProperties: rowNumbers,
-  description:
-    'Only where formulas were not calculated since a write: by column, the rows without a result, or with an earlier one.',
+const warnings = { $ref: '#/components/schemas/Warnings' }
+const stale = { $ref: '#/components/schemas/StaleResults' }
+
+/** What answers of many kinds have in them, now and then. */
+export const partsOfAnswers = {
+  Warnings: {
+    type: 'array',
+    items: { type: 'string' },
+    description: 'Only where something is not quite what it seems, or was asked for.',
+  },
+  StaleResults: {
+    type: 'object',
+    additionalProperties: rowNumbers,
+    description:
+      'Only where formulas were not calculated since a write: by column, the rows without a result, or with an earlier one.',
+  },
 }
 
 function object(properties: Json, sometimes: Json = {}): Json {

@@ -1,7 +1,9 @@
 import type { ErrorForm } from '../../errors.ts'
 import type { OrderedJson } from '../../sheets/rows/schema/ordered-json.ts'
+import { partsOfAnswers } from './answer-schemas.ts'
 import { type ErrorResponses, errorSchemas } from './error-responses.ts'
 import { filterSchema } from './parameters.ts'
+import type { SharedComponents } from './shared-components.ts'
 
 type Json = { [key: string]: OrderedJson }
 
@@ -18,6 +20,7 @@ export function componentsOf(
   { row, rowToWrite, writtenRow }: RowSchemas,
   forms: readonly ErrorForm[],
   errors: ErrorResponses,
+  shared: SharedComponents,
   hasColumns: boolean,
 ): Json {
   return {
@@ -27,10 +30,12 @@ export function componentsOf(
       WrittenRow: writtenRow,
       AddedRow: addedRow,
       ...(hasColumns && { Filter: filterSchema }),
+      ...partsOfAnswers,
+      ...shared.schemas(),
       ...errorSchemas(forms),
     },
     headers: headerComponents,
-    responses: { NotModified: notModified, ...errors.components() },
+    responses: { NotModified: notModified, ...shared.responses(), ...errors.components() },
     securitySchemes: { bearer: { type: 'http', scheme: 'bearer', description: keyHelp } },
   }
 }

@@ -16,6 +16,7 @@ import {
   type SheetOperations,
 } from './operations.ts'
 import { anyFilter, filterParameters, ifNoneMatch } from './parameters.ts'
+import { createSharedComponents, type SharedComponents } from './shared-components.ts'
 
 type Json = { [key: string]: OrderedJson }
 
@@ -38,11 +39,13 @@ export function sheetDocument(
 ): string {
   const path = pathOf(address)
   const errors = createErrorResponses()
+  const shared = createSharedComponents()
   const columns = describedColumns(snapshot)
   const sheet: SheetOperations = {
     form: address.form,
     url: baseUrl + path,
     errors,
+    shared,
     pathParameters: [],
     filters: filterParameters(columns.keys),
     exampleRows: columns.exampleRows,
@@ -73,7 +76,7 @@ export function sheetDocument(
     tags: [rowsTag],
     security,
     paths,
-    components: componentsOf(schemas, [errorFormIn(address.form)], errors, true),
+    components: componentsOf(schemas, [errorFormIn(address.form)], errors, shared, true),
   })
 }
 
@@ -129,14 +132,15 @@ function openUnless(isWhole: boolean): Json {
 /** The description of all that the API can do, for any sheet. */
 export function apiDocument(baseUrl: string): string {
   const errors = createErrorResponses()
+  const shared = createSharedComponents()
   const schemas = {
     row: { type: 'object', additionalProperties: anyCell },
     rowToWrite: { type: 'object', additionalProperties: anyCell, minProperties: 1 },
     writtenRow: { type: 'object', additionalProperties: anyCell },
   }
   const paths = {
-    ...sheetPaths('/api/sheets/{account}/{sheet}', anySheet('a', ['account', 'sheet'], errors)),
-    ...sheetPaths('/v1/sheets/{sheet_id}', anySheet('b', ['sheet_id'], errors)),
+    ...sheetPaths('/api/sheets/{account}/{sheet}', anySheet('a', ['account', 'sheet'], errors, shared)),
+    ...sheetPaths('/v1/sheets/{sheet_id}', anySheet('b', ['sheet_id'], errors, shared)),
     '/v1/sheets': sheetsPath(errors),
     '/openapi.json': apiPath(errors),
   }
@@ -158,7 +162,7 @@ export function apiDocument(baseUrl: string): string {
     ],
     security,
     paths,
-    components: componentsOf(schemas, ['flat', 'nested'], errors, false),
+    components: componentsOf(schemas, ['flat', 'nested'], errors, shared, false),
   })
 }
 
@@ -182,13 +186,19 @@ function sheetPaths(path: string, sheet: SheetOperations): Json {
   }
 }
 
-function anySheet(form: 'a' | 'b', names: readonly string[], errors: ErrorResponses): SheetOperations {
+function anySheet(
+  form: 'a' | 'b',
+  names: readonly string[],
+  errors: ErrorResponses,
+  shared: SharedComponents,
+): SheetOperations {
   const schema = { type: 'string' }
   const row = { name: 'Oak table', price: 420, in_stock: true }
   return {
     form,
     url: '',
     errors,
+    shared,
     pathParameters: names.map((name) => ({ name, in: 'path', required: true, schema })),
     filters: [anyFilter],
     exampleRows: [row],

@@ -49,7 +49,8 @@ export function createErrorResponses(): ErrorResponses {
     const suffix = form === 'flat' ? '' : 'ById'
     const plain = statusNames[status]
     const content = codes.join(' ')
-    for (const name of [plain, `${plain}${placeNames[operation] ?? ''}`]) {
+    const places = ['', ...(writes.has(operation) ? ['ToWrite'] : []), placeNames[operation] ?? '']
+    for (const name of places.map((place) => plain + place)) {
       const known = named.get(name + suffix)
       if (!known) named.set(name + suffix, { content, response: errorResponse(codes, form) })
       if (!known || known.content === content) return { $ref: `#/components/responses/${name}${suffix}` }
@@ -76,6 +77,8 @@ const statusNames: Record<ErrorStatus, string> = {
   502: 'ProviderFailed',
   503: 'Unavailable',
 }
+
+const writes: ReadonlySet<Operation> = new Set(['add_rows', 'update_row', 'delete_row'])
 
 /** Where an operation can be refused for other reasons than those before it. */
 const placeNames: Partial<Record<Operation, string>> = {

@@ -11,14 +11,18 @@ import {
   dryRun,
   idempotencyKey,
   ifMatch,
+  ifMatchOfList,
+  ifMatchOfUpsert,
   ifNoneMatch,
   maxRows,
   onMatch,
   readParameters,
   rowInPath,
+  search,
   upsert,
   valueInPath,
 } from './parameters.ts'
+import type { SharedComponents } from './shared-components.ts'
 
 /** What of a sheet's operations depends on the sheet. */
 export interface SheetOperations {
@@ -26,6 +30,7 @@ export interface SheetOperations {
   /** Of the rows. */
   url: string
   errors: ErrorResponses
+  shared: SharedComponents
   /** Those of the path, before each operation's own. */
   pathParameters: readonly OrderedJson[]
   filters: readonly OrderedJson[]
@@ -70,12 +75,14 @@ export function rowsPath(sheet: SheetOperations): Json {
     parameters: [...readParameters('list', sheet.columns), ...sheet.filters, ...headersOfReads(sheet)],
     ...readSecurity(sheet),
   }
+  const rowsAdded = sheet.shared.schema(nameIn(form, 'RowsAdded'), added(form))
   const addition = {
     description:
       'Adds a row after the last row with data. An array of up to 1,000 objects adds them all, or none. With `upsert=` and the name ' +
       'of a column, rows whose value is there are changed instead, or with `on_match=skip` left as they are; 200 where none was added. ' +
+      'With `If-Match` (the `ETag` of the list) an upsert does nothing unless the whole sheet is still as it was. ' +
       `A form (\`application/x-www-form-urlencoded\`, \`multipart/form-data\`) is taken too. ${writeHelp}`,
-    ...(sheet.columns === null && { parameters: [upsert, onMatch, dryRun, idempotencyKey] }),
+    ...(sheet.columns === null && { parameters: [upsert, onMatch, dryRun, idempotencyKey, ifMatchOfUpsert] }),
     requestBody: bodyWith(sheet.exampleToAdd),
   }
   return {
@@ -85,8 +92,8 @@ export function rowsPath(sheet: SheetOperations): Json {
       304: notModified,
     }),
     post: operation('addRows', 'Add rows', sheet, 'add_rows', addition, {
-      200: success('With `upsert`, where none was added.', ofAWrite, json(added(form))),
-      201: success('The rows as they were added.', ['Location', 'ETag', ...ofAWrite], json(added(form))),
+      200: success('With `upsert`, where none was added.', ofAWrite, json(rowsAdded)),
+      201: success('The rows as they were added.', ['Location', 'ETag', ...ofAWrite], json(rowsAdded)),
     }),
     ...(sheet.columns === null && manyRows(sheet)),
   }
@@ -95,7 +102,7 @@ export function rowsPath(sheet: SheetOperations): Json {
 /** In the description of all sheets only: in a sheet's own it would be a button that deletes rows. */
 function manyRows(sheet: SheetOperations): Json {
   const { form } = sheet
-  const choice = [...sheet.filters, all, maxRows, dryRun, idempotencyKey, ifMatch]
+  const choice = [search, ...sheet.filters, all, maxRows, dryRun, idempotencyKey, ifMatchOfList]
   const help = `All together or none; \`If-Match\` takes the \`ETag\` of the list. ${writeHelp}`
   const change = {
     description: `Changes the given columns of all rows that the filters and \`q\` leave. ${help}`,
@@ -141,7 +148,7 @@ export function namedRowPath(sheet: SheetOperations, example: OrderedJson | null
   return {
     ...parameters([...sheet.pathParameters, ...named]),
     get: operation('readNamedRow', 'Read the row that has a value', sheet, 'get_row', read, {
-      200: success('The row.', ofARead, json(oneRow(sheet.form))),
+      200: rowRead(sheet),
       304: notModified,
     }),
     ...changes(sheet, 'Named'),
@@ -156,17 +163,23 @@ export function rowPath(sheet: SheetOperations): Json {
     parameters: [...readParameters('row', sheet.columns), ...headersOfReads(sheet)],
     ...readSecurity(sheet),
   }
-  const [first = {}] = sheet.exampleRows
   const [number = 2] = sheet.exampleRowNumbers
-  const example = sheet.form === 'a' ? first : { data: first, meta: { row: number, as_of: exampleTime } }
   return {
     ...parameters([...sheet.pathParameters, rowInPath(number)]),
     get: operation('readRow', 'Read one row', sheet, 'get_row', read, {
-      200: success('The row.', ofARead, json(oneRow(sheet.form), sheet.totalRows > 0 ? example : undefined)),
+      200: rowRead(sheet),
       304: notModified,
     }),
     ...changes(sheet),
   }
+}
+
+function rowRead({ form, exampleRows, exampleRowNumbers, totalRows, shared }: SheetOperations): Json {
+  const [first = {}] = exampleRows
+  const [row = 2] = exampleRowNumbers
+  const example = form === 'a' ? first : { data: first, meta: { row, as_of: exampleTime } }
+  const content = json(oneRow(form), totalRows > 0 ? example : undefined)
+  return shared.response(nameIn(form, 'RowRead'), success('The row.', ofARead, content))
 }
 
 /** `schema` and `openapi.json` below a sheet. */
@@ -195,14 +208,22 @@ export const notModified: Json = { $ref: '#/components/responses/NotModified' }
 
 /** PUT and PATCH do the same: the given columns change. */
 function changes(sheet: SheetOperations, named: 'Named' | '' = ''): Json {
-  const headers = sheet.columns === null ? { parameters: [idempotencyKey, ifMatch] } : {}
+  const headers = sheet.columns === null ? { parameters: [dryRun, idempotencyKey, ifMatch] } : {}
   const change = (description: string) => ({
-    description: `${description} ${guardHelp} ${writeHelp}`,
+    description,
     ...headers,
     requestBody: bodyWith(sheet.exampleChange),
   })
-  const updated = success('The whole row after the change.', ['ETag', ...ofAWrite], json(changed(sheet.form)))
-  const deleted = success('What the row held.', ofAWrite, json(changed(sheet.form)))
+  const { form, shared } = sheet
+  const content = json(shared.schema(nameIn(form, 'RowChanged'), changed(form)))
+  const updated = shared.response(
+    nameIn(form, 'RowUpdated'),
+    success('The whole row after the change.', ['ETag', ...ofAWrite], content),
+  )
+  const deleted = shared.response(
+    nameIn(form, 'RowDeleted'),
+    success('What the row held.', ofAWrite, content),
+  )
   const removal = { description: `Rows below move up. ${guardHelp} ${writeHelp}`, ...headers }
   return {
     put: operation(
@@ -210,7 +231,7 @@ function changes(sheet: SheetOperations, named: 'Named' | '' = ''): Json {
       'Change a row',
       sheet,
       'update_row',
-      change('The given columns change, the others stay.'),
+      change(`The given columns change, the others stay. ${guardHelp} ${writeHelp}`),
       { 200: updated },
     ),
     patch: operation(
@@ -238,13 +259,17 @@ function operation(
   responses: Record<number, OrderedJson>,
 ): Json {
   return {
-    // Unique in a description of both forms.
-    operationId: form === 'a' ? id : `${id}ById`,
+    operationId: nameIn(form, id),
     summary,
     tags: [kind === 'describe' ? 'Descriptions' : 'Rows'],
     ...more,
     responses: { ...responses, ...errors.of(kind, errorFormIn(form)) },
   }
+}
+
+/** Both forms may be in one description. */
+function nameIn(form: 'a' | 'b', name: string): string {
+  return form === 'a' ? name : `${name}ById`
 }
 
 export function errorFormIn(form: 'a' | 'b'): ErrorForm {

@@ -5,6 +5,7 @@ import {
   operatorTable,
 } from '../../sheets/rows/query/operators.ts'
 import type { OrderedJson } from '../../sheets/rows/schema/ordered-json.ts'
+import { folds } from '../../sheets/rows/sums/sums.ts'
 import { parametersOf, type Readable } from '../request/read-wish.ts'
 
 type Json = { [key: string]: OrderedJson }
@@ -50,18 +51,35 @@ const described: Record<string, Json> = {
     schema: { type: 'string', enum: ['typed', 'formatted'] },
     example: 'typed',
   },
+  aggregate: {
+    description: `Figures about the rows instead of the rows: ${folds.join(', ')}, as in \`count()\` and \`sum(price)\`.`,
+    schema: { type: 'array', items: { type: 'string' } },
+    example: [],
+  },
+  group_by: {
+    description: 'A row of figures for each group: columns, or a part of a date, as in `month(day)`.',
+    schema: { type: 'array', items: { type: 'string' } },
+    example: [],
+  },
+  distinct: {
+    description: 'Each value of these columns once, with its count.',
+    schema: { type: 'array', items: { type: 'string' } },
+    example: [],
+  },
 }
 
+/** What answers in several media types is taken for a stream by client generators. The prose names them. */
+const onlyInProse = new Set(['format', 'escape_formulas', 'bom'])
 /**
- * Not for a sheet's own description: with `values=formatted` rows have other types than it tells, and what answers in several
- * media types is taken for a stream by client generators. Figures about rows are no rows. Its prose names them.
+ * Likewise in a sheet's own description: with `values=formatted` rows have other types than it tells, and figures about rows are no
+ * rows.
  */
-const onlyInProse = new Set(['format', 'escape_formulas', 'bom', 'aggregate', 'group_by', 'distinct'])
+const ofNoRow = new Set(['values', 'aggregate', 'group_by', 'distinct'])
 
 /** `columns`: names to show as an example, where they are known. */
 export function readParameters(readable: Readable, columns: readonly string[] | null): OrderedJson[] {
   const names = parametersOf[readable].filter(
-    (name) => !onlyInProse.has(name) && (columns === null || name !== 'values'),
+    (name) => !onlyInProse.has(name) && (columns === null || !ofNoRow.has(name)),
   )
   return names.map((name) => ({ name, in: 'query', ...described[name], ...ownExample(name, columns ?? []) }))
 }
@@ -96,6 +114,18 @@ export const ifMatch = {
   schema: { type: 'string' },
   example: '*',
 }
+
+export const ifMatchOfList = {
+  ...ifMatch,
+  description: 'The `ETag` of the list: nothing is done unless the whole sheet is still as it was.',
+}
+
+export const ifMatchOfUpsert = {
+  ...ifMatchOfList,
+  description: `With \`upsert\`. ${ifMatchOfList.description}`,
+}
+
+export const search: Json = { name: 'q', in: 'query', ...described.q }
 
 export const idempotencyKey = {
   name: 'Idempotency-Key',
