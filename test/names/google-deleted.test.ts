@@ -81,6 +81,26 @@ test('Google: where a row was altered as well, the answer says that another may 
   assert.match(headers.get('x-rowport-warning') ?? '', /what was meant still stands.*Which one is not known/)
 })
 
+test('Google: where one of two took a row that was put there a moment before, the other row that went is shown', {
+  timeout: patienceMs,
+}, async (t) => {
+  const { local, newSheet } = await startGoogleGround(t, { speed: 5 })
+  const sheet = await newSheet('stock', [['sku', 'tag', 'val'], ...rows])
+  const before = await keysIn(sheet)
+  await editBeforeWrite(local, sheet, { op: 'insertRow', row: 10, values: ['P', 'person', -1] })
+  // Row 10 and row 20, by the numbers of the last look.
+  const { status, body, headers } = await sheet.ask('DELETE', '?sku[in]=K8,K18')
+  assert.equal(status, 200)
+  const left = await keysIn(sheet)
+  const gone = before.filter((one) => !left.includes(one))
+  assert.deepEqual(gone, ['K17'])
+  assert.ok(
+    body.rows.some(({ sku }: { sku: string }) => sku === 'K17'),
+    JSON.stringify(body),
+  )
+  assert.match(headers.get('x-rowport-warning') ?? '', /still stands\. Not all that went is known/)
+})
+
 async function keysIn(sheet: GoogleSheet): Promise<string[]> {
   const [, ...cells] = await sheet.cells()
   return cells.map(([key]) => String(key)).filter((key) => key.startsWith('K'))

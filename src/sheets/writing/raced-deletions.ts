@@ -1,4 +1,4 @@
-import type { Change, ChangeResult } from '../change.ts'
+import type { Change, ChangeResult, RowAsRead } from '../change.ts'
 import type { Cell } from '../rows/grid.ts'
 import type { InTurns } from './in-turns.ts'
 import type { Mark, RowMarks } from './looks/row-marks.ts'
@@ -38,20 +38,25 @@ export async function fatesOfDeletions(
     else missed.push(changeAt)
   }
   const others = [...gone].flatMap(([mark, times]) => Array<Mark>(times).fill(mark))
-  if (missed.length !== others.length) {
+  if (missed.length < others.length) {
     // Somebody else deleted or altered rows as well.
     for (const changeAt of fates.keys()) fates.set(changeAt, { kind: 'unknown', isStillThere: false })
     for (const changeAt of missed) fates.set(changeAt, { kind: 'unknown', isStillThere: true })
     return fates
   }
   if (missed.length === 0) return fates
+  // Where fewer are missing, the rest took what somebody had put there a moment before.
   const rows = await inTurns(marks.rowsWith(new Set(others)))
   for (const [at, changeAt] of missed.entries()) {
-    const held = rows.get(others[at] ?? '')
-    const row = held?.length === 1 ? Array.from(held[0] ?? [], (cell) => cell ?? null) : null
-    fates.set(changeAt, { kind: 'another', row })
+    fates.set(changeAt, { kind: 'another', row: theSame(rows.get(others[at] ?? '') ?? []) })
   }
   return fates
+}
+
+/** What all of these rows hold; null where they differ, or there is none. */
+function theSame(rows: readonly RowAsRead[]): Cell[] | null {
+  const [first, another] = new Map(rows.map((row) => [JSON.stringify(row), row])).values()
+  return first && !another ? Array.from(first, (cell) => cell ?? null) : null
 }
 
 /** How often each of the first is missing among the second. */
@@ -96,5 +101,7 @@ export function sentenceAbout(
       : ''
     return `${moved}: it deleted what is shown here. What was meant in its place still stands.${which}`
   }
+  if (fates.length > 1)
+    return `${moved}: it deleted other rows, and what was meant in their place still stands. Not all that went is known: the rest is shown as it was meant.`
   return `${moved}: what was meant still stands, as it is shown here, and another row was deleted. Which one is not known.`
 }
