@@ -27,8 +27,8 @@ const files = inOrder(
     exclude: ['**/node_modules/**'],
   }).filter(isMeant),
 )
-// Two more than the cores: many of them wait for servers, windows, leases and pages most of the time.
-const concurrency = availableParallelism() + 2
+// One more than the cores: many of them wait for servers, windows, leases and pages; with two more the processors are the bound.
+const concurrency = availableParallelism() + 1
 // Every test file loads much of the source, and stripping its types each time is a third of their work.
 process.env.NODE_COMPILE_CACHE ??= join(root, 'node_modules/.cache/rowport-compiled')
 
