@@ -6,6 +6,7 @@ import { sessionQuery } from '../../queries.ts'
 import { useSession } from '../../session.ts'
 import { Button } from '../../ui/button.tsx'
 import { FormError, TextField } from '../../ui/field.tsx'
+import { NewPasswordField } from '../../ui/new-password-field.tsx'
 import { Section } from '../../ui/section.tsx'
 import { useToast } from '../../ui/toast.tsx'
 
@@ -71,17 +72,7 @@ export function PasswordSection() {
             onChange={({ target }) => setCurrent(target.value)}
           />
         )}
-        <TextField
-          label="New password"
-          type="password"
-          autoComplete="new-password"
-          required
-          minLength={10}
-          hint="At least 10 characters."
-          value={next}
-          error={errorOf('next')}
-          onChange={({ target }) => setNext(target.value)}
-        />
+        <NewPasswordField label="New password" value={next} error={errorOf('next')} onChange={setNext} />
         <FormError>{refusal?.field ? null : change.error?.message}</FormError>
         <Button type="submit" isBusy={change.isPending}>
           {owner.hasPassword ? 'Change password' : 'Set password'}

@@ -3,7 +3,8 @@ import { useState } from 'react'
 import { Refused } from '../../api.ts'
 import { useTitle } from '../../shell/use-title.ts'
 import { Button, ButtonLink } from '../../ui/button.tsx'
-import { FormError, TextField } from '../../ui/field.tsx'
+import { FormError } from '../../ui/field.tsx'
+import { NewPasswordField } from '../../ui/new-password-field.tsx'
 import { Entrance } from './entrance.tsx'
 import { useEntering } from './use-entering.ts'
 
@@ -34,16 +35,11 @@ export function ResetPasswordPage() {
             entering.mutate({ verb: 'POST /reset-password', input: { token, password } })
           }}
         >
-          <TextField
+          <NewPasswordField
             label="New password"
-            type="password"
-            autoComplete="new-password"
-            required
-            minLength={10}
-            hint="At least 10 characters."
             value={password}
             error={entering.error?.message ?? null}
-            onChange={({ target }) => setPassword(target.value)}
+            onChange={setPassword}
           />
           <Button type="submit" look="primary" className="mt-1 h-10 w-full" isBusy={entering.isPending}>
             Save password

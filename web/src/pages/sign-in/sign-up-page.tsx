@@ -4,6 +4,7 @@ import type { SignUpInput } from '../../../../src/dashboard/contract.ts'
 import { Refused } from '../../api.ts'
 import { useTitle } from '../../shell/use-title.ts'
 import { TextField } from '../../ui/field.tsx'
+import { NewPasswordField } from '../../ui/new-password-field.tsx'
 import { Entrance, EntranceForm, linkLook } from './entrance.tsx'
 import { useEntering } from './use-entering.ts'
 
@@ -45,16 +46,11 @@ export function SignUpPage() {
             setInput({ ...input, email: target.value, slug: isSlugOwn ? input.slug : slugFrom(target.value) })
           }
         />
-        <TextField
+        <NewPasswordField
           label="Password"
-          type="password"
-          autoComplete="new-password"
-          required
-          minLength={10}
-          hint="At least 10 characters."
           value={input.password}
           error={errorOf('password')}
-          onChange={({ target }) => setInput({ ...input, password: target.value })}
+          onChange={(password) => setInput({ ...input, password })}
         />
         <TextField
           label="Account URL name"
