@@ -4,14 +4,14 @@ import { createKeyUse } from '../admission/key-use.ts'
 import { createQuota } from '../admission/quota.ts'
 import { createApi } from '../api/door.ts'
 import type { Clock } from '../clock.ts'
-import type { Config } from '../config.ts'
+import type { Config, MailSetting } from '../config.ts'
 import { StoreUnwritable } from '../errors.ts'
 import { trustProxies } from '../http/client-address.ts'
 import { createCompression } from '../http/compression.ts'
 import { createOwnAddress } from '../http/own-address.ts'
 import { createUnreadAnswers } from '../http/unread-answers.ts'
+import type { MailTransport } from '../mail/mail.ts'
 import { openMailRoom } from '../mail/mail-room.ts'
-import { createSmtpTransport } from '../mail/smtp/smtp-transport.ts'
 import { startAlerts } from '../management/alerts/alerts.ts'
 import { startResealing } from '../management/connections/resealing.ts'
 import { observeAll } from '../reporting/observe.ts'
@@ -102,7 +102,7 @@ export async function startServer(
     )
   const { sealing } = workshop
   const mailRoom =
-    config.mail && openMailRoom({ store, sealing, observe, transport: createSmtpTransport(config.mail) })
+    config.mail && openMailRoom({ store, sealing, observe, transport: await openSmtpTransport(config.mail) })
   const { dashboard, close: closeDashboard } = assembleDashboard({
     config,
     workshop,
@@ -171,4 +171,10 @@ async function closeInOrder(closings: readonly (() => unknown)[]): Promise<void>
     }
   }
   if (failures.length > 0) throw failures[0]
+}
+
+// As with PostgreSQL: what a server has no use for is not loaded there (4 MB).
+async function openSmtpTransport(setting: MailSetting): Promise<MailTransport> {
+  const { createSmtpTransport } = await import('../mail/smtp/smtp-transport.ts')
+  return createSmtpTransport(setting)
 }
