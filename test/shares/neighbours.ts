@@ -153,12 +153,13 @@ export function inWords({ requests, mainThreadMs, starvedMs, p50Ms, p99Ms, maxMs
   )
 }
 
-/** What each of so many requests of the attacker took of the main thread, without what the victim's took. */
-export function mainThreadMsEach({ mainThreadMs, requests }: Figures, asked: number): number {
-  return (mainThreadMs - requests * msOfProbe) / asked
+/**
+ * What each of so many requests of the attacker took of the main thread, without what the victim's took: as much as each of them
+ * does on this machine while nobody attacks.
+ */
+export function mainThreadMsEach({ mainThreadMs, requests }: Figures, asked: number, idle: Figures): number {
+  return (mainThreadMs - (requests * idle.mainThreadMs) / idle.requests) / asked
 }
-
-const msOfProbe = 0.7
 
 /**
  * What the victim noticed, in words with the figures, or null. On a machine that is busy with other things nobody can tell who it
