@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import { test } from 'node:test'
-import { inOrder, isMeasuring, isQuick } from './test-tiers.ts'
+import { inDozens, inOrder, isMeasuring, isQuick } from './test-tiers.ts'
 
 const root = join(import.meta.dirname, '..')
 const files = globSync('{src,test,scripts,bench,emulator}/**/*.test.ts', {
@@ -27,8 +27,17 @@ test('what measures how long somebody waits is no quick test, and is found', () 
   assert.deepEqual(measuring.filter(isQuick), [])
 })
 
-test('the order leaves no file out', () => {
+test('the order leaves no file out, nor do the files that run together', () => {
   assert.deepEqual(inOrder(files).toSorted(), files.toSorted())
+  assert.deepEqual(inDozens(inOrder(files)).flat().toSorted(), files.toSorted())
+})
+
+test('what runs together sets nothing up for the others', () => {
+  const together = inDozens(files).filter((some) => some.length > 1)
+  const setUp = together
+    .flat()
+    .filter((file) => /^(?:before|beforeEach|afterEach)\(/m.test(readFileSync(join(root, file), 'utf8')))
+  assert.deepEqual(setUp, [])
 })
 
 function reaches(file: string, forbidden: RegExp, seen: Set<string>): boolean {

@@ -79,3 +79,15 @@ export function inOrder(files: readonly string[]): string[] {
   }
   return files.toSorted((one, other) => rank(one) - rank(other) || (one < other ? -1 : 1))
 }
+
+/**
+ * Files that are run by one process together: quick ones beside the source they test. Most need a tenth of a second once everything
+ * is loaded, and twice that to load it; a dozen neighbours load the same. It saves an eighth of `npm test`.
+ */
+export function inDozens(files: readonly string[]): string[][] {
+  const isBeside = (file: string) => isQuick(file) && !file.startsWith('test/')
+  const beside = files.filter(isBeside)
+  const alone = files.filter((file) => !isBeside(file)).map((file) => [file])
+  const dozens = beside.flatMap((_, at) => (at % 12 === 0 ? [beside.slice(at, at + 12)] : []))
+  return [...alone, ...dozens]
+}

@@ -1,13 +1,13 @@
 // npm test: the quick tests (scripts/test-tiers.ts). `--all` (npm run test:all): all of them. With words: the test files of
 // either kind whose path contains one. Other flags go to `node --test`. `--no-install` leaves missing servers missing.
 import { spawn } from 'node:child_process'
-import { globSync } from 'node:fs'
+import { globSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join, relative } from 'node:path'
 import { run } from 'node:test'
 import { installMissing, testServers } from '../test/servers/install-missing.ts'
 import report from './test-reporter.ts'
-import { inOrder, isMeasuring, isQuick } from './test-tiers.ts'
+import { inDozens, inOrder, isMeasuring, isQuick } from './test-tiers.ts'
 
 const perTestLimitMs = 60_000
 // A test file that leaves something open never ends; when the runner is stopped, it names the file.
@@ -62,7 +62,7 @@ async function runInOrder(): Promise<void> {
   const runFiles = async (some: readonly string[], atOnce: number) => {
     if (some.length === 0 || stopping.signal.aborted) return
     const events = run({
-      files: some.map((file) => join(root, file)),
+      files: some,
       cwd: root,
       concurrency: atOnce,
       timeout: perTestLimitMs,
@@ -77,12 +77,32 @@ async function runInOrder(): Promise<void> {
     for await (const text of report(events)) process.stdout.write(text)
   }
   const together = files.filter((file) => !isMeasuring(file))
-  const alone = files.filter(isMeasuring)
-  await runFiles(together, concurrency)
+  const alone = files.filter(isMeasuring).map((file) => join(root, file))
+  // Who names files wants to see them one by one.
+  await runFiles(
+    words.length === 0 ? filesOfDozens(together) : together.map((file) => join(root, file)),
+    concurrency,
+  )
   if (together.length > 0 && alone.length > 0)
     process.stdout.write(`rowport: ${alone.length} test files that measure follow, one at a time\n`)
   await runFiles(alone, 1)
   clearTimeout(runLimit)
+}
+
+/** A dozen is a file that imports the dozen, in a folder of this run's own. */
+function filesOfDozens(some: readonly string[]): string[] {
+  const folder = join(root, 'node_modules/.cache/rowport-dozens', String(process.pid))
+  mkdirSync(folder, { recursive: true })
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
+  return inDozens(some).map(([first = '', ...others]) => {
+    if (others.length === 0) return join(root, first)
+    const path = join(folder, `${first.replaceAll('/', '-')}-and-${others.length}-more.mjs`)
+    writeFileSync(
+      path,
+      [first, ...others].map((file) => `import ${JSON.stringify(join(root, file))}\n`).join(''),
+    )
+    return path
+  })
 }
 
 function runWithFlags(): void {
