@@ -44,7 +44,7 @@ const UNCLEAR_DELIMITER =
 
 const UNCLEAR_ENCODING =
   'With this change it would not be clear any more that the CSV file is in windows-1252; save it as "CSV UTF-8", ' +
-  'or have it connected with its encoding.'
+  'or name its encoding in the settings of the sheet.'
 
 /** What a file is in may be told by its bytes, and the change brings others. ASCII alone is the same in all of them. */
 function isStillRead(

@@ -117,6 +117,6 @@ function unreadable(encoding?: CsvEncoding): ProviderFailure {
       ? 'the CSV file is neither UTF-8 nor, as far as its bytes tell, Windows-1252'
       : `the CSV file is damaged, or not ${encoding}, as it seemed to be`
   return new ProviderFailure(
-    `${found}; open it in your spreadsheet program and save it as "CSV UTF-8", or have it connected with its encoding`,
+    `${found}; open it in your spreadsheet program and save it as "CSV UTF-8", or name its encoding in the settings of the sheet`,
   )
 }
