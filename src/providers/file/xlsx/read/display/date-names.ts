@@ -11,6 +11,8 @@ export interface DateNames {
   shortWeekdays: readonly string[]
   /** What stands for AM and PM. */
   halves: readonly string[]
+  /** What `/` stands for between the parts of a date. */
+  dateSeparator: string
 }
 
 const ENGLISH_MONTHS = listed(
@@ -23,6 +25,7 @@ const ENGLISH: DateNames = {
   weekdays: listed('Sunday Monday Tuesday Wednesday Thursday Friday Saturday'),
   shortWeekdays: listed('Sun Mon Tue Wed Thu Fri Sat'),
   halves: ['AM', 'PM'],
+  dateSeparator: '/',
 }
 
 const CHINESE_MONTHS = listed('一月 二月 三月 四月 五月 六月 七月 八月 九月 十月 十一月 十二月')
@@ -96,6 +99,14 @@ const OWN_NAMES: Readonly<Record<string, Partial<DateNames>>> = {
 const INFLECTED = new Set(['cs', 'dsb', 'hr', 'hsb', 'lt', 'pl', 'sk'])
 const INFLECTED_ON_DEMAND = new Set(['be', 'ru', 'uk'])
 
+/** Spreadsheets write the separator of dates as `/`, and show that of the language: `[$-407]d/ mmmm` is `3. März`. */
+const WITH_POINTS = new Set(
+  listed(
+    'az be bg bs cs de de-AT de-CH dsb et fi hr hsb hu is kk ky lv mk mn nb nn pl ro ru sk sl sr-Cyrl sr-Latn tg tk tr tt uk uz',
+  ),
+)
+const WITH_DASHES = new Set(listed('bn da fo fy gu hi kn lt ml mr nl pa sv ta te'))
+
 /** Elsewhere AM and PM stay as they are. */
 const HAVE_HALVES = new Set(listed('ar cs el es fi hu is ja ko lt nb nn sl sv tr zh zh-Hant'))
 
@@ -122,6 +133,7 @@ function createNames(language: string, isGenitive: boolean): DateNames {
     weekdays: weekdaysBy(language, 'long'),
     shortWeekdays: weekdaysBy(language, 'short').map(withoutDot),
     halves: HAVE_HALVES.has(language) ? halvesBy(language) : ENGLISH.halves,
+    dateSeparator: WITH_POINTS.has(language) ? '.' : WITH_DASHES.has(language) ? '-' : '/',
     ...OWN_NAMES[language],
   }
   const monthsOfDays = isInflected ? inflectedMonths(language) : names.months

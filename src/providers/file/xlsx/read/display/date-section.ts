@@ -54,6 +54,8 @@ export function displayDate(
             hasHalves,
             names,
           )
+        case 'slash':
+          return names.dateSeparator
         default:
           return token.text
       }

@@ -213,6 +213,15 @@ export const shown: Record<string, [code: string, value: number | string, text: 
     ['[$-809]d mmm', 46_268, '3 Sep'],
     ['[$-407]0.00', 1.5, '1.50'],
   ],
+  'the separator of dates': [
+    // As Excel and LibreOffice write what is `T. MMMM JJJJ` to a German.
+    ['[$-407]dddd", "d/\\ mmmm\\ yyyy', MARCH, 'Dienstag, 3. März 2026'],
+    ['[$-415]d/mm/yyyy', MARCH, '3.03.2026'],
+    ['[$-413]d/m/yy', MARCH, '3-3-26'],
+    ['[$-40C]d/m/yy', MARCH, '3/3/26'],
+    ['[$-407]d"/"m\\/yy', MARCH, '3/3/26'],
+    ['d/m/yy', MARCH, '3/3/26'],
+  ],
   'months beside a day': [
     ['[$-415]mmmm yyyy', MARCH, 'marzec 2026'],
     ['[$-415]d mmmm yyyy', MARCH, '3 marca 2026'],
