@@ -126,9 +126,11 @@ function kindOfCode(code: string): string {
   if (/^(?:general)?$/i.test(first.trim())) return 'General'
   const hasTime = /[hs]/i.test(letters)
   if (
-    /[ydbg]|mmm|^[^0#?]*m[^0#?]*$/i.test(letters) &&
+    /[ydbg]|mmm|aaa|^[^0#?]*m[^0#?]*$/i.test(letters) &&
     !/[0#?](?![^.]*s)/.test(letters.replace(/s\.0+/i, 's'))
   ) {
+    if (/mmm|ddd|aaa/i.test(letters) && /\[\$[^\]-]*-(?!\w{0,4}09\]|en|f[48]00|x-)/i.test(code))
+      return 'date in a language'
     if (!hasTime) return 'date'
     return /[yd]/i.test(letters) ? 'date-time' : 'time'
   }

@@ -12,6 +12,7 @@ import { createKeys } from '../management/keys/keys.ts'
 import { createSignIn } from '../management/people/sign-in.ts'
 import { Problem } from '../management/problem.ts'
 import { createConnecting } from '../management/sheets/connecting.ts'
+import { createEncodings } from '../management/sheets/encodings.ts'
 import { createKeyColumns } from '../management/sheets/key-column.ts'
 import { createSheets } from '../management/sheets/sheets.ts'
 import { createUploadRoom } from '../management/uploads/upload-room.ts'
@@ -95,7 +96,8 @@ function buildWorkshop(bare: BareWorkshop): Workshop {
   const turns = createLoopTurns(clock)
   const inTurns = <T>(accountId: string, steps: Generator<void, T>) => createInTurns(accountId, turns)(steps)
   const keyColumns = createKeyColumns({ providers, kinds, decoding, inTurns })
-  const sheets = createSheets({ store, kinds, shares, keyColumns, observe })
+  const encodings = createEncodings({ providers, kinds, decoding })
+  const sheets = createSheets({ store, kinds, shares, keyColumns, encodings, observe })
   const keys = createKeys(store, sheets)
   const connecting = createConnecting({ sheets, providers, kinds, decoding })
   const ofOwner = { sheets, keys, connecting }

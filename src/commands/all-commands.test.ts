@@ -165,12 +165,33 @@ test('what a person reads', async () => {
   )
   await succeeds(data, `sheet connect acme/words --file ${workbook} --tab Wörter --access public-read`)
   await succeeds(data, 'sheet pause acme/words')
+  const latin = join(folder, 'latin.csv')
+  await writeFile(latin, encodeSingleByte('prénom,ville\nZoë,Genève\n', 'windows-1252'))
+  await succeeds(data, `sheet connect acme/latin --file ${latin}`)
   const cyrillic = join(folder, 'cyrillic.csv')
   await writeFile(cyrillic, encodeSingleByte('имя,город\nАнна,Москва\n', 'windows-1251'))
   assert.match(
     await succeeds(data, `sheet connect acme/cyrillic --file ${cyrillic} --encoding windows-1251`),
     /connected: 2 columns, 1 row\./,
   )
+  await assertFails(
+    data,
+    'sheet set acme/cyrillic --encoding ebcdic',
+    /^rowport: "cyrillic" can be in windows-1250/,
+  )
+  await assertFails(
+    data,
+    'sheet set acme/words --encoding koi8-r',
+    /^rowport: "words" says itself what it is in\n$/,
+  )
+  for (const [chosen, encoding] of [
+    ['KOI8-R', { encoding: 'koi8-r' }],
+    ['auto', {}],
+    ['cp1251', { encoding: 'windows-1251' }],
+  ] as const) {
+    const text = await succeeds(data, `sheet set acme/latin --encoding ${chosen} --json`)
+    assert.deepEqual(JSON.parse(text).location, { path: latin, ...encoding })
+  }
   const sheets = await succeeds(data, 'sheet list acme')
   // As people spell them; UTF-8 is told by its bytes.
   for (const label of ['CP1251', 'Latin1', 'ISO-8859-1', 'UTF-8', 'utf8']) {
@@ -180,7 +201,7 @@ test('what a person reads', async () => {
   }
   assert.match(
     sheets,
-    /^SHEET +STATE +ACCESS +ID +SPREADSHEET\n(?:cyrillic .+\n)?stock +live +private +sh_\w+ +\/\S+products\.csv\nwords +paused +public-read +sh_\w+ +\/\S+openpyxl\.xlsx\n$/,
+    /^SHEET +STATE +ACCESS +ID +SPREADSHEET\n(?:cyrillic .+\n)?(?:latin .+\n)?stock +live +private +sh_\w+ +\/\S+products\.csv\nwords +paused +public-read +sh_\w+ +\/\S+openpyxl\.xlsx\n$/,
   )
 
   assert.match(

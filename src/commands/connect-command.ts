@@ -3,11 +3,7 @@ import type { Workshop } from '../assemble/workshop.ts'
 import type { NamedAccount } from '../management/accounts/accounts.ts'
 import { Problem } from '../management/problem.ts'
 import type { SheetToConnect } from '../management/sheets/sheets.ts'
-import {
-  type SingleByteEncoding,
-  singleByteEncodings,
-  standardEncodingName,
-} from '../providers/file/csv/encoding/single-byte.ts'
+import { fileEncodings } from '../providers/file/file-encodings.ts'
 import { kindOf, locateFile } from '../providers/file/file-location.ts'
 import { connectableKinds } from '../providers/provider-table.ts'
 import type { ProviderKind } from '../sheets/provider-kind.ts'
@@ -46,7 +42,7 @@ async function connect(
     throw new UsageError(`Name the spreadsheet with ${ways.join(' or with ')}.`)
   }
   if (encoding !== undefined && file === undefined) throw new UsageError('--encoding is for a CSV file.')
-  const csvEncoding = encoding === undefined ? undefined : parsedEncoding(encoding)
+  const csvEncoding = encoding === undefined ? null : parsedEncoding(encoding)
   const wish = {
     sheetSlug,
     isByOperator: true,
@@ -69,25 +65,21 @@ async function connect(
   }
 }
 
-/** UTF-8 is told by its bytes and needs no setting. */
-function parsedEncoding(label: string): SingleByteEncoding | undefined {
-  const name = standardEncodingName(label) ?? label
-  return name === 'utf-8' ? undefined : oneOf<SingleByteEncoding>('encoding', name, singleByteEncodings)
+function parsedEncoding(label: string): string | null {
+  const name = fileEncodings.named(label)
+  return name === undefined ? oneOf('encoding', label, fileEncodings.names) : name
 }
 
-function fileAt(
-  file: string,
-  tab: string | undefined,
-  encoding: SingleByteEncoding | undefined,
-): Spreadsheet | Problem {
+function fileAt(file: string, tab: string | undefined, encoding: string | null): Spreadsheet | Problem {
   if (!existsSync(file)) return new Problem(`there is no file "${file}"`)
   if (!kindOf(file))
     return new Problem(`"${file}" is neither a CSV file nor a workbook (.csv, .tsv, .xlsx, .ods)`)
   if (tab !== undefined && kindOf(file) === 'csv')
     return new Problem('a CSV file has no tabs; leave --tab out')
-  if (encoding === undefined) return { provider: 'file', ...locateFile(file, tab ?? null) }
-  if (kindOf(file) !== 'csv') return new Problem('a workbook says itself what it is in; leave --encoding out')
-  return { provider: 'file', ...locateFile(file, null, encoding) }
+  if (encoding !== null && kindOf(file) !== 'csv')
+    return new Problem('a workbook says itself what it is in; leave --encoding out')
+  const { location, source } = locateFile(file, tab ?? null)
+  return { provider: 'file', location: fileEncodings.at(location, encoding), source }
 }
 
 async function spreadsheetAt(

@@ -1,6 +1,7 @@
 import type { Workshop } from '../assemble/workshop.ts'
 import { Problem } from '../management/problem.ts'
 import { summaryOf } from '../management/sheets/sheet-summary.ts'
+import type { WishedChange } from '../management/sheets/sheets.ts'
 import type { SheetSettings } from '../store/sheets/sheets.ts'
 import type { AutoKey, SheetAccepts, SheetAccess, UnknownFields } from '../store/sql/schema.ts'
 import { type Command, type CommandOutcome, type Options, oneOf, table, UsageError } from './command.ts'
@@ -16,11 +17,12 @@ export const sheetCommands: readonly Command[] = [
     usage:
       'sheet set <account>/<sheet> [--access private|public-read] [--accepts both|live]\n' +
       '                    [--cache-seconds <n>] [--stale-if-error-seconds <n>] [--unknown-fields reject|ignore]\n' +
-      '                    [--key-column <name>|off] [--auto-key uuid|none]',
+      '                    [--key-column <name>|off] [--auto-key uuid|none]\n' +
+      '                    [--encoding <name of what a CSV file is in>|auto]',
     positionals: ['<account>/<sheet>'],
     options: [
       ...['access', 'accepts', 'cache-seconds', 'stale-if-error-seconds', 'unknown-fields'],
-      ...['key-column', 'auto-key'],
+      ...['key-column', 'auto-key', 'encoding'],
     ],
     run: changeSheet,
   },
@@ -67,8 +69,8 @@ async function changeSheet(
 ): Promise<CommandOutcome | Problem> {
   const { accountSlug, sheetSlug } = parsedAddress(address)
   const { access, accepts, 'unknown-fields': unknownFields } = options
-  const { 'key-column': keyColumn, 'auto-key': autoKey } = options
-  const settings: Partial<SheetSettings> = {
+  const { 'key-column': keyColumn, 'auto-key': autoKey, encoding } = options
+  const settings: WishedChange = {
     ...(access !== undefined && { access: oneOf<SheetAccess>('access', access, ['private', 'public-read']) }),
     ...(accepts !== undefined && { accepts: oneOf<SheetAccepts>('accepts', accepts, ['both', 'live']) }),
     ...(unknownFields !== undefined && {
@@ -76,6 +78,7 @@ async function changeSheet(
     }),
     ...(keyColumn !== undefined && { keyColumn: keyColumn === 'off' ? null : keyColumn }),
     ...(autoKey !== undefined && { autoKey: oneOf<AutoKey>('auto-key', autoKey, ['uuid', 'none']) }),
+    ...(encoding !== undefined && { encoding: encoding === 'auto' ? null : encoding }),
     ...seconds('cacheSeconds', 'cache-seconds', options),
     ...seconds('staleIfErrorSeconds', 'stale-if-error-seconds', options),
   }

@@ -148,7 +148,8 @@ export interface SheetSummary {
 export interface SheetView extends SheetSummary {
   paths: { formA: string; formB: string }
   settings: SheetSettingsView
-  source: { description: string; url: string | null; tab: string | null }
+  /** `encodings`: what its texts can be said to be in; empty where it tells that itself. */
+  source: { description: string; url: string | null; tab: string | null; encodings: readonly string[] }
   columns: ColumnView[]
   rowCount: number | null
   /** When the provider was last asked; null where nobody knows. */
@@ -163,6 +164,8 @@ export interface SheetSettingsView {
   /** By whose cells rows are named; null = rows have no names. */
   keyColumn: string | null
   autoKey: 'none' | 'uuid'
+  /** One of `source.encodings`; null = as the bytes tell. */
+  encoding: string | null
   paused: boolean
 }
 export type SheetChangeInput = Partial<SheetSettingsView> & { slug?: string }

@@ -16,8 +16,21 @@ export interface ProviderKind {
   hasTabs: boolean
   /** What the owner is told whose credential is no good any more; null where there are no credentials. */
   whenAccessEnded: string | null
+  /** Absent where spreadsheets always tell what their texts are in. */
+  encodings?: EncodingChoice
   /** Which spreadsheet a location means, told without asking anybody: titles are those of the day it was connected. */
   describe(location: string): PlaceDescription
+}
+
+/** What can be said of the texts of a spreadsheet that does not tell it itself. */
+export interface EncodingChoice {
+  names: readonly string[]
+  /** By any name that people have for it; null = one that is told by the bytes, undefined = one that cannot be chosen. */
+  named(label: string): string | null | undefined
+  /** What a location says; null = it is told by the bytes, undefined = there is nothing to choose. */
+  of(location: string): string | null | undefined
+  /** The same place, in this encoding. */
+  at(location: string, name: string | null): string
 }
 
 export interface PlaceDescription {

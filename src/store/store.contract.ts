@@ -320,6 +320,13 @@ export function storeContract(
     assert.deepEqual([keyed?.keyColumn, keyed?.autoKey, keyed?.cacheSeconds], ['sku', 'uuid', 0])
     assert.equal((await store.lookUp({ form: 'b', sheetId: sheet.id }, null)).sheet?.keyColumn, 'sku')
     await store.changeSheet(sheet.id, { keyColumn: null })
+    const { writeSeq } = sheet
+    await store.changeSheet(sheet.id, { location: '{"path":"/stock.csv","encoding":"koi8-r"}' })
+    const moved = await store.sheetById(sheet.id)
+    assert.deepEqual(
+      [moved?.location, moved?.writeSeq],
+      ['{"path":"/stock.csv","encoding":"koi8-r"}', writeSeq + 1],
+    )
     assert.equal((await store.sheetById(sheet.id))?.keyColumn, null)
   })
 

@@ -30,6 +30,7 @@ test('the files of the real world, as far as we can make them: read, displayed a
     'General',
     'date',
     'date-time',
+    'date in a language',
     'time',
     'elapsed',
     'fraction',

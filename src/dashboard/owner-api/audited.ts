@@ -29,7 +29,7 @@ export const auditedVerbs: Partial<Record<OwnerVerb, Audited>> = {
     subject: first,
     details: [
       ...['slug', 'access', 'accepts', 'cacheSeconds', 'staleIfErrorSeconds', 'unknownFields', 'paused'],
-      ...['keyColumn', 'autoKey'],
+      ...['keyColumn', 'autoKey', 'encoding'],
     ],
   },
   'DELETE /sheets/{slug}': { action: 'sheet.disconnected', subject: first },

@@ -24,6 +24,7 @@ const changeInput = z.strictObject({
   unknownFields: z.enum(['reject', 'ignore']).optional(),
   keyColumn: z.string().min(1).max(50_000).nullable().optional(),
   autoKey: z.enum(['none', 'uuid']).optional(),
+  encoding: z.string().max(100).nullable().optional(),
   paused: z.boolean().optional(),
 })
 
@@ -185,7 +186,7 @@ export async function sheetView(
     paths: pathsOf(account.slug, sheet),
     settings: {
       ...{ access, accepts, cacheSeconds, staleIfErrorSeconds, unknownFields },
-      ...{ keyColumn, autoKey, paused },
+      ...{ keyColumn, autoKey, paused, encoding: parts.sheets.encodingOf(sheet)?.chosen ?? null },
     },
     source: sourceOf(sheet, parts),
     columns: shape?.columns ?? [],
@@ -200,7 +201,7 @@ function pathsOf(accountSlug: string, { slug, id }: SheetRecord): SheetView['pat
 
 function sourceOf(sheet: SheetRecord, { sheets }: DashboardParts): SheetView['source'] {
   const { words, url, tab } = sheets.describe(sheet)
-  return { description: words, url, tab }
+  return { description: words, url, tab, encodings: sheets.encodingOf(sheet)?.names ?? [] }
 }
 
 async function recentRequests(

@@ -7,6 +7,7 @@ import type { Store } from '../../store/store.ts'
 import type { NamedAccount } from '../accounts/accounts.ts'
 import { problemWithSlug } from '../accounts/slug.ts'
 import { Problem } from '../problem.ts'
+import type { ChosenEncoding, Encodings } from './encodings.ts'
 import type { KeyColumns } from './key-column.ts'
 
 export type { SheetRecord }
@@ -18,7 +19,9 @@ export interface Sheets {
   /** Which spreadsheet it is, for people. */
   describe(sheet: SheetRecord): SheetPlace
   setPaused(account: NamedAccount, sheetSlug: string, paused: boolean): Promise<SheetRecord | Problem>
-  change(account: NamedAccount, sheetSlug: string, change: SheetChange): Promise<SheetRecord | Problem>
+  change(account: NamedAccount, sheetSlug: string, change: WishedChange): Promise<SheetRecord | Problem>
+  /** What its texts are in, where that can be chosen. */
+  encodingOf(sheet: SheetRecord): ChosenEncoding | null
   /** Keys for this sheet alone are revoked; the spreadsheet itself is not touched. */
   remove(account: NamedAccount, sheetSlug: string): Promise<SheetRecord | Problem>
   /** Whether the account may have one more; null when it may. It is looked at again when one is connected. */
@@ -26,6 +29,9 @@ export interface Sheets {
   /** Whether a new sheet could have this slug; null when it could. */
   problemWithNewSlug(account: NamedAccount, sheetSlug: string): Promise<Problem | null>
 }
+
+/** `encoding`: by any name that people have for it; null = as the bytes tell. */
+export type WishedChange = Omit<SheetChange, 'location'> & { encoding?: string | null }
 
 /** `home`: what people call the provider. */
 export interface SheetPlace extends PlaceDescription {
@@ -54,12 +60,13 @@ export interface SheetsParts {
   kinds: ProviderKinds
   shares: Pick<Shares, 'sheets'>
   keyColumns: KeyColumns
+  encodings: Encodings
   observe: Observe
 }
 
 const noKeyColumn = 'keys are made for the key column, and this sheet has none: choose one first'
 
-export function createSheets({ store, kinds, shares, keyColumns, observe }: SheetsParts): Sheets {
+export function createSheets({ store, kinds, shares, keyColumns, encodings, observe }: SheetsParts): Sheets {
   return {
     async connect({ account, sheetSlug, credentialId = null, isByOperator = false, ...rest }) {
       const problem = problemWithSlug(sheetSlug)
@@ -79,7 +86,8 @@ export function createSheets({ store, kinds, shares, keyColumns, observe }: Shee
       const kind = kinds.of(provider)
       return { home: kind.name, ...kind.describe(location) }
     },
-    async change(account, sheetSlug, change) {
+    encodingOf: encodings.of,
+    async change(account, sheetSlug, { encoding, ...change }) {
       const sheet = await find(account, sheetSlug)
       if (sheet instanceof Problem) return sheet
       const { cacheSeconds = 0, staleIfErrorSeconds = 0, slug = sheetSlug } = change
@@ -92,7 +100,13 @@ export function createSheets({ store, kinds, shares, keyColumns, observe }: Shee
       }
       const keyColumn = await checkedKeyColumn(sheet, change)
       if (keyColumn instanceof Problem) return keyColumn
-      const checked = { ...change, ...(keyColumn !== undefined && { keyColumn }) }
+      const location = encoding === undefined ? sheet.location : await encodings.locate(sheet, encoding)
+      if (location instanceof Problem) return location
+      const checked = {
+        ...change,
+        ...(keyColumn !== undefined && { keyColumn }),
+        ...(location !== sheet.location && { location }),
+      }
       if (change.autoKey === 'uuid' && (keyColumn === undefined ? sheet.keyColumn : keyColumn) === null)
         return new Problem(noKeyColumn, { field: 'autoKey' })
       const outcome = await store.changeSheet(sheet.id, checked)

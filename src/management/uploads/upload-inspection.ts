@@ -55,10 +55,10 @@ export function createUploadInspection(
       return 'notAWorkbook' in found ? new Problem(found.notAWorkbook, { kind: 'provider' }) : null
     },
     async problemForSheets(accountId, path, sheets) {
-      const byTab = Map.groupBy(sheets, ({ location }) => parseFileLocation(location).tab ?? null)
-      if (byTab.size === 0) byTab.set(null, [])
-      for (const [tab, users] of byTab) {
-        const { location } = locateFile(path, tab)
+      const { location: ofNewFile } = locateFile(path, null)
+      const byLocation = Map.groupBy(sheets, ({ location }) => sameWay(location, ofNewFile))
+      if (byLocation.size === 0) byLocation.set(ofNewFile, [])
+      for (const [location, users] of byLocation) {
         const seen = await connecting.preview('file', { accountId, location, credentialId: null })
         if (!(seen instanceof Problem)) continue
         const slugs = users.map(({ slug }) => slug)
@@ -69,6 +69,11 @@ export function createUploadInspection(
       return null
     },
   }
+}
+
+/** The new file, read as a sheet reads the one that it is to replace: the same tab, in the same encoding. */
+function sameWay(location: string, ofNewFile: string): string {
+  return JSON.stringify({ ...parseFileLocation(location), path: parseFileLocation(ofNewFile).path })
 }
 
 /** As people name several things: "a, b, and c". */

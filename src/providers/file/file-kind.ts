@@ -1,5 +1,6 @@
 import { basename } from 'node:path'
 import type { ProviderKind } from '../../sheets/provider-kind.ts'
+import { fileEncodings } from './file-encodings.ts'
 import { parseFileLocation } from './file-location.ts'
 
 export const fileKind = {
@@ -10,6 +11,7 @@ export const fileKind = {
   canBeListed: true,
   hasTabs: true,
   whenAccessEnded: null,
+  encodings: fileEncodings,
   describe(location: string) {
     const { path, tab = null } = parseFileLocation(location)
     const words = tab === null ? basename(path) : `${basename(path)} · ${tab}`

@@ -34,13 +34,9 @@ export function kindOf(path: string): FileKind | null {
  * Location and source of a file that an operator names. Links are followed once and for all: two names of one file
  * must share one lane and one count of writes.
  */
-export function locateFile(
-  path: string,
-  tab: string | null,
-  encoding?: SingleByteEncoding,
-): { location: string; source: string } {
+export function locateFile(path: string, tab: string | null): { location: string; source: string } {
   const real = realpathSync(resolve(path))
-  const location: FileLocation = { path: real, ...(tab !== null && { tab }), ...(encoding && { encoding }) }
+  const location: FileLocation = { path: real, ...(tab !== null && { tab }) }
   return {
     location: JSON.stringify(location),
     source: `file:${real}`,

@@ -196,7 +196,9 @@ export function createFetching(parts: FetchingParts): Fetching {
     const begunMs = clock.elapsedMs()
     const asOfMs = clock.nowMs()
     const known = held.get(nameOf(record.id, values))
-    const wish = { values, knownVersion: known?.version ?? null }
+    // The same bytes make other rows where the sheet is now read in another way.
+    const isSamePlace = known?.origin.place.location === record.location
+    const wish = { values, knownVersion: isSamePlace ? known.version : null }
     const decoded = await expecting(record, values, (expectRows) =>
       decoding.decode(record.accountId, fetchInto(expectRows), { values }),
     )

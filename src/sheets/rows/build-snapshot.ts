@@ -70,11 +70,11 @@ export function buildRows(
   }
 }
 
-function numbersOfFilledRows({ rows }: Grid, lastRowNumber: number): Uint32Array<ArrayBuffer> {
+function numbersOfFilledRows({ rows, uncalculated }: Grid, lastRowNumber: number): Uint32Array<ArrayBuffer> {
   const numbers = new Uint32Array(lastRowNumber)
   let count = 0
   for (let number = 2; number <= lastRowNumber; number++)
-    if (!isBlank(rows[number - 1] ?? [])) numbers[count++] = number
+    if (!isBlank(rows[number - 1] ?? []) || uncalculated?.has(number - 1)) numbers[count++] = number
   return numbers.slice(0, count)
 }
 

@@ -12,4 +12,6 @@ export interface Grid {
    * where there are none, or where the place calculates by itself.
    */
   stale?: ReadonlyMap<number, ReadonlySet<number>>
+  /** By index, rows with a formula that has no result at all. They are no blank rows, whatever else they hold. */
+  uncalculated?: ReadonlySet<number>
 }

@@ -95,6 +95,7 @@ export function isBlank(row: readonly Cell[]): boolean {
 export function lastRowWithData(grid: Grid): number {
   let last = grid.rows.length
   while (last > 1 && isBlank(grid.rows[last - 1] ?? [])) last--
+  for (const index of grid.uncalculated ?? []) last = Math.max(last, index + 1)
   return Math.max(last, 1)
 }
 

@@ -1,4 +1,4 @@
-import type { Kysely, Selectable } from 'kysely'
+import { type Kysely, type Selectable, sql } from 'kysely'
 import type { Clock } from '../../clock.ts'
 import { GoneMeanwhile } from '../../errors.ts'
 import { newId } from '../new-id.ts'
@@ -105,6 +105,10 @@ export function createSheetQueries(database: SqlDatabase, clock: Clock): SheetQu
         ...(settings.unknownFields !== undefined && { unknown_fields: settings.unknownFields }),
         ...(settings.keyColumn !== undefined && { key_column: settings.keyColumn }),
         ...(settings.autoKey !== undefined && { auto_key: settings.autoKey }),
+        ...(settings.location !== undefined && {
+          location: settings.location,
+          write_seq: sql<number>`write_seq + 1`,
+        }),
       }
       if (Object.keys(change).length === 0) return 'changed'
       return unlessTaken(database, async () => {

@@ -27,7 +27,8 @@ export interface SheetSettings {
   autoKey: AutoKey
 }
 
-export type SheetChange = Partial<SheetSettings & { slug: string; paused: boolean }>
+/** `location`: the same spreadsheet, to be read in another way. From then on no snapshot of before is served. */
+export type SheetChange = Partial<SheetSettings & { slug: string; paused: boolean; location: string }>
 
 export interface NewSheet {
   accountId: string

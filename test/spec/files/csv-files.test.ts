@@ -83,3 +83,26 @@ test('new rows come before blank records at the end, which stay to the byte', as
   assert.equal(added.headers.get('location'), `${formA}/3`)
   assert.equal(await readFile(path, 'utf8'), 'a,b\n1,2\n3,\n,\n"",""\n')
 })
+
+test('the line in which Excel is told the delimiter is no row, and stays where it is', async (t) => {
+  const rowport = await startRowport(t)
+  const key = bearer(await rowport.createKey())
+  for (const [slug, hint, delimiter] of [
+    ['semicolons', 'sep=;\r\n', ';'],
+    ['commas', 'SEP=,\n', ','],
+    ['quoted', '"sep=|"\n', '|'],
+  ] as const) {
+    const lines = [['Ort', 'Preis'].join(delimiter), ['Köln', '7'].join(delimiter)]
+    const before = `\uFEFF${hint}${lines.join('\n')}\n`
+    const { formA, path } = await rowport.connectFile(slug, `${slug}.csv`, before)
+    const list = await rowport.get(`${formA}?row_numbers=true`, key)
+    assert.deepEqual(await list.json(), [{ _row: 2, Ort: 'Köln', Preis: 7 }], slug)
+    const body = JSON.stringify({ Ort: 'Bonn', Preis: 9 })
+    const added = await fetch(rowport.url + formA, { method: 'POST', headers: key, body })
+    assert.equal(added.status, 201)
+    const change = { method: 'PATCH', headers: key, body: '{"Preis":8}' }
+    assert.equal((await fetch(`${rowport.url}${formA}/2`, change)).status, 200)
+    const after = [lines[0], ['Köln', '8'].join(delimiter), ['Bonn', '9'].join(delimiter)]
+    assert.equal(await readFile(path, 'utf8'), `\uFEFF${hint}${after.join('\n')}\n`, slug)
+  }
+})

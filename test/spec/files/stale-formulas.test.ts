@@ -103,3 +103,53 @@ test('where results are missing and keys are repeated, both are told', async (t)
     assert.equal(answer.headers.get('x-rowport-warning'), warnings.join(' '))
   }
 })
+
+test('a row of nothing but formulas that are not calculated is a row: listed, read, changed and deleted', async (t) => {
+  const rowport = await startRowport(t)
+  const key = bearer(await rowport.createKey())
+  const sum = '<row r="4"><c r="B4"><f>SUM(A2:A3)</f><v>5</v></c></row>'
+  const prepared = '<row r="6"><c r="B6" t="str"><f>IF(A6="","",A6)</f><v></v></c></row>'
+  const before = workbookOf(row(2, 2, 4), row(3, 3, 6), sum, prepared)
+  const { formA, formB } = await rowport.connectFile('sums', 'sums.xlsx', before)
+  const send = async (method: string, address: string, body?: unknown) => {
+    const sent = { method, headers: key, ...(body !== undefined && { body: JSON.stringify(body) }) }
+    const answer = await fetch(rowport.url + address, sent)
+    return { status: answer.status, body: (await answer.json()) as Body & { meta: { rows: number[] } } }
+  }
+  assert.equal((await send('PATCH', `${formB}/2`, { n: 10 })).status, 200)
+  const list = await send('GET', `${formB}?row_numbers=true`)
+  assert.deepEqual(list.body.data, [
+    { _row: 2, n: 10, 'twice, ö': null },
+    { _row: 3, n: 3, 'twice, ö': 6 },
+    { _row: 4, n: null, 'twice, ö': null },
+  ])
+  assert.deepEqual(list.body.meta.stale, { 'twice, ö': [2, 4] })
+  const one = await send('GET', `${formB}/4`)
+  assert.deepEqual([one.status, one.body.meta.stale], [200, { 'twice, ö': [4] }])
+  assert.deepEqual((await send('GET', `${formA}?values=formatted&n=`)).status, 200)
+
+  const added = await send('POST', formB, { n: 7 })
+  assert.deepEqual([added.status, added.body.meta.rows], [201, [5]])
+  assert.equal((await send('DELETE', `${formB}/5`)).status, 200)
+  const changed = await send('PATCH', `${formB}/4`, { n: 1 })
+  assert.deepEqual([changed.status, changed.body.data], [200, { n: 1, 'twice, ö': null }])
+  assert.equal((await send('PATCH', `${formB}/4`, { n: null })).status, 200)
+  assert.equal((await send('DELETE', `${formB}/4`)).status, 200)
+  assert.equal((await send('GET', formB)).body.data.length, 2)
+})
+
+test('formulas that were never calculated make a row, also the last one', async (t) => {
+  const rowport = await startRowport(t)
+  const key = bearer(await rowport.createKey())
+  const never = '<row r="3"><c r="A3"><f>A2+1</f><v></v></c></row><row r="5"><c r="B5"><f>A2*2</f></c></row>'
+  const { formA, formB } = await rowport.connectFile('never', 'never.xlsx', workbookOf(row(2, 2, 4), never))
+  const { data, meta } = (await (await rowport.get(`${formB}?row_numbers=true`, key)).json()) as Body
+  assert.deepEqual(
+    data.map(({ _row }) => _row),
+    [2, 3, 5],
+  )
+  assert.deepEqual(meta.stale, { n: [3], 'twice, ö': [5] })
+  const patched = await fetch(`${rowport.url}${formA}/5`, { method: 'PATCH', headers: key, body: '{"n":8}' })
+  assert.equal(patched.status, 200, await patched.text())
+  assert.equal((await fetch(`${rowport.url}${formA}/3`, { method: 'DELETE', headers: key })).status, 200)
+})

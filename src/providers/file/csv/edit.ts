@@ -21,7 +21,7 @@ export function editCsv(
   otherwise?: SingleByteEncoding,
 ): Edited | Unfit {
   if (changes.length === 0) return { bytes, results: [] }
-  const { text, encoding, hasBom } = readCsvText(bytes, otherwise)
+  const { text, hint, encoding, hasBom } = readCsvText(bytes, otherwise)
   const dialect = detectDialect({ text, encoding, hasBom })
   const records = new CsvRecordList(text, dialect)
   const made = makeChanges(records, dialect, changes)
@@ -30,7 +30,7 @@ export function editCsv(
     const changeAt = firstToConfuse(text, dialect, changes)
     return { changeAt, reason: 'file', details: UNCLEAR_DELIMITER }
   }
-  const edited = writeCsvText({ text: made.text, encoding, hasBom })
+  const edited = writeCsvText({ text: made.text, ...(hint && { hint }), encoding, hasBom })
   if (!isStillRead(edited, dialect, otherwise)) {
     return { changeAt: 0, reason: 'file', details: UNCLEAR_ENCODING }
   }
@@ -44,7 +44,7 @@ const UNCLEAR_DELIMITER =
 
 const UNCLEAR_ENCODING =
   'With this change it would not be clear any more that the CSV file is in windows-1252; save it as "CSV UTF-8", ' +
-  'or have it connected with its encoding.'
+  'or name its encoding in the settings of the sheet.'
 
 /** What a file is in may be told by its bytes, and the change brings others. ASCII alone is the same in all of them. */
 function isStillRead(

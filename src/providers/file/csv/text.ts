@@ -12,8 +12,10 @@ export type CsvEncoding = UnicodeEncoding | SingleByteEncoding
  * the string and leave the rest of the file exactly as it was.
  */
 export interface CsvText {
-  /** Without the byte order mark. */
+  /** Without the byte order mark, and without the hint. */
   text: string
+  /** The line before the headers that tells Excel the delimiter (`sep=;`), which it does not show; absent in most files. */
+  hint?: string
   encoding: CsvEncoding
   hasBom: boolean
 }
@@ -27,6 +29,8 @@ const MARKS: readonly [UnicodeEncoding, Buffer][] = [
   ['utf-8', Buffer.from('efbbbf', 'hex')],
 ]
 
+const HINT = /^(?:sep=[,;\t|]|"sep=[,;\t|]")(?:\r\n|\r|\n)/i
+
 /** `otherwise` is the encoding that the owner says the file has where it is not Unicode; without one it is told by its bytes. */
 export function readCsvText(bytes: Uint8Array, otherwise?: SingleByteEncoding): CsvText {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
@@ -39,7 +43,9 @@ export function readCsvText(bytes: Uint8Array, otherwise?: SingleByteEncoding): 
   if (text === undefined || (encoding !== 'utf-8' && (text.includes('\0') || !text.isWellFormed()))) {
     throw unreadable(encoding)
   }
-  return { text, encoding, hasBom: markBytes > 0 }
+  const hint = HINT.exec(text)?.[0]
+  const csv = { text, encoding, hasBom: markBytes > 0 }
+  return hint === undefined ? csv : { ...csv, text: text.slice(hint.length), hint }
 }
 
 function encodingOf(
@@ -74,9 +80,9 @@ function decode(buffer: Buffer, encoding: CsvEncoding): string | undefined {
 }
 
 /** Fails where the file could be written but not read again. */
-export function writeCsvText({ text, encoding, hasBom }: CsvText): Uint8Array {
-  if (text.length >= constants.MAX_STRING_LENGTH) throw tooLarge('written')
-  const body = encode(text, encoding)
+export function writeCsvText({ text, hint = '', encoding, hasBom }: CsvText): Uint8Array {
+  if (text.length + hint.length >= constants.MAX_STRING_LENGTH) throw tooLarge('written')
+  const body = encode(hint + text, encoding)
   const mark = hasBom ? MARKS.find(([marked]) => marked === encoding)?.[1] : undefined
   const bytes = mark === undefined ? body : Buffer.concat([mark, body])
   if (bytes.length > constants.MAX_STRING_LENGTH) throw tooLarge('written')
@@ -117,6 +123,6 @@ function unreadable(encoding?: CsvEncoding): ProviderFailure {
       ? 'the CSV file is neither UTF-8 nor, as far as its bytes tell, Windows-1252'
       : `the CSV file is damaged, or not ${encoding}, as it seemed to be`
   return new ProviderFailure(
-    `${found}; open it in your spreadsheet program and save it as "CSV UTF-8", or have it connected with its encoding`,
+    `${found}; open it in your spreadsheet program and save it as "CSV UTF-8", or name its encoding in the settings of the sheet`,
   )
 }

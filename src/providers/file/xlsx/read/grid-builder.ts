@@ -11,6 +11,8 @@ export interface GridBuilder {
   set(row: number, column: number, cell: Cell): void
   /** The cell's result is outdated, and so are those of `fills`, which its formula fills. */
   noteStale(row: number, column: number, fills?: string): void
+  /** A formula of this row has no result. */
+  noteUncalculated(row: number): void
   finish(): Grid
 }
 
@@ -19,6 +21,7 @@ export function createGridBuilder(): GridBuilder {
   const rows: Cell[][] = []
   const checkHeader = createHeaderCheck()
   const stale = new Map<number, Set<number>>()
+  const uncalculated = new Set<number>()
   let slots = 0
   let textChars = 0
   let staleCells = 0
@@ -54,7 +57,12 @@ export function createGridBuilder(): GridBuilder {
         for (let at = column; at <= lastColumn; at++) noteStaleCell(filled, at)
       }
     },
-    finish: () => (stale.size === 0 ? { rows } : { rows, stale }),
+    noteUncalculated: (row) => void uncalculated.add(row),
+    finish: () => ({
+      rows,
+      ...(stale.size > 0 && { stale }),
+      ...(uncalculated.size > 0 && { uncalculated }),
+    }),
   }
 }
 

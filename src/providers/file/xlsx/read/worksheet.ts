@@ -32,7 +32,7 @@ export async function readWorksheet(
 
 /** What takes a worksheet's XML apart; the values go to `grid` as they come. */
 export function createWorksheetHandler(
-  grid: Pick<GridBuilder, 'set' | 'noteStale'>,
+  grid: Pick<GridBuilder, 'set' | 'noteStale' | 'noteUncalculated'>,
   reader: XlsxCellReader,
   staleResults: StaleResults = 'none',
 ): XmlHandler {
@@ -108,6 +108,8 @@ export function createWorksheetHandler(
 
   function endCell(): void {
     if (hasFormula && (isStale || !hasResult())) grid.noteStale(row, column, fills)
+    // One of a text may have had an empty one: rows of formulas are often prepared so for data to come (docs/decisions/029).
+    if (hasFormula && !hasResult() && type !== 'str') grid.noteUncalculated(row)
     grid.set(
       row,
       column,

@@ -6,6 +6,7 @@ import { useSheet } from '../sheet-query.ts'
 import { AccessSection } from './access-section.tsx'
 import { CachingSection } from './caching-section.tsx'
 import { DisconnectSection } from './disconnect-section.tsx'
+import { EncodingSection } from './encoding-section.tsx'
 import { KeyColumnSection } from './key-column-section.tsx'
 import { NameSection } from './name-section.tsx'
 
@@ -17,6 +18,7 @@ export function SheetSettings() {
       <AccessSection sheet={sheet} />
       <KeyColumnSection sheet={sheet} />
       <CachingSection sheet={sheet} />
+      {sheet.source.encodings.length > 0 && <EncodingSection sheet={sheet} />}
       <NameSection sheet={sheet} />
       <DisconnectSection sheet={sheet} />
     </div>

@@ -75,6 +75,7 @@ export function planChanges(
       row[column] = value
     }
     withoutEmptyEnd(row)
+    while (rows.length < rowNumber - 1) rows.push([])
     rows[rowNumber - 1] = row
   }
 
@@ -115,7 +116,7 @@ export function planChanges(
       continue
     }
     const { rowNumber } = change
-    if (!(rowNumber >= 2 && rowNumber <= rows.length)) {
+    if (!(rowNumber >= 2 && (rowNumber <= rows.length || rowNumber <= lastRowInUse()))) {
       return { changeAt, reason: 'row', details: `There is no row ${rowNumber}.` }
     }
     rowsOfResults.push(originalNumber(rowNumber))

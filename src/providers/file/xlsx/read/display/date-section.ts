@@ -1,17 +1,17 @@
 import { calendarDayOfSerial, LAST_DAY_1900, serialDay1900 } from '../date.ts'
-import { type FormatToken, isDecimalOfSecond } from './format-code.ts'
+import { type DateNames, dateNames } from './date-names.ts'
+import { type FormatSection, type FormatToken, isDecimalOfSecond } from './format-code.ts'
 
-const MONTHS = 'January February March April May June July August September October November December'.split(
-  ' ',
-)
-const WEEKDAYS = 'Sunday Monday Tuesday Wednesday Thursday Friday Saturday'.split(' ')
 const SECONDS_PER_DAY = 86_400
 /** Decimal places of a second. */
 const MILLISECONDS = 3
 const BUDDHIST_YEARS = 543
 
 interface ShownMoment {
+  /** In the calendar that we all share. */
   year: number
+  /** In that of the section. */
+  yearShown: number
   month: number
   day: number
   weekday: number
@@ -26,12 +26,14 @@ interface ShownMoment {
 /** A serial number as a section of dates and times shows it; undefined where there is no such date. */
 export function displayDate(
   serial: number,
-  tokens: readonly FormatToken[],
+  { tokens, locale }: FormatSection,
   uses1904: boolean,
 ): string | undefined {
   const decimalPlaces = tokens.filter((_, at) => isDecimalOfSecond(tokens, at)).length
   const moment = momentOf(serial, showsClock(tokens) ? decimalPlaces : MILLISECONDS, uses1904)
   if (moment === undefined) return undefined
+  if (locale?.isBuddhist) moment.yearShown += BUDDHIST_YEARS
+  const names = namesBeside(tokens, dateNames(locale))
   const hasHalves = tokens.some(({ kind }) => kind === 'half-day')
   const counted = new Set(tokens.filter(({ kind }) => kind === 'elapsed').map(({ text }) => text[0]))
   let decimalsShown = 0
@@ -42,7 +44,7 @@ export function displayDate(
         case 'elapsed':
           return displayElapsed(moment, token.text)
         case 'half-day':
-          return displayHalf(moment, token.text)
+          return displayHalf(moment, token.text, names)
         case 'date':
           // Beside `[h]` an `h` counts the same hours.
           if (counted.has(token.text[0])) return displayElapsed(moment, token.text)
@@ -50,12 +52,21 @@ export function displayDate(
             moment,
             meansMinutes(tokens, at) ? token.text.replaceAll('m', 'i') : token.text,
             hasHalves,
+            names,
           )
+        case 'slash':
+          return names.dateSeparator
         default:
           return token.text
       }
     })
     .join('')
+}
+
+/** In some languages months are inflected where the section also shows the number of a day. */
+function namesBeside(tokens: readonly FormatToken[], names: DateNames): DateNames {
+  const hasDay = tokens.some(({ kind, text }) => kind === 'date' && /^d{1,2}$/.test(text))
+  return hasDay ? { ...names, months: names.monthsOfDays } : names
 }
 
 /** Where no time is shown, the last moments of a day are still that day, as in its typed value. */
@@ -76,6 +87,7 @@ function momentOf(serial: number, decimalPlaces: number, uses1904: boolean): Sho
   const [year = 0, month = 0, dayOfMonth = 0] = calendarDayOfSerial(day).split('-').map(Number)
   return {
     year,
+    yearShown: year,
     month,
     day: dayOfMonth,
     // Day 1 is a Sunday to Excel, which counts a 29 February 1900.
@@ -97,28 +109,28 @@ function meansMinutes(tokens: readonly FormatToken[], at: number): boolean {
   return (before?.text.startsWith('h') ?? false) || (after?.text.startsWith('s') ?? false)
 }
 
-function displayUnit(moment: ShownMoment, unit: string, hasHalves: boolean): string {
+function displayUnit(moment: ShownMoment, unit: string, hasHalves: boolean, names: DateNames): string {
   const { length } = unit
   const hour = Math.floor(moment.second / 3600)
   switch (unit[0]) {
     case 'y':
-      return length <= 2 ? padded(moment.year % 100, 2) : padded(moment.year, 4)
+      return length <= 2 ? padded(moment.yearShown % 100, 2) : padded(moment.yearShown, 4)
     case 'e':
-      return padded(moment.year, 4)
+      return padded(moment.yearShown, 4)
     case 'b':
       return length <= 2
         ? padded((moment.year + BUDDHIST_YEARS) % 100, 2)
         : String(moment.year + BUDDHIST_YEARS)
     case 'm': {
-      const name = MONTHS[moment.month - 1] ?? ''
-      if (length === 5) return name.slice(0, 1)
-      return length <= 2 ? padded(moment.month, length) : length === 3 ? name.slice(0, 3) : name
+      if (length <= 2) return padded(moment.month, length)
+      const name = (length === 3 ? names.shortMonths : names.months)[moment.month - 1] ?? ''
+      return length === 5 ? name.slice(0, 1) : name
     }
     // In East Asian codes, the name of the day.
     case 'a':
     case 'd': {
-      const name = WEEKDAYS[moment.weekday] ?? ''
-      return length <= 2 ? padded(moment.day, length) : length === 3 ? name.slice(0, 3) : name
+      if (length <= 2) return padded(moment.day, length)
+      return (length === 3 ? names.shortWeekdays : names.weekdays)[moment.weekday] ?? ''
     }
     case 'h':
       return padded(hasHalves ? hour % 12 || 12 : hour, Math.min(length, 2))
@@ -137,9 +149,9 @@ function displayElapsed({ totalSeconds }: ShownMoment, unit: string): string {
   return padded(Math.floor(totalSeconds / seconds), unit.length)
 }
 
-function displayHalf({ second }: ShownMoment, code: string): string {
-  // Excel keeps the case of `a/p` only.
-  const [morning = '', afternoon = ''] = (code.length === 3 ? code : code.toUpperCase()).split('/')
+function displayHalf({ second }: ShownMoment, code: string, { halves }: DateNames): string {
+  // `a/p` stays as it is written, in any language.
+  const [morning = '', afternoon = ''] = code.length === 3 ? code.split('/') : halves
   return second < SECONDS_PER_DAY / 2 ? morning : afternoon
 }
 

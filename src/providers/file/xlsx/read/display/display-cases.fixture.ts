@@ -1,5 +1,9 @@
 /** 2026-11-15 09:30:00, a Sunday. */
 const MOMENT = 46341.395833333336
+/** 3 January 2026, a Saturday. */
+const JANUARY = 46_025
+/** 3 March 2026, a Tuesday. */
+const MARCH = 46_084
 
 /** How Excel displays values under a format: the code, the value, the text. */
 export const shown: Record<string, [code: string, value: number | string, text: string][]> = {
@@ -43,7 +47,8 @@ export const shown: Record<string, [code: string, value: number | string, text: 
   'names of days in East Asian codes': [
     ['aaaa', MOMENT, 'Sunday'],
     ['aaa', MOMENT, 'Sun'],
-    ['[$-404]yyyy/m/d aaaa', MOMENT, '2026/11/15 Sunday'],
+    ['[$-404]yyyy/m/d aaaa', MOMENT, '2026/11/15 星期日'],
+    ['[$-411]aaa', MOMENT, '日'],
     ['h:mm AM/PM', MOMENT, '9:30 AM'],
   ],
   'places for digits': [
@@ -55,7 +60,6 @@ export const shown: Record<string, [code: string, value: number | string, text: 
     ['0.00', 2.675, '2.68'],
     ['0.00', 99_999.995, '100000.00'],
     ['0.00', 1.5e20, '150000000000000000000.00'],
-    ['0.00', -0.001, '-0.00'],
     ['#,##0', 123_456_789, '123,456,789'],
     ['#,##0', 12, '12'],
     ['#,##0.00', -1234.5678, '-1,234.57'],
@@ -73,6 +77,23 @@ export const shown: Record<string, [code: string, value: number | string, text: 
     ['0.##0##0', 1.5, '1.500'],
     ['"about ".00" or "000', 7.12345, 'about 7.12 or 345'],
     ['.00', -12.5, '-12.50'],
+  ],
+  'negative numbers that round to zero': [
+    ['0.00', -0.001, '0.00'],
+    ['0.00', -0.005, '-0.01'],
+    ['#,##0', -0.4, '0'],
+    ['0%', -0.001, '0%'],
+    ['0.0,,"M"', -1234.5, '0.0M'],
+    ['0" of 5"', -0.1, '0 of 5'],
+    ['0.00;@', -0.001, '0.00'],
+    ['[>=10]0;0.0', -0.01, '0.0'],
+    // A minus or brackets of the format itself stay.
+    ['0.0;-0.0', -0.01, '-0.0'],
+    ['#,##0.00_);(#,##0.00)', -0.001, '(0.00)'],
+    ['-0.0', -0.01, '-0.0'],
+    ['0 ##/##', -0.001, '-0'],
+    ['"x"', -0.001, '-x'],
+    ['0.00E+00', -0.001, '-1.00E-03'],
   ],
   'per cent, thousands and powers': [
     ['0%', 0.25, '25%'],
@@ -167,6 +188,72 @@ export const shown: Record<string, [code: string, value: number | string, text: 
     ['yyyy-mm-dd', -1, '-1'],
     ['bbbb', MOMENT, '2569'],
     ['[$-411]ggge"年"m"月"', MOMENT, '2026年11月'],
+  ],
+  'names in the language of the code': [
+    ['[$-407]dddd, d. mmmm yyyy', MOMENT, 'Sonntag, 15. November 2026'],
+    ['[$-407]ddd, d. mmm yy', MARCH, 'Di, 3. Mrz 26'],
+    ['[$-C07]mmmm', JANUARY, 'Jänner'],
+    ['[$-40C]dddd d mmmm yyyy', MARCH, 'mardi 3 mars 2026'],
+    ['[$-40C]ddd d mmm', JANUARY, 'sam. 3 janv.'],
+    ['[$-80C]mmmm', JANUARY, 'janvier'],
+    ['[$-C0A]ddd d mmm', MARCH, 'mar 3 mar'],
+    ['[$-410]mmmm;@', JANUARY, 'gennaio'],
+    ['[$-413]mmm', MARCH, 'mrt'],
+    ['[$-416]dddd', MARCH, 'terça-feira'],
+    ['[$-41D]mmm', MARCH, 'mar'],
+    ['[$-408]mmmm', JANUARY, 'Ιανουαρίου'],
+    ['[$-804]mmmm', MARCH, '三月'],
+    ['[$-411]mmmm', MARCH, '3月'],
+    ['[$-407]mmmmm', JANUARY, 'J'],
+    ['[$€-407] mmmm', MARCH, '€ März'],
+    ['[$-de-DE]mmmm', MARCH, 'März'],
+    ['[$-fr]mmmm', MARCH, 'mars'],
+    ['[$-zh-TW]ddd', MARCH, '週二'],
+    ['[$-sr-Cyrl-RS]mmmm', MARCH, 'март'],
+    ['[$-809]d mmm', 46_268, '3 Sep'],
+    ['[$-407]0.00', 1.5, '1.50'],
+  ],
+  'the separator of dates': [
+    // As Excel and LibreOffice write what is `T. MMMM JJJJ` to a German.
+    ['[$-407]dddd", "d/\\ mmmm\\ yyyy', MARCH, 'Dienstag, 3. März 2026'],
+    ['[$-415]d/mm/yyyy', MARCH, '3.03.2026'],
+    ['[$-413]d/m/yy', MARCH, '3-3-26'],
+    ['[$-40C]d/m/yy', MARCH, '3/3/26'],
+    ['[$-407]d"/"m\\/yy', MARCH, '3/3/26'],
+    ['d/m/yy', MARCH, '3/3/26'],
+  ],
+  'months beside a day': [
+    ['[$-415]mmmm yyyy', MARCH, 'marzec 2026'],
+    ['[$-415]d mmmm yyyy', MARCH, '3 marca 2026'],
+    ['[$-405]d. mmmm', MARCH, '3. března'],
+    ['[$-405]dddd mmmm', MARCH, 'úterý březen'],
+    ['[$-427]mmmm d', MARCH, 'kovo 3'],
+    // Excel has a code of its own for these, and writes the Finnish ending into the code.
+    ['[$-419]mmmm yyyy', MARCH, 'Март 2026'],
+    ['[$-419]d mmmm', MARCH, '3 Март'],
+    ['[$-FC19]d mmmm yyyy \\г.', MARCH, '3 марта 2026 г.'],
+    ['[$-FC22]d mmmm yyyy" р."', MARCH, '3 березня 2026 р.'],
+    ['[$-ru-RU-x-genlower]dd mmmm', MARCH, '03 марта'],
+    ['[$-40B]d. mmmm\\t\\a', MARCH, '3. maaliskuuta'],
+  ],
+  'AM and PM in the language of the code': [
+    ['[$-411]h:mm AM/PM', MOMENT, '9:30 午前'],
+    ['[$-412]AM/PM h', 0.75, '오후 6'],
+    ['[$-408]h AM/PM', 0.75, '6 μμ'],
+    ['[$-C0A]h AM/PM', 0.75, '6 p. m.'],
+    ['[$-407]h AM/PM', 0.75, '6 PM'],
+    ['[$-411]h a/p', 0.75, '6 p'],
+  ],
+  'languages and calendars that are not known': [
+    ['[$-107041E]d mmmm yyyy', MARCH, '3 มีนาคม 2569'],
+    ['[$-th-TH,107]yy', MARCH, '69'],
+    ['[$-1010409]mmm yyyy', MARCH, 'Mar 2026'],
+    ['[$-1060401]mmmm yyyy', MARCH, 'March 2026'],
+    ['[$-429]mmmm', MARCH, 'March'],
+    ['[$-400]mmmm', MARCH, 'March'],
+    ['[$-7FFFFFFF]mmmm', MARCH, 'March'],
+    ['[$-xx-YY]mmmm', MARCH, 'March'],
+    ['[$-toString]mmmm', MARCH, 'March'],
   ],
   fractions: [
     ['# ?/?', 0.5, ' 1/2'],

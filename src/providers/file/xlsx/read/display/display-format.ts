@@ -1,7 +1,7 @@
 import { displayDate } from './date-section.ts'
 import { type FormatSection, parseFormatCode } from './format-code.ts'
 import { displayGeneral } from './general.ts'
-import { displayNumber } from './number-section.ts'
+import { displayNumber, roundsToZero } from './number-section.ts'
 
 /** A cell as its number format shows it. */
 export interface DisplayFormat {
@@ -32,8 +32,10 @@ export function createDisplayFormat(code: string): DisplayFormat {
       const { section, showsSign } = chooseSection(forNumbers, value)
       if (section === undefined) return displayGeneral(value)
       if (section.isDate) return displayTime(value, section, uses1904) ?? displayGeneral(value)
-      const sign = value < 0 && showsSign ? '-' : ''
-      return sign + displayNumber(Math.abs(value), section.tokens)
+      const size = Math.abs(value)
+      // The minus that the format does not have itself is left out where only zeros would follow it.
+      const sign = value < 0 && showsSign && !roundsToZero(size, section.tokens) ? '-' : ''
+      return sign + displayNumber(size, section.tokens)
     },
     showsTime: (value) => chooseSection(forNumbers, value).section?.isDate ?? false,
     text: (text) =>
@@ -44,10 +46,10 @@ export function createDisplayFormat(code: string): DisplayFormat {
 }
 
 /** There is no date and no time of day before day 0, but hours, minutes and seconds are counted back from it. */
-function displayTime(value: number, { tokens }: FormatSection, uses1904: boolean): string | undefined {
-  const isCounted = tokens.some(({ kind }) => kind === 'elapsed')
-  if (value >= 0 || !isCounted) return displayDate(value, tokens, uses1904)
-  const shown = displayDate(-value, tokens, uses1904)
+function displayTime(value: number, section: FormatSection, uses1904: boolean): string | undefined {
+  const isCounted = section.tokens.some(({ kind }) => kind === 'elapsed')
+  if (value >= 0 || !isCounted) return displayDate(value, section, uses1904)
+  const shown = displayDate(-value, section, uses1904)
   return shown === undefined ? undefined : `-${shown}`
 }
 

@@ -1,3 +1,5 @@
+import { type FormatLocale, readFormatLocale } from './format-locale.ts'
+
 /** A piece of a number format's code (ECMA-376-1, 18.8.31). */
 export type FormatToken =
   | { kind: 'literal'; text: string }
@@ -14,6 +16,8 @@ export interface FormatSection {
   tokens: FormatToken[]
   condition: FormatCondition | undefined
   isDate: boolean
+  /** Absent where the code names no language. */
+  locale: FormatLocale | undefined
 }
 
 /** Formats that follow the settings of the system, whatever else their code says, as they are in English. */
@@ -31,7 +35,7 @@ export interface FormatCondition {
 }
 
 const PATTERN =
-  /"(?<quoted>[^"]*)"?|\\(?<escaped>.)|_(?<spaced>.)|\*(?<filled>.)|\[(?<elapsed>h+|m+|s+)\]|\[\$-(?<system>f[48]00|x-sys(?:date|time))\]|\[\$(?<currency>[^\]-]*)(?:-[^\]]*)?\]|\[(?<operator><=|>=|<>|<|>|=)\s*(?<limit>-?\d+(?:\.\d+)?)\s*\]|\[[^\]]*\]?|(?<general>general|standard)|(?<halfDay>am\/pm|a\/p)|(?<exponent>e[+-])|(?<date>y+|m+|d+|a{3,4}|h+|s+|e+|g+|b+)|(?<digit>[0#?])|(?<sign>[.,%/@;])|(?<other>.)/gisu
+  /"(?<quoted>[^"]*)"?|\\(?<escaped>.)|_(?<spaced>.)|\*(?<filled>.)|\[(?<elapsed>h+|m+|s+)\]|\[\$-(?<system>f[48]00|x-sys(?:date|time))\]|\[\$(?<currency>[^\]-]*)(?:-(?<locale>[^\]]*))?\]|\[(?<operator><=|>=|<>|<|>|=)\s*(?<limit>-?\d+(?:\.\d+)?)\s*\]|\[[^\]]*\]?|(?<general>general|standard)|(?<halfDay>am\/pm|a\/p)|(?<exponent>e[+-])|(?<date>y+|m+|d+|a{3,4}|h+|s+|e+|g+|b+)|(?<digit>[0#?])|(?<sign>[.,%/@;])|(?<other>.)/gisu
 
 const SIGNS = { '.': 'point', ',': 'comma', '%': 'percent', '/': 'slash', '@': 'text' } as const
 
@@ -42,6 +46,7 @@ export function parseFormatCode(code: string): FormatSection[] {
   for (const { groups = {}, 0: all } of code.matchAll(PATTERN)) {
     const section = sections.at(-1) ?? emptySection()
     const { tokens } = section
+    if (groups.locale !== undefined) section.locale ??= readFormatLocale(groups.locale)
     const literal = groups.quoted ?? groups.escaped ?? groups.currency ?? groups.other
     if (all === ';') sections.push(emptySection())
     else if (groups.system !== undefined)
@@ -67,7 +72,7 @@ export function parseFormatCode(code: string): FormatSection[] {
 }
 
 function emptySection(): FormatSection {
-  return { tokens: [], condition: undefined, isDate: false }
+  return { tokens: [], condition: undefined, isDate: false, locale: undefined }
 }
 
 /** Digit places make a number of it, but for those of a second's decimals; letters are then only letters. */

@@ -17,6 +17,14 @@ export function displayNumber(value: number, tokens: readonly FormatToken[]): st
     : displayScientific(value, tokens, exponentAt)
 }
 
+/** Whether its digits are all zeros there, though it is none. A fraction that has room for none is another matter to Excel. */
+export function roundsToZero(value: number, tokens: readonly FormatToken[]): boolean {
+  if (!tokens.some(({ kind }) => kind === 'digit')) return false
+  if (tokens.some(({ kind }) => kind === 'slash' || kind === 'exponent')) return false
+  const { whole, fraction } = roundDecimal(scaled(value, tokens), decimalsIn(tokens))
+  return !/[1-9]/.test(whole + fraction)
+}
+
 function displayWithoutPlaces(value: number, tokens: readonly FormatToken[]): string {
   // A section for texts shows a number as if it had no format, once and without what stands around the text.
   if (tokens.some(({ kind }) => kind === 'text')) return displayGeneral(value)
@@ -42,10 +50,14 @@ function displayFixed(decimal: Decimal, tokens: readonly FormatToken[]): string 
   const pointAt = tokens.findIndex(({ kind }) => kind === 'point')
   const before = pointAt === -1 ? tokens : tokens.slice(0, pointAt)
   const after = pointAt === -1 ? [] : tokens.slice(pointAt + 1)
-  const decimals = after.filter(({ kind }) => kind === 'digit').length
-  const { whole, fraction } = roundDecimal(decimal, decimals)
+  const { whole, fraction } = roundDecimal(decimal, decimalsIn(tokens))
   const point = pointAt === -1 ? '' : '.'
   return displayBefore(whole, before) + point + displayAfter(fraction, after)
+}
+
+function decimalsIn(tokens: readonly FormatToken[]): number {
+  const pointAt = tokens.findIndex(({ kind }) => kind === 'point')
+  return tokens.filter(({ kind }, at) => kind === 'digit' && pointAt !== -1 && at > pointAt).length
 }
 
 /** Past the number's last digit a `0` shows a zero, a `?` a blank and a `#` nothing, each for itself. */
