@@ -146,10 +146,13 @@ function isHelp(word: string): boolean {
   return word === '--help' || word === '-h'
 }
 
-if (import.meta.main) {
+/** What was typed, in the terminal it was typed in. */
+export async function runTyped(): Promise<void> {
   // What it makes is for its own user, whatever the umask of whoever starts it.
   process.umask(0o077)
   const { stdout } = process
   const stderr = destination({ dest: 2, sync: true })
   process.exitCode = await cli(process.argv.slice(2), { env: process.env, stdout, stderr })
 }
+
+if (import.meta.main) await runTyped()
