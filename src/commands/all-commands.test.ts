@@ -22,7 +22,7 @@ test('what was typed wrong is said in a sentence, with how it is typed right', a
       /^rowport: there is no command "account"\n\nUsage:\n {2}rowport account create .*\n.* plan .*\n.* link .*\n$/,
     ],
     ['key frob x', /^rowport: there is no command "key frob"\n\nUsage:\n(?: {2}rowport key .*\n){5}$/],
-    ['serve now', /^rowport: there is no command "serve now"\n/],
+    ['serve now', /^rowport: there is no file or folder "now"\n/],
     ['account create', /^rowport: <slug> is missing\.\n\nUsage:\n {2}rowport account create <slug>/],
     ['account plan acme', /^rowport: <plan> is missing\./],
     ['sheet pause', /^rowport: <account>\/<sheet> is missing\./],
@@ -296,7 +296,7 @@ test('help: all commands, or the one that was begun', async () => {
   const data = freshData()
   const all = await succeeds(data, '--help')
   for (const { usage } of commands) assert.ok(all.includes(`\n  rowport ${usage}\n`), usage)
-  assert.match(all, /\n {2}rowport serve\n/)
+  assert.match(all, /\n {2}rowport serve \[<files or a folder>\] \[--data <folder>\]\n/)
   assert.ok(
     all.split('\n').every((line) => line.length <= 110),
     'no line too long for a terminal',

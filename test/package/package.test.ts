@@ -49,6 +49,17 @@ test('from an empty folder: rows, a write, dashboard, docs and commands', async 
   assert.match(server.screen, new RegExp(`Rowport ${version.replaceAll('.', '\\.')} is running`))
 })
 
+test('one file, one command: how long until its rows are there', async (t) => {
+  const place = await freshPlace(t, installed)
+  await writeFile(join(place.folder, 'prices.csv'), 'sku,price\nA1,5\n')
+  const begunMs = performance.now()
+  const server = await place.start({ words: ['serve', 'prices.csv'] })
+  const key = /sk_live_\w+/.exec(server.screen)?.[0] ?? ''
+  const rows = await rowsAt(`${server.url}/api/sheets/local/prices`, { Authorization: `Bearer ${key}` })
+  t.diagnostic(`first rows ${(performance.now() - begunMs).toFixed(0)} ms after the command`)
+  assert.deepEqual(rows, [{ sku: 'A1', price: 5 }])
+})
+
 test('its threads read and change workbooks, and read OpenDocument', async (t) => {
   const place = await freshPlace(t, installed)
   const server = await place.start()
