@@ -54,7 +54,7 @@ export async function connectFiles(
   paths: readonly string[],
 ): Promise<ServedFiles | Problem> {
   const { accounts, keys, sheets, ofOwner } = workshop
-  const made = await accounts.create(filesAccount, 'enterprise')
+  const made = await accounts.create(filesAccount, null)
   const account = made instanceof Problem ? await accounts.find(filesAccount) : made
   if (account instanceof Problem) return account
   const known = await sheets.list(filesAccount)

@@ -77,7 +77,8 @@ export async function freshPlace(
     await Promise.all(launched.map(({ ended }) => ended))
     await rm(folder, { recursive: true, force: true })
   })
-  const settings = { ROWPORT_DATA: dataFolder, PORT: '0' }
+  // Strangers can come in, as with those who offer it to others: more doors are open.
+  const settings = { ROWPORT_DATA: dataFolder, PORT: '0', ROWPORT_SIGN_UP: 'on' }
 
   function launchHere(
     program: string,
