@@ -15,6 +15,7 @@ const systemTests = [
   'test/writing/kills',
   'test/attacks/',
   'test/process/',
+  'test/package/',
   'test/quota-kills',
   'test/google/',
   'test/browser/',

@@ -4,10 +4,11 @@ import { parseArgs } from 'node:util'
 import { type DestinationStream, destination } from 'pino'
 import { openWorkshop } from './assemble/open-workshop.ts'
 import { systemClock } from './clock.ts'
-import { commands, usage, usageOf } from './commands/all-commands.ts'
+import { commands, serveCommand, usage, usageOf } from './commands/all-commands.ts'
 import { noteCommand } from './commands/audited-commands.ts'
 import { type BareCommand, type Command, type CommandOutcome, UsageError } from './commands/command.ts'
 import { type Config, parseConfig } from './config.ts'
+import { findFilesToServe } from './first-start/served-files.ts'
 import { serve } from './main.ts'
 import { Problem } from './management/problem.ts'
 import { inPlainWords } from './plain-words.ts'
@@ -28,9 +29,12 @@ export async function cli(args: readonly string[], terminal: Terminal): Promise<
   const [first] = args
   if (first === undefined) return fail(usage)
   if (first === 'help' || isHelp(first)) return answer(usage)
-  if (first === 'serve' && args.length === 1) return serve()
+  if (first === 'serve' && !args.some(isHelp)) return serveTyped(args.slice(1))
   const command = commands.find(({ words }) => words.every((word, at) => args[at] === word))
-  if (!command) return args.some(isHelp) ? answer(usage) : fail(`rowport: ${unknownCommand(args)}`)
+  if (!command)
+    return args.some(isHelp)
+      ? answer(first === 'serve' ? usageOf([serveCommand]) : usage)
+      : fail(`rowport: ${unknownCommand(args)}`)
   if (args.some(isHelp)) return answer(usageOf([command]))
   try {
     const given = args.slice(command.words.length)
@@ -40,6 +44,19 @@ export async function cli(args: readonly string[], terminal: Terminal): Promise<
   } catch (error) {
     if (error instanceof UsageError) return fail(`rowport: ${error.message}\n\n${usageOf([command])}`)
     throw error
+  }
+
+  async function serveTyped(given: readonly string[]): Promise<number> {
+    try {
+      const { values, positionals } = parse(given, { data: { type: 'string' } })
+      const files = findFilesToServe(positionals, typedIn(terminal))
+      if (files instanceof Problem) return fail(`rowport: ${files.message}\n`)
+      const data = values.data as string | undefined
+      return await serve({ files, dataFolder: data && resolve(typedIn(terminal), data) })
+    } catch (error) {
+      if (error instanceof UsageError) return fail(`rowport: ${error.message}\n\n${usageOf([serveCommand])}`)
+      throw error
+    }
   }
 
   /** What it found is what was asked for, also where it is bad. */
@@ -146,10 +163,13 @@ function isHelp(word: string): boolean {
   return word === '--help' || word === '-h'
 }
 
-if (import.meta.main) {
+/** What was typed, in the terminal it was typed in. */
+export async function runTyped(): Promise<void> {
   // What it makes is for its own user, whatever the umask of whoever starts it.
   process.umask(0o077)
   const { stdout } = process
   const stderr = destination({ dest: 2, sync: true })
   process.exitCode = await cli(process.argv.slice(2), { env: process.env, stdout, stderr })
 }
+
+if (import.meta.main) await runTyped()

@@ -29,7 +29,8 @@ test('without settings everything has a value', () => {
     nextSecret: null,
     unreadyMs: 0,
     google: null,
-    signUpPlan: 'free',
+    signUpPlan: null,
+    defaultPlan: 'unlimited',
     mail: null,
   } satisfies Config)
 })
@@ -56,6 +57,7 @@ test('every setting is heard', () => {
     GOOGLE_SCOPE: 'spreadsheets',
     ROWPORT_SIGN_UP: 'on',
     ROWPORT_SIGN_UP_PLAN: 'team',
+    ROWPORT_DEFAULT_PLAN: 'house',
     SMTP_URL: 'smtps://mailer%40example.com:p%2Fw@smtp.example.com',
     MAIL_FROM: 'Rowport <rowport@example.com>',
   })
@@ -85,6 +87,7 @@ test('every setting is heard', () => {
       scope: 'spreadsheets',
     },
     signUpPlan: 'team',
+    defaultPlan: 'house',
     mail: {
       host: 'smtp.example.com',
       port: 465,

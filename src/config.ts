@@ -38,6 +38,8 @@ export interface Config {
   google: GoogleSetting | null
   /** The plan of those who sign up themselves; null = only the operator makes accounts. */
   signUpPlan: string | null
+  /** Of accounts that the operator makes, and of the sample. */
+  defaultPlan: string
   /** null = no mail is sent. */
   mail: MailSetting | null
 }
@@ -233,6 +235,7 @@ const settings = z.object({
     .optional(),
   ROWPORT_SIGN_UP: z.enum(['on', 'off'], { error: 'must be on or off' }).optional(),
   ROWPORT_SIGN_UP_PLAN: z.string().min(1).optional(),
+  ROWPORT_DEFAULT_PLAN: z.string().min(1).optional(),
   GOOGLE_CLIENT_ID: z.string().optional(),
   GOOGLE_CLIENT_SECRET: z.string().optional(),
   GOOGLE_ENDPOINT: z
@@ -251,6 +254,8 @@ const defaultRefusalsPerMinute = 600
 const unreadySecondsAlone = 0
 const unreadySecondsAmongOthers = 5
 const defaultSignUpPlan = 'free'
+/** Who runs it owns it: plans are for those whom they let in. */
+const defaultPlan = 'unlimited'
 /** Only the files that the owner chooses; `spreadsheets` would be every spreadsheet they have. */
 const defaultGoogleScope: GoogleScope = 'drive.file'
 
@@ -295,7 +300,8 @@ export function parseConfig(env: NodeJS.ProcessEnv, isTerminal: boolean): Config
     nextSecret: data.ROWPORT_NEXT_SECRET ?? null,
     unreadyMs: (data.ROWPORT_UNREADY_SECONDS ?? unreadySeconds) * 1_000,
     google: googleSetting(data),
-    signUpPlan: data.ROWPORT_SIGN_UP === 'off' ? null : (data.ROWPORT_SIGN_UP_PLAN ?? defaultSignUpPlan),
+    signUpPlan: data.ROWPORT_SIGN_UP === 'on' ? (data.ROWPORT_SIGN_UP_PLAN ?? defaultSignUpPlan) : null,
+    defaultPlan: data.ROWPORT_DEFAULT_PLAN ?? defaultPlan,
     mail: mailSetting(data),
   }
 }

@@ -1,5 +1,7 @@
 import { once } from 'node:events'
-import { relative } from 'node:path'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, relative } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { destination } from 'pino'
 import packageJson from '../package.json' with { type: 'json' }
@@ -10,8 +12,10 @@ import type { Workshop } from './assemble/workshop.ts'
 import { systemClock } from './clock.ts'
 import { type Config, parseConfig } from './config.ts'
 import { StoreUnwritable } from './errors.ts'
+import { filesScreen } from './first-start/files-screen.ts'
 import { firstScreen } from './first-start/first-screen.ts'
 import { createSample, findSampleFile, sampleAccount } from './first-start/sample.ts'
+import { connectFiles, filesAccount } from './first-start/served-files.ts'
 import { signInUrl } from './management/people/sign-in.ts'
 import { Problem } from './management/problem.ts'
 import { inPlainWords } from './plain-words.ts'
@@ -21,24 +25,41 @@ import type { Observe } from './reporting/observe.ts'
 /** Requests under way at SIGTERM get so long to finish. */
 const drainMs = 10_000
 
+/** What `rowport serve` is told besides the settings. */
+export interface ServeWish {
+  /** Each becomes a sheet. Without any, the server has what is in its store. */
+  files: readonly string[]
+  dataFolder?: string | undefined
+}
+
 /** Resolves with the exit code when the server has stopped. */
-export async function serve(): Promise<number> {
-  const config = parseConfig(process.env, process.stdout.isTTY)
-  if ('problems' in config) {
-    process.stderr.write(`Rowport cannot start with these settings:\n  ${config.problems.join('\n  ')}\n`)
-    return 1
-  }
+export async function serve({ files, dataFolder }: ServeWish): Promise<number> {
+  const isTemporary =
+    files.length > 0 && !(dataFolder ?? process.env.ROWPORT_DATA) && !process.env.DATABASE_URL
+  const temporary = isTemporary ? await mkdtemp(join(tmpdir(), 'rowport-')) : undefined
+  const data = dataFolder ?? temporary
+  const config = parseConfig(
+    { ...process.env, ...(data !== undefined && { ROWPORT_DATA: data }) },
+    process.stdout.isTTY,
+  )
   try {
-    await run(config)
+    if ('problems' in config) {
+      process.stderr.write(`Rowport cannot start with these settings:\n  ${config.problems.join('\n  ')}\n`)
+      return 1
+    }
+    await run(config, files, isTemporary)
     return 0
   } catch (error) {
-    process.stderr.write(`Rowport could not start: ${inPlainWords(error, config)}\n`)
+    const why = 'problems' in config ? String(error) : inPlainWords(error, config)
+    process.stderr.write(`Rowport could not start: ${why}\n`)
     return 1
+  } finally {
+    if (temporary !== undefined) await rm(temporary, { recursive: true, force: true })
   }
 }
 
 /** The process: assemble → listen → say so → close in reverse. */
-async function run(config: Config): Promise<void> {
+async function run(config: Config, files: readonly string[], isTemporary: boolean): Promise<void> {
   const log = createLog(config.logLevel, destination({ dest: 2, sync: true }))
   const stopSignal = firstSignal()
   const workshop = await openWorkshop(config, systemClock, log)
@@ -46,7 +67,11 @@ async function run(config: Config): Promise<void> {
     const server = await startServer(config, workshop, systemClock)
     try {
       log({ event: 'server_listening', host: config.host, port: server.port, version: packageJson.version })
-      process.stdout.write(await screen(config, workshop))
+      process.stdout.write(
+        files.length > 0
+          ? await screenOfFiles(config, workshop, files, isTemporary)
+          : await screen(config, workshop),
+      )
       await tellUnwritableStore(workshop, log)
       log({ event: 'server_draining', signal: await stopSignal })
       server.announceEnd()
@@ -86,6 +111,26 @@ async function screen(config: Config, workshop: Workshop): Promise<string> {
   })
 }
 
+async function screenOfFiles(
+  config: Config,
+  workshop: Workshop,
+  files: readonly string[],
+  isTemporary: boolean,
+): Promise<string> {
+  const served = await connectFiles(workshop, files)
+  if (served instanceof Problem) throw new Error(served.message)
+  const link = await workshop.signIn.createLink(filesAccount)
+  return filesScreen({
+    ...served,
+    version: packageJson.version,
+    baseUrl: workshop.baseUrl,
+    signInUrl: link instanceof Problem ? null : signInUrl(workshop.baseUrl, link),
+    rowport: rowportCommand(config.dataFolder),
+    isTemporary,
+    shortPath,
+  })
+}
+
 function shortPath(path: string): string {
   const fromHere = relative(process.cwd(), path)
   return fromHere.startsWith('..') ? path : `./${fromHere}`
@@ -102,5 +147,5 @@ async function firstSignal(): Promise<string> {
 if (import.meta.main) {
   // What it makes is for its own user, whatever the umask of whoever starts it.
   process.umask(0o077)
-  process.exitCode = await serve()
+  process.exitCode = await serve({ files: [] })
 }

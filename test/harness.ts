@@ -194,6 +194,7 @@ export function configOf(folder: string, settings: Partial<Config> = {}): Config
     unreadyMs: 0,
     google: null,
     signUpPlan: 'free',
+    defaultPlan: 'free',
     mail: null,
     ...settings,
   }

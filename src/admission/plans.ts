@@ -18,6 +18,7 @@ export const defaultPlans: Plans = new Map([
   ['free', { requestsPerMinute: 60, requestsPerMonth: 5_000, writeApi: false }],
   ['pro', { requestsPerMinute: 300, requestsPerMonth: 250_000, writeApi: true }],
   ['business', { requestsPerMinute: 1_000, requestsPerMonth: 2_500_000, writeApi: true }],
+  ['unlimited', { requestsPerMinute: null, requestsPerMonth: null, writeApi: true }],
   ['enterprise', { requestsPerMinute: null, requestsPerMonth: null, writeApi: true }],
 ])
 

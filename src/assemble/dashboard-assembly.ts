@@ -6,7 +6,6 @@ import { createDashboard, type Dashboard } from '../dashboard/dashboard.ts'
 import { clientAddress, type TrustedProxies } from '../http/client-address.ts'
 import type { UnreadAnswers } from '../http/unread-answers.ts'
 import type { MailRoom } from '../mail/mail-room.ts'
-import { createAccountEnding } from '../management/accounts/account-ending.ts'
 import { createPlanBook } from '../management/accounts/plan-book.ts'
 import { createShareUse } from '../management/accounts/share-use.ts'
 import { createUsageFigures } from '../management/accounts/usage-figures.ts'
@@ -50,7 +49,7 @@ const docsFolder = join(root, 'docs')
 /** What only the dashboard needs, on top of the workshop and the server's own parts. */
 export function assembleDashboard(needs: DashboardNeeds): { dashboard: Dashboard; close(): Promise<void> } {
   const { config, workshop, windows, usage, api, unread, trustedProxies, mailRoom } = needs
-  const { store, plans, signIn, connections, uploads, sealing } = workshop
+  const { store, plans, signIn, uploads, sealing } = workshop
   const { clock, observe } = api
   const { signUpPlan } = config
   const planBook = createPlanBook(plans)
@@ -97,7 +96,6 @@ export function assembleDashboard(needs: DashboardNeeds): { dashboard: Dashboard
     usageFigures: createUsageFigures({ store, usage, plans, clock, turns: api.turns }),
     ownerReading: createOwnerReading(api, unread, baseUrl),
     compression: api.compression,
-    endAccount: createAccountEnding(store, connections, uploads),
     addressOf: (request) => clientAddress(request, trustedProxies),
   })
   return {

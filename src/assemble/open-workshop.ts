@@ -3,6 +3,7 @@ import { defaultPlans, type Plans } from '../admission/plans.ts'
 import type { Clock } from '../clock.ts'
 import type { Config } from '../config.ts'
 import { StoreFailure } from '../errors.ts'
+import { createAccountEnding } from '../management/accounts/account-ending.ts'
 import { createAccounts } from '../management/accounts/accounts.ts'
 import { createBySlug } from '../management/accounts/by-slug.ts'
 import { createAuditLog } from '../management/audit/audit-log.ts'
@@ -75,7 +76,7 @@ function buildWorkshop(bare: BareWorkshop): Workshop {
   const { config, clock, observe, metrics, database, sealing } = bare
   const store = createSqlStore(database, clock)
   const plans: Plans = new Map([...defaultPlans, ...Object.entries(config.plans)])
-  const accounts = createAccounts(store, plans)
+  const accounts = createAccounts(store, plans, config.defaultPlan)
   const { shares } = config
   const signIn = createSignIn(store, accounts, clock, shares.sessions)
   const sharedTokens = createSharedTokens({ store, sealing })
@@ -107,6 +108,7 @@ function buildWorkshop(bare: BareWorkshop): Workshop {
       connection ? [createOwnerConnection({ store, sealing, connection, baseUrl })] : [],
     ),
   )
+  const uploads = room && createUploads({ folder: uploadFolder, room, decoding, store, connecting, observe })
   const workshop: Workshop = {
     observe,
     metrics,
@@ -117,7 +119,8 @@ function buildWorkshop(bare: BareWorkshop): Workshop {
     ofOwner,
     signIn,
     audit: createAuditLog(store, observe),
-    uploads: room && createUploads({ folder: uploadFolder, room, decoding, store, connecting, observe }),
+    endAccount: createAccountEnding(store, connections, uploads),
+    uploads,
     kinds,
     connections,
     sealing,

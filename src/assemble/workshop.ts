@@ -1,4 +1,5 @@
 import type { Plans } from '../admission/plans.ts'
+import type { EndAccount } from '../management/accounts/account-ending.ts'
 import type { Accounts } from '../management/accounts/accounts.ts'
 import type { BySlug } from '../management/accounts/by-slug.ts'
 import type { AuditLog } from '../management/audit/audit-log.ts'
@@ -34,6 +35,7 @@ export interface Workshop {
   /** For whoever is signed in: by the account's id. */
   ofOwner: { sheets: Sheets; keys: Keys; connecting: Connecting }
   signIn: SignIn
+  endAccount: EndAccount
   audit: AuditLog
   /** null where files of this machine are not served. */
   uploads: Uploads | null

@@ -2,7 +2,7 @@ import type { OwnLimits } from '../management/accounts/accounts.ts'
 import { signInUrl } from '../management/people/sign-in.ts'
 import { Problem } from '../management/problem.ts'
 import type { AccountRecord } from '../store/accounts/accounts.ts'
-import { type Command, positiveNumber } from './command.ts'
+import { type Command, positiveNumber, table, UsageError } from './command.ts'
 
 export const accountCommands: readonly Command[] = [
   {
@@ -10,10 +10,48 @@ export const accountCommands: readonly Command[] = [
     usage: 'account create <slug> [--plan <plan>]',
     positionals: ['<slug>'],
     options: ['plan'],
-    async run({ accounts }, [slug = ''], { plan = 'free' }) {
-      const account = await accounts.create(slug, plan)
+    async run({ accounts }, [slug = ''], { plan }) {
+      const account = await accounts.create(slug, plan ?? null)
       if (account instanceof Problem) return account
-      return { json: accountJson(account), text: `Created account ${slug} on the ${plan} plan.` }
+      return { json: accountJson(account), text: `Created account ${slug} on the ${account.plan} plan.` }
+    },
+  },
+  {
+    words: ['account', 'list'],
+    usage: 'account list',
+    positionals: [],
+    options: [],
+    async run({ accounts }) {
+      const list = await accounts.list()
+      const lines = list.map(({ id, slug, plan, sheetCount, createdAtMs }) => [
+        slug,
+        plan,
+        String(sheetCount),
+        id,
+        new Date(createdAtMs).toISOString().slice(0, 10),
+      ])
+      return {
+        json: list.map(({ sheetCount, ...account }) => ({ ...accountJson(account), sheets: sheetCount })),
+        text: table(['account', 'plan', 'sheets', 'id', 'created'], lines, 'No accounts yet.'),
+      }
+    },
+  },
+  {
+    words: ['account', 'delete'],
+    usage: 'account delete <slug> --confirm <slug>',
+    positionals: ['<slug>'],
+    options: ['confirm'],
+    async run({ accounts, endAccount }, [slug = ''], { confirm }) {
+      const account = await accounts.find(slug)
+      if (account instanceof Problem) return account
+      if (confirm !== slug) {
+        throw new UsageError(
+          `This deletes ${slug} with its sheets, keys, uploaded files and connections for good; spreadsheets stay as they are. To do it, add --confirm ${slug}.`,
+        )
+      }
+      const problem = await endAccount(account, confirm)
+      if (problem) return problem
+      return { json: { id: account.id, slug, deleted: true }, text: `Deleted account ${slug}.` }
     },
   },
   {

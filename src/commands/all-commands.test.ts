@@ -19,10 +19,10 @@ test('what was typed wrong is said in a sentence, with how it is typed right', a
     ['frobnicate', /^rowport: there is no command "frobnicate"\n\nrowport: a spreadsheet behind/],
     [
       'account',
-      /^rowport: there is no command "account"\n\nUsage:\n {2}rowport account create .*\n.* plan .*\n.* link .*\n$/,
+      /^rowport: there is no command "account"\n\nUsage:\n {2}rowport account create .*\n.* list\n.* delete .*\n.* plan .*\n.* link .*\n$/,
     ],
     ['key frob x', /^rowport: there is no command "key frob"\n\nUsage:\n(?: {2}rowport key .*\n){5}$/],
-    ['serve now', /^rowport: there is no command "serve now"\n/],
+    ['serve now', /^rowport: there is no file or folder "now"\n/],
     ['account create', /^rowport: <slug> is missing\.\n\nUsage:\n {2}rowport account create <slug>/],
     ['account plan acme', /^rowport: <plan> is missing\./],
     ['sheet pause', /^rowport: <account>\/<sheet> is missing\./],
@@ -140,9 +140,31 @@ test('what cannot be done is said in a sentence', async () => {
   assert.equal(await succeeds(data, 'key list acme --json').then((text) => JSON.parse(text).length), 1)
 })
 
+test('accounts are listed, and deleted once their name is typed again', async () => {
+  const data = freshData()
+  assert.equal(await succeeds(data, 'account list'), 'No accounts yet.\n')
+  await succeeds(data, 'account create acme')
+  await succeeds(data, 'account create shop --plan pro')
+  await succeeds(data, `sheet connect acme/stock --file ${products}`)
+  assert.match(
+    await succeeds(data, 'account list'),
+    /^account {2}plan +sheets {2}id +created\nacme +unlimited {2}1 +acc_\w+ +\d{4}-\d\d-\d\d\nshop +pro +0 /,
+  )
+  await assertFails(data, 'account delete acme', /add --confirm acme\.\n\nUsage:\n {2}rowport account delete/)
+  await assertFails(data, 'account delete acme --confirm shop', /add --confirm acme\./)
+  await assertFails(data, 'account delete nobody --confirm nobody', /there is no account "nobody"/)
+  assert.equal(await succeeds(data, 'account delete acme --confirm acme'), 'Deleted account acme.\n')
+  assert.deepEqual(
+    JSON.parse(await succeeds(data, 'account list --json')).map(
+      ({ slug, sheets }: { slug: string; sheets: number }) => [slug, sheets],
+    ),
+    [['shop', 0]],
+  )
+})
+
 test('what a person reads', async () => {
   const data = freshData()
-  assert.equal(await succeeds(data, 'account create acme'), 'Created account acme on the free plan.\n')
+  assert.equal(await succeeds(data, 'account create acme'), 'Created account acme on the unlimited plan.\n')
   assert.equal(
     await succeeds(data, 'account plan acme enterprise --per-minute 10 --per-month 2000'),
     'acme is now on the enterprise plan, with a custom limit of 10 requests/minute and 2000 requests/month.\n',
@@ -317,7 +339,7 @@ test('help: all commands, or the one that was begun', async () => {
   const data = freshData()
   const all = await succeeds(data, '--help')
   for (const { usage } of commands) assert.ok(all.includes(`\n  rowport ${usage}\n`), usage)
-  assert.match(all, /\n {2}rowport serve\n/)
+  assert.match(all, /\n {2}rowport serve \[<files or a folder>\] \[--data <folder>\]\n/)
   assert.ok(
     all.split('\n').every((line) => line.length <= 110),
     'no line too long for a terminal',

@@ -17,10 +17,11 @@ export const commands: readonly (Command | BareCommand)[] = [
   doctorCommand,
 ]
 
+export const serveCommand = { usage: 'serve [<files or a folder>] [--data <folder>]' }
+
 export const usage = `rowport: a spreadsheet behind a JSON API
 
-  rowport serve
-${usageLines(commands)}
+${usageLines([serveCommand, ...commands])}
 All commands except serve accept --json. They're safe to run while the server is running
 and take effect immediately. Set ROWPORT_DATA or DATABASE_URL, and BASE_URL, as for the server.
 `

@@ -24,7 +24,7 @@ export async function createSample(workshop: Workshop, dataFolder: string): Prom
   const path = join(folder, `${sampleSheet}.csv`)
   await mkdir(folder, { recursive: true, mode: folderMode })
   await writeFile(path, sampleRows, { flag: 'wx', mode: fileMode }).catch(keepExisting)
-  const account = await workshop.accounts.create(sampleAccount, 'pro')
+  const account = await workshop.accounts.create(sampleAccount, null)
   const sheet = await workshop.sheets.connect({
     accountSlug: sampleAccount,
     sheetSlug: sampleSheet,

@@ -57,6 +57,7 @@ export function storeContract(
     assert.deepEqual(await store.findAccount('acme'), account)
     assert.equal(await store.findAccount('nobody'), null)
     assert.equal(await store.countAccounts(), 1)
+    assert.deepEqual(await store.listAccounts(), [{ ...account, sheetCount: 0 }])
     await store.setPlan(account.id, {
       plan: 'enterprise',
       requestsPerMinute: 7,

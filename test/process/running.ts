@@ -61,8 +61,14 @@ process.once('exit', () => {
   for (const child of alive) child.kill('SIGKILL')
 })
 
-/** `t`: the test that it is for, or `{ after }` of `node:test` for all tests of a file. */
-export async function freshPlace(t: { after(work: () => Promise<void>): void }): Promise<Place> {
+/**
+ * `t`: the test that it is for, or `{ after }` of `node:test` for all tests of a file. `installed`: the command of an installed
+ * package, which is run instead of the clone's own.
+ */
+export async function freshPlace(
+  t: { after(work: () => Promise<void>): void },
+  installed?: string,
+): Promise<Place> {
   const folder = await mkdtemp(join(tmpdir(), 'rowport-process-'))
   const dataFolder = join(folder, 'data')
   const launched: Launched[] = []
@@ -71,7 +77,8 @@ export async function freshPlace(t: { after(work: () => Promise<void>): void }):
     await Promise.all(launched.map(({ ended }) => ended))
     await rm(folder, { recursive: true, force: true })
   })
-  const settings = { ROWPORT_DATA: dataFolder, PORT: '0' }
+  // Strangers can come in, as with those who offer it to others: more doors are open.
+  const settings = { ROWPORT_DATA: dataFolder, PORT: '0', ROWPORT_SIGN_UP: 'on' }
 
   function launchHere(
     program: string,
@@ -84,8 +91,10 @@ export async function freshPlace(t: { after(work: () => Promise<void>): void }):
   }
 
   function launch({ words, env, ...wish }: ProcessWish = {}): Launched {
-    const script = join(projectFolder, words ? 'src/cli.ts' : 'src/main.ts')
     const its = { ...wish, env: { ...settings, ...env } }
+    if (installed !== undefined)
+      return launchHere(process.execPath, [installed, ...(words ?? ['serve'])], its)
+    const script = join(projectFolder, words ? 'src/cli.ts' : 'src/main.ts')
     return launchHere(process.execPath, [script, ...(words ?? [])], its)
   }
 

@@ -11,7 +11,9 @@ export type { AccountRecord }
 export type NamedAccount = Pick<AccountRecord, 'id' | 'slug'>
 
 export interface Accounts {
-  create(slug: string, plan: string): Promise<AccountRecord | Problem>
+  /** `plan`: null = the operator's default, which has no limits unless it is set. */
+  create(slug: string, plan: string | null): Promise<AccountRecord | Problem>
+  list(): Promise<(AccountRecord & { sheetCount: number })[]>
   /** For the operator, who names accounts by their slugs; whoever is signed in is known by the id. */
   find(slug: string): Promise<AccountRecord | Problem>
   /** null = as the plan says. */
@@ -28,9 +30,10 @@ export interface OwnLimits {
 const dayMs = 24 * 60 * 60_000
 const reservedDays = slugReservedMs / dayMs
 
-export function createAccounts(store: Store, plans: Plans): Accounts {
+export function createAccounts(store: Store, plans: Plans, defaultPlan: string): Accounts {
   return {
-    async create(slug, plan) {
+    async create(slug, wanted) {
+      const plan = wanted ?? defaultPlan
       const problem = problemWithSlug(slug)
       if (problem) return new Problem(problem)
       if (!plans.has(plan)) return unknownPlan(plan)
@@ -38,6 +41,7 @@ export function createAccounts(store: Store, plans: Plans): Accounts {
       if (account !== 'slug_taken') return account
       return (await store.findAccount(slug)) ? taken(slug) : reserved(slug)
     },
+    list: () => store.listAccounts(),
     find,
     async rename(account, slug) {
       const problem = problemWithSlug(slug)

@@ -52,7 +52,11 @@ export function createFileProvider({ editing, problemWithLength, ...parts }: Fil
       if (kindOf(path) !== 'csv') return null
       const read = await failing('read', () => readWhole(path, null, turn))
       if (read === 'unchanged') throw new Error('Nothing was known that could be unchanged')
-      const decoder = { module: moduleAt('./csv-header.ts'), name: 'decodeCsvHeader', options: { encoding } }
+      const decoder = {
+        module: new URL('./csv-header.ts', import.meta.url).href,
+        name: 'decodeCsvHeader',
+        options: { encoding },
+      }
       return { ...read, decoder }
     },
 
@@ -146,20 +150,21 @@ const readOnly: Unfit = {
 function decoderFor({ path, tab, encoding }: FileLocation, values: FetchWish['values']): Decoder {
   const options = { values, ...(tab && { tab }) }
   const kind = kindOf(path)
-  if (kind === 'ods') return { module: moduleAt('./ods/ods.ts'), name: 'decodeOds', options }
+  if (kind === 'ods')
+    return { module: new URL('./ods/ods.ts', import.meta.url).href, name: 'decodeOds', options }
   return kind === 'xlsx'
-    ? { module: moduleAt('./xlsx/read/xlsx.ts'), name: 'decodeXlsx', options }
-    : { module: moduleAt('./csv/csv.ts'), name: 'decodeCsv', options: { values, encoding } }
+    ? { module: new URL('./xlsx/read/xlsx.ts', import.meta.url).href, name: 'decodeXlsx', options }
+    : {
+        module: new URL('./csv/csv.ts', import.meta.url).href,
+        name: 'decodeCsv',
+        options: { values, encoding },
+      }
 }
 
 function editorFor({ path, tab, encoding }: FileLocation, changes: readonly Change[]): ThreadEditor {
   return kindOf(path) === 'xlsx'
-    ? { module: moduleAt('./xlsx/edit/edit.ts'), name: 'editXlsx', more: [tab, changes] }
-    : { module: moduleAt('./csv/edit.ts'), name: 'editCsv', more: [changes, encoding] }
-}
-
-function moduleAt(path: string): string {
-  return new URL(path, import.meta.url).href
+    ? { module: new URL('./xlsx/edit/edit.ts', import.meta.url).href, name: 'editXlsx', more: [tab, changes] }
+    : { module: new URL('./csv/edit.ts', import.meta.url).href, name: 'editCsv', more: [changes, encoding] }
 }
 
 function locate(location: string): FileLocation {

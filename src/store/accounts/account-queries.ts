@@ -7,7 +7,10 @@ import type { Store } from '../store.ts'
 import type { AccountRecord } from './accounts.ts'
 import { takeSlugOn } from './former-slugs.ts'
 
-type AccountQueries = Pick<Store, 'createAccount' | 'findAccount' | 'countAccounts' | 'setPlan'>
+type AccountQueries = Pick<
+  Store,
+  'createAccount' | 'findAccount' | 'countAccounts' | 'listAccounts' | 'setPlan'
+>
 
 export function createAccountQueries(database: SqlDatabase, clock: Clock): AccountQueries {
   const { kysely } = database
@@ -34,6 +37,20 @@ export function createAccountQueries(database: SqlDatabase, clock: Clock): Accou
         .select((of) => of.fn.countAll<number | string>().as('count'))
         .executeTakeFirstOrThrow()
       return Number(count)
+    },
+    async listAccounts() {
+      const rows = await kysely
+        .selectFrom('account')
+        .selectAll('account')
+        .select(({ selectFrom, fn }) =>
+          selectFrom('sheet')
+            .whereRef('sheet.account_id', '=', 'account.id')
+            .select(fn.countAll<number | string>().as('count'))
+            .as('sheet_count'),
+        )
+        .orderBy('account.slug')
+        .execute()
+      return rows.map(({ sheet_count, ...row }) => ({ ...toAccount(row), sheetCount: Number(sheet_count) }))
     },
     async setPlan(accountId, { plan, requestsPerMinute, requestsPerMonth }) {
       await kysely

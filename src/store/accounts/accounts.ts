@@ -5,6 +5,8 @@ export interface AccountStore {
   createAccount(account: { slug: string; plan: string }): Promise<AccountRecord | 'slug_taken'>
   findAccount(slug: string): Promise<AccountRecord | null>
   countAccounts(): Promise<number>
+  /** All of them by slug, each with how many sheets it has. */
+  listAccounts(): Promise<(AccountRecord & { sheetCount: number })[]>
   setPlan(accountId: string, plan: PlanChoice): Promise<void>
 }
 

@@ -1,0 +1,151 @@
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { promisify } from 'node:util'
+import { mainThreadOf } from '../process/main-thread.ts'
+import { freshPlace, type Place, projectFolder } from '../process/running.ts'
+import { startPostgres } from '../servers/postgres.ts'
+import { startRedis } from '../servers/redis.ts'
+
+const run = promisify(execFile)
+const folder = await mkdtemp(join(tmpdir(), 'rowport-package-'))
+after(() => rm(folder, { recursive: true, force: true }))
+const { installed, packedBytes } = await packAndInstall()
+
+test('the package is small, needs no other, and runs nothing when it is installed', async () => {
+  assert.ok(packedBytes < 3_000_000, `${packedBytes} bytes packed`)
+  const modules = (await readdir(join(folder, 'empty/node_modules'))).filter((name) => !name.startsWith('.'))
+  assert.deepEqual(modules, ['rowport'])
+  const manifest = JSON.parse(await readFile(join(folder, 'empty/node_modules/rowport/package.json'), 'utf8'))
+  for (const name of ['scripts', 'dependencies', 'optionalDependencies']) assert.ok(!(name in manifest), name)
+  assert.equal(manifest.engines.node, '>=24.15')
+})
+
+test('from an empty folder: rows, a write, dashboard, docs and commands', async (t) => {
+  const place = await freshPlace(t, installed)
+  const server = await place.start()
+  t.diagnostic(`packed ${(packedBytes / 1_000_000).toFixed(2)} MB`)
+  const key = /sk_live_\w+/.exec(server.screen)?.[0] ?? ''
+  const sheet = `${server.url}/api/sheets/demo/products`
+  const headers = { Authorization: `Bearer ${key}` }
+  assert.equal((await rowsAt(sheet, headers)).length, 4)
+  const added = await fetch(sheet, { method: 'POST', headers, body: '{"name":"Floor lamp","price":89}' })
+  assert.equal(added.status, 201)
+  assert.match(await readFile(join(place.dataFolder, 'sheets/products.csv'), 'utf8'), /^Floor lamp,,89,,$/m)
+
+  const home = await (await fetch(server.url)).text()
+  const script = /src="([^"]+\.js)"/.exec(home)?.[1] ?? ''
+  const scriptAnswer = await fetch(new URL(script, `${server.url}/`))
+  assert.equal(scriptAnswer.status, 200)
+  assert.match(scriptAnswer.headers.get('content-type') ?? '', /javascript/)
+  assert.equal((await fetch(`${server.url}/docs/api.md`)).status, 200)
+
+  const keys = await place.rowport(['key', 'list', 'demo', '--json'])
+  assert.equal(JSON.parse(keys.stdout).length, 1, keys.stderr)
+  const version = JSON.parse(await readFile(join(projectFolder, 'package.json'), 'utf8')).version
+  assert.match(server.screen, new RegExp(`Rowport ${version.replaceAll('.', '\\.')} is running`))
+})
+
+test('one file, one command: how long until its rows are there', async (t) => {
+  const place = await freshPlace(t, installed)
+  await writeFile(join(place.folder, 'prices.csv'), 'sku,price\nA1,5\n')
+  const begunMs = performance.now()
+  const server = await place.start({ words: ['serve', 'prices.csv'] })
+  const key = /sk_live_\w+/.exec(server.screen)?.[0] ?? ''
+  const rows = await rowsAt(`${server.url}/api/sheets/local/prices`, { Authorization: `Bearer ${key}` })
+  t.diagnostic(`first rows ${(performance.now() - begunMs).toFixed(0)} ms after the command`)
+  assert.deepEqual(rows, [{ sku: 'A1', price: 5 }])
+})
+
+test('its threads read and change workbooks, and read OpenDocument', async (t) => {
+  const place = await freshPlace(t, installed)
+  const server = await place.start()
+  const key = /sk_live_\w+/.exec(server.screen)?.[0] ?? ''
+  const headers = { Authorization: `Bearer ${key}` }
+  const fixtures = join(projectFolder, 'src/providers/file')
+  for (const [slug, fixture, status] of [
+    ['book', 'xlsx/fixtures/openpyxl.xlsx', 201],
+    ['open', await someOds(fixtures), 502],
+  ] as const) {
+    const path = join(place.folder, `${slug}.${fixture.split('.').at(-1)}`)
+    await copyFile(join(fixtures, fixture), path)
+    const connected = await place.rowport(['sheet', 'connect', `demo/${slug}`, '--file', path])
+    assert.equal(connected.code, 0, connected.stderr)
+    const rows = await rowsAt(`${server.url}/api/sheets/demo/${slug}?values=formatted`, headers)
+    assert.ok(rows.length > 0, slug)
+    const { _row, ...cells } = rows[0] ?? {}
+    const added = await fetch(`${server.url}/api/sheets/demo/${slug}`, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify({ [Object.keys(cells)[0] ?? '']: 'new' }),
+    })
+    assert.equal(added.status, status, await added.text())
+  }
+})
+
+test('PostgreSQL and Redis are in it', async (t) => {
+  const [postgres, redis] = await Promise.all([startPostgres({ fsync: false }), startRedis()])
+  t.after(() => Promise.all([postgres.stop(), redis.stop()]))
+  const place = await freshPlace(t, installed)
+  const env = { DATABASE_URL: postgres.url, REDIS_URL: redis.url, ROWPORT_SECRET: 'a'.repeat(64) }
+  const server = await place.start({ env })
+  const ready = await fetch(`${server.url}/readyz`)
+  assert.equal(ready.status, 200, await ready.text())
+  const made = await place.rowport(['account', 'create', 'acme', '--json'], { env })
+  assert.equal(made.code, 0, made.stderr)
+})
+
+test('an older Node gets one clear sentence', async (t) => {
+  const place = await freshPlace(t, installed)
+  const asOlder = join(place.folder, 'older.cjs')
+  await writeFile(asOlder, `Object.defineProperty(process.versions, 'node', { value: '22.19.0' })`)
+  const { code, stderr } = await place.rowport(['serve'], { env: { NODE_OPTIONS: `--require ${asOlder}` } })
+  assert.equal(code, 1)
+  assert.equal(
+    stderr,
+    'Rowport needs Node.js 24.15 or newer, and this is 22.19.0. Get one from https://nodejs.org/en/download\n',
+  )
+})
+
+test('it starts with less work than a clone that was compiled before, and holds less', async (t) => {
+  const measured = async (place: Place) => {
+    const server = await place.start()
+    const pid = server.child.pid ?? 0
+    const status = await readFile(`/proc/${pid}/status`, 'utf8')
+    return {
+      cpuMs: mainThreadOf(server).usedMs,
+      residentMb: Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024,
+    }
+  }
+  if (process.platform !== 'linux') return t.skip('the figures are Linux’s')
+  await measured(await freshPlace(t))
+  const clone = await measured(await freshPlace(t))
+  const packed = await measured(await freshPlace(t, installed))
+  const said = `to its screen: clone ${clone.cpuMs.toFixed(0)} ms of processor time and ${clone.residentMb.toFixed(0)} MB, package ${packed.cpuMs.toFixed(0)} ms and ${packed.residentMb.toFixed(0)} MB`
+  t.diagnostic(said)
+  assert.ok(packed.cpuMs < clone.cpuMs * 0.8 && packed.residentMb < clone.residentMb * 0.85, said)
+})
+
+/** As `npm run package` and then `npm install` in an empty folder, without asking any registry. */
+async function packAndInstall(): Promise<{ installed: string; packedBytes: number }> {
+  await run(process.execPath, [join(projectFolder, 'scripts/package.ts'), '--out', folder])
+  const packed = (await readdir(folder)).find((name) => name.endsWith('.tgz')) ?? ''
+  const empty = join(folder, 'empty')
+  await mkdir(empty)
+  await run('npm', ['install', '--offline', '--no-audit', '--no-fund', join(folder, packed)], { cwd: empty })
+  const { size } = await stat(join(folder, packed))
+  return { installed: join(empty, 'node_modules/rowport/bin/rowport.cjs'), packedBytes: size }
+}
+
+async function someOds(fixtures: string): Promise<string> {
+  const found = (await readdir(fixtures, { recursive: true })).find((name) => name.endsWith('.ods'))
+  assert.ok(found, 'a fixture')
+  return found
+}
+
+async function rowsAt(url: string, headers: Record<string, string>): Promise<Record<string, unknown>[]> {
+  return (await (await fetch(url, { headers })).json()) as Record<string, unknown>[]
+}

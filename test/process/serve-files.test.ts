@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict'
+import { copyFile, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { freshPlace, type Launched, type Place, projectFolder } from './running.ts'
+
+const workbook = join(projectFolder, 'src/providers/file/xlsx/fixtures/openpyxl.xlsx')
+
+test('a folder of files: each is a sheet, what the screen says to paste works, and nothing is left but the files', async (t) => {
+  const place = await freshPlace(t)
+  const folder = join(place.folder, 'my data')
+  await mkdir(folder)
+  await copyFile(workbook, join(folder, 'Stock 2026.xlsx'))
+  await writeFile(join(folder, 'prices.csv'), "it's,price\nA1,5\n")
+  await writeFile(join(folder, 'damaged.xlsx'), 'no workbook')
+  await writeFile(join(folder, '~$Stock 2026.xlsx'), 'a lock')
+  await writeFile(join(folder, 'notes.txt'), 'no rows')
+  const before = await temporaries()
+
+  const server = serveIn(place, ['./my data'])
+  const screen = await screenOf(server)
+  assert.match(screen, /serves 2 files/)
+  assert.match(
+    screen,
+    /\/api\/sheets\/local\/stock-2026\n +\.\/my data\/Stock 2026\.xlsx: 3 rows, 12 columns/,
+  )
+  assert.match(screen, /\/api\/sheets\/local\/prices\n +\.\/my data\/prices\.csv: 1 row, 2 columns/)
+  assert.match(screen, /Left out +\.\/my data\/damaged\.xlsx: the file is not an Excel workbook/)
+  assert.equal((await temporaries()).length, before.length + 1)
+  for (const line of screen.match(/^ +curl .*$/gm) ?? []) {
+    const { stdout } = await place.bash(`${line.trim()} -s -w '\\n%{http_code}'`)
+    assert.match(stdout, /\n20[01]$/, line)
+  }
+  const link = /(http:\S+sign-in-link\S+)/.exec(screen)?.[1] ?? ''
+  assert.ok((await fetch(link)).ok)
+  const key = /sk_live_\w+/.exec(screen)?.[0] ?? ''
+  const prices = `${new URL(link).origin}/api/sheets/local/prices`
+  const headers = { Authorization: `Bearer ${key}` }
+  const added = await fetch(prices, { method: 'POST', headers, body: `[{"it's":"B2","price":7}]` })
+  assert.equal(added.status, 201, await added.text())
+
+  server.child.kill('SIGTERM')
+  assert.equal((await server.ended).code, 0)
+  assert.equal(await readFile(join(folder, 'prices.csv'), 'utf8'), "it's,price\nA1,5\nB2,7\n")
+  assert.deepEqual(await temporaries(), before)
+  assert.deepEqual((await readdir(folder)).length, 5)
+})
+
+test('with --data the key and the addresses stay, and a file that is new comes in addition', async (t) => {
+  const place = await freshPlace(t)
+  await writeFile(join(place.folder, 'a.csv'), 'x\n1\n')
+  await mkdir(join(place.folder, 'other'))
+  await writeFile(join(place.folder, 'other/a.csv'), 'x\n2\n')
+  const first = serveIn(place, ['a.csv', '--data', 'kept'])
+  const key = /sk_live_\w+/.exec(await screenOf(first))?.[0] ?? ''
+  first.child.kill('SIGTERM')
+  await first.ended
+
+  const second = serveIn(place, ['other/a.csv', 'a.csv', '--data', 'kept'])
+  const screen = await screenOf(second)
+  assert.doesNotMatch(screen, /sk_live_/)
+  assert.match(screen, /key create local/)
+  const origin = /(http:\/\/localhost:\d+)\/docs/.exec(screen)?.[1]
+  for (const [slug, x] of [
+    ['a', 1],
+    ['a-2', 2],
+  ] as const) {
+    const answer = await fetch(`${origin}/api/sheets/local/${slug}`, {
+      headers: { Authorization: `Bearer ${key}` },
+    })
+    assert.deepEqual(await answer.json(), [{ x }])
+  }
+})
+
+test('what cannot be served is said in a sentence', async (t) => {
+  const place = await freshPlace(t)
+  await writeFile(join(place.folder, 'notes.md'), '')
+  await writeFile(join(place.folder, 'bad.xlsx'), 'no')
+  await mkdir(join(place.folder, 'empty'))
+  for (const [words, said] of [
+    [['gone.csv'], /there is no file or folder "gone\.csv"/],
+    [['notes.md'], /"notes\.md" is neither a CSV file nor a workbook/],
+    [['empty'], /the folder "empty" has no CSV file and no workbook/],
+    [['bad.xlsx'], /bad\.xlsx: the file is not an Excel workbook/],
+    [['--date', 'x'], /There is no option --date here\.\n\nUsage:\n {2}rowport serve/],
+  ] as const) {
+    const { code, stderr } = await serveIn(place, words).ended
+    assert.equal(code, 1)
+    assert.match(stderr, said)
+  }
+})
+
+function serveIn(place: Place, words: readonly string[]): Launched {
+  // Without the folder that other tests give: where it is not named, it is temporary.
+  return place.launch({ words: ['serve', ...words], env: { ROWPORT_DATA: '' } })
+}
+
+async function screenOf(server: Launched): Promise<string> {
+  await server.says('stdout', 'Ctrl+C')
+  return server.stdout()
+}
+
+async function temporaries(): Promise<string[]> {
+  return (await readdir(tmpdir())).filter((name) => /^rowport-\w{6}$/.test(name)).sort()
+}
