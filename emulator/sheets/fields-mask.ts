@@ -72,9 +72,9 @@ export function applyMask(value: unknown, mask: Mask): unknown {
   if (mask === 'all' || typeof value !== 'object' || value === null) return value
   if (Array.isArray(value)) return value.map((element) => applyMask(element, mask))
   const kept: Record<string, unknown> = {}
-  for (const [key, member] of Object.entries(value)) {
+  for (const key of Object.keys(value)) {
     const sub = mask.get(key) ?? mask.get('*')
-    if (sub !== undefined) kept[key] = applyMask(member, sub)
+    if (sub !== undefined) kept[key] = applyMask((value as Record<string, unknown>)[key], sub)
   }
   return kept
 }

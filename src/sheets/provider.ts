@@ -61,6 +61,17 @@ export interface Provider {
   ): Promise<FoundInColumn | null>
 
   /**
+   * `fetchRows` and `findInColumn` in one read, all of one moment, with dates told from numbers. null where either would be,
+   * 'too_large' where it is too much for one answer, or better made apart.
+   */
+  fetchRowsAndColumn?(
+    place: AccountPlace,
+    rows: readonly WantedRows[],
+    inColumn: WantedInTall,
+    turn?: ReadingTurn,
+  ): Promise<RowsAndColumn | 'too_large' | null>
+
+  /**
    * Resolves when a write could leave at once, where writes are rationed: whoever comes until then goes along with
    * it. Never throws, and not for long: who waits may lose patience.
    */
@@ -162,6 +173,11 @@ export interface WantedInColumn {
   isMarked?: boolean
 }
 
+export interface WantedInTall extends WantedInColumn {
+  /** The end of the last copy: how tall the tab is likely to be. */
+  lastRowKnown: number
+}
+
 export interface FoundInColumn {
   /** Its cell in row 1. */
   header: Cell
@@ -169,6 +185,11 @@ export interface FoundInColumn {
   cells: readonly (readonly FoundCell[])[]
   /** The mark of each cell from row 2 on, where they were asked for. */
   marks?: Float64Array
+}
+
+export interface RowsAndColumn {
+  rows: FetchedRows
+  inColumn: FoundInColumn
 }
 
 export interface FoundCell {

@@ -4,6 +4,7 @@ import { createGoogleBudget, googleRations } from '../../src/providers/google/cl
 import type { GoogleCalls } from '../../src/providers/google/client/google-call.ts'
 import type { GoogleEndpoints } from '../../src/providers/google/client/google-endpoints.ts'
 import type { GoogleTime } from '../../src/providers/google/client/google-time.ts'
+import type { ColumnLooks } from '../../src/providers/google/write/column-looks.ts'
 import { createGoogleWriting } from '../../src/providers/google/write/google-writing.ts'
 import { createDeadline } from '../../src/providers/remote/deadline.ts'
 import type { RationKind } from '../../src/providers/remote/rations/budget.ts'
@@ -61,6 +62,7 @@ test('readers get their share of the reads beside a lane that always has somethi
     tokens: { subjectOf: () => 'ada' },
     calls: {} as GoogleCalls,
     endpoints: {} as GoogleEndpoints,
+    columnLooks: {} as ColumnLooks,
     time: { nowMs: () => null } as unknown as GoogleTime,
     journalTag: 'test',
   })

@@ -28,6 +28,7 @@ import { createGoogleProvider } from './google-provider.ts'
 import type { GoogleScope } from './oauth/google-consent.ts'
 import { createGoogleOAuth, type GoogleOAuth } from './oauth/google-oauth.ts'
 import { googleComparing } from './read/google-comparing.ts'
+import { createColumnLooks } from './write/column-looks.ts'
 import { createGoogleWriting } from './write/google-writing.ts'
 import { journalTagOf } from './write/marker.ts'
 
@@ -124,24 +125,16 @@ export function createGoogle(parts: GoogleParts): Google {
     clock,
     observe,
   })
+  const reading = { calls, endpoints, comparing: googleComparing, fetches, clock, timers, limits }
   return {
     provider: {
-      ...createGoogleProvider({
-        calls,
-        endpoints,
-        comparing: googleComparing,
-        tokens,
-        budget,
-        fetches,
-        clock,
-        timers,
-        limits,
-      }),
+      ...createGoogleProvider({ ...reading, tokens, budget }),
       ...createGoogleWriting({
         calls,
         endpoints,
         tokens,
         budget,
+        columnLooks: createColumnLooks(reading),
         time,
         journalTag: journalTagOf(sealing.keyId),
         clock,

@@ -9,7 +9,9 @@ import type {
   FoundInColumn,
   Provider,
   ReadingTurn,
+  RowsAndColumn,
   WantedInColumn,
+  WantedInTall,
   WantedRows,
   WrittenTab,
 } from '../provider.ts'
@@ -35,6 +37,12 @@ export interface Fetching {
   fetchRows(sheetId: string, wanted: readonly WantedRows[]): Promise<FetchedRows | null>
   /** Where values are in a column, on the same terms. */
   findInColumn(sheetId: string, wanted: WantedInColumn): Promise<FoundInColumn | null>
+  /** Both in one read, on the same terms. */
+  fetchRowsAndColumn(
+    sheetId: string,
+    rows: readonly WantedRows[],
+    inColumn: WantedInTall,
+  ): Promise<RowsAndColumn | 'too_large' | null>
   /** A small tab as a write has left it, as good as a fetch that began at that time under that `writeSeq`. */
   takeWritten(record: SheetRecord, tab: WrittenTab, at: WrittenAt): void
 }
@@ -106,6 +114,14 @@ export function createFetching(parts: FetchingParts): Fetching {
       if (!findInColumn) return null
       return reporting(record, () =>
         decoding.inTurn(record.accountId, (turn) => findInColumn(record, wanted, turn)),
+      )
+    },
+    async fetchRowsAndColumn(sheetId, rows, inColumn) {
+      const { record, provider } = await connected(sheetId)
+      const { fetchRowsAndColumn } = provider
+      if (!fetchRowsAndColumn) return null
+      return reporting(record, () =>
+        decoding.inTurn(record.accountId, (turn) => fetchRowsAndColumn(record, rows, inColumn, turn)),
       )
     },
     takeWritten(record, { version, grid }, { writeSeq, begunMs, asOfMs }) {

@@ -8,7 +8,9 @@ import type {
   FetchedRows,
   FetchWish,
   FoundInColumn,
+  RowsAndColumn,
   WantedInColumn,
+  WantedInTall,
   WantedRows,
   WrittenTab,
 } from '../provider.ts'
@@ -39,6 +41,12 @@ export interface Reading {
   isShownOtherwise(sheet: SheetAtSeq, rowNumber: number, json: string | null): boolean
   /** Where values are in a column, on the same terms. Dates in it count as numbers. */
   findInColumn(sheet: SheetAtSeq, wanted: WantedInColumn): Promise<FoundInColumn | null>
+  /** Both in one read, in which dates are dates. */
+  readRowsAndColumn(
+    sheet: SheetAtSeq,
+    rows: readonly WantedRows[],
+    inColumn: WantedInTall,
+  ): Promise<RowsAndColumn | 'too_large' | null>
   /** What memory has, however old: it tells where to look. `isShown`: readers may be shown it. */
   lastKnown(sheet: SheetAtSeq): { indexed: IndexedSnapshot; isShown: boolean } | null
   /** Whether readers would gain by a write that shows the whole tab, and that costs little. */
@@ -124,6 +132,7 @@ export function createReading({
       return json !== (position === null ? null : rowJson(known.snapshot, position))
     },
     findInColumn: ({ id }, wanted) => fetching.findInColumn(id, wanted),
+    readRowsAndColumn: ({ id }, rows, inColumn) => fetching.fetchRowsAndColumn(id, rows, inColumn),
     lastKnown({ id, writeSeq }) {
       const known = held.get(nameOf(id, 'typed'))
       if (!known?.indexed || known.indexed instanceof Promise) return null

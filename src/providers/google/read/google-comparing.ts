@@ -3,6 +3,8 @@ import { ProviderFailure } from '../../../sheets/provider-failure.ts'
 import type { ThreadJob } from '../../../sheets/threads/thread-jobs.ts'
 import { ThreadLost } from '../../../sheets/threads/threads.ts'
 import type { Comparison } from './compare-reads.ts'
+import type { RowsAndColumnWish } from './tab-reads.ts'
+import type { TabCells } from './tab-view.ts'
 
 /** Google's answers held against each other, or against values, in a thread: large ones would block the server for most of a second. */
 export interface GoogleComparing {
@@ -10,13 +12,23 @@ export interface GoogleComparing {
   compare(pair: ReadPair, turn: Pick<ReadingTurn, 'run'>): Promise<Comparison & ReadPair>
   /** Likewise, but the bytes are gone then. */
   find(toFind: ToFind, turn: Pick<ReadingTurn, 'run'>): Promise<FoundInColumn>
+  findWithRows(toFind: ToFindWithRows, turn: Pick<ReadingTurn, 'run'>): Promise<FoundWithRows>
 }
 
 export interface ToFind {
-  /** An answer with the values of one column. */
+  /** An answer with one column. */
   body: Uint8Array<ArrayBuffer>
   values: readonly string[]
   isMarked: boolean
+}
+
+export interface ToFindWithRows extends ToFind, RowsAndColumnWish {
+  tabId: number
+}
+
+export interface FoundWithRows {
+  inColumn: FoundInColumn
+  tab: TabCells
 }
 
 export interface ReadPair {
@@ -34,6 +46,11 @@ const findJob: ThreadJob<ToFind, FoundInColumn> = {
   name: 'findCells',
 }
 
+const findWithRowsJob: ThreadJob<ToFindWithRows, FoundWithRows> = {
+  module: findJob.module,
+  name: 'findCellsWithRows',
+}
+
 export const googleComparing: GoogleComparing = {
   async compare(pair, turn) {
     const handOver = [pair.serialBody.buffer, pair.shownBody.buffer]
@@ -42,6 +59,10 @@ export const googleComparing: GoogleComparing = {
   },
   async find(toFind, turn) {
     const { reply } = await turn.run(findJob, toFind, [toFind.body.buffer]).catch(retold)
+    return reply
+  },
+  async findWithRows(toFind, turn) {
+    const { reply } = await turn.run(findWithRowsJob, toFind, [toFind.body.buffer]).catch(retold)
     return reply
   },
 }

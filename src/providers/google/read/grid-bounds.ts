@@ -5,7 +5,7 @@ export interface GridSize {
 }
 
 /** So far, one read with formats is better than two without (docs/decisions/026-nobody-waits.md). */
-const mostCells = 52_000
+export const mostCellsWithFormats = 52_000
 /** Of a tab of which nothing is known: as many rows as a new one has, and twice the columns. */
 const firstBounds: GridSize = { rows: 1_000, columns: 52 }
 
@@ -30,9 +30,9 @@ export function boundsAfter(knownVersion: string | null): GridSize | null {
 
 /** So that it may grow a little and is still seen whole; null when it is too large. */
 export function boundsFor({ rows, columns }: GridSize): GridSize | null {
-  if (rows * columns > mostCells) return null
+  if (rows * columns > mostCellsWithFormats) return null
   if (isWithin({ rows, columns }, firstBounds)) return firstBounds
-  return { rows: Math.floor(mostCells / columns), columns }
+  return { rows: Math.floor(mostCellsWithFormats / columns), columns }
 }
 
 export function isWithin(size: GridSize, bounds: GridSize): boolean {

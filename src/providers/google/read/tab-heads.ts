@@ -14,7 +14,7 @@ export interface TabHeads {
   /** Where the end is likely to be, for one who looks at the tab anyway; null where nobody knows. */
   whereToLook(place: TabPlace): RowRange | null
   /** Remembers what such a look has shown. */
-  keepIfSeen(place: TabPlace, view: TabView, range: RowRange): void
+  keepIfSeen(place: TabPlace, view: TabView, range: RowRange, seenAtMs?: number): void
 }
 
 /** People add a few rows at the end now and then; so far we look beyond the end that we know. */
@@ -31,10 +31,10 @@ export function createTabHeads(looking: GoogleLooking, memory: TabMemory): TabHe
       const known = memory.get(place)
       return known && rangeAt(known.lastRow)
     },
-    keepIfSeen(place, view, range) {
+    keepIfSeen(place, view, range, seenAtMs) {
       const lastRow = lastFilledIn(view, range)
       if (lastRow === null) memory.forget(place)
-      else memory.keep(place, view, lastRow)
+      else memory.keep(place, view, lastRow, seenAtMs)
     },
   }
 

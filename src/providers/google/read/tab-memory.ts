@@ -21,7 +21,8 @@ export interface TabHead {
 export interface TabMemory {
   get(place: TabPlace): TabHead | null
   ageMs(head: TabHead): number
-  keep(place: TabPlace, view: TabView, lastRow: number): TabHead
+  /** `seenAtMs`: now, unless told. */
+  keep(place: TabPlace, view: TabView, lastRow: number, seenAtMs?: number): TabHead
   /** Notes that `rows` rows have gone from above the end. */
   moveUp(place: TabPlace, rows: number): void
   forget(place: TabPlace): void
@@ -34,7 +35,12 @@ export function createTabMemory(clock: Clock): TabMemory {
   return {
     get: (place) => heads.get(keyOf(place)) ?? null,
     ageMs: ({ seenAtMs }) => clock.elapsedMs() - seenAtMs,
-    keep(place, { title, rowCount, columnCount, frozenRowCount, row }, lastRow) {
+    keep(
+      place,
+      { title, rowCount, columnCount, frozenRowCount, row },
+      lastRow,
+      seenAtMs = clock.elapsedMs(),
+    ) {
       const head: TabHead = {
         title,
         rowCount,
@@ -44,7 +50,7 @@ export function createTabMemory(clock: Clock): TabMemory {
         header: row(1),
         // Beyond the last row of the grid, Google makes rows like the one above.
         nextRow: lastRow < rowCount ? row(lastRow + 1) : lastRow > 1 ? row(lastRow) : [],
-        seenAtMs: clock.elapsedMs(),
+        seenAtMs,
       }
       const key = keyOf(place)
       heads.delete(key)

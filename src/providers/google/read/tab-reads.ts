@@ -9,13 +9,26 @@ import { unreadable } from '../client/google-errors.ts'
 import { parseGoogleLocation } from '../google-location.ts'
 import { createInspection } from '../inspection.ts'
 import { type GridSize, gridSizeIn } from './grid-bounds.ts'
-import { tabCellFields } from './tab-view.ts'
+import { joined, type RowRange } from './row-ranges.ts'
+import { tabCellFields, tabViewFields } from './tab-view.ts'
 
 /** The reads of a whole tab, each of them one call. */
 export interface TabReads {
   values(place: TabPlace, render: Render, under: ReadUnder, how?: ValuesWish): Promise<TabRead>
   /** With formats, as far as the bounds go; null where that is too much to be worth while. */
   grid(place: TabPlace, bounds: GridSize, under: ReadUnder): Promise<GridRead | null>
+  /** Some rows and one column, with formats, all of one moment; null where that is too much. */
+  rowsAndColumn(
+    place: TabPlace,
+    wanted: RowsAndColumnWish,
+    under: ReadUnder,
+  ): Promise<Buffer<ArrayBuffer> | null>
+}
+
+export interface RowsAndColumnWish {
+  ranges: readonly RowRange[]
+  /** By position, from 0. */
+  columnIndex: number
 }
 
 export interface ValuesWish {
@@ -97,13 +110,29 @@ export function createTabReads(calls: GoogleCalls, endpoints: GoogleEndpoints): 
         throw error
       }
     },
+
+    async rowsAndColumn(place, { ranges, columnIndex }, under) {
+      const { tabId: sheetId } = parseGoogleLocation(place.location)
+      const column = { sheetId, startColumnIndex: columnIndex, endColumnIndex: columnIndex + 1 }
+      const rows = joined(ranges).map(({ from, to }) => ({
+        gridRange: { sheetId, startRowIndex: from - 1, endRowIndex: to },
+      }))
+      const asked = { dataFilters: [{ gridRange: column }, ...rows] }
+      try {
+        const method = `:getByDataFilter?fields=${tabViewFields}&`
+        return await read(place, method, asked, { ...under, isUrgent: true }, () => bounded())
+      } catch (error) {
+        if (isTooLarge(error)) return null
+        throw error
+      }
+    },
   }
 
   function read(
     { location, credentialId }: TabPlace,
     method: string,
     asked: object,
-    { deadline, room }: ReadUnder,
+    { deadline, room, isUrgent = false }: ReadUnder & { isUrgent?: boolean },
     onBody: () => (piece: Uint8Array) => void,
   ): Promise<Buffer<ArrayBuffer>> {
     const { spreadsheetId } = parseGoogleLocation(location)
@@ -122,16 +151,17 @@ export function createTabReads(calls: GoogleCalls, endpoints: GoogleEndpoints): 
       },
       deadline,
       onBody,
+      isUrgent,
     })
   }
 }
 
-function bounded(inspectPiece: (piece: Uint8Array) => void): (piece: Uint8Array) => void {
+function bounded(inspectPiece?: (piece: Uint8Array) => void): (piece: Uint8Array) => void {
   let bytes = 0
   return (piece) => {
     bytes += piece.byteLength
     if (bytes > mostGridBytes) throw new ExchangeLost('too_large', `More than ${mostGridBytes} bytes`)
-    inspectPiece(piece)
+    inspectPiece?.(piece)
   }
 }
 

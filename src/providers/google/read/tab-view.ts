@@ -15,6 +15,11 @@ export interface TabView {
   row(rowNumber: number): readonly SeenCell[]
 }
 
+/** The same in a form that threads can hand to each other. */
+export interface TabCells extends Omit<TabView, 'row'> {
+  rows: ReadonlyMap<number, readonly SeenCell[]>
+}
+
 export interface SeenCell {
   /** As a typed read gives it (docs/contract.md#values). */
   value: Cell
@@ -31,7 +36,7 @@ export interface SeenCell {
 /** Of a Spreadsheet resource: all that `readTabView` needs. */
 export const tabViewFields =
   'sheets(properties(sheetId,title,gridProperties(rowCount,columnCount,frozenRowCount)),' +
-  'data(startRow,rowData(values(userEnteredValue,effectiveValue,formattedValue,' +
+  'data(startRow,startColumn,rowData(values(userEnteredValue,effectiveValue,formattedValue,' +
   'userEnteredFormat(numberFormat),effectiveFormat(numberFormat(type))))))'
 
 /** The same without what only a write must know. */
@@ -42,18 +47,41 @@ export const tabCellFields =
 /** null when it is not what was asked for. */
 export function readTabView(spreadsheet: unknown, tabId: number): TabView | null {
   const sheet = sheetIn(spreadsheet, tabId)
+  const size = sizeOf(sheet)
+  return size && viewOf({ ...size, rows: rowsIn(sheet) })
+}
+
+export function viewOf({ rows, ...size }: TabCells): TabView {
+  return { ...size, row: (rowNumber) => rows.get(rowNumber) ?? [] }
+}
+
+/** Some rows and one whole column, its cells by the number of their row; null when it is not what was asked for. */
+export function readRowsAndColumn(
+  spreadsheet: unknown,
+  tabId: number,
+  { ranges, columnIndex }: { ranges: readonly RowRange[]; columnIndex: number },
+): { tab: TabCells; column: ReadonlyMap<number, SeenCell> } | null {
+  const sheet = sheetIn(spreadsheet, tabId)
+  const size = sizeOf(sheet)
+  if (!size) return null
+  const isWithin = createRangeCheck(ranges)
+  const rows = rowsIn(sheet, (rowNumber) => isWithin(rowNumber, rowNumber))
+  const column = new Map<number, SeenCell>()
+  // What the rows have of it as well is the same cell of the same moment.
+  for (const { rowNumber, firstColumn, values } of rowDataIn(sheet)) {
+    const cell = values[columnIndex - firstColumn]
+    if (cell !== undefined) column.set(rowNumber, rows.get(rowNumber)?.[columnIndex] ?? seenCell(cell))
+  }
+  return { tab: { ...size, rows }, column }
+}
+
+function sizeOf(sheet: Record<string, unknown> | undefined): Omit<TabView, 'row'> | null {
   const properties = fieldsOf(sheet?.properties)
   const title = textOf(properties.title)
   const { rowCount, columnCount, frozenRowCount } = fieldsOf(properties.gridProperties)
   if (title === null || typeof rowCount !== 'number' || typeof columnCount !== 'number') return null
-  const rows = rowsIn(sheet)
-  return {
-    title,
-    rowCount,
-    columnCount,
-    frozenRowCount: typeof frozenRowCount === 'number' ? frozenRowCount : 0,
-    row: (rowNumber) => rows.get(rowNumber) ?? [],
-  }
+  const frozen = typeof frozenRowCount === 'number' ? frozenRowCount : 0
+  return { title, rowCount, columnCount, frozenRowCount: frozen }
 }
 
 /** By row number; null when it is not what was asked for. */
@@ -68,16 +96,46 @@ function sheetIn(spreadsheet: unknown, tabId: number): Record<string, unknown> |
     .find(({ properties }) => (fieldsOf(properties).sheetId ?? 0) === tabId)
 }
 
-function rowsIn(sheet: Record<string, unknown> | undefined): Map<number, SeenCell[]> {
+/** Ranges may lie over each other: what one shows of a row is put beside what another does. */
+function rowsIn(
+  sheet: Record<string, unknown> | undefined,
+  isWanted: (rowNumber: number) => boolean = () => true,
+): Map<number, SeenCell[]> {
   const rows = new Map<number, SeenCell[]>()
-  for (const data of listOf(sheet?.data).map(fieldsOf)) {
-    // Left out when it is 0.
-    const startRow = typeof data.startRow === 'number' ? data.startRow : 0
-    listOf(data.rowData).forEach((row, at) => {
-      rows.set(startRow + at + 1, listOf(fieldsOf(row).values).map(seenCell))
-    })
+  for (const { rowNumber, firstColumn, values } of rowDataIn(sheet)) {
+    if (!isWanted(rowNumber)) continue
+    const known = rows.get(rowNumber)
+    if (!known && firstColumn === 0) rows.set(rowNumber, values.map(seenCell))
+    else rows.set(rowNumber, placed(known ?? [], firstColumn, values))
   }
   return rows
+}
+
+function placed(known: readonly SeenCell[], firstColumn: number, values: readonly unknown[]): SeenCell[] {
+  const length = Math.max(known.length, firstColumn + values.length)
+  return Array.from({ length }, (_, at) =>
+    at >= firstColumn && at < firstColumn + values.length
+      ? seenCell(values[at - firstColumn])
+      : (known[at] ?? seenCell({})),
+  )
+}
+
+interface RowData {
+  rowNumber: number
+  /** By position, from 0. */
+  firstColumn: number
+  values: readonly unknown[]
+}
+
+function* rowDataIn(sheet: Record<string, unknown> | undefined): Generator<RowData> {
+  for (const data of listOf(sheet?.data).map(fieldsOf)) {
+    // Left out when they are 0.
+    const startRow = typeof data.startRow === 'number' ? data.startRow : 0
+    const firstColumn = typeof data.startColumn === 'number' ? data.startColumn : 0
+    for (const [at, row] of listOf(data.rowData).entries()) {
+      yield { rowNumber: startRow + at + 1, firstColumn, values: listOf(fieldsOf(row).values) }
+    }
+  }
 }
 
 const dateTypes = new Set<unknown>(['DATE', 'TIME', 'DATE_TIME'])

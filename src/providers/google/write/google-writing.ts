@@ -1,8 +1,9 @@
 import type { Clock } from '../../../clock.ts'
 import type { Observe } from '../../../reporting/observe.ts'
 import type { Change, Unfit } from '../../../sheets/change.ts'
-import type { Provider, TabPlace } from '../../../sheets/provider.ts'
+import type { FetchedRows, Provider, TabPlace, WantedRows } from '../../../sheets/provider.ts'
 import type { Cell } from '../../../sheets/rows/grid.ts'
+import { noTurn } from '../../../sheets/threads/no-turn.ts'
 import { pause, type Timers } from '../../../timers.ts'
 import type { AccessTokens } from '../../remote/access-tokens.ts'
 import type { Budget } from '../../remote/rations/budget.ts'
@@ -11,12 +12,14 @@ import type { GoogleEndpoints } from '../client/google-endpoints.ts'
 import type { GoogleTime } from '../client/google-time.ts'
 import { parseGoogleLocation } from '../google-location.ts'
 import { createGoogleLooking } from '../read/google-looking.ts'
+import { mostCellsWithFormats } from '../read/grid-bounds.ts'
 import { fetchedHeader } from '../read/header-read.ts'
-import { joined } from '../read/row-ranges.ts'
+import { joined, type RowRange } from '../read/row-ranges.ts'
 import { createTabHeads } from '../read/tab-heads.ts'
 import { createTabMemory, headerValues } from '../read/tab-memory.ts'
-import { valuesOf } from '../read/tab-view.ts'
+import { type TabView, valuesOf } from '../read/tab-view.ts'
 import { foretold } from './change-results.ts'
+import type { ColumnLooks } from './column-looks.ts'
 import { mayBeTouched } from './compose-batch.ts'
 import { type CommitParts, commitBatch } from './google-commit.ts'
 import { settleMarker } from './google-settling.ts'
@@ -27,7 +30,7 @@ import { followRows, type RowTurns } from './row-turns.ts'
 import { firstUnfit, tooManyCells } from './unfit-values.ts'
 
 export type GoogleWriting = Required<
-  Pick<Provider, 'fetchHeader' | 'fetchRows' | 'untilTurn' | 'prepare' | 'settle'>
+  Pick<Provider, 'fetchHeader' | 'fetchRows' | 'fetchRowsAndColumn' | 'untilTurn' | 'prepare' | 'settle'>
 >
 
 export interface GoogleWritingParts {
@@ -35,12 +38,21 @@ export interface GoogleWritingParts {
   endpoints: GoogleEndpoints
   tokens: Pick<AccessTokens, 'subjectOf'>
   budget: Pick<Budget, 'opensInMs'>
+  columnLooks: ColumnLooks
   time: Pick<GoogleTime, 'nowMs'>
   /** Names the journal, for all servers that share it. */
   journalTag: string
   clock: Clock
   timers: Timers
   observe: Observe
+}
+
+/** A look at some rows, and at the end of the tab where that is known. */
+interface SeenRows {
+  view: TabView
+  ranges: readonly RowRange[]
+  end: RowRange | null
+  seenAtMs: number
 }
 
 /** As long as Google takes for a small read. */
@@ -54,7 +66,8 @@ const longestTurnMs = 5_000
  * (docs/decisions/011-what-google-leaves-open.md).
  */
 export function createGoogleWriting(googleParts: GoogleWritingParts): GoogleWriting {
-  const { calls, endpoints, tokens, budget, time, journalTag, clock, timers, observe } = googleParts
+  const { calls, endpoints, tokens, budget, columnLooks, time, journalTag, clock, timers, observe } =
+    googleParts
   const looking = createGoogleLooking(calls, endpoints)
   const memory = createTabMemory(clock)
   const heads = createTabHeads(looking, memory)
@@ -73,20 +86,32 @@ export function createGoogleWriting(googleParts: GoogleWritingParts): GoogleWrit
 
     async fetchRows(place, wanted) {
       findOldMarkers(place)
-      const header = { from: 1, to: 1 }
-      const ranges = joined([header, ...mayBeTouched(wanted)])
+      const ranges = rangesFor(wanted)
       const end = heads.whereToLook(place)
       const view = await looking.readTabRanges(place, end ? [...ranges, end] : ranges)
       if (view === 'outside') {
         memory.forget(place)
         return null
       }
-      if (end) heads.keepIfSeen(place, view, end)
-      return {
-        version: looks.keep(place, { view, ranges }),
-        header: headerValues(view.row(1)),
-        row: (rowNumber) => valuesOf(view.row(rowNumber)),
+      return fetchedRows(place, { view, ranges, end, seenAtMs: clock.elapsedMs() })
+    },
+
+    async fetchRowsAndColumn(place, wanted, wantedInColumn, turn = noTurn) {
+      const tall = Math.max(memory.get(place)?.rowCount ?? 0, wantedInColumn.lastRowKnown)
+      // Two small answers are there sooner than one with an object for each cell.
+      if (tall > mostCellsWithFormats) return 'too_large'
+      findOldMarkers(place)
+      const ranges = rangesFor(wanted)
+      const end = heads.whereToLook(place)
+      const all = end ? [...ranges, end] : ranges
+      const look = await columnLooks.look(place, all, wantedInColumn, turn)
+      if (look === 'too_large') return look
+      if (look === 'outside') {
+        memory.forget(place)
+        return null
       }
+      const { inColumn, ...seen } = look
+      return { rows: fetchedRows(place, { ...seen, ranges, end }), inColumn }
     },
 
     async untilTurn({ credentialId }) {
@@ -137,6 +162,17 @@ export function createGoogleWriting(googleParts: GoogleWritingParts): GoogleWrit
     },
   }
 
+  /** The batch that follows is made from what was seen, while that is young enough. */
+  function fetchedRows(place: TabPlace, { end, ...look }: SeenRows): FetchedRows {
+    const { view, seenAtMs } = look
+    if (end) heads.keepIfSeen(place, view, end, seenAtMs)
+    return {
+      version: looks.keep(place, look),
+      header: headerValues(view.row(1)),
+      row: (rowNumber) => valuesOf(view.row(rowNumber)),
+    }
+  }
+
   /** As the changes were judged on them; who does not tell is looked up. */
   async function rowsBefore(
     place: TabPlace,
@@ -176,4 +212,8 @@ export function createGoogleWriting(googleParts: GoogleWritingParts): GoogleWrit
       () => cleaning.searchAgain(spreadsheetId),
     )
   }
+}
+
+function rangesFor(wanted: readonly WantedRows[]): RowRange[] {
+  return joined([{ from: 1, to: 1 }, ...mayBeTouched(wanted)])
 }

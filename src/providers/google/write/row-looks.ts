@@ -6,7 +6,7 @@ import { onlyRowsOf, type TabView } from '../read/tab-view.ts'
 /** The looks at rows on which changes are judged: the batch that follows at once is made from the same. */
 export interface RowLooks {
   /** Names it. */
-  keep(place: TabPlace, look: Pick<RowLook, 'view' | 'ranges'>): string
+  keep(place: TabPlace, look: Omit<RowLook, 'version'>): string
   /** As it was then, of these rows; null when it is too old, another one, or did not go so far. */
   find(place: TabPlace, version: string, ranges: readonly RowRange[], maxAgeMs: number): TabView | null
 }
@@ -15,6 +15,7 @@ interface RowLook {
   view: TabView
   ranges: readonly RowRange[]
   version: string
+  /** When the answer was there. */
   seenAtMs: number
 }
 
@@ -28,7 +29,7 @@ export function createRowLooks(clock: Pick<Clock, 'elapsedMs'>): RowLooks {
       const key = keyOf(place)
       const version = `rows.${count++}`
       looks.delete(key)
-      looks.set(key, { ...look, version, seenAtMs: clock.elapsedMs() })
+      looks.set(key, { ...look, version })
       const [oldest] = looks.keys()
       if (looks.size > maxRemembered && oldest !== undefined) looks.delete(oldest)
       return version

@@ -1,6 +1,6 @@
 import type { Refusal } from '../../../errors.ts'
 import type { SheetRecord } from '../../../store/sheets/sheets.ts'
-import type { FetchedRows, WantedRows } from '../../provider.ts'
+import type { FetchedRows, RowsAndColumn, WantedInTall, WantedRows } from '../../provider.ts'
 import type { Reading } from '../../reading/reading.ts'
 import { rowsEqualToEach } from '../../rows/find/find-rows.ts'
 import type { RowInput } from '../../rows/row-input.ts'
@@ -15,7 +15,13 @@ import { marksOfColumn, marksOfRows } from './row-marks.ts'
 export interface LookingParts {
   reading: Pick<
     Reading,
-    'readHeader' | 'readRows' | 'findInColumn' | 'readForWriting' | 'lastKnown' | 'isShownOtherwise'
+    | 'readHeader'
+    | 'readRows'
+    | 'findInColumn'
+    | 'readRowsAndColumn'
+    | 'readForWriting'
+    | 'lastKnown'
+    | 'isShownOtherwise'
   >
   record: SheetRecord
   inTurns: InTurns
@@ -85,7 +91,7 @@ function needsColumn(wish: Wish, { keyColumn }: SheetRecord): boolean {
 }
 
 /**
- * Where values are in one column, and the rows that have them, at the same time: where those are likely to be, the last copy tells.
+ * Where values are in one column, and the rows that have them, in one read: where those are likely to be, the last copy tells.
  * null where the whole tab must tell.
  */
 async function lookAtColumn(orders: readonly Looked[], parts: LookingParts): Promise<JudgedTab | null> {
@@ -100,11 +106,13 @@ async function lookAtColumn(orders: readonly Looked[], parts: LookingParts): Pro
   if (likely.size > maxRows) return null
   const isDeleting = orders.some(({ wish }) => wish.kind === 'delete')
   const wanted = { columnIndex: column.index, isMarked: isDeleting }
-  const [inColumn, atLikely] = await Promise.all([
-    reading.findInColumn(record, { ...wanted, values }),
-    reading.readRows(record, wantedRows(orders, likely)),
-  ])
-  if (!inColumn || !atLikely) return null
+  const looked = await rowsAndColumn(parts, wantedRows(orders, likely), {
+    ...wanted,
+    values,
+    lastRowKnown: known.indexed.lastRowNumber,
+  })
+  if (!looked) return null
+  const { inColumn, rows: atLikely } = looked
   const found = new Set(inColumn.cells.flatMap((cells) => cells.map(({ rowNumber }) => rowNumber)))
   if (found.size > maxRows) return null
   const isAllThere = found.isSubsetOf(likely)
@@ -132,6 +140,20 @@ async function lookAtColumn(orders: readonly Looked[], parts: LookingParts): Pro
     finder,
     marks: marksOfColumn({ columnIndex, position, marks, known: known.indexed, readNow }),
   }
+}
+
+async function rowsAndColumn(
+  { reading, record }: LookingParts,
+  wanted: readonly WantedRows[],
+  wantedInColumn: WantedInTall,
+): Promise<RowsAndColumn | null> {
+  const both = await reading.readRowsAndColumn(record, wanted, wantedInColumn)
+  if (both !== 'too_large') return both
+  const [inColumn, rows] = await Promise.all([
+    reading.findInColumn(record, wantedInColumn),
+    reading.readRows(record, wanted),
+  ])
+  return inColumn && rows && { inColumn, rows }
 }
 
 function* rowsHolding(
