@@ -9,7 +9,15 @@ import { compareTexts, folded } from './text-order.ts'
 import { type TimeKey, timeKeyOfCell, timeKeyOfValue } from './time-key.ts'
 
 /** Which cells of a column pass a filter, by code. */
-export interface CodeVerdicts {
+export type CodeVerdicts = PassingStretch | VerdictTable
+
+/** All that pass lie together. */
+export interface PassingStretch {
+  column: IndexedColumn
+  passing: Stretch
+}
+
+export interface VerdictTable {
   column: IndexedColumn
   verdicts: Uint8Array
   /** For codes that are still undecided, because it takes reading the cell's text: all must hold. */
@@ -46,8 +54,8 @@ interface ValueVerdict {
 }
 
 /**
- * One byte for each different cell of the column, however many values there are. In steps, because each value is looked up among
- * all cells of its column.
+ * One byte for each different cell of the column, however many values there are, and none where a single value says it all. In
+ * steps, because each value is looked up among all cells of its column.
  */
 export function* codeVerdicts(
   snapshot: IndexedSnapshot,
@@ -56,6 +64,14 @@ export function* codeVerdicts(
   yield
   const cells = new ColumnCells(snapshot, index)
   const { column } = cells
+  if (operator !== 'in' && operator !== 'nin' && operator !== 'ne' && values.length === 1) {
+    const verdict = yield* verdictOf(snapshot, cells, index, operator, values[0] ?? '')
+    const passing = onlyStretch(verdict)
+    if (passing) return { column, passing }
+    const verdicts = new Uint8Array(column.emptyCode + 1)
+    yield* narrow(verdicts, verdict)
+    return { column, verdicts, tests: verdict.test ? [verdict.test] : [] }
+  }
   const verdicts = new Uint8Array(column.emptyCode + 1)
   const tests: CodeTest[] = []
   switch (operator) {
@@ -100,6 +116,13 @@ function* verdictOf(
     case 'empty':
       return decided(emptyOrNot(cells, value))
   }
+}
+
+/** null: there are several, or it takes a test. */
+function onlyStretch({ passing, test }: ValueVerdict): Stretch | null {
+  if (test) return null
+  const [first = { from: 0, to: 0 }, ...others] = passing.filter(({ from, to }) => from < to)
+  return others.length === 0 ? first : null
 }
 
 function decided(passing: readonly Stretch[]): ValueVerdict {

@@ -8,6 +8,7 @@ import {
   passes,
   type Stretch,
   undecided,
+  type VerdictTable,
 } from './code-verdicts.ts'
 import type { Codes } from './columns/column-index.ts'
 import type { Filter, Query } from './query.ts'
@@ -53,49 +54,70 @@ export function* inSlices<T>(
   }
 }
 
-/** Filters, the cheapest first, then the search, then the sort: each sees only what the former left. */
+/** Filters and search, then the sort, then the page. */
 export function* runQuerySteps(snapshot: IndexedSnapshot, query: Query): Generator<void, QueryResult> {
   const rows = snapshot.rowNumbers.length
-  const { filters, search, sort, offset } = query
+  const { filters, sort, offset } = query
   const limit = query.limit ?? Number.POSITIVE_INFINITY
-  const isSearched = search !== null && search !== ''
-  const isEveryRow = filters.length === 0 && !isSearched
+  const isEveryRow = filters.length === 0 && !isSearched(query)
   if (isEveryRow && sort.length === 0) {
     const from = Math.min(offset, rows)
-    return { positions: range(from, Math.min(from + limit, rows)), total: rows }
+    const to = Math.min(from + limit, rows)
+    return { positions: fillRange(new Uint32Array(to - from), from), total: rows }
   }
-  let matching: Uint32Array | null = null
-  // One after the other, so that what each takes in memory is gone before the next.
-  for (const filter of filters.toSorted(readingLast))
-    matching = yield* keepPassing(snapshot, matching, yield* codeVerdicts(snapshot, filter))
-  if (isSearched) matching = yield* keepFound(snapshot, matching, search)
-  const sorted = yield* sortPositions(snapshot, matching ?? range(0, rows), sort)
+  const matching = yield* matchingRows(snapshot, query, (count) => new Uint32Array(count))
+  const sorted = yield* sortPositions(snapshot, matching, sort)
   const page = sorted.subarray(offset, Math.min(offset + limit, sorted.length))
   // A copy where it is short: whoever has it would hold a number for every row with it.
   return { positions: page.length * 2 < rows ? page.slice() : page, total: sorted.length }
+}
+
+/**
+ * Positions of all rows that match, in their order, in the room that is given for as many as there are in the sheet. Filters come
+ * first, the cheapest before the others, then the search: each sees only what the former left.
+ */
+export function* matchingRows(
+  snapshot: IndexedSnapshot,
+  query: Pick<Query, 'filters' | 'search'>,
+  roomFor: (rows: number) => Uint32Array,
+): Generator<void, Uint32Array> {
+  const room = roomFor(snapshot.rowNumbers.length)
+  let matching: Uint32Array | null = null
+  // One after the other, so that what each takes in memory is gone before the next.
+  for (const filter of query.filters.toSorted(readingLast))
+    matching = yield* keepPassing(snapshot, matching, yield* codeVerdicts(snapshot, filter), room)
+  if (isSearched(query)) matching = yield* keepFound(snapshot, matching, query.search, room)
+  return matching ?? fillRange(room, 0)
+}
+
+function isSearched<Q extends Pick<Query, 'search'>>(query: Q): query is Q & { search: string } {
+  return query.search !== null && query.search !== ''
 }
 
 function readingLast(one: Filter, other: Filter): number {
   return Number(isDecidedByReading(one)) - Number(isDecidedByReading(other))
 }
 
-/** Keeps what passes. Without positions, every row is looked at; with them, what is kept is written over them. */
+/** Keeps what passes. Without positions, every row is looked at; with them, what is kept is written over them: they lie in `kept`. */
 function* keepPassing(
   snapshot: IndexedSnapshot,
   positions: Uint32Array | null,
   test: CodeVerdicts,
+  kept: Uint32Array,
 ): Generator<void, Uint32Array> {
-  if (test.tests.length > 0) yield* decideCodes(snapshot, positions, test)
+  const isTable = 'verdicts' in test
+  if (isTable && test.tests.length > 0) yield* decideCodes(snapshot, positions, test)
   const { codes } = test.column
-  const kept = positions ?? new Uint32Array(codes.length)
-  const count = kept.length
-  const stretch = onlyStretch(test.verdicts)
+  const count = positions ? positions.length : codes.length
+  const stretch = isTable ? onlyStretch(test.verdicts) : test.passing
   let keptCount = 0
   for (let from = 0; from < count; from += rowsPerStep) {
-    const rows = { positions, from, to: Math.min(from + rowsPerStep, count) }
-    keptCount = stretch
-      ? keepBetween(kept, keptCount, rows, codes, stretch)
-      : keepByVerdict(kept, keptCount, rows, codes, test.verdicts)
+    const to = Math.min(from + rowsPerStep, count)
+    if (stretch && positions) keptCount = keepBetween(kept, keptCount, positions, from, to, codes, stretch)
+    else if (stretch) keptCount = keepRowsBetween(kept, keptCount, from, to, codes, stretch)
+    else if (isTable) {
+      keptCount = keepByVerdict(kept, keptCount, { positions, from, to }, codes, test.verdicts)
+    }
     yield
   }
   return kept.subarray(0, keptCount)
@@ -121,20 +143,41 @@ interface LookedAt {
  * foreseen, so each is written, and the next goes over those that do not.
  */
 
+/** A code from `lowest` on and below `above` makes both differences negative, and only then is the highest bit of both set. */
+function keepRowsBetween(
+  kept: Uint32Array,
+  keptBefore: number,
+  from: number,
+  to: number,
+  codes: Codes,
+  { from: lowest, to: above }: Stretch,
+): number {
+  const belowLowest = lowest - 1
+  let keptCount = keptBefore
+  for (let at = from; at < to; at++) {
+    const code = codes[at] as number
+    kept[keptCount] = at
+    keptCount += ((belowLowest - code) & (code - above)) >>> 31
+  }
+  return keptCount
+}
+
 function keepBetween(
   kept: Uint32Array,
   keptBefore: number,
-  { positions, from, to }: LookedAt,
+  positions: Uint32Array,
+  from: number,
+  to: number,
   codes: Codes,
-  stretch: Stretch,
+  { from: lowest, to: above }: Stretch,
 ): number {
-  const { from: lowest, to: above } = stretch
+  const belowLowest = lowest - 1
   let keptCount = keptBefore
   for (let at = from; at < to; at++) {
-    const position = positions === null ? at : (positions[at] as number)
+    const position = positions[at] as number
     const code = codes[position] as number
     kept[keptCount] = position
-    keptCount += Number(code >= lowest) & Number(code < above)
+    keptCount += ((belowLowest - code) & (code - above)) >>> 31
   }
   return keptCount
 }
@@ -159,7 +202,7 @@ function keepByVerdict(
 function* decideCodes(
   snapshot: IndexedSnapshot,
   positions: Uint32Array | null,
-  { column, verdicts, tests }: CodeVerdicts,
+  { column, verdicts, tests }: VerdictTable,
 ): Generator<void, void> {
   const reader = cellReader(snapshot)
   const count = positions ? positions.length : column.codes.length
@@ -183,11 +226,11 @@ function* keepFound(
   snapshot: IndexedSnapshot,
   positions: Uint32Array | null,
   search: string,
+  kept: Uint32Array,
 ): Generator<void, Uint32Array> {
   const reader = cellReader(snapshot)
   const isFoundAt = createRowSearch(snapshot, search)
-  const kept = positions ?? new Uint32Array(snapshot.rowNumbers.length)
-  const count = kept.length
+  const count = positions ? positions.length : snapshot.rowNumbers.length
   let keptCount = 0
   for (let at = 0; at < count; at++) {
     if (at % rowsPerStep === 0 || reader.isTimeToPause()) yield
@@ -198,8 +241,7 @@ function* keepFound(
   return kept.subarray(0, keptCount)
 }
 
-function range(from: number, to: number): Uint32Array {
-  const positions = new Uint32Array(to - from)
+function fillRange(positions: Uint32Array, from: number): Uint32Array {
   for (let at = 0; at < positions.length; at++) positions[at] = from + at
   return positions
 }

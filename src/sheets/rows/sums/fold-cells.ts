@@ -12,11 +12,12 @@ export interface Folded {
 /** Cells with a code below `codesTo`; without a column, rows. */
 export function* countCells(
   positions: Uint32Array,
-  { ids, count }: Groups,
+  { ids, idsTo, rowCounts }: Groups,
   column: Pick<IndexedColumn, 'codes'> | null,
   codesTo = 0,
 ): Generator<void, Float64Array> {
-  const counts = new Int32Array(count)
+  if (column === null && rowCounts !== null) return Float64Array.from(rowCounts)
+  const counts = new Int32Array(idsTo)
   for (let from = 0; from < positions.length; from += rowsPerStep) {
     const to = Math.min(from + rowsPerStep, positions.length)
     if (column) countBelow(counts, positions, ids, column.codes, codesTo, from, to)
@@ -90,18 +91,20 @@ export function* addUp(
   column: ColumnOfNumbers,
   wanted: 'sum' | 'avg',
 ): Generator<void, Folded> {
-  const { ids, count } = groups
-  const sums = new Float64Array(count)
-  const rests = new Float64Array(count)
+  const { ids, idsTo } = groups
+  const { codes, numbers, byRow, textsFrom, emptyCode } = column
+  const sums = new Float64Array(idsTo)
+  const rests = new Float64Array(idsTo)
   for (let from = 0; from < positions.length; from += rowsPerStep) {
-    addUpStretch(sums, rests, positions, ids, column, from, Math.min(from + rowsPerStep, positions.length))
+    const to = Math.min(from + rowsPerStep, positions.length)
+    if (byRow) addUpByRow(sums, rests, positions, ids, byRow, from, to)
+    else addUpByCode(sums, rests, positions, ids, codes, numbers, from, to)
     yield
   }
-  const { textsFrom, emptyCode } = column
   const hasOthers = textsFrom < emptyCode
   const ignored = hasOthers ? yield* countBetween(positions, column, textsFrom, emptyCode) : 0
   const counts = wanted === 'avg' ? yield* countCells(positions, groups, column, textsFrom) : null
-  for (let group = 0; group < count; group++) {
+  for (let group = 0; group < idsTo; group++) {
     const sum = rounded((sums[group] ?? 0) + (rests[group] ?? 0))
     sums[group] = counts === null ? sum : rounded(sum / (counts[group] ?? 0))
   }
@@ -115,19 +118,43 @@ interface ColumnOfNumbers extends IndexedColumn {
   byRow: Float64Array | null
 }
 
-/** What is lost is exact, whichever of the two is greater, and takes no comparison (Knuth, Møller). */
-function addUpStretch(
+/*
+ * What is lost is exact, whichever of the two is greater, and takes no comparison (Knuth, Møller). The same twice, because a choice
+ * between the two ways to a number would be made for every row.
+ */
+
+function addUpByRow(
   sums: Float64Array,
   rests: Float64Array,
   positions: Uint32Array,
   ids: Int32Array,
-  { codes, numbers, byRow }: ColumnOfNumbers,
+  byRow: Float64Array,
   from: number,
   to: number,
 ): void {
   for (let at = from; at < to; at++) {
-    const position = positions[at] as number
-    const number = (byRow === null ? numbers[codes[position] as number] : byRow[position]) as number
+    const number = byRow[positions[at] as number] as number
+    const group = ids[at] as number
+    const sum = sums[group] as number
+    const total = sum + number
+    const added = total - sum
+    sums[group] = total
+    rests[group] = (rests[group] as number) + (sum - (total - added) + (number - added))
+  }
+}
+
+function addUpByCode(
+  sums: Float64Array,
+  rests: Float64Array,
+  positions: Uint32Array,
+  ids: Int32Array,
+  codes: Codes,
+  numbers: CodeNumbers,
+  from: number,
+  to: number,
+): void {
+  for (let at = from; at < to; at++) {
+    const number = numbers[codes[positions[at] as number] as number] as number
     const group = ids[at] as number
     const sum = sums[group] as number
     const total = sum + number
@@ -145,14 +172,14 @@ function rounded(sum: number): number {
 /** The positions of the least or greatest cell of each group; `order` tells which it is, and is NaN for what does not fit. */
 export function* findExtremes(
   positions: Uint32Array,
-  { ids, count }: Groups,
+  { ids, idsTo }: Groups,
   column: IndexedColumn,
   order: CodeNumbers,
   wanted: 'min' | 'max',
 ): Generator<void, Folded> {
   const made = {
-    best: new Float64Array(count).fill(Number.NaN),
-    bestPositions: new Float64Array(count).fill(Number.NaN),
+    best: new Float64Array(idsTo).fill(Number.NaN),
+    bestPositions: new Float64Array(idsTo).fill(Number.NaN),
     sign: wanted === 'min' ? 1 : -1,
     ignored: 0,
   }

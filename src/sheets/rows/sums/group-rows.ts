@@ -1,15 +1,21 @@
 import type { Codes } from '../query/columns/column-index.ts'
+import { createSpareRows } from './spare-rows.ts'
 
 /** Looks at so many rows in a step, a millisecond or less. */
 export const rowsPerStep = 65_536
 
-/** Rows by the group that they are in, groups numbered in the order in which they are met. */
+/** Rows by the group that they are in. */
 export interface Groups {
   /** Of each of the rows, in their order. Signed, as all that is counted here: the processor adds such numbers as integers. */
   ids: Int32Array
-  count: number
-  /** The position of its first row, by group. */
+  /** All ids are below this; there may be some that no row has. */
+  idsTo: number
+  /** The ids that rows have, in the order in which they are met. */
+  met: Uint32Array
+  /** The position of its first row, by id. */
   firstPositions: Uint32Array
+  /** By id, where it is known. */
+  rowCounts: Int32Array | null
 }
 
 /** What rows are told apart by: the code of their cell, or what a table says of that code. */
@@ -22,42 +28,65 @@ export interface Telling {
 
 /** Without anything to tell them apart by, all rows are one group, also when there are none. */
 export function* groupRows(positions: Uint32Array, tellings: readonly Telling[]): Generator<void, Groups> {
-  const ids = takeIds(positions.length)
-  if (tellings.length === 0) return { ids: ids.fill(0), count: 1, firstPositions: positions.slice(0, 1) }
+  const ids = spareIds.take(positions.length)
+  const [only, ...others] = tellings
+  if (!only) {
+    const rowCounts = Int32Array.of(positions.length)
+    return {
+      ids: ids.fill(0),
+      idsTo: 1,
+      met: Uint32Array.of(0),
+      firstPositions: positions.slice(0, 1),
+      rowCounts,
+    }
+  }
+  if (others.length === 0 && only.table === null && only.size <= Math.min(mostCodesAsIds, positions.length))
+    return yield* groupByCode(positions, only, ids)
   let firsts: readonly number[] = [0]
   for (const [at, telling] of tellings.entries())
     firsts = yield* tellApart(positions, at === 0 ? null : ids, firsts.length, telling, ids)
   const firstPositions = Uint32Array.from(firsts, (first) => positions[first] ?? 0)
-  return { ids, count: firsts.length, firstPositions }
+  const met = Uint32Array.from(firsts, (_, id) => id)
+  return { ids, idsTo: firsts.length, met, firstPositions, rowCounts: null }
 }
 
-/** More than this is not kept. */
-const mostSpareRows = 2 ** 20
-/** Of the last groups that were given back: memory that is new for each query makes the collector run every few of them. */
-let spareIds: Int32Array | null = null
-
-function takeIds(rows: number): Int32Array {
-  const spare = spareIds
-  if (spare === null || spare.length < rows) return new Int32Array(rows)
-  spareIds = null
-  return spare.subarray(0, rows)
-}
+const spareIds = createSpareRows<Int32Array>(Int32Array)
 
 /** When nothing is looked up in their `ids` any more. */
 export function giveBack({ ids }: Groups): void {
-  const whole = new Int32Array(ids.buffer)
-  if (whole.length <= mostSpareRows && whole.length > (spareIds?.length ?? 0)) spareIds = whole
+  spareIds.giveBack(ids)
+}
+
+/** Each fold has a figure for every id, so there should not be many that no row has. */
+const mostCodesAsIds = 1_024
+
+/** The code is the id: nothing has to be looked up for a row, and its group is counted on the way. */
+function* groupByCode(
+  positions: Uint32Array,
+  { codes, size }: Telling,
+  ids: Int32Array,
+): Generator<void, Groups> {
+  const rowCounts = new Int32Array(size)
+  const firsts = new Int32Array(size)
+  for (let from = 0; from < positions.length; from += rowsPerStep) {
+    takeCodes(positions, codes, ids, rowCounts, firsts, from, Math.min(from + rowsPerStep, positions.length))
+    yield
+  }
+  const met = Uint32Array.from(rowCounts.keys().filter((id) => rowCounts[id] !== 0))
+  met.sort((one, other) => (firsts[one] ?? 0) - (firsts[other] ?? 0))
+  const firstPositions = Uint32Array.from(firsts, (first) => positions[first] ?? 0)
+  return { ids, idsTo: size, met, firstPositions, rowCounts }
 }
 
 /** How many different cells each group has, of those below `size - 1`: the last code is that of empty ones. */
 export function* countDistinct(
   positions: Uint32Array,
-  { ids, count }: Groups,
+  { ids, idsTo }: Groups,
   telling: Telling,
 ): Generator<void, Float64Array> {
   const pairs = new Int32Array(positions.length)
-  const firsts = yield* tellApart(positions, ids, count, telling, pairs)
-  const counts = new Float64Array(count)
+  const firsts = yield* tellApart(positions, ids, idsTo, telling, pairs)
+  const counts = new Float64Array(idsTo)
   for (const [at, first] of firsts.entries()) {
     const group = ids[first] ?? 0
     const isEmpty = telling.codes[positions[first] ?? 0] === telling.size - 1
@@ -74,12 +103,12 @@ export function* countDistinct(
 function* tellApart(
   positions: Uint32Array,
   ids: Int32Array | null,
-  count: number,
+  idsTo: number,
   telling: Telling,
   into: Int32Array,
 ): Generator<void, number[]> {
   const rows = positions.length
-  const keys = count * telling.size
+  const keys = idsTo * telling.size
   const isDense = keys <= 4 * rows + rowsPerStep
   const numbering = isDense ? new Int32Array(keys) : new SparseNumbering(rows)
   const firsts: number[] = []
@@ -104,6 +133,24 @@ interface RowStretch {
  * A number for each different key, from 0, as they come. The loops are functions of their own, without a pause in them and with
  * everything at hand: within a generator they take several times as long.
  */
+
+function takeCodes(
+  positions: Uint32Array,
+  codes: Codes,
+  into: Int32Array,
+  counts: Int32Array,
+  firsts: Int32Array,
+  from: number,
+  to: number,
+): void {
+  for (let at = from; at < to; at++) {
+    const code = codes[positions[at] as number] as number
+    const countBefore = counts[code] as number
+    if (countBefore === 0) firsts[code] = at
+    counts[code] = countBefore + 1
+    into[at] = code
+  }
+}
 
 /** Few possible keys: a place for each. */
 function numberDensely(

@@ -192,6 +192,20 @@ test('queries that are under way at the same time do not disturb each other', ()
   assert.deepEqual(made, alone)
 })
 
+test('a query that another comes into, after whichever step, gives the same', () => {
+  const snapshot = buildSnapshot({ rows: [['city', 'price'], ...manyRows] })
+  const query = figuresByCity(100)
+  const alone = run(runSumsSteps(snapshot, query))
+  // Only now: the first to ask takes more steps, because it reads the numbers that are kept for the others.
+  const stepCount = [...runSumsSteps(snapshot, query)].length
+  for (let stepsBefore = 0; stepsBefore <= stepCount; stepsBefore++) {
+    const steps = runSumsSteps(snapshot, query)
+    for (let n = 0; n < stepsBefore; n++) steps.next()
+    run(runSumsSteps(snapshot, figuresByCity(650)))
+    assert.deepEqual(run(steps), alone, `after ${stepsBefore} steps`)
+  }
+})
+
 function run(steps: Generator<void, SumsResult>): SumsResult {
   for (;;) {
     const step = steps.next()

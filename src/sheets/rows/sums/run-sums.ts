@@ -3,7 +3,7 @@ import type { Cell } from '../grid.ts'
 import { indexedColumn } from '../query/columns/column-index.ts'
 import type { Querying } from '../query/querying.ts'
 import { cellReader } from '../query/row-cells.ts'
-import { runQuerySteps } from '../query/run-query.ts'
+import { matchingRows } from '../query/run-query.ts'
 import type { IndexedSnapshot, Snapshot } from '../snapshot.ts'
 import type { Column } from '../table.ts'
 import { daysOf, numbersByRow, numbersOf, orderOf } from './code-numbers.ts'
@@ -11,6 +11,7 @@ import { addUp, countCells, findExtremes } from './fold-cells.ts'
 import { countDistinct, type Groups, giveBack, groupRows, type Telling } from './group-rows.ts'
 import { createLeftOut, type LeftOut } from './left-out.ts'
 import { sortGroups } from './sort-groups.ts'
+import { createSpareRows } from './spare-rows.ts'
 import type { Aggregate, DatePart, GroupKey, SumsQuery } from './sums.ts'
 import { sumsSnapshot } from './sums-snapshot.ts'
 
@@ -48,7 +49,7 @@ export function runSums(
   })
 }
 
-/** A column of the result. */
+/** A column of the result, by the id of a group. */
 interface ResultColumn {
   /** NaN for an empty cell. */
   ranks: Float64Array
@@ -56,12 +57,12 @@ interface ResultColumn {
 }
 
 const rowsPerStep = 512
+const sparePositions = createSpareRows<Uint32Array>(Uint32Array)
 
 /** Filters and search, then groups, then a figure for each, then the order and the page. */
 export function* runSumsSteps(snapshot: IndexedSnapshot, query: SumsQuery): Generator<void, SumsResult> {
-  const { filters, search, sums, sort, limit, offset } = query
-  const everything = { filters, search, sort: [], limit: null, offset: 0 }
-  const { positions } = yield* runQuerySteps(snapshot, everything)
+  const { sums, sort, limit, offset } = query
+  const positions = yield* matchingRows(snapshot, query, sparePositions.take)
   const leftOut = createLeftOut(snapshot)
 
   const tellings: Telling[] = []
@@ -73,18 +74,19 @@ export function* runSumsSteps(snapshot: IndexedSnapshot, query: SumsQuery): Gene
     labels.push(label)
   }
   const groups = yield* groupRows(positions, tellings)
-  const count = sums.groupBy.length > 0 && positions.length === 0 ? 0 : groups.count
   const columns = labels.map((label) => label(groups))
   for (const aggregate of sums.aggregates)
     columns.push(yield* folded(snapshot, positions, groups, aggregate, leftOut))
   giveBack(groups)
   const ignored = yield* leftOut.counted(positions)
+  sparePositions.giveBack(positions)
 
   const orders = sort.map(({ column, descending }) => ({
-    ranks: columns[column]?.ranks ?? new Float64Array(count),
+    ranks: columns[column]?.ranks ?? new Float64Array(groups.idsTo),
     descending,
   }))
-  const sorted = yield* sortGroups(count, orders)
+  const sorted = yield* sortGroups(groups.met, orders)
+  const count = sorted.length
   const page = sorted.subarray(Math.min(offset, count), Math.min(offset + (limit ?? count), count))
   const rows: Cell[][] = []
   for (const group of page) {

@@ -1,4 +1,4 @@
-/** What groups are sorted by: a number for each, NaN for those that come last in both directions. */
+/** What groups are sorted by: a number for each, by id, NaN for those that come last in both directions. */
 export interface GroupOrder {
   ranks: Float64Array
   descending: boolean
@@ -8,12 +8,16 @@ export interface GroupOrder {
 const runLength = 4_096
 
 /** Stable. Runs that are sorted at once, then merged with a pause after each. */
-export function* sortGroups(count: number, orders: readonly GroupOrder[]): Generator<void, Uint32Array> {
-  let sorted = Uint32Array.from({ length: count }, (_, group) => group)
-  if (orders.length === 0) return sorted
+export function* sortGroups(
+  groups: Uint32Array,
+  orders: readonly GroupOrder[],
+): Generator<void, Uint32Array> {
+  if (orders.length === 0) return groups
+  const count = groups.length
+  let sorted = groups.slice()
   const compare = comparison(orders)
   for (let from = 0; from < count; from += runLength) {
-    sorted.subarray(from, from + runLength).sort((one, other) => compare(one, other) || one - other)
+    sorted.subarray(from, from + runLength).sort(compare)
     yield
   }
   let merged = new Uint32Array(count)
