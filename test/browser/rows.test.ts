@@ -138,6 +138,7 @@ test('the console sends what is on the screen, with bodies that fit, beside a co
 
   await page.getByLabel('Method').selectOption('POST')
   assert.equal(await page.getByLabel('Query').inputValue(), '', 'what filters a list is nothing for a write')
+  while (!(await page.locator('textarea').inputValue()).includes('name')) await page.waitForTimeout(50)
   assert.deepEqual(JSON.parse(await page.locator('textarea').inputValue()), {
     name: 'Lamp',
     price: 1,
