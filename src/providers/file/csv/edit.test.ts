@@ -176,6 +176,12 @@ describe('what cannot be done is said, and nothing is done', () => {
   })
 })
 
+test('a blank line at the end stays one when the last row below it goes, though the file has no last line end', () => {
+  assert.equal(textAfter('a,b\n1,2\n\n3,4', remove(4)), 'a,b\n1,2\n\n')
+  assert.equal(textAfter('a,b\n\n\n3,4', remove(4)), 'a,b\n\n\n')
+  assert.equal(textAfter('a,b\n1,2\n3,4', remove(3)), 'a,b\n1,2')
+})
+
 test('a thousand changes to a hundred thousand rows take no more than moments', () => {
   const bytes = utf8(`a,b\n${'1,2\n'.repeat(100_000)}`)
   const changes = Array.from({ length: 1000 }, (_, at): Change => {

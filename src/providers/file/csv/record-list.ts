@@ -101,24 +101,27 @@ export class CsvRecordList {
     this.#count += raws.length
   }
 
-  /** Every record but the last has a line end; the last has one if the file's last had. */
+  /** Every record but the last has a line end; the last has one if the file's last had, or if it is nothing else. */
   toText(): string {
     const out: string[] = []
     this.#pieces.forEach((piece, at) => {
       const isLast = at === this.#pieces.length - 1
       let body: string
       let lineEnd: string
+      let isBlank: boolean
       if ('raw' in piece) {
         body = piece.raw
         lineEnd = piece.lineEnd
+        isBlank = body === ''
       } else {
         const last = piece.first + piece.count - 1
         body = this.#text.slice(this.#start(piece.first), this.#end(last))
         lineEnd = this.#text.slice(this.#end(last), this.#start(last + 1))
+        isBlank = this.#start(last) === this.#end(last)
       }
       // A lone \r before a blank line that ends with \n would merge with it and take a row away.
       if (out.at(-1) === '\r' && (body || lineEnd).startsWith('\n')) out.push('\n')
-      out.push(body, isLast && !this.#endsWithNewline ? '' : lineEnd || this.#newline)
+      out.push(body, isLast && !this.#endsWithNewline && !isBlank ? '' : lineEnd || this.#newline)
     })
     return joinCsvText(out)
   }
