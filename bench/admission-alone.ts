@@ -45,7 +45,16 @@ export const admissionAlone: FigureRow = {
     const admitMany = () =>
       Promise.all(
         Array.from({ length: atOnce }, () =>
-          admit({ address: listAddress, keyHash: hashApiKey(apiKey), intent: 'read' }, '127.0.0.1'),
+          admit(
+            {
+              address: listAddress,
+              keyHash: hashApiKey(apiKey),
+              intent: 'read',
+              pageRight: 'read',
+              origin: null,
+            },
+            '127.0.0.1',
+          ),
         ),
       )
     const figures: number[] = []

@@ -4,22 +4,26 @@ import { admissionAlone } from './admission-alone.ts'
 import { besidePeers } from './beside-peers.ts'
 import { snapshotBuilding } from './building-snapshot.ts'
 import { cachedLists } from './cached-list.ts'
+import { comparedRows, loggedAdditions } from './change-log.ts'
 import { googleChanges } from './google-changes.ts'
 import { googleColdLoad } from './google-cold-load.ts'
 import { googleWrites } from './google-writes.ts'
 import { loadSlice, type Slice, type Target, wrk } from './load.ts'
 import { namedRow, upsertAtGoogle } from './named-rows.ts'
+import { pageKeys } from './page-keys.ts'
 import { queriedList } from './queried-list.ts'
 import { queryFigures } from './query.ts'
 import { refusedRows } from './refused.ts'
 import { type BenchRow, type LoadRow, Missed, median } from './row.ts'
 import { sharedStoreRows } from './shared-store.ts'
 import { steadyReading } from './steady-reading.ts'
+import { streams } from './streams.ts'
 import { fileAdditions } from './writing-files.ts'
 
 /** npm run bench [-- --rounds 7 --seconds 2 --only cached]: the table, and a failure where a figure misses its bound. */
 const rows: readonly BenchRow[] = [
   ...cachedLists,
+  pageKeys,
   queriedList,
   namedRow,
   queryFigures,
@@ -33,6 +37,9 @@ const rows: readonly BenchRow[] = [
   ...googleChanges,
   upsertAtGoogle,
   fileAdditions,
+  loggedAdditions,
+  comparedRows,
+  streams,
   ...sharedStoreRows,
 ]
 

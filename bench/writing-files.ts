@@ -49,7 +49,7 @@ interface Slice {
   latenciesMs: number[]
 }
 
-async function additions(url: string, apiKey: string, forMs: number): Promise<Slice> {
+export async function additions(url: string, apiKey: string, forMs: number): Promise<Slice> {
   const begunMs = performance.now()
   const latenciesMs: number[] = []
   await Promise.all(
@@ -80,7 +80,7 @@ async function appendAndSync(path: string, forMs: number): Promise<number> {
   return count / ((performance.now() - begunMs) / 1_000)
 }
 
-function tenThousandRows(): string {
+export function tenThousandRows(): string {
   const lines = Array.from({ length: rows }, (_, n) => `Product number ${n},${n % 1_000},"Some words, ${n}"`)
   return `name,price,note\n${lines.join('\n')}\n`
 }

@@ -2,6 +2,7 @@ import { acceptableScopes, driveFileScope, rpcName } from './api-method.ts'
 import type { Emulation } from './emulation.ts'
 import type { CallFacts } from './faults/call-match.ts'
 import {
+  apiKeyInvalid,
   type GoogleErrorBody,
   insufficientScopes,
   keyAssertsNobody,
@@ -34,6 +35,9 @@ export function admitApiCall(
   const method = rpcName(service, call.method, call.path)
   if (bearer === undefined) {
     if (apiKey === undefined || service !== 'sheets') return refuse(unregisteredCaller(service))
+    if (!emulation.oauth.apiKeys.knows(apiKey)) return refuse(apiKeyInvalid(service))
+    if (emulation.settings.disabledServices.includes(service))
+      return refuse(serviceDisabled(service, keysProject))
     if (needs(service, call) === 'write') return refuse(keyAssertsNobody(service, method))
     return withinRations(emulation, call, { user: NOBODY, projectNumber: keysProject, onlyPicked: false })
   }

@@ -77,6 +77,14 @@ export function keyAssertsNobody(service: Service, method: string): GoogleErrorB
   ])
 }
 
+export function apiKeyInvalid(service: Service): GoogleErrorBody {
+  const message = 'API key not valid. Please pass a valid API key.'
+  return googleError(400, 'INVALID_ARGUMENT', message, [
+    errorInfo('API_KEY_INVALID', { service: hostOf[service] }),
+    { '@type': 'type.googleapis.com/google.rpc.LocalizedMessage', locale: 'en-US', message },
+  ])
+}
+
 export function insufficientScopes(service: Service, method: string): GoogleErrorBody {
   const body = googleError(403, 'PERMISSION_DENIED', 'Request had insufficient authentication scopes.', [
     errorInfo('ACCESS_TOKEN_SCOPE_INSUFFICIENT', { service: hostOf[service], method }),

@@ -78,6 +78,8 @@ export interface GoogleWorld extends Picker {
   dump(spreadsheetId: string): unknown
   /** Throws an Error with a readable message for an unknown spreadsheet, tab or row. */
   edit(edit: HumanEdit): void
+  /** As the owner would in the browser: with an address, or with `anyone` who has the link. Throws as `edit` does. */
+  share(spreadsheetId: string, whom: string, role: 'reader' | 'writer'): void
   /** As the owner would in the browser. Throws as `edit` does. */
   protect(protection: Protection): { protectedRangeId: number }
   /** Whether the call counts against the write ration or the read ration; null for Drive, which counts neither. */

@@ -91,7 +91,13 @@ function prepare(
   return {
     headers: oauthHeaders,
     projectNumber: projectNumberOf(parameters.get('client_id') ?? ''),
-    apply: () => route?.(emulation.oauth, { method, parameters, authorization }) ?? frontEndNotFound(path),
+    apply: () =>
+      route?.(emulation.oauth, {
+        method,
+        parameters,
+        authorization,
+        origin: `http://${request.headers.host}`,
+      }) ?? frontEndNotFound(path),
   }
 }
 

@@ -26,9 +26,9 @@ const drainMs = 1_000
 const stopSignal = Promise.race(['SIGINT', 'SIGTERM'].map((signal) => once(process, signal)))
 const dataFolder = await mkdtemp(join(tmpdir(), 'rowport-dev-'))
 try {
-  const emulator = await startGoogle()
+  const { emulator, spreadsheetId } = await startGoogle()
   try {
-    process.exitCode = await serveUntilStopped(emulator)
+    process.exitCode = await serveUntilStopped(emulator, spreadsheetId)
   } finally {
     await emulator.close()
   }
@@ -36,13 +36,14 @@ try {
   await rm(dataFolder, { recursive: true, force: true })
 }
 
-async function startGoogle(): Promise<Emulator> {
+/** `spreadsheetId`: of the first of its spreadsheets, the lamp shop's. */
+async function startGoogle(): Promise<{ emulator: Emulator; spreadsheetId: string }> {
   const emulator = await createEmulator({ port: usualGooglePort }).catch(() => createEmulator())
-  for (const spreadsheet of demoSpreadsheets) emulator.world.createSpreadsheet(spreadsheet)
-  return emulator
+  const [first] = demoSpreadsheets.map((spreadsheet) => emulator.world.createSpreadsheet(spreadsheet))
+  return { emulator, spreadsheetId: first?.spreadsheetId ?? '' }
 }
 
-async function serveUntilStopped(emulator: Emulator): Promise<number> {
+async function serveUntilStopped(emulator: Emulator, spreadsheetId: string): Promise<number> {
   const config = parseConfig(
     {
       // All doors are open: it is for whoever works on them.
@@ -60,7 +61,7 @@ async function serveUntilStopped(emulator: Emulator): Promise<number> {
     return 1
   }
   try {
-    await run(config, emulator)
+    await run(config, emulator, spreadsheetId)
     return 0
   } catch (error) {
     process.stderr.write(`Rowport could not start: ${inPlainWords(error, config)}\n`)
@@ -68,13 +69,13 @@ async function serveUntilStopped(emulator: Emulator): Promise<number> {
   }
 }
 
-async function run(config: Config, emulator: Emulator): Promise<void> {
+async function run(config: Config, emulator: Emulator, spreadsheetId: string): Promise<void> {
   const log = createLog(config.logLevel, destination({ dest: 2, sync: true }))
   const workshop = await openWorkshop(config, systemClock, log)
   try {
     const server = await startServer(config, workshop, systemClock)
     try {
-      process.stdout.write(await screen(workshop, emulator))
+      process.stdout.write(await screen(workshop, emulator, spreadsheetId))
       await stopSignal
     } finally {
       await server.close(drainMs)
@@ -84,7 +85,7 @@ async function run(config: Config, emulator: Emulator): Promise<void> {
   }
 }
 
-async function screen(workshop: Workshop, emulator: Emulator): Promise<string> {
+async function screen(workshop: Workshop, emulator: Emulator, spreadsheetId: string): Promise<string> {
   const { accounts, keys, signIn, baseUrl } = workshop
   done(await accounts.create(account, 'pro'))
   const key = {
@@ -101,6 +102,7 @@ async function screen(workshop: Workshop, emulator: Emulator): Promise<string> {
     apiKey: done(await keys.create(key)).value,
     account,
     googleUrl: emulator.url,
+    spreadsheetId,
     people: [ada, grace],
     dataFolder,
   })

@@ -30,11 +30,22 @@ const systemTests = [
   'test/docs/',
   'test/connect/',
   'test/mail/',
+  'test/webhooks/',
+  'test/agents/',
+  'test/client/',
   'test/names/model',
+  'test/changes/model',
+  'test/changes/google-',
+  'test/changes/undo',
+  'test/changes/streaming',
+  'test/changes/kills',
+  'test/changes/log-simulation',
   'test/names/lane-simulation',
   'test/names/google-',
   'test/names/faults',
   'test/names/bulk',
+  'test/spec/order-of-checks',
+  'test/spec/two-forms',
   'test/spec/formats-large',
   'test/spec/fuzz',
   'test/spec/slow-clients',
@@ -43,6 +54,7 @@ const systemTests = [
   'src/sheets/rows/query/long-cells',
   'src/sheets/reading/decoding',
   'src/providers/file/xlsx/read/hostile',
+  'src/providers/file/xlsx/edit/edit-property',
   'scripts/set-up',
   'src/store/sql/postgres/',
   'src/shared-state/redis/',
@@ -53,6 +65,7 @@ const systemTests = [
  * (two seconds for the store, half a minute for a write, then 503) are near on a busy machine. Each runs alone, after all others.
  */
 const measuringTests = [
+  'src/sheets/rows/query/long-cells',
   'test/cluster/writing',
   'test/names/bulk',
   'test/attacks/',
@@ -62,7 +75,7 @@ const measuringTests = [
 ]
 
 /** Of the others, what takes longest. */
-const longQuickTests = ['test/spec/order-of-checks', 'test/spec/malformed', 'test/spec/', 'test/']
+const longQuickTests = ['test/spec/malformed', 'test/spec/', 'test/']
 
 export function isQuick(file: string): boolean {
   return !systemTests.some((beginning) => file.startsWith(beginning))

@@ -6,7 +6,13 @@ import { openWorkshop } from './assemble/open-workshop.ts'
 import { systemClock } from './clock.ts'
 import { commands, serveCommand, usage, usageOf } from './commands/all-commands.ts'
 import { noteCommand } from './commands/audited-commands.ts'
-import { type BareCommand, type Command, type CommandOutcome, UsageError } from './commands/command.ts'
+import {
+  type BareCommand,
+  type Command,
+  type CommandOutcome,
+  fileArgument,
+  UsageError,
+} from './commands/command.ts'
 import { type Config, parseConfig } from './config.ts'
 import { findFilesToServe } from './first-start/served-files.ts'
 import { serve } from './main.ts'
@@ -29,12 +35,10 @@ export async function cli(args: readonly string[], terminal: Terminal): Promise<
   const [first] = args
   if (first === undefined) return fail(usage)
   if (first === 'help' || isHelp(first)) return answer(usage)
-  if (first === 'serve' && !args.some(isHelp)) return serveTyped(args.slice(1))
+  if (first === 'serve')
+    return args.some(isHelp) ? answer(usageOf([serveCommand])) : serveTyped(args.slice(1))
   const command = commands.find(({ words }) => words.every((word, at) => args[at] === word))
-  if (!command)
-    return args.some(isHelp)
-      ? answer(first === 'serve' ? usageOf([serveCommand]) : usage)
-      : fail(`rowport: ${unknownCommand(args)}`)
+  if (!command) return args.some(isHelp) ? answer(usage) : fail(`rowport: ${unknownCommand(args)}`)
   if (args.some(isHelp)) return answer(usageOf([command]))
   try {
     const given = args.slice(command.words.length)
@@ -48,11 +52,26 @@ export async function cli(args: readonly string[], terminal: Terminal): Promise<
 
   async function serveTyped(given: readonly string[]): Promise<number> {
     try {
-      const { values, positionals } = parse(given, { data: { type: 'string' } })
-      const files = findFilesToServe(positionals, typedIn(terminal))
+      const { values, positionals } = parse(given, {
+        data: { type: 'string' },
+        'service-account': { type: 'string' },
+        'google-api-key': { type: 'string' },
+      })
+      const links = positionals.filter((word) => /^https?:\/\//i.test(word))
+      const keyFile = values['service-account'] as string | undefined
+      const googleApiKey = values['google-api-key'] as string | undefined
+      if (links.length === 0 && (keyFile ?? googleApiKey) !== undefined)
+        throw new UsageError('Name the spreadsheet by its link.')
+      const typedFiles = positionals.filter((word) => !links.includes(word))
+      const files = findFilesToServe(typedFiles, typedIn(terminal))
       if (files instanceof Problem) return fail(`rowport: ${files.message}\n`)
       const data = values.data as string | undefined
-      return await serve({ files, dataFolder: data && resolve(typedIn(terminal), data) })
+      return await serve({
+        files,
+        links: { links, keyFile: keyFile === undefined ? null : resolve(typedIn(terminal), keyFile) },
+        googleApiKey,
+        dataFolder: data && resolve(typedIn(terminal), data),
+      })
     } catch (error) {
       if (error instanceof UsageError) return fail(`rowport: ${error.message}\n\n${usageOf([serveCommand])}`)
       throw error
@@ -61,8 +80,10 @@ export async function cli(args: readonly string[], terminal: Terminal): Promise<
 
   /** What it found is what was asked for, also where it is bad. */
   async function runBare(bare: BareCommand, given: readonly string[]): Promise<number> {
-    const { isJson } = parsedArgs(bare, given)
-    const outcome = await bare.runBare(terminal.env)
+    const { words, options, isJson } = parsedArgs(bare, given)
+    if (options.check !== undefined) options.check = resolve(typedIn(terminal), options.check)
+    const outcome = await bare.runBare(terminal.env, words, options)
+    if (outcome instanceof Problem) return fail(`rowport: ${outcome.message}\n`)
     answer(shown(outcome, isJson))
     return outcome.hasFailed ? 1 : 0
   }
@@ -79,7 +100,10 @@ export async function cli(args: readonly string[], terminal: Terminal): Promise<
 }
 
 async function run(command: Command, args: readonly string[], terminal: Terminal): Promise<string | Problem> {
-  const { words, options, isJson } = parsedArgs(command, args)
+  const { words: typed, options, isJson } = parsedArgs(command, args)
+  const words = typed.map((word, at) =>
+    command.positionals[at] === fileArgument ? resolve(typedIn(terminal), word) : word,
+  )
   if (options.file !== undefined) options.file = resolve(typedIn(terminal), options.file)
   const config = parseConfig(terminal.env, true)
   if ('problems' in config) return new Problem(`these settings are wrong:\n  ${config.problems.join('\n  ')}`)
@@ -109,8 +133,9 @@ async function onTheStore(
     const workshop = await openWorkshop(config, systemClock, createLog('warn', stderr))
     if (isNewStore) stderr.write(newStoreMade(config.dataFolder))
     try {
+      const noteDone = await noteCommand(workshop, command, words, options)
       const outcome = await command.run(workshop, words, options)
-      if (!(outcome instanceof Problem)) await noteCommand(workshop, command, words, options)
+      if (!(outcome instanceof Problem)) await noteDone()
       return outcome
     } finally {
       await workshop.close()
@@ -127,7 +152,10 @@ function newStoreMade(dataFolder: string): string {
 }
 
 function parsedArgs(command: Command | BareCommand, args: readonly string[]) {
-  const asked = Object.fromEntries(command.options.map((name) => [name, { type: 'string' as const }]))
+  const asked: Record<string, { type: 'string' | 'boolean' }> = Object.fromEntries([
+    ...command.options.map((name) => [name, { type: 'string' }]),
+    ...(command.flags ?? []).map((name) => [name, { type: 'boolean' }]),
+  ])
   const { values, positionals } = parse(args, { ...asked, json: { type: 'boolean' as const } })
   const missing = command.positionals[positionals.length]
   if (missing !== undefined) throw new UsageError(`${missing} is missing.`)
@@ -135,8 +163,9 @@ function parsedArgs(command: Command | BareCommand, args: readonly string[]) {
   if (extra !== undefined) {
     throw new UsageError(`Unexpected argument "${extra}". Quote values that contain spaces.`)
   }
-  const { json, ...options } = values
-  return { words: positionals, options: options as Record<string, string | undefined>, isJson: json === true }
+  const { json, ...given } = values
+  const options = Object.fromEntries(Object.entries(given).map(([name, value]) => [name, String(value)]))
+  return { words: positionals, options, isJson: json === true }
 }
 
 function parse(args: readonly string[], options: Record<string, { type: 'string' | 'boolean' }>) {

@@ -28,10 +28,11 @@ test('without settings everything has a value', () => {
     formerSecrets: [],
     nextSecret: null,
     unreadyMs: 0,
-    google: null,
+    google: { client: null, apiKey: null, areWritesOff: false, endpoint: null, scope: 'drive.file' },
     signUpPlan: null,
     defaultPlan: 'unlimited',
     mail: null,
+    webhookNetworks: [],
   } satisfies Config)
 })
 
@@ -53,6 +54,8 @@ test('every setting is heard', () => {
     ROWPORT_NEXT_SECRET: 'the one that is to come',
     GOOGLE_CLIENT_ID: 'id.apps.googleusercontent.com',
     GOOGLE_CLIENT_SECRET: 'short',
+    GOOGLE_API_KEY: 'AIza-an-api-key-of-google',
+    GOOGLE_WRITES: 'off',
     GOOGLE_ENDPOINT: 'http://localhost:9010/',
     GOOGLE_SCOPE: 'spreadsheets',
     ROWPORT_SIGN_UP: 'on',
@@ -60,6 +63,7 @@ test('every setting is heard', () => {
     ROWPORT_DEFAULT_PLAN: 'house',
     SMTP_URL: 'smtps://mailer%40example.com:p%2Fw@smtp.example.com',
     MAIL_FROM: 'Rowport <rowport@example.com>',
+    ROWPORT_WEBHOOK_ALLOW: '10.1.0.0/16, fd00::/8',
   })
   const dataFolder = resolve('elsewhere')
   assert.deepEqual(config, {
@@ -81,8 +85,9 @@ test('every setting is heard', () => {
     nextSecret: 'the one that is to come',
     unreadyMs: 20_000,
     google: {
-      clientId: 'id.apps.googleusercontent.com',
-      clientSecret: 'short',
+      client: { clientId: 'id.apps.googleusercontent.com', clientSecret: 'short' },
+      apiKey: 'AIza-an-api-key-of-google',
+      areWritesOff: true,
       endpoint: 'http://localhost:9010',
       scope: 'spreadsheets',
     },
@@ -95,6 +100,7 @@ test('every setting is heard', () => {
       login: { user: 'mailer@example.com', password: 'p/w' },
       from: 'Rowport <rowport@example.com>',
     },
+    webhookNetworks: ['10.1.0.0/16', 'fd00::/8'],
   } satisfies Config)
 })
 
@@ -135,6 +141,7 @@ test('every wrong value is a problem, told by the name of its setting', () => {
       'https://rows.example.com/#top',
     ],
     ROWPORT_LOG_LEVEL: ['loud', 'INFO'],
+    ROWPORT_WEBHOOK_ALLOW: ['localhost', '10.0.0.0/33', '*'],
     ROWPORT_SNAPSHOT_MB: ['0', '1GB', '-5'],
     ROWPORT_DAT: ['/srv'],
     REDIS_URL: ['localhost:6379', 'http://localhost'],
@@ -159,7 +166,9 @@ test('every wrong value is a problem, told by the name of its setting', () => {
     ],
     GOOGLE_CLIENT_ID: ['123-abc'],
     GOOGLE_CLIENT_SECRET: ['GOCSPX-abc'],
-    GOOGLE_ENDPOINT: ['http://localhost:1'],
+    GOOGLE_API_KEY: ['too short'],
+    GOOGLE_WRITES: ['never'],
+    GOOGLE_ENDPOINT: ['nowhere at all'],
     GOOGLE_SCOPE: ['drive.file'],
   }
   for (const [name, values] of Object.entries(wrong)) {
@@ -201,13 +210,19 @@ test('mail needs a server and a sender, and then has the usual ports', () => {
 
 test('Google needs both halves of its client, and then has defaults', () => {
   const both = { GOOGLE_CLIENT_ID: 'an id', GOOGLE_CLIENT_SECRET: 'a secret' }
-  const defaults = { clientId: 'an id', clientSecret: 'a secret', endpoint: null, scope: 'drive.file' }
+  const defaults = {
+    client: { clientId: 'an id', clientSecret: 'a secret' },
+    apiKey: null,
+    areWritesOff: false,
+    endpoint: null,
+    scope: 'drive.file',
+  }
   assert.deepEqual(parsed(both).google, defaults)
   assert.deepEqual(problemsOf({ ...both, GOOGLE_CLIENT_SECRET: '', GOOGLE_SCOPE: 'spreadsheets' }), [
-    'GOOGLE_CLIENT_ID: needs GOOGLE_CLIENT_SECRET as well; set both, or neither to do without Google',
+    'GOOGLE_CLIENT_ID: needs GOOGLE_CLIENT_SECRET as well; set both, or neither to do without consent',
   ])
   assert.deepEqual(problemsOf({ ...both, GOOGLE_CLIENT_ID: '', GOOGLE_ENDPOINT: 'http://h' }), [
-    'GOOGLE_CLIENT_SECRET: needs GOOGLE_CLIENT_ID as well; set both, or neither to do without Google',
+    'GOOGLE_CLIENT_SECRET: needs GOOGLE_CLIENT_ID as well; set both, or neither to do without consent',
   ])
   for (const endpoint of ['https://google.example', 'http://127.0.0.1:9010', 'http://[::1]:9010']) {
     assert.equal(parsed({ ...both, GOOGLE_ENDPOINT: endpoint }).google?.endpoint, endpoint)

@@ -35,13 +35,15 @@ export interface Config {
   /** At the end, /readyz says so for that long before no new connection is taken: a load balancer has to notice. */
   unreadyMs: number
   /** null = Google Sheets cannot be connected. */
-  google: GoogleSetting | null
+  google: GoogleSetting
   /** The plan of those who sign up themselves; null = only the operator makes accounts. */
   signUpPlan: string | null
   /** Of accounts that the operator makes, and of the sample. */
   defaultPlan: string
   /** null = no mail is sent. */
   mail: MailSetting | null
+  /** Networks that webhooks may reach although they are private; there also without TLS. */
+  webhookNetworks: string[]
 }
 
 export interface MailSetting {
@@ -58,11 +60,20 @@ export interface MailSetting {
 export type StoreSetting = { kind: 'sqlite'; path: string } | { kind: 'postgres'; url: string }
 
 export interface GoogleSetting {
-  clientId: string
-  clientSecret: string
+  /** The app as which owners let Rowport in by consent; null where the operator has registered none. */
+  client: GoogleClient | null
+  /** Of the operator's project: reads spreadsheets that are open to everybody with the link. */
+  apiKey: string | null
+  /** `rowport google prove` found that this Google does not keep what writing rests on. */
+  areWritesOff: boolean
   /** Another root for all of Google's addresses, without a slash at the end; null = Google itself. */
   endpoint: string | null
   scope: GoogleScope
+}
+
+export interface GoogleClient {
+  clientId: string
+  clientSecret: string
 }
 
 /** How far an owner's consent reaches: to what they choose at Google, or to every spreadsheet. */
@@ -233,11 +244,21 @@ const settings = z.object({
     .trim()
     .regex(mailFrom, 'must be an address such as Rowport <rowport@example.com>')
     .optional(),
+  ROWPORT_WEBHOOK_ALLOW: z
+    .string()
+    .transform((text) => text.split(',').map((entry) => entry.trim()))
+    .refine((entries) => entries.every(isNetwork), 'must be addresses or networks such as 10.0.0.0/8,::1')
+    .optional(),
   ROWPORT_SIGN_UP: z.enum(['on', 'off'], { error: 'must be on or off' }).optional(),
   ROWPORT_SIGN_UP_PLAN: z.string().min(1).optional(),
   ROWPORT_DEFAULT_PLAN: z.string().min(1).optional(),
   GOOGLE_CLIENT_ID: z.string().optional(),
   GOOGLE_CLIENT_SECRET: z.string().optional(),
+  GOOGLE_API_KEY: z
+    .string()
+    .regex(/^[\w-]{20,100}$/, 'must be a key such as AIza… of the Google Cloud console')
+    .optional(),
+  GOOGLE_WRITES: z.enum(['on', 'off'], { error: 'must be on or off' }).optional(),
   GOOGLE_ENDPOINT: z
     .string()
     .transform(originOf)
@@ -303,6 +324,7 @@ export function parseConfig(env: NodeJS.ProcessEnv, isTerminal: boolean): Config
     signUpPlan: data.ROWPORT_SIGN_UP === 'on' ? (data.ROWPORT_SIGN_UP_PLAN ?? defaultSignUpPlan) : null,
     defaultPlan: data.ROWPORT_DEFAULT_PLAN ?? defaultPlan,
     mail: mailSetting(data),
+    webhookNetworks: data.ROWPORT_WEBHOOK_ALLOW ?? [],
   }
 }
 
@@ -325,11 +347,16 @@ function mailSetting({ SMTP_URL, MAIL_FROM }: z.infer<typeof settings>): MailSet
   }
 }
 
-function googleSetting(data: z.infer<typeof settings>): GoogleSetting | null {
+function googleSetting(data: z.infer<typeof settings>): GoogleSetting {
   const { GOOGLE_CLIENT_ID: clientId, GOOGLE_CLIENT_SECRET: clientSecret } = data
-  if (clientId === undefined || clientSecret === undefined) return null
-  const endpoint = data.GOOGLE_ENDPOINT ?? null
-  return { clientId, clientSecret, endpoint, scope: data.GOOGLE_SCOPE ?? defaultGoogleScope }
+  const isRegistered = clientId !== undefined && clientSecret !== undefined
+  return {
+    client: isRegistered ? { clientId, clientSecret } : null,
+    apiKey: data.GOOGLE_API_KEY ?? null,
+    areWritesOff: data.GOOGLE_WRITES === 'off',
+    endpoint: data.GOOGLE_ENDPOINT ?? null,
+    scope: data.GOOGLE_SCOPE ?? defaultGoogleScope,
+  }
 }
 
 /** A secret of each machine's own would open nothing that another one sealed. */
@@ -345,16 +372,14 @@ function formerAndNext(data: z.infer<typeof settings>): string[] {
   return isBoth ? ['ROWPORT_NEXT_SECRET: is among ROWPORT_FORMER_SECRETS too; it is one or the other'] : []
 }
 
-/** Half a setting would leave Google off without a word. */
+/** Half a setting would leave consent off without a word. */
 function incompleteGoogle(given: Record<string, unknown>): string[] {
   const pair = ['GOOGLE_CLIENT_ID', 'GOOGLE_CLIENT_SECRET']
   const [there, ...others] = pair.filter((name) => name in given)
   if (others.length > 0) return []
   const missing = pair.find((name) => name !== there)
-  if (there) return [`${there}: needs ${missing} as well; set both, or neither to do without Google`]
-  return ['GOOGLE_ENDPOINT', 'GOOGLE_SCOPE']
-    .filter((name) => name in given)
-    .map((name) => `${name}: means nothing without ${pair.join(' and ')}`)
+  if (there) return [`${there}: needs ${missing} as well; set both, or neither to do without consent`]
+  return 'GOOGLE_SCOPE' in given ? [`GOOGLE_SCOPE: means nothing without ${pair.join(' and ')}`] : []
 }
 
 function incompleteMail(given: Record<string, unknown>): string[] {

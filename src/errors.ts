@@ -18,11 +18,14 @@ export interface ErrorEntry {
   nested?: { code?: string; message?: string }
   /** Where only the addresses of one form can cause it. */
   onlyIn?: ErrorForm
+  /** Only publishable keys cause it. The description of a sheet, which is made for programs with secret ones, leaves it out. */
+  isOfPages?: true
 }
 
-const whenWriting: readonly Operation[] = ['add_rows', 'update_row', 'delete_row']
-const atRows: readonly Operation[] = ['list_rows', 'get_row', ...whenWriting]
-const atSheets: readonly Operation[] = [...atRows, 'describe']
+const whenWritingRows: readonly Operation[] = ['add_rows', 'update_row', 'delete_row']
+const whenWriting: readonly Operation[] = [...whenWritingRows, 'undo_write']
+const atRows: readonly Operation[] = ['list_rows', 'get_row', ...whenWritingRows]
+const atSheets: readonly Operation[] = [...atRows, 'undo_write', 'describe', 'list_changes', 'refresh']
 const everywhere: readonly Operation[] = [...atSheets, 'list_sheets']
 
 export const errorTable = {
@@ -38,7 +41,7 @@ export const errorTable = {
     message: 'Invalid request body. Expected a JSON object or array of objects.',
     means:
       'The body is not JSON, has the wrong shape, names a column that does not exist, or holds a value that cannot be kept exactly. `details` says which. Nothing was written.',
-    raisedIn: ['add_rows', 'update_row'],
+    raisedIn: ['add_rows', 'update_row', 'undo_write'],
   },
   invalid_query: {
     status: 400,
@@ -77,8 +80,15 @@ export const errorTable = {
   insufficient_scope: {
     status: 403,
     message: 'This API key may not do that. It needs the scope "{scope}".',
-    means: 'A read-only key tried to write.',
+    means: 'A read-only key tried to write, or a publishable key what it may not do.',
     raisedIn: whenWriting,
+  },
+  origin_not_allowed: {
+    status: 403,
+    message: 'This key may not be used from this page.',
+    means: 'A publishable key was sent with an `Origin` that is not on its list, or without one.',
+    raisedIn: everywhere,
+    isOfPages: true,
   },
   write_api_not_enabled: {
     status: 403,
@@ -105,6 +115,13 @@ export const errorTable = {
     means: 'The row lies past the last row with data, or no row has the value by which it was named.',
     raisedIn: ['list_rows', 'get_row', 'update_row', 'delete_row'],
   },
+  operation_not_found: {
+    status: 404,
+    message: 'The log of this sheet has no such write.',
+    means:
+      'There was no write with this `Operation-Id` to this sheet, it changed nothing, or what it changed is not kept any more (the sheet’s `history_days`, or its account’s share of the disk). Nothing was written.',
+    raisedIn: ['undo_write'],
+  },
   sheet_not_found: {
     status: 404,
     message: 'Sheet not found',
@@ -128,7 +145,7 @@ export const errorTable = {
     message: 'More than one row has this value.',
     means:
       'A row was named by a value that several rows have. `details` names up to ten of them. Nothing was written.',
-    raisedIn: ['get_row', ...whenWriting],
+    raisedIn: ['get_row', ...whenWritingRows],
   },
   row_exists: {
     status: 409,
@@ -136,6 +153,20 @@ export const errorTable = {
     means:
       'The sheet has a key column, and with this addition or change one key would be there twice. Nothing was written.',
     raisedIn: ['add_rows', 'update_row'],
+  },
+  cursor_expired: {
+    status: 410,
+    message: 'The log of changes no longer reaches back to this cursor.',
+    means:
+      'The changes after `since` are not kept any more (the sheet’s `history_days`, or its account’s share of the disk), or the log was begun anew. Read all rows, and go on from their `X-Change-Cursor`.',
+    raisedIn: ['list_changes'],
+  },
+  undo_conflict: {
+    status: 409,
+    message: 'The rows are no longer what the write has left.',
+    means:
+      'A row that the write to be undone added or changed is another by now, or gone, or cannot come back. `details` names up to ten such rows, by number or key, with their columns. Nothing was written.',
+    raisedIn: ['undo_write'],
   },
   too_many_rows: {
     status: 409,
@@ -155,14 +186,14 @@ export const errorTable = {
     message: 'The row is no longer the one that If-Match names.',
     means:
       'The row changed, moved or was deleted since its `ETag` was read; of many rows, the sheet changed since the `ETag` of the list. Nothing was written.',
-    raisedIn: whenWriting,
+    raisedIn: whenWritingRows,
   },
   payload_too_large: {
     status: 413,
     message: 'The request body is too large.',
     means:
       'Over 2 MiB, over 1,000 rows (fewer where a sheet has very many columns), a row over 4 MiB, or, where many rows are changed or deleted at once, rows over 16 MiB together.',
-    raisedIn: ['add_rows', 'update_row', 'delete_row'],
+    raisedIn: ['add_rows', 'update_row', 'delete_row', 'undo_write'],
   },
   expectation_failed: {
     status: 417,
@@ -190,7 +221,7 @@ export const errorTable = {
     message:
       'Too much is being done for this account at the same time. Please retry after {seconds} seconds.',
     means:
-      "The account's share of what all accounts share is taken: threads that read files, and as many of its requests wait as may; or the room for answers that `Idempotency-Key`s keep for 24 hours; or your address has as many busy connections as it may have. `details` names the share. Nothing was done. Wait for `Retry-After` seconds.",
+      "The account's share of what all accounts share is taken: threads that read files, and as many of its requests wait as may; or the room for answers that `Idempotency-Key`s keep for 24 hours; or the requests that wait for changes; or your address has as many busy connections as it may have. `details` names the share. Nothing was done. Wait for `Retry-After` seconds.",
     raisedIn: atSheets,
   },
   usage_limit_exceeded: {

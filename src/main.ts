@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join, relative } from 'node:path'
+import { isAbsolute, join, relative } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { destination } from 'pino'
 import packageJson from '../package.json' with { type: 'json' }
@@ -15,7 +15,7 @@ import { StoreUnwritable } from './errors.ts'
 import { filesScreen } from './first-start/files-screen.ts'
 import { firstScreen } from './first-start/first-screen.ts'
 import { createSample, findSampleFile, sampleAccount } from './first-start/sample.ts'
-import { connectFiles, filesAccount } from './first-start/served-files.ts'
+import { connectFiles, filesAccount, type ServedLinks } from './first-start/served-files.ts'
 import { signInUrl } from './management/people/sign-in.ts'
 import { Problem } from './management/problem.ts'
 import { inPlainWords } from './plain-words.ts'
@@ -25,41 +25,65 @@ import type { Observe } from './reporting/observe.ts'
 /** Requests under way at SIGTERM get so long to finish. */
 const drainMs = 10_000
 
+const noLinks: ServedLinks = { links: [], keyFile: null }
+
 /** What `rowport serve` is told besides the settings. */
 export interface ServeWish {
   /** Each becomes a sheet. Without any, the server has what is in its store. */
   files: readonly string[]
+  /** Spreadsheets elsewhere: each becomes a sheet as well. */
+  links?: ServedLinks
+  googleApiKey?: string | undefined
   dataFolder?: string | undefined
 }
 
 /** Resolves with the exit code when the server has stopped. */
-export async function serve({ files, dataFolder }: ServeWish): Promise<number> {
+export async function serve({
+  files,
+  links = noLinks,
+  googleApiKey,
+  dataFolder,
+}: ServeWish): Promise<number> {
   const isTemporary =
-    files.length > 0 && !(dataFolder ?? process.env.ROWPORT_DATA) && !process.env.DATABASE_URL
-  const temporary = isTemporary ? await mkdtemp(join(tmpdir(), 'rowport-')) : undefined
-  const data = dataFolder ?? temporary
-  const config = parseConfig(
-    { ...process.env, ...(data !== undefined && { ROWPORT_DATA: data }) },
-    process.stdout.isTTY,
-  )
+    files.length + links.links.length > 0 &&
+    !(dataFolder ?? process.env.ROWPORT_DATA) &&
+    !process.env.DATABASE_URL
+  if (!isTemporary) return serveFrom(dataFolder)
+  const temporary = await mkdtemp(join(tmpdir(), 'rowport-'))
   try {
+    return await serveFrom(temporary)
+  } finally {
+    await rm(temporary, { recursive: true, force: true })
+  }
+
+  async function serveFrom(data: string | undefined): Promise<number> {
+    const env = {
+      ...process.env,
+      ...(data !== undefined && { ROWPORT_DATA: data }),
+      ...(googleApiKey !== undefined && { GOOGLE_API_KEY: googleApiKey }),
+    }
+    const config = parseConfig(env, process.stdout.isTTY)
     if ('problems' in config) {
       process.stderr.write(`Rowport cannot start with these settings:\n  ${config.problems.join('\n  ')}\n`)
       return 1
     }
-    await run(config, files, isTemporary)
-    return 0
-  } catch (error) {
-    const why = 'problems' in config ? String(error) : inPlainWords(error, config)
-    process.stderr.write(`Rowport could not start: ${why}\n`)
-    return 1
-  } finally {
-    if (temporary !== undefined) await rm(temporary, { recursive: true, force: true })
+    try {
+      await run(config, files, links, isTemporary)
+      return 0
+    } catch (error) {
+      process.stderr.write(`Rowport could not start: ${inPlainWords(error, config)}\n`)
+      return 1
+    }
   }
 }
 
 /** The process: assemble → listen → say so → close in reverse. */
-async function run(config: Config, files: readonly string[], isTemporary: boolean): Promise<void> {
+async function run(
+  config: Config,
+  files: readonly string[],
+  links: ServedLinks,
+  isTemporary: boolean,
+): Promise<void> {
   const log = createLog(config.logLevel, destination({ dest: 2, sync: true }))
   const stopSignal = firstSignal()
   const workshop = await openWorkshop(config, systemClock, log)
@@ -68,8 +92,8 @@ async function run(config: Config, files: readonly string[], isTemporary: boolea
     try {
       log({ event: 'server_listening', host: config.host, port: server.port, version: packageJson.version })
       process.stdout.write(
-        files.length > 0
-          ? await screenOfFiles(config, workshop, files, isTemporary)
+        files.length + links.links.length > 0
+          ? await screenOfFiles(config, workshop, files, links, isTemporary)
           : await screen(config, workshop),
       )
       await tellUnwritableStore(workshop, log)
@@ -115,9 +139,10 @@ async function screenOfFiles(
   config: Config,
   workshop: Workshop,
   files: readonly string[],
+  links: ServedLinks,
   isTemporary: boolean,
 ): Promise<string> {
-  const served = await connectFiles(workshop, files)
+  const served = await connectFiles(workshop, files, links)
   if (served instanceof Problem) throw new Error(served.message)
   const link = await workshop.signIn.createLink(filesAccount)
   return filesScreen({
@@ -132,6 +157,7 @@ async function screenOfFiles(
 }
 
 function shortPath(path: string): string {
+  if (!isAbsolute(path)) return path
   const fromHere = relative(process.cwd(), path)
   return fromHere.startsWith('..') ? path : `./${fromHere}`
 }

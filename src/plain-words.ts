@@ -48,3 +48,7 @@ export function postgresProblem(url: string, { cause }: StoreFailure): string {
   const words = cause instanceof Error ? cause.message || String(Object(cause).code) : String(cause)
   return `PostgreSQL at ${host}${pathname} cannot be used: ${words}`
 }
+
+export function counted(number: number, noun: string): string {
+  return `${number.toLocaleString('en-US')} ${noun}${number === 1 ? '' : 's'}`
+}

@@ -192,10 +192,18 @@ export function configOf(folder: string, settings: Partial<Config> = {}): Config
     formerSecrets: [],
     nextSecret: null,
     unreadyMs: 0,
-    google: null,
+    // Nobody in a test reaches Google itself.
+    google: {
+      client: null,
+      apiKey: null,
+      areWritesOff: false,
+      endpoint: 'http://127.0.0.1:9',
+      scope: 'drive.file',
+    },
     signUpPlan: 'free',
     defaultPlan: 'free',
     mail: null,
+    webhookNetworks: [],
     ...settings,
   }
 }

@@ -21,6 +21,7 @@ export async function answerControl(
     path: path.slice(controlRoot.length),
     query,
     text,
+    origin: `http://${request.headers.host}`,
   })
   await send(request, response, jsonReply(status, body ?? {}, headers))
 }
@@ -28,7 +29,7 @@ export async function answerControl(
 function decide(
   emulation: () => Emulation,
   reset: () => void,
-  { method, path, query, text }: { method: string; path: string; query: URLSearchParams; text: string },
+  { method, path, query, text, origin }: AskedControl,
 ): ControlReply {
   if (method === 'POST' && path === 'reset') {
     reset()
@@ -45,5 +46,13 @@ function decide(
   const parsed = parseJson(text)
   if (!parsed) return refused('the body is not JSON')
   const open = (route.path.exec(path) ?? []).slice(1).map((part) => decodeURIComponent(part))
-  return route.act(emulation(), { open, query, body: parsed.value })
+  return route.act(emulation(), { open, query, body: parsed.value, origin })
+}
+
+interface AskedControl {
+  method: string
+  path: string
+  query: URLSearchParams
+  text: string
+  origin: string
 }

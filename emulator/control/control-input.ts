@@ -75,6 +75,24 @@ export const tokenInput = z.strictObject({
   clientId: z.string().optional(),
 })
 
+export const serviceAccountInput = z.strictObject({
+  name: z
+    .string()
+    .regex(/^[a-z][a-z\d-]{4,28}[a-z\d]$/)
+    .default('rowport-robot'),
+  project: z
+    .string()
+    .regex(/^[a-z][a-z\d-]{4,28}[a-z\d]$/)
+    .default('emulated-project'),
+})
+export const apiKeyInput = z.strictObject({ key: z.string().min(1) })
+export const shareInput = z.strictObject({
+  spreadsheetId: z.string(),
+  /** An address, or `anyone` with the link. */
+  with: z.string().min(1),
+  role: z.enum(['reader', 'writer']).default('writer'),
+})
+
 export const clientInput = z.strictObject({
   clientId: z.string().min(1),
   clientSecret: z.string().min(1),

@@ -2,13 +2,16 @@ import type { z } from 'zod'
 import type { Emulation } from '../emulation.ts'
 import { anyClient } from '../oauth/token-endpoint.ts'
 import {
+  apiKeyInput,
   clientInput,
   clockInput,
   editInput,
   pickInput,
   protectInput,
   scopesInput,
+  serviceAccountInput,
   settingsInput,
+  shareInput,
   spreadsheetInput,
   tokenInput,
 } from './control-input.ts'
@@ -24,6 +27,8 @@ export interface ControlRequest {
   open: string[]
   query: URLSearchParams
   body: unknown
+  /** Where the caller found us. */
+  origin: string
 }
 
 type ControlRoute = (emulation: Emulation, request: ControlRequest) => ControlReply
@@ -43,11 +48,11 @@ function attempt(act: () => unknown): ControlReply {
 /** Checks the body, says clearly what is wrong with it, or hands it on. */
 function taking<Schema extends z.ZodType>(
   schema: Schema,
-  act: (emulation: Emulation, input: z.output<Schema>, open: string[]) => ControlReply,
+  act: (emulation: Emulation, input: z.output<Schema>, open: string[], origin: string) => ControlReply,
 ): ControlRoute {
-  return (emulation, { open, body }) => {
+  return (emulation, { open, body, origin }) => {
     const read = schema.safeParse(body ?? {})
-    if (read.success) return act(emulation, read.data, open)
+    if (read.success) return act(emulation, read.data, open, origin)
     const problems = read.error.issues.map(({ path, message }) => `${path.join('.') || 'body'}: ${message}`)
     return refused(problems.join('; '))
   }
@@ -86,6 +91,14 @@ const protect = taking(protectInput, (emulation, { editors, ...protection }) =>
 
 const pick = taking(pickInput, (emulation, { user, spreadsheetId }) =>
   attempt(() => emulation.world.pick(email(emulation, user), spreadsheetId)),
+)
+
+const share = taking(shareInput, (emulation, { spreadsheetId, with: whom, role }) =>
+  attempt(() => emulation.world.share(spreadsheetId, whom, role)),
+)
+
+const createServiceAccountKey = taking(serviceAccountInput, ({ oauth }, { name, project }, _open, origin) =>
+  ok(oauth.serviceAccounts.createKey(name, project, origin)),
 )
 
 const dumpSpreadsheet: ControlRoute = ({ world }, { open: [id = ''] }) => {
@@ -136,6 +149,23 @@ export const controlRoutes: { method: string; path: RegExp; act: ControlRoute }[
   { method: 'GET', path: /^spreadsheets\/([^/]+)$/, act: dumpSpreadsheet },
   { method: 'POST', path: /^protect$/, act: protect },
   { method: 'POST', path: /^pick$/, act: pick },
+  { method: 'POST', path: /^share$/, act: share },
+  { method: 'POST', path: /^service-accounts$/, act: createServiceAccountKey },
+  {
+    method: 'DELETE',
+    path: /^service-accounts\/([^/]+)$/,
+    act: ({ oauth }, { open: [address = ''] }) => ok({ deleted: oauth.serviceAccounts.delete(address) }),
+  },
+  {
+    method: 'DELETE',
+    path: /^service-accounts\/([^/]+)\/keys$/,
+    act: ({ oauth }, { open: [address = ''] }) => ok({ deleted: oauth.serviceAccounts.deleteKeys(address) }),
+  },
+  {
+    method: 'POST',
+    path: /^api-keys$/,
+    act: taking(apiKeyInput, ({ oauth }, { key }) => ok(oauth.apiKeys.configure(key))),
+  },
   { method: 'POST', path: /^edit$/, act: editAsHuman },
   { method: 'DELETE', path: /^edit$/, act: ({ edits }) => ok(edits.clear()) },
   {

@@ -181,14 +181,18 @@ export function isWithinReach(file: DriveFile, caller: Caller): boolean {
   return !caller.onlyPicked || file.openedBy.has(caller.user) || file.openedBy.has(openingBy(caller))
 }
 
+/** Whoever has the link may open it, but finds it in no list. */
+export function isListedFor({ permissions }: DriveFile, user: string): boolean {
+  return permissions.some((one) => one.type !== 'anyone' && isFor(one, user))
+}
+
+function isFor({ type, emailAddress, domain }: Permission, user: string): boolean {
+  return type === 'anyone' || emailAddress === user || (domain !== undefined && user.endsWith(`@${domain}`))
+}
+
 /** none where the user cannot even see the file. */
 export function accessOf(file: DriveFile, user: string): 'none' | 'read' | 'comment' | 'write' {
-  const ranks = file.permissions
-    .filter(
-      (one) =>
-        one.type === 'anyone' || one.emailAddress === user || (one.domain && user.endsWith(`@${one.domain}`)),
-    )
-    .map((one) => RANKS.indexOf(one.role))
+  const ranks = file.permissions.filter((one) => isFor(one, user)).map((one) => RANKS.indexOf(one.role))
   const best = Math.max(-1, ...ranks)
   if (best < 0) return 'none'
   if (best >= RANKS.indexOf('writer')) return 'write'

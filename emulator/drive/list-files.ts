@@ -1,7 +1,7 @@
 import type { GoogleAnswer, GoogleCall } from '../google-api.ts'
 import { parseQuery } from './drive-query.ts'
 import { fileJson } from './file-json.ts'
-import { accessOf, type DriveFile, type FileStore, isWithinReach } from './file-store.ts'
+import { type DriveFile, type FileStore, isListedFor, isWithinReach } from './file-store.ts'
 import { pageOf } from './pages.ts'
 import { shaped } from './shape-answer.ts'
 
@@ -12,7 +12,7 @@ export function listFiles(store: FileStore, call: GoogleCall): GoogleAnswer {
   const matches = query.trim() === '' ? () => true : parseQuery(query)
   const found = store
     .all()
-    .filter((file) => accessOf(file, call.user) !== 'none' && isWithinReach(file, call) && matches(file))
+    .filter((file) => isListedFor(file, call.user) && isWithinReach(file, call) && matches(file))
   const ordered = inOrder(found, call.query.get('orderBy') ?? '')
   const { page, nextPageToken } = pageOf(ordered, call.query, { usual: 100, longest: 1000 })
   const body = {

@@ -10,11 +10,14 @@ export interface OAuthRequest {
   /** Parameters of the query and of a form in the body. */
   parameters: URLSearchParams
   authorization: string
+  /** Where the caller found us. */
+  origin: string
 }
 
 type Route = (state: OAuthState, request: OAuthRequest) => Reply
 
-const token: Route = (state, { parameters, authorization }) => exchangeToken(state, parameters, authorization)
+const token: Route = (state, { parameters, authorization, origin }) =>
+  exchangeToken(state, parameters, authorization, origin)
 const info: Route = (state, { parameters, authorization }) => tokenInfo(state, parameters, authorization)
 const person: Route = (state, { parameters, authorization }) => userInfo(state, parameters, authorization)
 const authorization: Route = (state, { method, parameters }) => authorize(state, method, parameters)

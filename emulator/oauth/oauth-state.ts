@@ -1,7 +1,9 @@
 import type { Picker } from '../google-api.ts'
 import { type Accounts, createAccounts } from './accounts.ts'
+import { type ApiKeys, createApiKeys } from './api-keys.ts'
 import { type Clients, createClients } from './clients.ts'
 import { createGrants, type Grants } from './grants.ts'
+import { createServiceAccounts, type ServiceAccounts } from './service-accounts.ts'
 
 /** How the authorization page decides by itself, without a person. */
 export interface AutoConsent {
@@ -19,6 +21,8 @@ export interface OAuthState {
   accounts: Accounts
   clients: Clients
   grants: Grants
+  serviceAccounts: ServiceAccounts
+  apiKeys: ApiKeys
   files: Picker
   autoConsent: AutoConsent | undefined
 }
@@ -33,6 +37,8 @@ export function createOAuthState(
     accounts: createAccounts(),
     clients: createClients(),
     grants: createGrants(nowMs),
+    serviceAccounts: createServiceAccounts(),
+    apiKeys: createApiKeys(),
     files,
     autoConsent,
   }

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { jsonReply, oauthHeaders, type Reply } from '../http/reply.ts'
 import type { AuthCode } from './grants.ts'
 import { issueIdToken } from './id-token.ts'
+import { judgeAssertion, jwtBearer } from './jwt-grant.ts'
 import type { OAuthState } from './oauth-state.ts'
 
 interface ClientCredentials {
@@ -9,8 +10,15 @@ interface ClientCredentials {
   clientSecret: string
 }
 
-/** POST /token: a code or a refresh token for an access token. Error bodies: docs/google.md#the-token-endpoint. */
-export function exchangeToken(state: OAuthState, parameters: URLSearchParams, authorization: string): Reply {
+/** POST /token: a code, a refresh token or a signed assertion for an access token. Error bodies: docs/google.md#the-token-endpoint. */
+export function exchangeToken(
+  state: OAuthState,
+  parameters: URLSearchParams,
+  authorization: string,
+  origin: string,
+): Reply {
+  // It says by itself whose it is: no client is asked for.
+  if (parameters.get('grant_type') === jwtBearer) return exchangeAssertion(state, parameters, origin)
   const client = clientCredentials(parameters, authorization)
   if (!client.clientId) return refuse(400, 'invalid_request', 'Could not determine client ID from request.')
   if (!state.clients.knows(client.clientId))
@@ -70,6 +78,23 @@ function refresh(state: OAuthState, clientId: string, parameters: URLSearchParam
   }
   token.clientId = clientId
   return tokenReply(state, { ...token, offline: true })
+}
+
+function exchangeAssertion(state: OAuthState, parameters: URLSearchParams, origin: string): Reply {
+  const assertion = parameters.get('assertion')
+  if (!assertion) return refuse(400, 'invalid_request', 'Missing required parameter: assertion')
+  const judged = judgeAssertion(state, assertion, origin)
+  if ('error' in judged) {
+    const status = judged.error === 'unauthorized_client' ? 401 : 400
+    return refuse(status, judged.error, judged.description)
+  }
+  const token = state.grants.issueAccessToken({ ...judged, offline: false })
+  const expiresIn = state.grants.expiresInSeconds(token)
+  return jsonReply(
+    200,
+    { access_token: token.value, expires_in: expiresIn, token_type: 'Bearer' },
+    oauthHeaders,
+  )
 }
 
 /** Holder of tokens made through the control API, which belong to no app: the first client to refresh adopts them. */

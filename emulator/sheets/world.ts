@@ -1,6 +1,6 @@
 import { serviceOf } from '../api-method.ts'
 import { driveApi } from '../drive/drive-api.ts'
-import { accessOf, FileStore, openingBy, SPREADSHEET_MIME } from '../drive/file-store.ts'
+import { accessOf, FileStore, openingBy, permissionId, SPREADSHEET_MIME } from '../drive/file-store.ts'
 import type { GoogleAnswer, GoogleCall, GoogleWorld } from '../google-api.ts'
 import { GoogleError, sheetsErrorAnswer } from './google-error.ts'
 import { addProtection, applyHumanEdit } from './human-edit.ts'
@@ -49,6 +49,16 @@ export function createGoogleWorld(clock: { now(): number; random(): number }): G
       const draft = draftOf(file.spreadsheet)
       applyHumanEdit(draft, edit)
       store.commit(file, draft)
+    },
+
+    share(spreadsheetId, whom, role) {
+      const file = spreadsheetFile(store, spreadsheetId)
+      const sharing =
+        whom === 'anyone'
+          ? { id: 'anyoneWithLink', type: whom, role }
+          : { id: permissionId(whom), type: 'user', emailAddress: whom, role }
+      file.permissions = [...file.permissions.filter(({ id }) => id !== sharing.id), sharing]
+      store.touch(file)
     },
 
     protect(protection) {

@@ -7,10 +7,12 @@ import type { Store } from '../store/store.ts'
 import { type Admitted, refused } from './admitted.ts'
 import { type AdmissionCall, isPastAuthentication, judge, type Pass } from './judge.ts'
 import { createKeyLimits } from './key-limits.ts'
+import { problemWithRight } from './key-policy.ts'
 import type { KeyUse } from './key-use.ts'
 import type { Plans } from './plans.ts'
 import { createPublicLimits, type PublicReaders } from './public-limits.ts'
 import type { Quota } from './quota.ts'
+import { createVisitorLimits } from './visitor-limits.ts'
 
 export interface Admission {
   /**
@@ -20,8 +22,19 @@ export interface Admission {
   admit(call: AdmissionCall, clientAddress: string): Promise<Admitted<Pass>>
   /** Asks once more, for a write that had to wait for its turn; counts nothing. */
   stillAdmits(call: AdmissionCall): Promise<Refusal | null>
+  /**
+   * For what a visitor sends by a form, which stands in place of a key; `null`: for what its owner has released, which no window
+   * counts.
+   */
+  admitForm(form: AdmittedForm, clientAddress: string | null): Promise<Admitted<Pass>>
   /** For what belongs to the account and not to one sheet: the key says which account. */
   admitToAccount(keyHash: string | null): Promise<Admitted<AccountPass>>
+}
+
+export interface AdmittedForm {
+  id: string
+  sheetId: string
+  settings: { entriesPerMinute: number; entriesPerHour: number }
 }
 
 export interface AccountPass {
@@ -30,6 +43,8 @@ export interface AccountPass {
   key: KeyFacts
   /** The sheets this key may read. */
   sheets: SheetRecord[]
+  /** What it may do there, as long as nothing else is in the way. */
+  may: readonly ('read' | 'add' | 'change')[]
 }
 
 export interface AdmissionParts {
@@ -50,6 +65,7 @@ export function createAdmission(parts: AdmissionParts): Admission {
   const { store, plans, keyUse } = parts
   const keyLimits = createKeyLimits(plans, parts.windows, parts.quota)
   const publicLimits = createPublicLimits(plans, parts.publicReaders, parts.observe)
+  const visitorLimits = createVisitorLimits(plans, parts.publicReaders, parts.observe)
 
   return {
     admit(call, clientAddress) {
@@ -57,7 +73,12 @@ export function createAdmission(parts: AdmissionParts): Admission {
         const verdict = judge(call, facts, plans)
         if (verdict instanceof Refusal) return refusedEarly(verdict, facts, clientAddress)
         if (verdict.key === null) return publicLimits.takeRequest(verdict, clientAddress)
-        keyUse.noteKeyUse(verdict.key.id)
+        const { id, policy } = verdict.key
+        keyUse.noteKeyUse(id)
+        if (policy) {
+          const { requestsPerMinute } = policy
+          return visitorLimits.takeRequest(verdict, { id, requestsPerMinute }, call.intent, clientAddress)
+        }
         return keyLimits.takeRequest(verdict, call.intent)
       })
     },
@@ -67,6 +88,22 @@ export function createAdmission(parts: AdmissionParts): Admission {
       return verdict instanceof Refusal ? verdict : null
     },
 
+    async admitForm({ id, sheetId, settings }, clientAddress) {
+      const { account, sheet } = await store.lookUp({ form: 'b', sheetId }, null)
+      if (!account || !sheet) return refused(new Refusal('sheet_not_found'))
+      if (sheet.paused) return refused(new Refusal('sheet_paused'))
+      if (!plans.get(account.plan)?.writeApi) return refused(new Refusal('write_api_not_enabled'))
+      const pass: Pass = { account, sheet, key: null }
+      if (clientAddress === null) return visitorLimits.takeNothing(pass)
+      const { entriesPerMinute: requestsPerMinute, entriesPerHour: requestsPerHour } = settings
+      return visitorLimits.takeRequest(
+        pass,
+        { id, requestsPerMinute, requestsPerHour },
+        'write',
+        clientAddress,
+      )
+    },
+
     async admitToAccount(keyHash) {
       const found = keyHash === null ? null : await store.lookUpKey(keyHash)
       if (!found) {
@@ -74,13 +111,17 @@ export function createAdmission(parts: AdmissionParts): Admission {
         return { ...refused(refusal), isStranger: true }
       }
       const { account, key } = found
+      const refusal = key.policy && problemWithRight(key.policy, 'never')
+      if (refusal) return refused(refusal)
       const sheets = (await store.sheetsOf(account.id)).filter(
         (sheet) =>
           (key.sheetId === null || key.sheetId === sheet.id) &&
           (key.mode === 'live' || sheet.accepts !== 'live'),
       )
       keyUse.noteKeyUse(key.id)
-      return keyLimits.takeRequest({ account, sheet: null, key, sheets }, 'read')
+      const mayWrite = key.scope === 'read-write' && plans.get(account.plan)?.writeApi === true
+      const may = mayWrite ? (['read', 'add', 'change'] as const) : (['read'] as const)
+      return keyLimits.takeRequest({ account, sheet: null, key, sheets, may }, 'read')
     },
   }
 
@@ -91,9 +132,11 @@ export function createAdmission(parts: AdmissionParts): Admission {
     clientAddress: string,
   ): Promise<Admitted<never>> {
     if (!account || !sheet || !isPastAuthentication(refusal)) return { ...refused(refusal), isStranger: true }
-    const rate = key
-      ? await keyLimits.readRate(account, key)
-      : await publicLimits.readRate(account, sheet, clientAddress)
+    const rate = key?.policy
+      ? await visitorLimits.readRate({ ...key.policy, id: key.id }, clientAddress)
+      : key
+        ? await keyLimits.readRate(account, key)
+        : await publicLimits.readRate(account, sheet, clientAddress)
     return { ...refused(refusal), caller: { account, sheet, key }, limits: { rate, quota: null } }
   }
 }

@@ -5,11 +5,14 @@ import type { KeyMode } from '../store/sql/schema.ts'
 
 const randomLength = 26
 const checksumLength = 6
-const shape = /^sk_(?:live|test)_[0-9A-Za-z]{32}$/
+const shape = /^[sp]k_(?:live|test)_[0-9A-Za-z]{32}$/
+
+/** Secret keys begin with `sk_`; publishable ones, which are made to be seen, with `pk_`. */
+export type KeyKind = 'secret' | 'publishable'
 
 /** A new key. The checksum is for secret scanners, and spares a look-up where strangers try one key after the other. */
-export function generateApiKey(mode: KeyMode): string {
-  const body = `sk_${mode}_${randomBase62(randomLength)}`
+export function generateApiKey(mode: KeyMode, kind: KeyKind = 'secret'): string {
+  const body = `${kind === 'secret' ? 'sk' : 'pk'}_${mode}_${randomBase62(randomLength)}`
   return body + toBase62(crc32(body), checksumLength)
 }
 

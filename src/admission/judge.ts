@@ -6,6 +6,7 @@ import type {
   SheetAddress,
   SheetFacts,
 } from '../store/admission/admission-facts.ts'
+import { isOriginAllowed, type NeededRight, problemWithRight } from './key-policy.ts'
 import type { Plans } from './plans.ts'
 
 export type { SheetAddress }
@@ -16,6 +17,10 @@ export interface AdmissionCall {
   /** The hash of the key as sent, null when none was. A key that was sent is always judged, also where none is needed. */
   keyHash: string | null
   intent: 'read' | 'write'
+  /** What a publishable key must be allowed for it. */
+  pageRight: NeededRight
+  /** The page that asks, as its browser says; null where none does. */
+  origin: string | null
 }
 
 /** The proof of admission, and the only way to get hold of a sheet. */
@@ -32,6 +37,8 @@ const beforeAuthentication: ReadonlySet<ErrorCode> = new Set([
   'sheet_not_found',
   'api_key_required',
   'invalid_api_key',
+  // A publishable key is in everybody's hands: where it may not be used, whoever sends it is a stranger.
+  'origin_not_allowed',
 ])
 
 export function isPastAuthentication({ code }: Refusal): boolean {
@@ -39,7 +46,7 @@ export function isPastAuthentication({ code }: Refusal): boolean {
 }
 
 /**
- * The order (docs/contract.md#order-of-checks): account → sheet → key → paused → plan and scope. Pure, so that it can
+ * The order (docs/contract.md#order-of-checks): account → sheet → key → origin → paused → plan and scope. Pure, so that it can
  * be read as the truth table it is. Nothing after the key is told to a caller without one (public sheets aside).
  */
 export function judge(call: AdmissionCall, { account, sheet, key }: Facts, plans: Plans): Pass | Refusal {
@@ -50,13 +57,16 @@ export function judge(call: AdmissionCall, { account, sheet, key }: Facts, plans
   if (call.keyHash === null && isKeyNeeded) return new Refusal('api_key_required')
   if (call.keyHash !== null && !key) return new Refusal('invalid_api_key')
   if (key?.mode === 'test' && sheet.accepts === 'live') return new Refusal('invalid_api_key')
+  if (key?.policy && !isOriginAllowed(key.policy, call.origin)) return new Refusal('origin_not_allowed')
 
   if (sheet.paused) return new Refusal('sheet_paused')
 
-  if (call.intent === 'write') {
-    if (!plans.get(account.plan)?.writeApi) return new Refusal('write_api_not_enabled')
-    if (key?.scope !== 'read-write')
-      return new Refusal('insufficient_scope', { fill: { scope: 'read-write' } })
-  }
-  return { account, sheet, key }
+  const isWrite = call.intent === 'write'
+  if (isWrite && !plans.get(account.plan)?.writeApi) return new Refusal('write_api_not_enabled')
+  const lacking = key?.policy
+    ? problemWithRight(key.policy, call.pageRight)
+    : isWrite && key?.scope !== 'read-write'
+      ? new Refusal('insufficient_scope', { fill: { scope: 'read-write' } })
+      : null
+  return lacking ?? { account, sheet, key }
 }

@@ -23,6 +23,7 @@ export async function listSheets(exchange: Exchange, admission: Admission): Prom
     paused,
     url: `/v1/sheets/${id}`,
   }))
-  const body = JSON.stringify({ data, meta: { total: data.length, count: data.length } })
+  const meta = { total: data.length, count: data.length, may: pass.may }
+  const body = JSON.stringify({ data, meta })
   return { status: 200, base: writeHeaders, headers: [], body }
 }

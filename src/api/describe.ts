@@ -3,8 +3,10 @@ import type { SheetAddress } from '../admission/judge.ts'
 import { Refusal } from '../errors.ts'
 import { acceptedCoding } from '../http/content-coding.ts'
 import type { KeptBodies } from '../sheets/reading/held-snapshots.ts'
+import { columnKindsOf } from '../sheets/rows/query/columns/column-summary.ts'
 import { orderedJsonText } from '../sheets/rows/schema/ordered-json.ts'
 import { rowSchema } from '../sheets/rows/schema/row-schema.ts'
+import { rowTypesText, typeNameOf } from '../sheets/rows/schema/row-types.ts'
 import type { IndexedSnapshot } from '../sheets/rows/snapshot.ts'
 import { type Column, positionOfColumn } from '../sheets/rows/table.ts'
 import { type Soon, then } from '../soon.ts'
@@ -19,13 +21,13 @@ import { notModified, originHeaders } from './response/origin-headers.ts'
 import { notModifiedHeaders, type Reply, readHeaders } from './response/reply.ts'
 import { sendableBody } from './response/sendable-body.ts'
 
-/** `…/schema` and `…/openapi.json` of a sheet. They tell of its rows, so they are reads like any other. */
+/** `…/schema`, `…/openapi.json` and `…/types.ts` of a sheet. They tell of its rows, so they are reads like any other. */
 export async function describeSheet(
   asked: RowsRequest,
-  what: 'schema' | 'openapi',
+  what: Description,
   parts: ApiParts,
 ): Promise<Reply | Refusal> {
-  const pass = await admitRows(asked, parts, 'read')
+  const pass = await admitRows(asked, parts, { intent: 'read', pageRight: 'read' })
   if (pass instanceof Refusal) return pass
   const reply = await descriptionReply(asked, pass, what, parts)
   return pass.key === null ? forPublicReader(reply, pass.sheet) : reply
@@ -33,17 +35,20 @@ export async function describeSheet(
 
 async function descriptionReply(
   asked: RowsRequest,
-  { sheet: facts, parameters, account }: AdmittedCall,
-  what: 'schema' | 'openapi',
+  { sheet: facts, parameters, account, view }: AdmittedCall,
+  what: Description,
   parts: ApiParts,
 ): Promise<Reply | Refusal> {
-  const wish = parseReadWish(parameters, 'description')
+  const wish = parseReadWish(parameters, what === 'types' ? 'types' : 'description')
   if (wish instanceof Refusal) return wish
   if (facts.needsReconnect) return new Refusal('token_expired')
 
   const { request } = asked.exchange
   const { values, rowNumbers } = wish
-  const sheet = await parts.reading.read(facts, { values, mustAskProvider: asksForNow(request) })
+  const mustAskProvider = view === 'everything' && asksForNow(request)
+  const accountId = account.id
+  const sheet = await parts.reading.read(facts, view, { values, mustAskProvider, accountId })
+  if (sheet instanceof Refusal) return sheet
   const { snapshot, source } = sheet
   if (snapshot.columns.length === 0) return new Refusal('missing_headers')
 
@@ -54,6 +59,7 @@ async function descriptionReply(
     isPublic: facts.access === 'public-read',
     baseUrl: parts.ownAddress(request),
     keyColumn: nameInRow1(facts.keyColumn, snapshot.columns),
+    isKeyMade: facts.autoKey === 'uuid',
   }
   const name = nameOf(described)
   const etag = etagOf(hash('sha256', `${name} ${snapshot.contentHash}`, 'base64url').slice(0, 22))
@@ -62,7 +68,6 @@ async function descriptionReply(
   if (held !== null) return notModified(held, sheet)
   const indexed = await sheet.indexed
   const { bodies } = sheet
-  const accountId = account.id
   const text = await keptDescription(described, indexed, bodies, () => parts.turns.next(accountId))
   const made = await sendableBody(
     {
@@ -80,9 +85,10 @@ async function descriptionReply(
   )
   const headers = originHeaders(variantOf(etag, 'json', made.coding), sheet)
   if (made.coding !== null) headers.push('Content-Encoding', made.coding)
-  const base = what === 'schema' ? readHeaders.schema : readHeaders.json
-  return { status: 200, base, headers, body: made.body, rowsFrom: source }
+  return { status: 200, base: readHeaders[headersOf[what]], headers, body: made.body, rowsFrom: source }
 }
+
+const headersOf = { schema: 'schema', openapi: 'json', types: 'text' } as const
 
 /** As it is written there now; null where it is not there. */
 function nameInRow1(keyColumn: string | null, columns: readonly Column[]): string | null {
@@ -90,19 +96,23 @@ function nameInRow1(keyColumn: string | null, columns: readonly Column[]): strin
   return position === null ? null : (columns[position]?.key ?? null)
 }
 
+type Description = 'schema' | 'openapi' | 'types'
+
 /** What a description depends on, beside the rows. */
 export interface Described {
-  what: 'schema' | 'openapi'
+  what: Description
   address: SheetAddress
   rowNumbers: boolean
   isPublic: boolean
   baseUrl: string
   /** null where rows have no names. */
   keyColumn: string | null
+  /** A row that is added without a key gets one. */
+  isKeyMade: boolean
 }
 
-function nameOf({ what, address, rowNumbers, isPublic, baseUrl, keyColumn }: Described): string {
-  return `${what} ${baseUrl}${pathOf(address)} ${rowNumbers} ${isPublic} ${JSON.stringify(keyColumn)}`
+function nameOf({ what, address, rowNumbers, isPublic, baseUrl, keyColumn, isKeyMade }: Described) {
+  return `${what} ${baseUrl}${pathOf(address)} ${rowNumbers} ${isPublic} ${isKeyMade} ${JSON.stringify(keyColumn)}`
 }
 
 /**
@@ -125,8 +135,14 @@ async function keptDescription(
 }
 
 function descriptionOf(described: Described, snapshot: IndexedSnapshot): string {
-  const { what, address, rowNumbers, keyColumn } = described
+  const { what, address, rowNumbers, keyColumn, isKeyMade } = described
   if (what === 'openapi') return sheetDocument(described, snapshot)
+  if (what === 'types') {
+    const name = address.form === 'a' ? typeNameOf(address.sheetSlug) : 'Sheet'
+    const { columns } = snapshot
+    const kinds = columnKindsOf(snapshot)
+    return rowTypesText({ path: pathOf(address), name, columns, kinds, keyColumn, isKeyMade, rowNumbers })
+  }
   return orderedJsonText({
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     title: `A row of ${pathOf(address)}`,

@@ -3,6 +3,7 @@ import { rateLimited } from '../admission/admitted.ts'
 import type { IpGuard } from '../admission/ip-guard.ts'
 import type { Clock } from '../clock.ts'
 import { Refusal, StoreFailure, TooManyAtOnce } from '../errors.ts'
+import { type AskInside, asIncoming } from '../http/asking-inside.ts'
 import { clientAddress, type TrustedProxies } from '../http/client-address.ts'
 import { parseTarget } from '../http/target.ts'
 import type { UnreadAnswers } from '../http/unread-answers.ts'
@@ -12,15 +13,34 @@ import { CredentialExpired, ProviderFailure } from '../sheets/provider-failure.t
 import type { Soon } from '../soon.ts'
 import { listSheets } from './account-sheets.ts'
 import { describeApi, describeSheet } from './describe.ts'
+import { readChanges } from './read-changes.ts'
 import { readRows } from './read-rows.ts'
+import { refreshSheet } from './refresh-sheet.ts'
 import { ClientGone } from './request/body.ts'
 import type { Exchange } from './request/exchange.ts'
 import { mayHaveKey } from './request/presented-key.ts'
 import { readableParameters } from './request/query.ts'
-import { errorFormOf, findRoute, type Route, readMethods, rowMethods, rowsMethods } from './request/routes.ts'
+import {
+  errorFormOf,
+  findRoute,
+  type Route,
+  readMethods,
+  refreshMethods,
+  rowMethods,
+  rowsMethods,
+  undoMethods,
+} from './request/routes.ts'
 import type { ApiParts } from './request/rows-request.ts'
 import { limitHeaders } from './response/limit-headers.ts'
-import { heldBy, preflightReply, type Reply, refusalReply, send } from './response/reply.ts'
+import {
+  chunksOf,
+  headersOf,
+  heldBy,
+  preflightReply,
+  type Reply,
+  refusalReply,
+  send,
+} from './response/reply.ts'
 import { writeRows } from './write-rows.ts'
 
 export interface DoorParts extends ApiParts {
@@ -61,14 +81,44 @@ function createAddressing(): (url: string) => Address {
 const maxKnownAddresses = 1_000
 const maxKnownCharacters = 200
 
-/** Door 1, the public API: whatever arrives gets one answer, in JSON. */
-export function createApi(
-  parts: DoorParts,
-): (request: IncomingMessage, response: ServerResponse) => Promise<void> {
+/** Door 1, the public API. */
+export interface Api {
+  handle(request: IncomingMessage, response: ServerResponse): Promise<void>
+  /** For another door, which says in its own words what it asks for and what it is told. */
+  askInside: AskInside
+}
+
+/** What is to be sent to whom; null when the client is gone. */
+interface Answered {
+  reply: Reply
+  limits: readonly string[]
+  caller: Exchange['caller']
+}
+
+/** Whatever arrives gets one answer, in JSON. */
+export function createApi(parts: DoorParts): Api {
   const { ipGuard, trustedProxies, unread, clock, observe, isDraining } = parts
   const addressOf = createAddressing()
 
-  return async (request, response) => {
+  return {
+    async handle(request, response) {
+      const answered = await answer(request)
+      if (answered === null) return
+      const { reply, limits, caller } = answered
+      const isHead = request.method === 'HEAD'
+      send(response, reply, isHead, isDraining(), limits)
+      if (caller && !isHead) unread.begin(caller.account.id, response, heldBy(reply.body))
+    },
+
+    async askInside(asked) {
+      const answered = await answer(asIncoming(asked))
+      if (answered === null) return null
+      const { reply, limits } = answered
+      return { status: reply.status, headers: headersOf(reply, limits), chunks: chunksOf(reply.body) }
+    },
+  }
+
+  async function answer(request: IncomingMessage): Promise<Answered | null> {
     const begunMs = clock.elapsedMs()
     const { method = '', url = '' } = request
     const { segments, query, route } = addressOf(url)
@@ -83,29 +133,26 @@ export function createApi(
       reserve: null,
       release: null,
     }
-    let answer: Reply | Refusal | null
+    let outcome: Reply | Refusal | null
     try {
       const look = ipGuard.look(exchange.clientAddress)
       const window = look instanceof Promise ? await look : look
       const isWelcome = window.isAdmitted || method === 'OPTIONS'
       const mayPass = isWelcome || mayHaveKey(request, readableParameters(query))
-      answer = mayPass ? await answerTo(exchange, segments, route) : null
-      const isStranger = exchange.isStranger && (answer === null || answer instanceof Refusal)
-      if (isStranger && !isWelcome) answer = tooOften(exchange, window)
+      outcome = mayPass ? await answerTo(exchange, segments, route) : null
+      const isStranger = exchange.isStranger && (outcome === null || outcome instanceof Refusal)
+      if (isStranger && !isWelcome) outcome = tooOften(exchange, window)
       else if (isStranger) await ipGuard.countRefused(exchange.clientAddress)
     } catch (error) {
-      answer = afterFailure(error, operation)
+      outcome = afterFailure(error, operation)
     }
-    const isSuccess = answer !== null && answer.status >= 200 && answer.status < 300
+    const isSuccess = outcome !== null && outcome.status >= 200 && outcome.status < 300
     if (!isSuccess) exchange.release?.()
-    if (answer === null) return
-    const code = answer instanceof Refusal ? answer.code : null
-    const reply = answer instanceof Refusal ? refusalReply(answer, errorFormOf(url)) : answer
+    if (outcome === null) return null
+    const code = outcome instanceof Refusal ? outcome.code : null
+    const reply = outcome instanceof Refusal ? refusalReply(outcome, errorFormOf(url)) : outcome
     const limits = exchange.limits ? limitHeaders(exchange.limits) : noHeaders
-    const isHead = method === 'HEAD'
-    send(response, reply, isHead, isDraining(), limits)
     const { caller } = exchange
-    if (caller && !isHead) unread.begin(caller.account.id, response, heldBy(reply.body))
     observe({
       event: 'request_answered',
       operation,
@@ -119,6 +166,7 @@ export function createApi(
       sheetId: caller?.sheet?.id ?? null,
       keyId: caller?.key?.id ?? null,
     })
+    return { reply, limits, caller }
   }
 
   /**
@@ -141,6 +189,15 @@ export function createApi(
     if (!segments) return new Refusal('bad_request', { details: 'The path is not valid.' })
     if (!route) return new Refusal('not_found', hintFor(segments))
     const isRead = method === 'GET' || method === 'HEAD'
+    if (route.kind === 'refresh') {
+      if (method !== 'POST') return notAllowed(refreshMethods)
+      return refreshSheet({ exchange, address: route.address, rowText: null }, parts)
+    }
+    if (route.kind === 'undo') {
+      const { address, undoneId } = route
+      if (method !== 'POST') return notAllowed(undoMethods)
+      return writeRows({ exchange, address, rowText: null, undoneId }, parts, 'undo')
+    }
     if (route.kind !== 'rows') return isRead ? answerToRead(exchange, route) : notAllowed(readMethods)
     const { address, rowText, named } = route
     const asked = { exchange, address, rowText, named }
@@ -153,9 +210,14 @@ export function createApi(
   }
 
   /** What has no writing side. */
-  function answerToRead(exchange: Exchange, route: Exclude<Route, { kind: 'rows' }>): Soon<Reply | Refusal> {
+  function answerToRead(
+    exchange: Exchange,
+    route: Exclude<Route, { kind: 'rows' | 'refresh' | 'undo' }>,
+  ): Soon<Reply | Refusal> {
     if (route.kind === 'api-description') return describeApi(exchange, parts)
     if (route.kind === 'sheets') return listSheets(exchange, parts.admission)
+    if (route.kind === 'changes')
+      return readChanges({ exchange, address: route.address, rowText: null }, parts)
     return describeSheet({ exchange, address: route.address, rowText: null }, route.what, parts)
   }
 
@@ -184,6 +246,7 @@ const actions: Partial<Record<Operation, string>> = {
   add_rows: 'write to',
   update_row: 'update to',
   delete_row: 'delete from',
+  undo_write: 'write to',
 }
 
 type GuardWindow = Awaited<ReturnType<IpGuard['look']>>
@@ -201,6 +264,9 @@ function operationOf(route: Route | null, method: string): Operation {
   if (method === 'OPTIONS') return 'preflight'
   if (!route) return 'none'
   if (route.kind === 'sheets') return 'list_sheets'
+  if (route.kind === 'changes') return 'list_changes'
+  if (route.kind === 'refresh') return 'refresh'
+  if (route.kind === 'undo') return method === 'POST' ? 'undo_write' : 'none'
   if (route.kind !== 'rows') return 'describe'
   if (method === 'POST') return 'add_rows'
   if (method === 'PUT' || method === 'PATCH') return 'update_row'

@@ -1,15 +1,17 @@
 import type { IncomingMessage } from 'node:http'
 import type { Pass } from '../admission/judge.ts'
+import { cursorText } from '../changes/cursor.ts'
 import { Refusal } from '../errors.ts'
 import type { ReadSheet } from '../sheets/reading/reading.ts'
 import { findNamedRow } from '../sheets/rows/find/named-row.ts'
+import { type Column, positionOfColumn } from '../sheets/rows/table.ts'
 import { type Soon, then } from '../soon.ts'
 import { columnNamed } from './request/column-finder.ts'
 import { resolveWish, wholeListQuery } from './request/list-query.ts'
 import { parseRowNumber } from './request/query.ts'
-import { parseReadWish, wholeList } from './request/read-wish.ts'
+import { parseReadWish, type ReadWish, wholeList } from './request/read-wish.ts'
 import type { NamedInPath } from './request/routes.ts'
-import { type ApiParts, admitRows, type RowsRequest } from './request/rows-request.ts'
+import { type AdmittedCall, type ApiParts, admitRows, type RowsRequest } from './request/rows-request.ts'
 import { warningOfKeys } from './response/key-warning.ts'
 import { type ListReader, listReply } from './response/list-reply.ts'
 import { forEveryone, type Reply } from './response/reply.ts'
@@ -17,27 +19,33 @@ import { rowReply } from './response/row-reply.ts'
 
 /** GET and HEAD: parse → admit → sheet → respond. */
 export async function readRows(asked: RowsRequest, parts: ApiParts): Promise<Reply | Refusal> {
-  const pass = await admitRows(asked, parts, 'read')
+  const pass = await admitRows(asked, parts, { intent: 'read', pageRight: 'read' })
   if (pass instanceof Refusal) return pass
-  const { sheet: facts, parameters, account } = pass
+  const { sheet: facts, parameters, account, view } = pass
   const rowNumber = parseRowNumber(asked, parameters)
   if (rowNumber instanceof Refusal) return rowNumber
   const { named } = asked
-  const wish = parseReadWish(parameters, rowNumber === undefined && !named ? 'list' : 'row')
-  if (wish instanceof Refusal) return wish
+  const asListed = parseReadWish(parameters, rowNumber === undefined && !named ? 'list' : 'row')
+  if (asListed instanceof Refusal) return asListed
+  const wish = boundedWish(asListed, pass)
   if (facts.needsReconnect) return new Refusal('token_expired')
 
-  const mustAskProvider = asksForNow(asked.exchange.request)
-  const reading = parts.reading.read(facts, { values: wish.values, mustAskProvider })
+  // Whoever sees a page may not spend what its owner is allowed at the provider.
+  const mustAskProvider = view === 'everything' && asksForNow(asked.exchange.request)
+  const accountId = account.id
+  const reading = parts.reading.read(facts, view, { values: wish.values, mustAskProvider, accountId })
   const sheet = reading instanceof Promise ? await inTurn(reading, account.id, parts) : reading
+  if (sheet instanceof Refusal) return sheet
+  const logged = named || rowNumber !== undefined ? null : sheet.logged
+  const place = logged instanceof Promise ? await logged : logged
+  const cursor = place && cursorText(place)
   const { columns } = sheet.snapshot
   if (columns.length === 0) return new Refusal('missing_headers')
   const listQuery = wish === wholeList ? wholeListQuery : resolveWish(wish, columns)
   if (listQuery instanceof Refusal) return listQuery
 
-  const accountId = account.id
   const { fields } = listQuery
-  const warned = warningOfKeys(facts.keyColumn, sheet, wish.values, accountId, parts.querying)
+  const warned = warningOfKeys(shownKeyColumn(pass, columns), sheet, wish.values, accountId, parts.querying)
   const keyWarning = warned instanceof Promise ? await warned : warned
   const found = named ? rowNamed(named, sheet, accountId, parts) : rowNumber
   const reply = then(
@@ -46,7 +54,7 @@ export async function readRows(asked: RowsRequest, parts: ApiParts): Promise<Rep
       row === undefined
         ? listReply(
             readerOf(asked, parts),
-            { accountId, wish, listQuery, parameters, keyWarning },
+            { accountId, wish, listQuery, parameters, keyWarning, cursor },
             sheet,
             parts,
           )
@@ -55,6 +63,22 @@ export async function readRows(asked: RowsRequest, parts: ApiParts): Promise<Rep
           : rowReply(asked, { accountId, rowNumber: row, wish, fields, keyWarning }, sheet, parts),
   )
   return pass.key === null ? then(reply, (made) => forPublicReader(made, facts)) : reply
+}
+
+/** A publishable key has a most of rows in one answer, also where nobody asked for a limit. */
+function boundedWish(wish: ReadWish, { key }: Pass): ReadWish {
+  if (!key?.policy) return wish
+  const { maxRows } = key.policy
+  return { ...wish, limit: Math.min(wish.limit ?? maxRows, maxRows) }
+}
+
+/** Of a column that is not in the view, nothing is told: also not that it is gone. */
+function shownKeyColumn(
+  { sheet: { keyColumn }, view }: AdmittedCall,
+  columns: readonly Column[],
+): string | null {
+  if (view === 'everything' || keyColumn === null) return keyColumn
+  return positionOfColumn(columns, keyColumn) === null ? null : keyColumn
 }
 
 /** The number of the row that has this value. */
@@ -71,10 +95,10 @@ function rowNamed(
 
 /** Any number may have waited for one fetch, and each would be answered before anyone else is looked at. */
 async function inTurn(
-  reading: Promise<ReadSheet>,
+  reading: Promise<ReadSheet | Refusal>,
   accountId: string,
   { turns }: ApiParts,
-): Promise<ReadSheet> {
+): Promise<ReadSheet | Refusal> {
   const sheet = await reading
   await turns.next(accountId)
   return sheet

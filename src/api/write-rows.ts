@@ -1,12 +1,15 @@
-import type { AdmissionCall, Pass } from '../admission/judge.ts'
+import type { Pass } from '../admission/judge.ts'
 import { Refusal } from '../errors.ts'
-import type { Wish, WriteOrder } from '../sheets/writing/order.ts'
+import type { RowInput } from '../sheets/rows/row-input.ts'
+import { positionOfColumn } from '../sheets/rows/table.ts'
+import type { AdditionBounds, Wish, WriteAnswer, WriteOrder } from '../sheets/writing/order.ts'
+import { viewOf } from './policy/key-view.ts'
+import { answerForPage, boundsOf } from './policy/page-addition.ts'
 import { readBody } from './request/body.ts'
 import { fingerprintOf, parseIdempotencyKey } from './request/idempotency-key.ts'
 import { isBracketed, isIgnored } from './request/parameter-name.ts'
-import { presentedKeyHash } from './request/presented-key.ts'
-import { type Parameters, parseRowNumber } from './request/query.ts'
-import { type ApiParts, admitRows, type RowsRequest } from './request/rows-request.ts'
+import { type Parameters, parseRowNumber, readableParameters } from './request/query.ts'
+import { type AdmittedCall, type ApiParts, admitRows, type RowsRequest } from './request/rows-request.ts'
 import { typedForm } from './request/typed-form.ts'
 import type { WriteKind } from './request/write-parameters.ts'
 import { parseWish } from './request/write-wish.ts'
@@ -17,7 +20,7 @@ import { replayReply, writeReply } from './response/write-reply.ts'
 interface AdmittedWrite {
   asked: RowsRequest
   kind: WriteKind
-  pass: Pass & { parameters: Parameters }
+  pass: AdmittedCall
   /** Read already where there is a key; the body is part of what the key stands for. */
   body: Buffer | Refusal | null
 }
@@ -28,7 +31,7 @@ export async function writeRows(
   parts: ApiParts,
   kind: WriteKind,
 ): Promise<Reply | Refusal> {
-  const pass = await admitRows(asked, parts, 'write')
+  const pass = await admitRows(asked, parts, { intent: 'write', pageRight: pageRightOf(asked, kind) })
   if (pass instanceof Refusal) return pass
   const key = parseIdempotencyKey(asked.exchange.request.headers['idempotency-key'])
   if (key instanceof Refusal) return key
@@ -38,12 +41,20 @@ export async function writeRows(
   const isRemembered = !asksForDryRun(pass.parameters)
   const claim = await claimIdempotencyKey(write, isRemembered ? key : null, parts)
   if (claim instanceof Refusal) return claim
-  if (claim !== null && 'replay' in claim) return replayReply(asked.address, claim.replay)
+  const policy = pass.key?.policy
+  const told = (answer: WriteAnswer | Refusal) => (policy ? answerForPage(answer, policy) : answer)
+  if (claim !== null && 'replay' in claim) return replayReply(asked.address, told(claim.replay))
 
   const order = await ordered(write, claim?.claimed ?? null, parts)
   if (order instanceof Refusal) return order
-  const answer = await parts.writing.write(order)
+  const answer = told(await parts.writing.write(order))
   return answer instanceof Refusal ? answer : writeReply(asked.address, answer)
+}
+
+/** Rows may be added by a page, as they are; what finds rows and changes them is another thing. */
+function pageRightOf({ exchange: { query } }: RowsRequest, kind: WriteKind): 'add' | 'never' {
+  const isAddition = kind === 'add' && !readableParameters(query).some(([name]) => name === 'upsert')
+  return isAddition ? 'add' : 'never'
 }
 
 /** What does not even have a body that is allowed was never accepted under this key, and goes on to be refused. */
@@ -57,12 +68,16 @@ async function claimIdempotencyKey(
   const { account, sheet, parameters } = pass
   const row = rowIn(asked, parameters)
   const fingerprint = fingerprintOf({ method, sheetId: sheet.id, row, ifMatch: headers['if-match'], body })
-  return writing.claim({ accountId: account.id, sheet, idempotencyKey, fingerprint })
+  // Whoever sees a page must not find out what others have sent, by guessing how they called it.
+  const isForPages = pass.key?.policy != null
+  const claimed = isForPages ? `${pass.key?.id} ${idempotencyKey}` : idempotencyKey
+  return writing.claim({ accountId: account.id, sheet, idempotencyKey: claimed, fingerprint })
 }
 
 /** As a fingerprint needs it: also what is no row number is something that was asked, and so is what chooses many rows. */
 function rowIn(asked: RowsRequest, parameters: Parameters): string {
-  const { rowText, named = null } = asked
+  const { rowText, named = null, undoneId } = asked
+  if (undoneId !== undefined) return `undo ${undoneId}`
   const number = parseRowNumber(asked, parameters)
   const others = parameters.filter(([name]) => isAsked(name) && name !== 'row')
   if (!(number instanceof Refusal) && !named && others.length === 0) return String(number)
@@ -100,28 +115,58 @@ async function ordered(
 async function toOrder(
   { asked, kind, pass, body }: AdmittedWrite,
   claim: string | null,
-  { admission, reading, turns }: ApiParts,
+  { admission, reading, turns, clock }: ApiParts,
 ): Promise<WriteOrder | Refusal> {
-  const { exchange, address } = asked
+  const { exchange } = asked
   const { account, sheet, parameters } = pass
   const usedUp = await exchange.reserve?.()
   if (usedUp) return usedUp
   const asking = await parseWish(asked, parameters, kind, body, () => turns.next(account.id))
   if (asking instanceof Refusal) return asking
   if (sheet.needsReconnect) return new Refusal('token_expired')
-  const wish = asking.isForm ? await typedWish(asking.wish, sheet, reading) : asking.wish
-  const keyHash = presentedKeyHash(exchange.request, parameters)
-  const call: AdmissionCall = { address, keyHash, intent: 'write' }
-  const stillAdmitted = () => admission.stillAdmits(call)
+  const typed = asking.isForm ? await typedWish(asking.wish, pass, reading) : asking.wish
+  if (typed instanceof Refusal) return typed
+  const wish = boundedWish(
+    typed,
+    boundsOf(pass, () => clock.nowMs()),
+  )
+  const stillAdmitted = () => admission.stillAdmits(pass.call)
   const { bytes, isDryRun } = asking
-  return { wish, bytes, isDryRun, sheet, accountId: account.id, claim, stillAdmitted }
+  const by = pass.key?.id ?? null
+  return { wish, bytes, isDryRun, sheet, accountId: account.id, claim, by, stillAdmitted }
 }
 
-/** A form's texts become what the columns hold, as far as that is known before the write. */
-async function typedWish(wish: Wish, sheet: Pass['sheet'], reading: ApiParts['reading']): Promise<Wish> {
-  if (wish.kind === 'delete' || wish.kind === 'delete_many') return wish
-  const { indexed } = await reading.read(sheet, { values: 'typed', mustAskProvider: false })
-  const snapshot = await indexed
-  if ('rows' in wish) return { ...wish, rows: wish.rows.map((row) => typedForm(row, snapshot)) }
-  return { ...wish, row: typedForm(wish.row, snapshot) }
+function boundedWish(wish: Wish, bounds: AdditionBounds | null): Wish {
+  if (!bounds) return wish
+  if (wish.kind !== 'add') throw new Error(`A publishable key came to "${wish.kind}"`)
+  return { ...wish, bounds }
+}
+
+/**
+ * A form's texts become what the columns hold, as far as that is known before the write. What a key is shown of the answer goes by what
+ * it sees of a column; what it is not shown, by all of it.
+ */
+async function typedWish(
+  wish: Wish,
+  { sheet, account, key }: Pass,
+  reading: ApiParts['reading'],
+): Promise<Wish | Refusal> {
+  if (wish.kind === 'delete' || wish.kind === 'delete_many' || wish.kind === 'undo') return wish
+  const asked = { values: 'typed', mustAskProvider: false } as const
+  const view = viewOf(key)
+  const seen = await reading.read(sheet, view, { ...asked, accountId: account.id })
+  if (seen instanceof Refusal) return seen
+  const shown = await seen.indexed
+  const whole = view === 'everything' ? shown : await (await reading.readAll(sheet, asked)).indexed
+  const typed = (row: RowInput): RowInput => {
+    const byShown = typedForm(row, shown)
+    if (view === 'everything') return byShown
+    const byWhole = typedForm(row, whole)
+    return row.map((entry, at) => {
+      const isShown = positionOfColumn(shown.columns, entry[0]) !== null
+      return (isShown ? byShown : byWhole)[at] ?? entry
+    })
+  }
+  if ('rows' in wish) return { ...wish, rows: wish.rows.map(typed) }
+  return { ...wish, row: typed(wish.row) }
 }

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import packageJson from '../../package.json' with { type: 'json' }
 import type { ApiParts } from '../api/request/rows-request.ts'
+import { createLookingBack } from '../changes/looking-back.ts'
 import type { Config } from '../config.ts'
 import { createDashboard, type Dashboard } from '../dashboard/dashboard.ts'
 import { clientAddress, type TrustedProxies } from '../http/client-address.ts'
@@ -54,7 +55,8 @@ export function assembleDashboard(needs: DashboardNeeds): { dashboard: Dashboard
   const { signUpPlan } = config
   const planBook = createPlanBook(plans)
   const throttle = createThrottle(windows, sealing.digest)
-  const identity = config.google && createGoogleIdentity(config.google, clock)
+  const { client, endpoint } = config.google
+  const identity = client && createGoogleIdentity({ ...client, endpoint }, clock)
   const baseUrl = () => workshop.baseUrl
   const passwords = createPasswords({ shares: config.shares, clock, observe })
   const mailing = mailRoom && { store, mailRoom, throttle, baseUrl, observe }
@@ -94,7 +96,7 @@ export function assembleDashboard(needs: DashboardNeeds): { dashboard: Dashboard
     }),
     shareUse: createShareUse(store, uploads, config.shares),
     usageFigures: createUsageFigures({ store, usage, plans, clock, turns: api.turns }),
-    ownerReading: createOwnerReading(api, unread, baseUrl),
+    ownerReading: createOwnerReading(api, unread, baseUrl, createLookingBack({ store })),
     compression: api.compression,
     addressOf: (request) => clientAddress(request, trustedProxies),
   })

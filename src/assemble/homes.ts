@@ -16,7 +16,6 @@ import type { Provider } from '../sheets/provider.ts'
 import type { ProviderKind } from '../sheets/provider-kind.ts'
 import type { ThreadPool } from '../sheets/threads/thread-pool.ts'
 import type { Store } from '../store/store.ts'
-import { createUnconfiguredProvider } from './unconfigured-provider.ts'
 
 /** One provider, built: how it is known, what reads and writes there, and how owners let Rowport in. */
 export interface Home {
@@ -57,23 +56,20 @@ function fileHome({ config: { shares }, observe, clock, room, threads }: HomePar
 
 function googleHome({ config, store, sealing, clock, observe, sharedTokens, share }: HomeParts): Home {
   const { google: settings, shares } = config
-  const google =
-    settings &&
-    createGoogle({
-      settings,
-      store,
-      sealing,
-      clock,
-      observe,
-      sharedTokens,
-      shares,
-      ...(share && { share }),
-    })
-  const connection = createGoogleConnection(google)
+  const google = createGoogle({
+    settings,
+    store,
+    sealing,
+    clock,
+    observe,
+    sharedTokens,
+    shares,
+    ...(share && { share }),
+  })
   return {
     kind: googleKind,
-    provider: google?.provider ?? createUnconfiguredProvider(googleKind.title, connection.words.setUpDetails),
-    connection,
-    close: async () => google?.close(),
+    provider: google.provider,
+    connection: createGoogleConnection(google),
+    close: google.close,
   }
 }

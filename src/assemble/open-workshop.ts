@@ -1,14 +1,18 @@
 import { join } from 'node:path'
+import packageJson from '../../package.json' with { type: 'json' }
 import { defaultPlans, type Plans } from '../admission/plans.ts'
+import { filtersOf } from '../api/policy/key-view.ts'
 import type { Clock } from '../clock.ts'
 import type { Config } from '../config.ts'
-import { StoreFailure } from '../errors.ts'
+import { errorTable, Refusal, StoreFailure } from '../errors.ts'
 import { createAccountEnding } from '../management/accounts/account-ending.ts'
 import { createAccounts } from '../management/accounts/accounts.ts'
 import { createBySlug } from '../management/accounts/by-slug.ts'
 import { createAuditLog } from '../management/audit/audit-log.ts'
 import { createConnections } from '../management/connections/connections.ts'
 import { createOwnerConnection } from '../management/connections/owner-connection.ts'
+import { createForms } from '../management/forms/forms.ts'
+import { createPolicyColumns } from '../management/keys/key-policy.ts'
 import { createKeys } from '../management/keys/keys.ts'
 import { createSignIn } from '../management/people/sign-in.ts'
 import { Problem } from '../management/problem.ts'
@@ -18,6 +22,7 @@ import { createKeyColumns } from '../management/sheets/key-column.ts'
 import { createSheets } from '../management/sheets/sheets.ts'
 import { createUploadRoom } from '../management/uploads/upload-room.ts'
 import { createUploads } from '../management/uploads/uploads.ts'
+import { createWebhooks } from '../management/webhooks/webhooks.ts'
 import { postgresProblem } from '../plain-words.ts'
 import { createSharedTokens } from '../providers/remote/shared-tokens.ts'
 import { createMetrics, type Metrics } from '../reporting/metrics.ts'
@@ -29,11 +34,15 @@ import { createLoopTurns } from '../shares/loop-turns.ts'
 import type { Provider } from '../sheets/provider.ts'
 import { createProviderKinds } from '../sheets/provider-kind.ts'
 import { createDecoding } from '../sheets/reading/decoding.ts'
+import type { Column } from '../sheets/rows/table.ts'
 import { createThreadPool } from '../sheets/threads/thread-pool.ts'
 import { createInTurns } from '../sheets/writing/in-turns.ts'
 import { type CopiedTable, type CopyRefusal, copyStore } from '../store/sql/copy-store.ts'
 import type { SqlDatabase } from '../store/sql/sql-database.ts'
 import { createSqlStore } from '../store/sql/sql-store.ts'
+import { createPosting } from '../webhooks/posting.ts'
+import { createSignedPost } from '../webhooks/signed-post.ts'
+import { createTargets } from '../webhooks/targets.ts'
 import { openDatabase } from './databases.ts'
 import { createHomes, type Home, type HomeParts } from './homes.ts'
 import { createSharedState } from './shared-state.ts'
@@ -99,9 +108,18 @@ function buildWorkshop(bare: BareWorkshop): Workshop {
   const keyColumns = createKeyColumns({ providers, kinds, decoding, inTurns })
   const encodings = createEncodings({ providers, kinds, decoding })
   const sheets = createSheets({ store, kinds, shares, keyColumns, encodings, observe })
-  const keys = createKeys(store, sheets)
+  const policyColumns = createPolicyColumns({ providers, kinds, decoding, problemWithFilters })
+  const keys = createKeys(store, sheets, policyColumns)
+  const forms = createForms(store, sheets, policyColumns)
   const connecting = createConnecting({ sheets, providers, kinds, decoding })
   const ofOwner = { sheets, keys, connecting }
+  const targets = createTargets({ allowedNetworks: config.webhookNetworks })
+  const posting = createPosting({ targets, clock })
+  const postToWebhook = createSignedPost({ posting, sealing, clock, version: packageJson.version })
+  const { windows } = shared
+  const webhooks = createWebhooks({
+    ...{ store, sheets, targets, post: postToWebhook, sealing, windows, shares, clock, observe },
+  })
   const baseUrl = () => workshop.baseUrl
   const connections = createConnections(
     homes.flatMap(({ connection }) =>
@@ -117,6 +135,9 @@ function buildWorkshop(bare: BareWorkshop): Workshop {
     accounts,
     ...createBySlug(accounts, ofOwner),
     ofOwner,
+    forms,
+    webhooks,
+    postToWebhook,
     signIn,
     audit: createAuditLog(store, observe),
     endAccount: createAccountEnding(store, connections, uploads),
@@ -148,6 +169,11 @@ function buildWorkshop(bare: BareWorkshop): Workshop {
     },
   }
   return workshop
+}
+
+function problemWithFilters(where: string, columns: readonly Column[]): string | null {
+  const filters = filtersOf(where, columns)
+  return filters instanceof Refusal ? (filters.facts.details ?? errorTable[filters.code].message) : null
 }
 
 function inWords(outcome: CopiedTable[] | CopyRefusal): CopiedTable[] | Problem {

@@ -6,6 +6,7 @@ import type { ApiParts } from '../api/request/rows-request.ts'
 import { warningOfKeys } from '../api/response/key-warning.ts'
 import { type ListReader, listReply } from '../api/response/list-reply.ts'
 import { type Body, heldBy, send } from '../api/response/reply.ts'
+import type { LookingBack } from '../changes/looking-back.ts'
 import type { MadeJson, OwnerReading } from '../dashboard/dashboard-parts.ts'
 import { Refusal, TooManyAtOnce } from '../errors.ts'
 import type { UnreadAnswers } from '../http/unread-answers.ts'
@@ -33,8 +34,14 @@ export function createOwnerReading(
   parts: ApiParts,
   unread: UnreadAnswers,
   baseUrl: () => string,
+  lookingBack: LookingBack,
 ): OwnerReading {
   return {
+    async history(sheet, wish) {
+      const look = readOf(sheet).then(() => null)
+      await Promise.race([look, sleep(patienceMs, null, { ref: false })])
+      return lookingBack.before(sheet.id, wish)
+    },
     async rows(sheet, isConnectionOver, query, acceptEncoding) {
       if (sheet.credentialId !== null && isConnectionOver) return new Refusal('token_expired')
       const parameters = parseParameters(bounded(query))
@@ -42,7 +49,10 @@ export function createOwnerReading(
       const wish = parseReadWish(parameters, 'list')
       if (wish instanceof Refusal) return wish
       try {
-        const read = await parts.reading.read(factsOf(sheet), { values: wish.values, mustAskProvider: false })
+        const read = await parts.reading.readAll(factsOf(sheet), {
+          values: wish.values,
+          mustAskProvider: false,
+        })
         const { columns } = read.snapshot
         if (columns.length === 0) return new Refusal('missing_headers')
         const listQuery = resolveWish({ ...wish, format: 'json' }, columns)
@@ -96,7 +106,7 @@ export function createOwnerReading(
   ): Promise<{ snapshot: IndexedSnapshot; ageSeconds: number } | null> {
     try {
       const wish = { values: 'typed', mustAskProvider } as const
-      const { indexed, ageSeconds } = await parts.reading.read(factsOf(sheet), wish)
+      const { indexed, ageSeconds } = await parts.reading.readAll(factsOf(sheet), wish)
       return { snapshot: await indexed, ageSeconds }
     } catch (error) {
       if (error instanceof ProviderFailure || error instanceof TooManyAtOnce) return null

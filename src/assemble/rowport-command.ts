@@ -9,11 +9,16 @@ export function rowportCommand(dataFolder: string): string {
   const command = commandOf(root)
   if (dataFolder === resolve(defaultDataFolder)) return command
   const isPlain = /^[\w./-]+$/.test(dataFolder)
-  return `ROWPORT_DATA=${isPlain ? dataFolder : `'${dataFolder.replaceAll("'", `'\\''`)}'`} ${command}`
+  return `ROWPORT_DATA=${isPlain ? dataFolder : shellQuoted(dataFolder)} ${command}`
 }
 
 /** A clone has the scripts; a package that was installed for everybody, as in the image, is on the path. */
 function commandOf(folder: string): string {
   if (existsSync(join(folder, 'scripts'))) return 'npm run rowport --'
   return /[\\/]lib[\\/]node_modules[\\/]rowport$/.test(folder) ? 'rowport' : 'npx rowport'
+}
+
+/** As one word for a shell, whatever is in it. */
+export function shellQuoted(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`
 }

@@ -1,11 +1,23 @@
+import packageJson from '../../package.json' with { type: 'json' }
 import { createAdmission } from '../admission/admit.ts'
 import { createIpGuard } from '../admission/ip-guard.ts'
 import { createKeyUse } from '../admission/key-use.ts'
 import { createQuota } from '../admission/quota.ts'
+import { createAgentsDoor } from '../agents/agents-door.ts'
 import { createApi } from '../api/door.ts'
+import { createOpenStreams } from '../api/streams/open-streams.ts'
+import { createChangeLog } from '../changes/change-log.ts'
+import { createChangePages } from '../changes/change-pages.ts'
+import { createFollowing } from '../changes/following.ts'
+import { createLooking } from '../changes/looking.ts'
+import { createReadingChanges } from '../changes/reading-changes.ts'
+import { createRetention } from '../changes/retention.ts'
+import { createWaiting } from '../changes/waiting.ts'
 import type { Clock } from '../clock.ts'
 import type { Config, MailSetting } from '../config.ts'
 import { StoreUnwritable } from '../errors.ts'
+import { createFormsDoor } from '../forms/door.ts'
+import { startReleasing } from '../forms/release-entries.ts'
 import { trustProxies } from '../http/client-address.ts'
 import { createCompression } from '../http/compression.ts'
 import { createOwnAddress } from '../http/own-address.ts'
@@ -14,6 +26,8 @@ import type { MailTransport } from '../mail/mail.ts'
 import { openMailRoom } from '../mail/mail-room.ts'
 import { startAlerts } from '../management/alerts/alerts.ts'
 import { startResealing } from '../management/connections/resealing.ts'
+import { createHeldEntries } from '../management/forms/held-entries.ts'
+import { startAccountEvents } from '../management/webhooks/account-events.ts'
 import { observeAll } from '../reporting/observe.ts'
 import type { StoreProblem } from '../server/router.ts'
 import { listen, type RunningServer, type TimeLimits } from '../server/server.ts'
@@ -22,10 +36,13 @@ import { createMemoryRateWindows } from '../shared-state/rate-windows/memory-rat
 import { createRedisSharedSnapshots } from '../shared-state/redis/redis-shared-snapshots.ts'
 import { createReading } from '../sheets/reading/reading.ts'
 import { createSnapshotSharing } from '../sheets/reading/snapshot-sharing.ts'
+import { createViewing } from '../sheets/reading/viewing.ts'
 import { createQuerying } from '../sheets/rows/query/querying.ts'
 import { createWriting } from '../sheets/writing/writing.ts'
 import { beginInstanceLife } from '../store/leases/instance-life.ts'
 import { createUsage } from '../usage/usage.ts'
+import { startWebhookDelivery } from '../webhooks/delivery.ts'
+import { startNotingSheets } from '../webhooks/noted-sheets.ts'
 import { assembleDashboard } from './dashboard-assembly.ts'
 import { redisAt } from './shared-state.ts'
 import type { Workshop } from './workshop.ts'
@@ -34,6 +51,9 @@ const mebibyte = 1024 * 1024
 
 /** Networks that are counted in memory: about ten megabytes at most, however many addresses somebody has. */
 const mostStrangers = 50_000
+
+/** What publishable keys see of sheets is held beside the sheets, in so much of the memory that those have. */
+const shareOfViews = 1 / 8
 
 export interface ServingInstance extends RunningServer {
   /** Says in /readyz that the end is near, and goes on as before: whoever shares requests out looks elsewhere. */
@@ -59,9 +79,21 @@ export async function startServer(
   const maxHeldBytes = config.maxSnapshotBytes
   const { shares } = config
   const sharing = redisForRows && createSnapshotSharing(createRedisSharedSnapshots(redisForRows))
-  const reading = createReading({ store, providers, decoding, clock, observe, maxHeldBytes, shares, sharing })
+  const following = createFollowing({ store })
+  const retention = createRetention({ store, maxAccountBytes: shares.history_mb * mebibyte })
+  const webhooks = startWebhookDelivery({ store, post: workshop.postToWebhook, clock, observe })
+  const noteChange = (sheetId: string) => {
+    following.noteChange(sheetId)
+    webhooks.noteChange(sheetId)
+  }
+  const log = createChangeLog({ store, decoding, clock, observe, following: { noteChange }, retention })
+  const reading = createReading({
+    ...{ store, providers, decoding, clock, observe, maxHeldBytes, shares, sharing, log },
+  })
+  const isRationed = (provider: string) => providers.get(provider)?.isTight !== undefined
+  const looking = createLooking({ store, reading, following, isRationed, clock })
   const maxKeptBytes = shares.journal_mb * mebibyte
-  const writing = createWriting({ store, providers, reading, clock, observe, turns, maxKeptBytes })
+  const writing = createWriting({ store, providers, reading, clock, observe, turns, maxKeptBytes, log })
   const quota = createQuota(store, clock)
   const keyUse = createKeyUse({ store, clock, turns })
   const publicQuota = createQuota(
@@ -81,9 +113,30 @@ export async function startServer(
   const drain: Drain = { isDraining: false }
   const isDraining = () => drain.isDraining
   const querying = createQuerying({ shares, turns, clock, observe })
+  const viewing = createViewing({
+    ...{ reading, decoding, querying, clock, shares, maxHeldBytes: maxHeldBytes * shareOfViews },
+  })
   const compression = createCompression({ shares, clock, observe })
   const ownAddress = createOwnAddress(() => workshop.baseUrl, config.isBaseUrlSet)
-  const apiParts = { admission, reading, writing, querying, compression, turns, clock, observe, ownAddress }
+  const changes = createReadingChanges({ store, following, clock })
+  const waiting = createWaiting(shares, observe)
+  const pages = createChangePages({ changes, following })
+  const streams = createOpenStreams({ pages, admission })
+  const apiParts = {
+    changes,
+    waiting,
+    streams,
+    looking,
+    admission,
+    reading: viewing,
+    writing,
+    querying,
+    compression,
+    turns,
+    clock,
+    observe,
+    ownAddress,
+  }
   const unread = createUnreadAnswers(
     {
       maxBytes: (maxHeldBytes * shares.unread_percent) / 100,
@@ -91,7 +144,20 @@ export async function startServer(
     },
     observe,
   )
-  const api = createApi({ ...apiParts, ipGuard, trustedProxies, unread, isDraining })
+  const { handle: api, askInside } = createApi({
+    ...apiParts,
+    ...{ ipGuard, trustedProxies, unread, isDraining },
+  })
+  const agents = createAgentsDoor({
+    ...{ askInside, ownAddress, isDraining, observe },
+    version: packageJson.version,
+  })
+  const heldEntries = createHeldEntries(store)
+  const forms = createFormsDoor({
+    ...{ forms: workshop.forms, entries: heldEntries, admission, writing, trustedProxies, clock, observe },
+    digest: workshop.sealing.digest,
+  })
+  const releasing = startReleasing({ entries: heldEntries, admission, writing, clock, observe })
   const storeProblem = () =>
     store.ping().then(
       () => null,
@@ -116,10 +182,19 @@ export async function startServer(
   const { kinds } = workshop
   const baseUrl = () => workshop.baseUrl
   const alerts = mailRoom && startAlerts({ store, mailRoom, kinds, plans, clock, baseUrl })
+  const accountEvents = startAccountEvents({ store, plans, clock })
+  const notedSheets = startNotingSheets({ store })
   let resealing: { stop(): void } | null = null
   const closeParts = () =>
     closeInOrder([
+      () => releasing.close(),
       () => writing.close(),
+      () => looking.close(),
+      () => notedSheets.close(),
+      () => accountEvents.close(),
+      () => webhooks.close(),
+      () => following.close(),
+      () => retention.close(),
       () => quota.close(),
       () => publicQuota.close(),
       () => keyUse.close(),
@@ -136,7 +211,7 @@ export async function startServer(
     await Promise.all([workshop.shared.settled(), redisForRows?.settled()])
     const { shares } = config
     return listen(
-      { api, dashboard, metrics, observe, storeProblem, drain, shares, trustedProxies, clock },
+      { api, agents, dashboard, forms, metrics, observe, storeProblem, drain, shares, trustedProxies, clock },
       config,
       timeLimits,
     )
@@ -151,8 +226,12 @@ export async function startServer(
     port: server.port,
     announceEnd() {
       drain.isDraining = true
+      looking.close()
+      following.close()
     },
     async close(drainMs) {
+      // Whoever waits goes on elsewhere.
+      following.close()
       const ended = await server.close(drainMs)
       await closeParts()
       return ended

@@ -4,12 +4,14 @@ import type { Accounts } from '../management/accounts/accounts.ts'
 import type { BySlug } from '../management/accounts/by-slug.ts'
 import type { AuditLog } from '../management/audit/audit-log.ts'
 import type { Connections } from '../management/connections/connections.ts'
+import type { Forms } from '../management/forms/forms.ts'
 import type { Keys } from '../management/keys/keys.ts'
 import type { SignIn } from '../management/people/sign-in.ts'
 import type { Problem } from '../management/problem.ts'
 import type { Connecting } from '../management/sheets/connecting.ts'
 import type { Sheets } from '../management/sheets/sheets.ts'
 import type { Uploads } from '../management/uploads/uploads.ts'
+import type { Webhooks } from '../management/webhooks/webhooks.ts'
 import type { Metrics } from '../reporting/metrics.ts'
 import type { Observe } from '../reporting/observe.ts'
 import type { Sealing } from '../secrets/sealing.ts'
@@ -21,6 +23,7 @@ import type { ProviderKinds } from '../sheets/provider-kind.ts'
 import type { Decoding } from '../sheets/reading/decoding.ts'
 import type { CopiedTable } from '../store/sql/copy-store.ts'
 import type { Store } from '../store/store.ts'
+import type { SignedPost } from '../webhooks/signed-post.ts'
 
 /** What every command needs to change things; the server comes on top of it. */
 export interface Workshop {
@@ -34,6 +37,10 @@ export interface Workshop {
   keys: BySlug['keys']
   /** For whoever is signed in: by the account's id. */
   ofOwner: { sheets: Sheets; keys: Keys; connecting: Connecting }
+  forms: Forms
+  webhooks: Webhooks
+  /** Sends a message to a webhook, once. */
+  postToWebhook: SignedPost
   signIn: SignIn
   endAccount: EndAccount
   audit: AuditLog

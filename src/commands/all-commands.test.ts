@@ -21,7 +21,10 @@ test('what was typed wrong is said in a sentence, with how it is typed right', a
       'account',
       /^rowport: there is no command "account"\n\nUsage:\n {2}rowport account create .*\n.* list\n.* delete .*\n.* plan .*\n.* link .*\n$/,
     ],
-    ['key frob x', /^rowport: there is no command "key frob"\n\nUsage:\n(?: {2}rowport key .*\n){5}$/],
+    [
+      'key frob x',
+      /^rowport: there is no command "key frob"\n\nUsage:\n(?: {2}rowport key .*\n(?: {4}.*\n)*){7}$/,
+    ],
     ['serve now', /^rowport: there is no file or folder "now"\n/],
     ['account create', /^rowport: <slug> is missing\.\n\nUsage:\n {2}rowport account create <slug>/],
     ['account plan acme', /^rowport: <plan> is missing\./],
@@ -96,11 +99,16 @@ test('what cannot be done is said in a sentence', async () => {
     ['key list nobody', /^rowport: there is no account "nobody"\n$/],
     ['account link nobody', /^rowport: there is no account "nobody"\n$/],
     ['google status nobody', /^rowport: there is no account "nobody"\n$/],
+    ['google service-account add nobody gone.json', /^rowport: there is no account "nobody"\n$/],
+    [
+      'google service-account add acme gone.json',
+      /^rowport: there is no file ".*gone\.json" that can be read\n$/,
+    ],
     ['google disconnect nobody', /^rowport: there is no account "nobody"\n$/],
     ['google disconnect acme', /^rowport: Google is not connected\n$/],
     [
       'sheet connect acme/x --google abc',
-      /^rowport: Google isn't set up on this server; your administrator must/,
+      /^rowport: account "acme" is not connected to Google yet; its owner does that at the dashboard/,
     ],
     ['sheet connect nobody/x --google abc', /^rowport: there is no account "nobody"\n$/],
     ['key create nobody --name x', /^rowport: there is no account "nobody"\n$/],
@@ -284,12 +292,21 @@ test('what a program reads with --json: one value, names in one style, a secret 
     unknown_fields: 'reject',
     key_column: null,
     auto_key: 'none',
+    history_days: 7,
+    watch_seconds: 0,
     location: { path: workbook, tab: 'Wörter' },
   })
-  const set = { access: 'public-read', accepts: 'live', cache_seconds: 0, unknown_fields: 'ignore' }
-  const options = '--access public-read --accepts live --cache-seconds 0 --unknown-fields ignore'
+  const set = {
+    access: 'public-read',
+    accepts: 'live',
+    cache_seconds: 0,
+    unknown_fields: 'ignore',
+    watch_seconds: 30,
+  }
+  const options =
+    '--access public-read --accepts live --cache-seconds 0 --unknown-fields ignore --watch-seconds 30'
   assert.deepEqual(await json(`sheet set acme/words ${options}`), { ...sheet, ...set })
-  const back = '--access private --accepts both --cache-seconds 10 --unknown-fields reject'
+  const back = '--access private --accepts both --cache-seconds 10 --unknown-fields reject --watch-seconds 0'
   assert.deepEqual(await json(`sheet set acme/words ${back}`), sheet)
   assert.deepEqual(await json('sheet pause acme/words'), { ...sheet, paused: true })
   assert.deepEqual(await json('sheet list acme'), [{ ...sheet, paused: true, state: 'paused' }])

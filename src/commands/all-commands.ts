@@ -3,21 +3,32 @@ import { accountCommands } from './account-commands.ts'
 import type { BareCommand, Command } from './command.ts'
 import { connectionCommands } from './connection-commands.ts'
 import { doctorCommand } from './doctor-command.ts'
+import { formCommands } from './form-commands.ts'
 import { keyCommands } from './key-commands.ts'
 import { sheetCommands } from './sheet-commands.ts'
 import { storeCommands } from './store-commands.ts'
+import { typesCommand } from './types-command.ts'
+import { webhookCommands } from './webhook-commands.ts'
 
 /** docs/contract.md#commands. */
 export const commands: readonly (Command | BareCommand)[] = [
   ...accountCommands,
   ...sheetCommands,
   ...keyCommands,
+  ...formCommands,
+  ...webhookCommands,
   ...connectableKinds.flatMap(connectionCommands),
   ...storeCommands,
+  typesCommand,
   doctorCommand,
 ]
 
-export const serveCommand = { usage: 'serve [<files or a folder>] [--data <folder>]' }
+export const serveCommand = {
+  usage: [
+    'serve [<files or a folder>] [--data <folder>]',
+    '  rowport serve <link of a spreadsheet> --service-account <key.json> | --google-api-key <key>',
+  ].join('\n'),
+}
 
 export const usage = `rowport: a spreadsheet behind a JSON API
 

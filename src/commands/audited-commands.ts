@@ -1,7 +1,7 @@
 import type { Workshop } from '../assemble/workshop.ts'
 import { Problem } from '../management/problem.ts'
 import { connectableKinds } from '../providers/provider-table.ts'
-import type { Command, Options } from './command.ts'
+import { type Command, fileArgument, type Options } from './command.ts'
 
 /** What owners find in their audit log of what the operator did; commands that only look are not here. */
 const actions: Record<string, string> = {
@@ -16,23 +16,56 @@ const actions: Record<string, string> = {
   'key revoke': 'key.revoked',
   'key regenerate': 'key.regenerated',
   'key scope': 'key.changed',
-  ...Object.fromEntries(connectableKinds.map(({ id }) => [`${id} disconnect`, 'connection.ended'])),
+  'key policy': 'key.changed',
+  'form create': 'form.created',
+  'form open': 'form.opened',
+  'form close': 'form.closed',
+  'form delete': 'form.deleted',
+  'form release': 'form.entry_released',
+  'form discard': 'form.entry_discarded',
+  'webhook add': 'webhook.added',
+  'webhook pause': 'webhook.paused',
+  'webhook resume': 'webhook.resumed',
+  'webhook rotate': 'webhook.rotated',
+  'webhook replay': 'webhook.replayed',
+  'webhook remove': 'webhook.removed',
+  ...Object.fromEntries(
+    connectableKinds.flatMap(({ id, keyCommand }) => [
+      [`${id} disconnect`, 'connection.ended'],
+      [`${id} ${keyCommand} add`, 'connection.made'],
+    ]),
+  ),
 }
 
 /** Options that say where something lies on this machine are nobody's business but the operator's. */
 const unshown = new Set(['file', 'json'])
 
+/** Called before the command; what it returns, when it is done. */
 export async function noteCommand(
   workshop: Workshop,
-  { words: command }: Command,
+  { words: command, positionals }: Command,
   words: readonly string[],
   options: Options,
-): Promise<void> {
+): Promise<() => Promise<void>> {
   const action = actions[command.join(' ')]
-  const [target = '', ...rest] = words
-  if (action === undefined) return
-  const of = await accountAndSubject(workshop, target)
-  if (!of) return
+  const [target = ''] = words
+  const rest = words.filter((_, at) => at > 0 && positionals[at] !== fileArgument)
+  if (action === undefined) return async () => {}
+  // Whose it is can be told before a command that removes something, and after one that makes it.
+  const before = await accountAndSubject(workshop, target)
+  return async () => {
+    const of = before ?? (await accountAndSubject(workshop, target))
+    if (of) await note(workshop, of, action, rest, options)
+  }
+}
+
+async function note(
+  workshop: Workshop,
+  of: { accountId: string; subject: string },
+  action: string,
+  rest: readonly string[],
+  options: Options,
+): Promise<void> {
   const given = Object.entries(options).filter(([name, value]) => value !== undefined && !unshown.has(name))
   const details = Object.fromEntries([
     ...rest.map((word, at) => [`value${at === 0 ? '' : at + 1}`, word]),
@@ -47,11 +80,20 @@ export async function noteCommand(
   })
 }
 
-/** `target`: `<account>`, `<account>/<sheet>` or the id of a key. */
+/** `target`: `<account>`, `<account>/<sheet>` or the id of a key or webhook. */
 async function accountAndSubject({ store, accounts }: Workshop, target: string) {
   if (target.startsWith('key_')) {
     const key = await store.findKey(target)
     return key && { accountId: key.accountId, subject: key.name }
+  }
+  if (target.startsWith('wh_')) {
+    const webhook = await store.findWebhook(target)
+    return webhook && { accountId: webhook.accountId, subject: webhook.url }
+  }
+  if (target.startsWith('form_') || target.startsWith('entry_')) {
+    const entry = target.startsWith('entry_') ? await store.findEntry(target) : null
+    const form = await store.findForm(entry?.formId ?? target)
+    return form && { accountId: form.accountId, subject: form.name }
   }
   const [slug = '', sheet] = target.split('/')
   const account = await accounts.find(slug)

@@ -1,17 +1,26 @@
 import type { Workshop } from '../assemble/workshop.ts'
 import type { Problem } from '../management/problem.ts'
 
+/** Among `positionals`: where a file of this machine is, from the folder in which it was typed. */
+export const fileArgument = '<file>'
+
 interface TypedCommand {
   words: readonly string[]
   usage: string
   /** What the words after the command's own stand for. */
   positionals: readonly string[]
   options: readonly string[]
+  /** Options without a value; they are 'true' where they are given. */
+  flags?: readonly string[]
 }
 
-/** One that looks at what keeps the others from working: it opens no store, and finds wrong settings itself. */
+/** One that opens no store: it looks at what keeps the others from working, or asks a server as any client does. */
 export interface BareCommand extends TypedCommand {
-  runBare(env: NodeJS.ProcessEnv): Promise<CommandOutcome & { hasFailed: boolean }>
+  runBare(
+    env: NodeJS.ProcessEnv,
+    words: readonly string[],
+    options: Options,
+  ): Promise<(CommandOutcome & { hasFailed: boolean }) | Problem>
 }
 
 /** One of the operator's commands (docs/contract.md#commands). */

@@ -3,8 +3,9 @@ import type { Workshop } from '../assemble/workshop.ts'
 import type { NamedAccount } from '../management/accounts/accounts.ts'
 import { Problem } from '../management/problem.ts'
 import type { SheetToConnect } from '../management/sheets/sheets.ts'
+import { counted } from '../plain-words.ts'
 import { fileEncodings } from '../providers/file/file-encodings.ts'
-import { kindOf, locateFile } from '../providers/file/file-location.ts'
+import { fileEndings, kindOf, locateFile } from '../providers/file/file-location.ts'
 import { connectableKinds } from '../providers/provider-table.ts'
 import type { ProviderKind } from '../sheets/provider-kind.ts'
 import type { SheetAccess } from '../store/sql/schema.ts'
@@ -58,7 +59,7 @@ async function connect(
   const connected = await workshop.ofOwner.connecting.connect({ account, ...wish, ...spreadsheet })
   if (connected instanceof Problem) return connected
   const { sheet, preview } = connected
-  const found = `${count(preview.columns.length, 'column')}, ${count(preview.rowCount, 'row')}`
+  const found = `${counted(preview.columns.length, 'column')}, ${counted(preview.rowCount, 'row')}`
   return {
     json: sheetJson(sheet),
     text: `Sheet ${address} connected: ${found}.\n  /api/sheets/${address}\n  /v1/sheets/${sheet.id}`,
@@ -72,8 +73,7 @@ function parsedEncoding(label: string): string | null {
 
 function fileAt(file: string, tab: string | undefined, encoding: string | null): Spreadsheet | Problem {
   if (!existsSync(file)) return new Problem(`there is no file "${file}"`)
-  if (!kindOf(file))
-    return new Problem(`"${file}" is neither a CSV file nor a workbook (.csv, .tsv, .xlsx, .ods)`)
+  if (!kindOf(file)) return new Problem(`"${file}" is neither a CSV file nor a workbook (${fileEndings})`)
   if (tab !== undefined && kindOf(file) === 'csv')
     return new Problem('a CSV file has no tabs; leave --tab out')
   if (encoding !== null && kindOf(file) !== 'csv')
@@ -91,9 +91,9 @@ async function spreadsheetAt(
 ): Promise<Spreadsheet | Problem> {
   if (tab !== undefined && !hasTabs)
     return new Problem(`a spreadsheet of ${name} has no tabs; leave --tab out`)
-  const { status: statusOf, isConfigured, spreadsheets } = connectionTo(provider, workshop)
+  const { status: statusOf, ways, readsPublic, spreadsheets } = connectionTo(provider, workshop)
   const status = await statusOf(id)
-  if (isConfigured && status?.state !== 'connected') {
+  if (ways.length > 0 && !readsPublic && status?.state !== 'connected') {
     const state = status ? `must connect ${name} again` : `is not connected to ${name} yet`
     return new Problem(
       `account "${slug}" ${state}; its owner does that at the dashboard. For a link: rowport account link ${slug}`,
@@ -102,8 +102,4 @@ async function spreadsheetAt(
   const located = await spreadsheets.locate(id, spreadsheet, tab ?? null)
   if (located instanceof Problem) return located
   return { provider, source: located.source, ...located.place }
-}
-
-function count(number: number, noun: string): string {
-  return `${number} ${noun}${number === 1 ? '' : 's'}`
 }

@@ -21,6 +21,8 @@ export function sheetJson(sheet: SheetRecord) {
     unknown_fields: sheet.unknownFields,
     key_column: sheet.keyColumn,
     auto_key: sheet.autoKey,
+    history_days: sheet.historyDays,
+    watch_seconds: sheet.watchSeconds,
     location: JSON.parse(sheet.location),
   }
 }

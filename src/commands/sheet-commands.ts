@@ -17,12 +17,12 @@ export const sheetCommands: readonly Command[] = [
     usage:
       'sheet set <account>/<sheet> [--access private|public-read] [--accepts both|live]\n' +
       '                    [--cache-seconds <n>] [--stale-if-error-seconds <n>] [--unknown-fields reject|ignore]\n' +
-      '                    [--key-column <name>|off] [--auto-key uuid|none]\n' +
-      '                    [--encoding <name of what a CSV file is in>|auto]',
+      '                    [--key-column <name>|off] [--auto-key uuid|none] [--history-days <n>]\n' +
+      '                    [--watch-seconds <n>] [--encoding <name of what a CSV file is in>|auto]',
     positionals: ['<account>/<sheet>'],
     options: [
       ...['access', 'accepts', 'cache-seconds', 'stale-if-error-seconds', 'unknown-fields'],
-      ...['key-column', 'auto-key', 'encoding'],
+      ...['key-column', 'auto-key', 'history-days', 'watch-seconds', 'encoding'],
     ],
     run: changeSheet,
   },
@@ -79,8 +79,10 @@ async function changeSheet(
     ...(keyColumn !== undefined && { keyColumn: keyColumn === 'off' ? null : keyColumn }),
     ...(autoKey !== undefined && { autoKey: oneOf<AutoKey>('auto-key', autoKey, ['uuid', 'none']) }),
     ...(encoding !== undefined && { encoding: encoding === 'auto' ? null : encoding }),
-    ...seconds('cacheSeconds', 'cache-seconds', options),
-    ...seconds('staleIfErrorSeconds', 'stale-if-error-seconds', options),
+    ...wholeNumber('cacheSeconds', 'cache-seconds', 'seconds', options),
+    ...wholeNumber('staleIfErrorSeconds', 'stale-if-error-seconds', 'seconds', options),
+    ...wholeNumber('historyDays', 'history-days', 'days', options),
+    ...wholeNumber('watchSeconds', 'watch-seconds', 'seconds', options),
   }
   if (Object.keys(settings).length === 0) throw new UsageError('Name at least one setting.')
   const sheet = await sheets.change(accountSlug, sheetSlug, settings)
@@ -88,14 +90,15 @@ async function changeSheet(
   return { json: sheetJson(sheet), text: `Updated ${address}.` }
 }
 
-function seconds(
-  name: 'cacheSeconds' | 'staleIfErrorSeconds',
+function wholeNumber(
+  name: 'cacheSeconds' | 'staleIfErrorSeconds' | 'historyDays' | 'watchSeconds',
   option: string,
+  unit: string,
   options: Options,
 ): Partial<SheetSettings> {
   const text = options[option]
   if (text === undefined) return {}
-  if (!/^[0-9]{1,9}$/.test(text)) throw new UsageError(`--${option} must be a whole number of seconds.`)
+  if (!/^[0-9]{1,9}$/.test(text)) throw new UsageError(`--${option} must be a whole number of ${unit}.`)
   return { [name]: Number(text) }
 }
 

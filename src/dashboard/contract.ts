@@ -66,13 +66,16 @@ export interface SourceView {
   hasTabs: boolean
   /** null where nobody has to let Rowport in: files. */
   connection: {
-    by: 'consent' | 'key'
+    /** How owners can let Rowport in here; empty where it is not offered. */
+    ways: readonly ('consent' | 'key')[]
+    /** Whether what is open to everybody with its link can be read without connecting, and only read. */
+    readsPublic: boolean
     /** What the operator must do, where it is not offered. */
     notSetUp: string
     /** What is pasted and not searched for: the source of a regular expression. */
     linkPattern: string
-    /** With `by: 'key'`. */
-    key: { label: string; hint: string } | null
+    /** Of a provider that takes a key. */
+    key: { name: string; label: string; hint: string; isFile: boolean } | null
   } | null
 }
 
@@ -166,6 +169,10 @@ export interface SheetSettingsView {
   autoKey: 'none' | 'uuid'
   /** One of `source.encodings`; null = as the bytes tell. */
   encoding: string | null
+  /** For how long changes of rows are kept; 0 = not at all. */
+  historyDays: number
+  /** How often Rowport checks the spreadsheet by itself; 0 = only while somebody follows its changes. */
+  watchSeconds: number
   paused: boolean
 }
 export type SheetChangeInput = Partial<SheetSettingsView> & { slug?: string }
@@ -204,12 +211,39 @@ export interface RecentRequest {
   keyName: string | null
 }
 
+/** What became of a row, or of the columns. */
+export interface PastChangeView {
+  /** Names it within the sheet. */
+  seq: number
+  atMs: number
+  kind: 'added' | 'updated' | 'deleted' | 'columns_changed' | 'reset'
+  row: number | null
+  key: string | number | boolean | null
+  /** Rows by their columns, or the names of columns. */
+  before: Record<string, CellView> | string[] | null
+  after: Record<string, CellView> | string[] | null
+  changed: string[]
+  /** The write that it is of; null for what people did in the spreadsheet. */
+  operation: string | null
+  /** The name of the key that wrote. */
+  keyName: string | null
+}
+
+export interface HistoryView {
+  /** False where `history_days` is 0. */
+  isKept: boolean
+  changes: PastChangeView[]
+  /** For `before`, to go on; null where nothing older is kept. */
+  next: string | null
+}
+
 /** Something that was changed, by the owner here or by the operator's commands. */
 export interface AuditEntryView {
   id: string
   atMs: number
-  actor: 'owner' | 'operator'
-  /** Of the network that it came from; null for a command. */
+  /** `rowport`: by the server itself. */
+  actor: 'owner' | 'operator' | 'rowport'
+  /** Of the network that it came from; null for a command, and for the server. */
   address: string | null
   /** Such as `key.revoked`. */
   action: string
@@ -235,13 +269,18 @@ export interface ConnectionView {
     sheets: number
     /** False where Rowport has only what the owner chose there. */
     canSeeAllSpreadsheets: boolean
+    /** The address with which the owner shares what Rowport may use; null where it is the owner's own access. */
+    shareWith: string | null
   } | null
 }
 export interface ConsentInput {
   returnTo: '/connect' | '/settings'
 }
 /** `isRevokedAt` and the provider's name (`isRevokedAtGoogle`): whether it could be told. */
-export type DisconnectedView = Record<`isRevokedAt${string}`, boolean>
+export type DisconnectedView = Record<`isRevokedAt${string}`, boolean> & {
+  /** What the owner can do where it could not: after "you can …". */
+  endItThere: string
+}
 export interface SpreadsheetChoice {
   spreadsheetId: string
   title: string
@@ -304,6 +343,31 @@ export interface KeyView {
   requestsThisMonth: number
   expiresAtMs: number | null
   state: 'active' | 'expired' | 'revoked'
+  /** Of a publishable key; null for a secret one. */
+  policy: PolicyView | null
+  /** The key itself, of a publishable one. */
+  publicValue: string | null
+}
+/** What a publishable key may do. */
+export interface PolicyView {
+  may: readonly ('read' | 'add')[]
+  origins: 'any' | readonly string[]
+  /** null = every column. */
+  readColumns: readonly string[] | null
+  /** null = those that it may read. */
+  writeColumns: readonly string[] | null
+  /** Filters as in a query string. */
+  where: string | null
+  set: readonly (readonly [column: string, value: string | number | boolean])[]
+  maxRows: number
+  requestsPerMinute: number
+}
+export interface PublishableKeyInput {
+  name: string
+  mode: 'live' | 'test'
+  sheetSlug: string
+  policy: PolicyView
+  expiresAtMs?: number | null | undefined
 }
 export interface KeyInput {
   name: string
@@ -323,6 +387,53 @@ export interface NewKeyView {
   key: KeyView
   /** Shown once. */
   value: string
+}
+
+/** An address that is called; without a sheet, for events of the account. */
+export interface WebhookView {
+  id: string
+  sheetSlug: string | null
+  url: string
+  /** null = all. */
+  kinds: string[] | null
+  columns: string[] | null
+  /** `off`: turned off by Rowport, for a reason. */
+  state: 'on' | 'paused' | 'off'
+  offReason: string | null
+  /** That have failed since the last that did not. */
+  attempts: number
+  nextAttemptAtMs: number | null
+  /** Changes that it has not been told yet. */
+  waiting: number
+  createdAtMs: number
+}
+export interface WebhookInput {
+  sheetSlug: string | null
+  url: string
+  kinds: ('added' | 'updated' | 'deleted')[] | null
+  columns: string[] | null
+}
+export interface NewWebhookView {
+  webhook: WebhookView
+  /** Shown once. */
+  secret: string
+}
+export type ReplayInput = { since: 'earliest' | { cursor: string } | { atMs: number } }
+/** One attempt; of each webhook the last fifty. */
+export interface DeliveryView {
+  id: string
+  messageId: string
+  type: string
+  changes: number
+  cursor: string | null
+  atMs: number
+  durationMs: number
+  /** null when no answer came. */
+  status: number | null
+  /** Why it does not count as taken; null when it was. */
+  failure: string | null
+  /** The first lines. */
+  answer: string
 }
 
 export interface UsageView {

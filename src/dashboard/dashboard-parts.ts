@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { LookedBack, LookingBackWish } from '../changes/looking-back.ts'
 import type { Clock } from '../clock.ts'
 import type { Refusal } from '../errors.ts'
 import type { Compression } from '../http/compression.ts'
@@ -20,6 +21,7 @@ import type { SignIn } from '../management/people/sign-in.ts'
 import type { Connecting } from '../management/sheets/connecting.ts'
 import type { SheetRecord, Sheets } from '../management/sheets/sheets.ts'
 import type { Uploads } from '../management/uploads/uploads.ts'
+import type { Webhooks } from '../management/webhooks/webhooks.ts'
 import type { Observe } from '../reporting/observe.ts'
 
 export interface DashboardParts {
@@ -34,6 +36,7 @@ export interface DashboardParts {
   planBook: PlanBook
   sheets: Sheets
   keys: Keys
+  webhooks: Webhooks
   connecting: Connecting
   connections: Connections
   kinds: { all: readonly SourceKind[] }
@@ -61,7 +64,7 @@ export interface SourceKind {
   id: string
   name: string
   title: string
-  connectsBy: 'consent' | 'key' | null
+  connectsBy: readonly ('consent' | 'key')[]
   canBeListed: boolean
   hasTabs: boolean
 }
@@ -75,6 +78,8 @@ export interface OwnerReading {
     query: string,
     acceptEncoding: string | undefined,
   ): Promise<MadeJson | Refusal>
+  /** Looks at the spreadsheet first, unless that takes long: what people did is in the log then. null where none is kept. */
+  history(sheet: SheetRecord, wish: LookingBackWish): Promise<LookedBack | null>
   /** What is known of a sheet without waiting for long; null when that is nothing. */
   shape(sheet: SheetRecord, mustAskProvider?: boolean): Promise<SheetShape | null>
 }

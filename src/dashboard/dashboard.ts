@@ -31,7 +31,7 @@ export function createDashboard(parts: DashboardDoorParts): Dashboard {
   const { all } = parts.connections
   const consentOrigins = all.flatMap(({ consentOrigin }) => consentOrigin ?? [])
   const byReturnPath = new Map(
-    all.filter(({ kind }) => kind.connectsBy === 'consent').map((one) => [returnPathOf(one.kind), one]),
+    all.filter(({ kind }) => kind.connectsBy.includes('consent')).map((one) => [returnPathOf(one.kind), one]),
   )
   const ownerApi = createOwnerApi(parts)
   const appFiles = createAppFiles(parts.appFolder, consentOrigins)

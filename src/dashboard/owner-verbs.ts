@@ -5,16 +5,22 @@ import type {
   ConnectionView,
   ConsentInput,
   ConsoleKey,
+  DeliveryView,
   DisconnectedView,
   FileChoice,
+  HistoryView,
   KeyChangeInput,
   KeyInput,
   KeyView,
   NewKeyView,
+  NewWebhookView,
   OverlapSeconds,
   PasswordInput,
+  PolicyView,
   PreviewView,
+  PublishableKeyInput,
   RecentRequest,
+  ReplayInput,
   ResetPasswordInput,
   RowsView,
   ServerView,
@@ -30,6 +36,8 @@ import type {
   StartView,
   TabsView,
   UsageView,
+  WebhookInput,
+  WebhookView,
 } from './contract.ts'
 
 /**
@@ -65,6 +73,8 @@ export interface OwnerVerbs {
   /** Reads the spreadsheet now, whatever is cached. */
   'POST /sheets/{slug}/refresh': { answer: SheetView }
   'GET /sheets/{slug}/requests': { answer: RecentRequest[] }
+  /** The newest first. `row` or `key` (JSON): of that row alone. `before`: further back. */
+  'GET /sheets/{slug}/history': { query: { row: string; key: string; before: string }; answer: HistoryView }
   'POST /sheets/{slug}/console-key': { answer: ConsoleKey }
 
   'GET /slug-check': { query: { slug: string }; answer: { problem: string | null } }
@@ -86,7 +96,7 @@ export interface OwnerVerbs {
    */
   'GET /{provider}': { answer: ConnectionView }
   'POST /{consentProvider}/connect': { input: ConsentInput; answer: { url: string } }
-  'POST /{keyProvider}/connect': { input: { key: string }; answer: { email: string } }
+  'POST /{keyProvider}/key': { input: { key: string }; answer: { email: string } }
   'POST /{provider}/disconnect': { answer: DisconnectedView }
   'GET /{provider}/spreadsheets': { query: { search: string }; answer: SpreadsheetChoice[] }
   /** By the id of a spreadsheet, or by its whole address. */
@@ -94,11 +104,24 @@ export interface OwnerVerbs {
 
   'GET /keys': { answer: KeyView[] }
   'POST /keys': { input: KeyInput; answer: NewKeyView }
+  'POST /keys/publishable': { input: PublishableKeyInput; answer: NewKeyView }
+  'PATCH /keys/{id}/policy': { input: PolicyView; answer: KeyView }
   'POST /keys/{id}/revoke': { answer: null }
   'PATCH /keys/{id}': { input: KeyChangeInput; answer: KeyView }
   /** The old value ends at once. */
   'POST /keys/{id}/regenerate': { answer: NewKeyView }
   'POST /keys/{id}/rotate': { input: { overlapSeconds: OverlapSeconds }; answer: NewKeyView }
+
+  'GET /webhooks': { answer: WebhookView[] }
+  'POST /webhooks': { input: WebhookInput; answer: NewWebhookView }
+  'PATCH /webhooks/{id}': { input: { isOn: boolean }; answer: WebhookView }
+  /** Sends one message, now, and says what came of it. */
+  'POST /webhooks/{id}/test': { answer: DeliveryView }
+  /** The old secret signs too for a day. */
+  'POST /webhooks/{id}/rotate': { answer: NewWebhookView }
+  'POST /webhooks/{id}/replay': { input: ReplayInput; answer: WebhookView }
+  'GET /webhooks/{id}/deliveries': { answer: DeliveryView[] }
+  'POST /webhooks/{id}/remove': { answer: null }
 
   'PATCH /account': { input: { slug: string }; answer: SessionView }
   'POST /account/delete': { input: { confirmSlug: string }; answer: null }

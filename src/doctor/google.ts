@@ -3,9 +3,13 @@ import { type Finding, fine, wrong } from './finding.ts'
 
 /** Looks at what can be told without asking Google. */
 export function examineGoogle({ google, baseUrl }: Config): Finding {
-  if (!google) return fine('Google', 'Not set up; sheets are connected from files.')
-  const { clientId, endpoint, scope } = google
+  const { client, endpoint, scope } = google
   if (endpoint !== null) return fine('Google', `All calls go to ${endpoint} instead of Google.`)
+  if (!client) {
+    const byLink = google.apiKey === null ? '' : ' or read by their public link'
+    return fine('Google', `Spreadsheets are connected by service accounts${byLink}; consent is not set up.`)
+  }
+  const { clientId } = client
   if (!clientId.endsWith('.apps.googleusercontent.com')) {
     const says = 'GOOGLE_CLIENT_ID does not look like one: it ends with .apps.googleusercontent.com.'
     return wrong(

@@ -25,12 +25,16 @@ export async function examineSecret(config: Config, sealedBy: readonly string[])
   const where = secret === null ? keptSecretPath(dataFolder) : 'ROWPORT_SECRET'
   if (kept === null) {
     if (sealedBy.length === 0) return fine('Secret', 'There is none yet; the first start makes it.')
-    const says = `${where} is missing, and what was connected to Google cannot be opened without it.`
-    return wrong('Secret', says, 'Put it back from a back-up; without it, owners connect Google again.')
+    const says = `${where} is missing, and what was sealed with it cannot be opened: connections to Google, secrets of webhooks.`
+    return wrong(
+      'Secret',
+      says,
+      'Put it back from a back-up; without it, owners connect Google again and rotate the secrets.',
+    )
   }
   const { knows } = createSealing(kept, formerSecrets, nextSecret)
   if (!sealedBy.every(knows)) {
-    const says = `${where} is another secret than the one that sealed what is connected to Google.`
+    const says = `${where} is another secret than the one that sealed what is in the store.`
     return wrong('Secret', says, 'Set the one that the server used, or name it in ROWPORT_FORMER_SECRETS.')
   }
   if (secret === null && ((await stat(where)).mode & forOthers) !== 0) {

@@ -1,3 +1,6 @@
+import { shellQuoted } from '../assemble/rowport-command.ts'
+import { commands } from '../commands/all-commands.ts'
+import { counted } from '../plain-words.ts'
 import { filesAccount, type ServedFiles } from './served-files.ts'
 
 export interface FilesScreen extends ServedFiles {
@@ -8,7 +11,7 @@ export interface FilesScreen extends ServedFiles {
   rowport: string
   /** Whether the store is gone when the server ends. */
   isTemporary: boolean
-  /** As short as a path can be from where it was typed. */
+  /** As short as a path can be from where it was typed; what is none stays as it is. */
   shortPath(path: string): string
 }
 
@@ -17,9 +20,9 @@ export function filesScreen(screen: FilesScreen): string {
   const { version, baseUrl, files, leftOut, apiKey, signInUrl, rowport, isTemporary, shortPath } = screen
   const urlOf = (slug: string) => `${baseUrl}/api/sheets/${filesAccount}/${slug}`
   const [first] = files
-  const lines = ['', `  Rowport ${version} serves ${count(files.length, 'file')}.`, '']
+  const lines = ['', `  Rowport ${version} serves ${counted(files.length, 'sheet')}.`, '']
   for (const { slug, path, columns, rowCount } of files) {
-    const found = `${count(rowCount, 'row')}, ${count(columns.length, 'column')}`
+    const found = `${counted(rowCount, 'row')}, ${counted(columns.length, 'column')}`
     lines.push(`  ${urlOf(slug)}`, `                 ${shortPath(path)}: ${found}`)
   }
   for (const { path, why } of leftOut) lines.push(`  Left out       ${shortPath(path)}: ${why}`)
@@ -36,10 +39,12 @@ export function filesScreen(screen: FilesScreen): string {
       '  Read the rows:',
       `    curl ${bearer} ${url}`,
       '  Try a new row without writing it (it is written without "?dry_run=true"):',
-      `    curl ${bearer} '${url}?dry_run=true' -d '${shellQuoted(JSON.stringify({ [first.columns[0] ?? '']: 'new' }))}'`,
+      `    curl ${bearer} '${url}?dry_run=true' -d ${shellQuoted(JSON.stringify({ [first.columns[0] ?? '']: 'new' }))}`,
       '  The description for generators and agents:',
       `    curl ${bearer} ${url}/openapi.json`,
     )
+    if (commands.some(({ words: [word] }) => word === 'types'))
+      lines.push('  Its types:', `    ${rowport} types ${url} --key ${apiKey}`)
   } else {
     lines.push(
       '',
@@ -54,12 +59,4 @@ export function filesScreen(screen: FilesScreen): string {
     )
   }
   return `${lines.join('\n')}\n\n  Press Ctrl+C to stop.\n\n`
-}
-
-function shellQuoted(text: string): string {
-  return text.replaceAll("'", `'\\''`)
-}
-
-function count(number: number, noun: string): string {
-  return `${number.toLocaleString('en-US')} ${noun}${number === 1 ? '' : 's'}`
 }

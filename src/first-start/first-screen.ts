@@ -36,7 +36,7 @@ export function firstScreen({
     `  Docs           ${baseUrl}/docs`,
     ...sample,
   ]
-  if (apiKey) {
+  if (apiKey && sampleFile) {
     lines.push(
       `  API key        ${apiKey}`,
       '                 shown once, so save it now',
@@ -46,6 +46,9 @@ export function firstScreen({
       '  Add one:',
       `    curl -H 'Authorization: Bearer ${apiKey}' ${sheetUrl} \\`,
       `      -d '{"name": "Floor lamp", "category": "Lighting", "price": 89, "in_stock": true}'`,
+      '',
+      `  Next: change a price in ${sampleFile} and read again,`,
+      '        or sign in and connect your own spreadsheet.',
     )
   } else {
     const account = sampleFile ? sampleAccount : '<account>'

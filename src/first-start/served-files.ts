@@ -1,15 +1,18 @@
 import { existsSync, readdirSync, statSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { basename, extname, join, resolve } from 'node:path'
 import type { Workshop } from '../assemble/workshop.ts'
 import { suggestSlug } from '../management/accounts/slug.ts'
 import { Problem } from '../management/problem.ts'
 import type { Preview } from '../management/sheets/connecting.ts'
-import { kindOf, locateFile } from '../providers/file/file-location.ts'
+import type { SheetToConnect } from '../management/sheets/sheets.ts'
+import { fileEndings, kindOf, locateFile } from '../providers/file/file-location.ts'
 
 /** The account of `rowport serve <files>`. */
 export const filesAccount = 'local'
 
 export interface ServedFile {
+  /** Where it is, for people: the path of a file, or a spreadsheet elsewhere by its title. */
   path: string
   slug: string
   columns: readonly string[]
@@ -24,6 +27,12 @@ export interface ServedFiles {
   apiKey: string | null
 }
 
+/** Spreadsheets elsewhere, and the file of the key that opens them; null where none is needed. */
+export interface ServedLinks {
+  links: readonly string[]
+  keyFile: string | null
+}
+
 /** What was typed, each folder as the files in it that have rows; `from` is where it was typed. */
 export function findFilesToServe(typed: readonly string[], from: string): string[] | Problem {
   const found: string[] = []
@@ -31,7 +40,7 @@ export function findFilesToServe(typed: readonly string[], from: string): string
     const path = resolve(from, word)
     if (!existsSync(path)) return new Problem(`there is no file or folder "${word}"`)
     if (!statSync(path).isDirectory()) {
-      if (!kindOf(path)) return new Problem(`"${word}" is neither a CSV file nor a workbook (${endings})`)
+      if (!kindOf(path)) return new Problem(`"${word}" is neither a CSV file nor a workbook (${fileEndings})`)
       found.push(path)
       continue
     }
@@ -40,18 +49,17 @@ export function findFilesToServe(typed: readonly string[], from: string): string
       (entry) => entry.isFile() && kindOf(entry.name) && !/^[.~]|\.txt$/i.test(entry.name),
     )
     if (inside.length === 0)
-      return new Problem(`the folder "${word}" has no CSV file and no workbook (${endings})`)
+      return new Problem(`the folder "${word}" has no CSV file and no workbook (${fileEndings})`)
     found.push(...inside.map(({ name }) => join(path, name)).sort())
   }
   return [...new Set(found)]
 }
 
-const endings = '.csv, .tsv, .xlsx, .ods'
-
 /** Each file a sheet of one account, which is made with its key. Those that are sheets already stay what they are. */
 export async function connectFiles(
   workshop: Workshop,
   paths: readonly string[],
+  links: ServedLinks = { links: [], keyFile: null },
 ): Promise<ServedFiles | Problem> {
   const { accounts, keys, sheets, ofOwner } = workshop
   const made = await accounts.create(filesAccount, null)
@@ -80,13 +88,45 @@ export async function connectFiles(
     taken.add(slug)
     files.push({ path, slug, columns: seen.columns, rowCount: seen.rowCount })
   }
+  for (const link of links.links) {
+    const served = await connectLink(link)
+    if (served instanceof Problem) leftOut.push({ path: link, why: served.message })
+    else files.push(served)
+  }
   const [first] = leftOut
   if (files.length === 0 && first) return new Problem(`${first.path}: ${first.why}`)
   return { files, leftOut, apiKey: made instanceof Problem ? null : await firstKey() }
 
+  async function connectLink(link: string): Promise<ServedFile | Problem> {
+    if (account instanceof Problem) return account
+    if (known instanceof Problem) return known
+    const home = workshop.connections.all.find(({ words }) => new RegExp(words.linkPattern).test(link))
+    if (!home) return new Problem('there is no spreadsheet that Rowport knows at this address')
+    if (links.keyFile !== null) {
+      const key = await readFile(links.keyFile, 'utf8').catch(() => null)
+      if (key === null) return new Problem(`there is no file "${links.keyFile}" that can be read`)
+      const added = await home.addKey(account.id, key)
+      if (added instanceof Problem) return added
+    }
+    const located = await home.spreadsheets.locate(account.id, link, null)
+    if (located instanceof Problem) return located
+    const place = { provider: home.kind.id, source: located.source, ...located.place }
+    const sheet = known.find(
+      ({ provider, location }) => provider === place.provider && location === place.location,
+    )
+    const slug = sheet?.slug ?? suggestSlug(located.title, taken)
+    const seen = sheet
+      ? await ofOwner.connecting.preview(place.provider, { accountId: account.id, ...located.place })
+      : await previewOfNew(slug, place)
+    if (seen instanceof Problem) return seen
+    taken.add(slug)
+    const path = home.kind.describe(place.location).words
+    return { path, slug, columns: seen.columns, rowCount: seen.rowCount }
+  }
+
   async function previewOfNew(
     sheetSlug: string,
-    place: ReturnType<typeof locateFile> & { provider: string },
+    place: Pick<SheetToConnect, 'provider' | 'source' | 'location' | 'credentialId'>,
   ): Promise<Preview | Problem> {
     if (account instanceof Problem) return account
     const connected = await ofOwner.connecting.connect({

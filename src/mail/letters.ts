@@ -75,6 +75,19 @@ export function sheetRecoveredLetter(head: Letterhead, slug: string): Letter {
   ])
 }
 
+export function webhookOffLetter(
+  head: Letterhead,
+  { host, reason, sheetSlug }: { host: string; reason: string; sheetSlug: string | null },
+): Letter {
+  const what = sheetSlug === null ? 'events of your account' : `changes of the sheet “${sheetSlug}”`
+  return letter(head, dayMs, `A webhook to ${host} was turned off`, [
+    `Rowport no longer sends ${what} to ${host}:`,
+    `  ${sentence(reason)}`,
+    'Nothing is lost as long as the changes are kept. Fix the receiver, then turn the webhook on again, and it goes on where it stopped:',
+    `${head.baseUrl}/webhooks`,
+  ])
+}
+
 export interface QuotaFigures {
   used: number
   limit: number

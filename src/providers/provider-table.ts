@@ -12,5 +12,5 @@ export type ProviderId = keyof typeof providerTable
 
 /** Those where owners must let Rowport in. */
 export const connectableKinds: readonly ProviderKind[] = Object.values<ProviderKind>(providerTable).filter(
-  ({ connectsBy }) => connectsBy !== null,
+  ({ connectsBy }) => connectsBy.length > 0,
 )

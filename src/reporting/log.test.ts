@@ -133,6 +133,8 @@ test('what is logged at which level; requests and reads are counted instead', ()
     'warn rate_windows_moved',
     'warn redis_lost',
     'warn mail_failed',
+    'warn webhook_turned_off',
+    'warn changes_not_logged',
   ]
   const infos = [
     'info server_listening',
@@ -141,12 +143,14 @@ test('what is logged at which level; requests and reads are counted instead', ()
     'info migration_applied',
     'info redis_connected',
     'info store_back',
+    'info webhook_failed',
   ]
   const debugs = [
     'debug request_unreadable',
     'debug sheet_fetched',
     'debug rows_written',
     'debug google_called',
+    'debug webhook_delivered',
     'debug share_used_up',
     'debug mail_sent',
   ]
@@ -261,6 +265,20 @@ const each: { [E in Observation['event']]: Extract<Observation, { event: E }> } 
   mail_sent: { event: 'mail_sent', mailId: 'mail_metrics', attempts: 1 },
   mail_failed: { event: 'mail_failed', mailId: 'mail_metrics', attempts: 1, reason: 'EAUTH 535' },
   mail_given_up: { event: 'mail_given_up', mailId: 'mail_metrics', attempts: 9, reason: 'EENVELOPE 550' },
+  webhook_delivered: { event: 'webhook_delivered', webhookId: 'wh_metrics', changes: 3, durationMs: 20 },
+  webhook_failed: {
+    event: 'webhook_failed',
+    webhookId: 'wh_metrics',
+    attempts: 2,
+    status: 500,
+    reason: 'it answered 500',
+  },
+  webhook_turned_off: {
+    event: 'webhook_turned_off',
+    webhookId: 'wh_metrics',
+    reason: 'it answered 410 Gone',
+  },
+  changes_not_logged: { event: 'changes_not_logged', sheetId: 'sh_1', cause: new Error('x') },
   share_used_up: { event: 'share_used_up', share: 'decoding_waiting', accountId: 'acc_metrics' },
   turn_waited: { event: 'turn_waited', share: 'decoding_waiting', waitedMs: 40 },
   credential_expired: { event: 'credential_expired', credentialId: 'cr_metrics', reason: 'withdrawn' },

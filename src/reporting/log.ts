@@ -36,7 +36,11 @@ const levels: Record<Observation['event'], Exclude<LogLevel, 'silent'> | null> =
   mail_sent: 'debug',
   mail_failed: 'warn',
   mail_given_up: 'error',
+  webhook_delivered: 'debug',
+  webhook_failed: 'info',
+  webhook_turned_off: 'warn',
   share_used_up: 'debug',
+  changes_not_logged: 'warn',
   turn_waited: null,
 }
 

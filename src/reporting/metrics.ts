@@ -128,6 +128,12 @@ export function createMetrics(): Metrics {
     labelNames: ['outcome'],
     registers,
   })
+  const webhooks = new Counter({
+    name: 'rowport_webhook_attempts_total',
+    help: 'Messages to webhooks: taken, failed for now, or failed for the last time.',
+    labelNames: ['outcome'],
+    registers: [registry],
+  })
   const expired = new Counter({
     name: 'rowport_credentials_expired_total',
     help: 'Connections that Google stopped accepting',
@@ -259,6 +265,15 @@ export function createMetrics(): Metrics {
         break
       case 'mail_given_up':
         mails.inc({ outcome: 'given_up' })
+        break
+      case 'webhook_delivered':
+        webhooks.inc({ outcome: 'taken' })
+        break
+      case 'webhook_failed':
+        webhooks.inc({ outcome: 'failed' })
+        break
+      case 'webhook_turned_off':
+        webhooks.inc({ outcome: 'turned_off' })
         break
     }
   }

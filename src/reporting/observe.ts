@@ -77,6 +77,8 @@ export type Observation =
    * null for a stranger.
    */
   | { event: 'share_used_up'; share: ShareName; accountId: string | null }
+  /** What a look found could not be held against the log; the next look does it. */
+  | { event: 'changes_not_logged'; sheetId: string; cause: unknown }
   /** A caller had to wait for a turn at what all share, and got it or went without. */
   | { event: 'turn_waited'; share: ShareName; waitedMs: number }
   /** Files and folders of the data folder that other users may read, and that are not ours to close. */
@@ -99,6 +101,10 @@ export type Observation =
   /** It is tried again. `reason`: codes, such as `EAUTH 535`; what a mail server says in words may name whom it was for. */
   | { event: 'mail_failed'; mailId: string; attempts: number; reason: string }
   | { event: 'mail_given_up'; mailId: string; attempts: number; reason: string }
+  | { event: 'webhook_delivered'; webhookId: string; changes: number; durationMs: number }
+  /** It is tried again, unless it is turned off. `reason`: words of ours, which name no address. */
+  | { event: 'webhook_failed'; webhookId: string; attempts: number; status: number | null; reason: string }
+  | { event: 'webhook_turned_off'; webhookId: string; reason: string }
 
 /**
  * `hit`: from memory. `miss`, `stale`: from the provider, because memory had nothing, or nothing fresh enough.
@@ -114,6 +120,9 @@ export type Operation =
   | 'update_row'
   | 'delete_row'
   | 'list_sheets'
+  | 'list_changes'
+  | 'refresh'
+  | 'undo_write'
   | 'describe'
   | 'preflight'
   | 'none'

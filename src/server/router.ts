@@ -4,6 +4,7 @@ import { refusalReply, send } from '../api/response/reply.ts'
 import type { Clock } from '../clock.ts'
 import type { Dashboard } from '../dashboard/dashboard.ts'
 import { Refusal } from '../errors.ts'
+import { formMethods } from '../forms/door.ts'
 import { socketAddress } from '../http/client-address.ts'
 import { withoutHost } from '../http/target.ts'
 import type { Metrics } from '../reporting/metrics.ts'
@@ -14,7 +15,9 @@ export type Handler = (request: IncomingMessage, response: ServerResponse) => un
 
 export interface RouterParts {
   api: Handler
+  agents: Handler
   dashboard: Dashboard
+  forms(request: IncomingMessage, response: ServerResponse, path: string): Promise<void>
   metrics: Metrics
   /** What keeps the store from its work; null when nothing does. */
   storeProblem(): Promise<StoreProblem | null>
@@ -29,9 +32,9 @@ export interface StoreProblem {
   reason?: string
 }
 
-/** Shares requests out: two doors, health and metrics. */
+/** Shares requests out: the doors, health and metrics. */
 export function createRouter(parts: RouterParts): Handler {
-  const { api, dashboard, metrics, storeProblem, drain } = parts
+  const { api, agents, dashboard, forms, metrics, storeProblem, drain } = parts
   // Thousands may wait for one and the same answer, and would all be sent it in one go.
   const turns = createLoopTurns(parts.clock)
   const instruments = new Map<string, Handler>([
@@ -50,12 +53,15 @@ export function createRouter(parts: RouterParts): Handler {
     if (url.startsWith('/api/') || url.startsWith('/v1/')) return api(request, response)
     const target = withoutHost(url)
     const path = target.split('?', 1)[0] ?? ''
+    if (path === '/mcp' && method !== 'OPTIONS') return agents(request, response)
     const instrument = instruments.get(path)
-    const methods = instrument ? ['GET', 'HEAD'] : dashboard.methodsAt(path)
+    const isForm = path.startsWith('/f/')
+    const methods = instrument ? ['GET', 'HEAD'] : isForm ? formMethods : dashboard.methodsAt(path)
     if (!methods && isPersonAsking(request) && !isOfApi(path))
       return dashboard.answerNotFound(request, response)
     if (!methods || method === 'OPTIONS') return api(request, response)
     if (!methods.includes(method)) return refuseMethod(request, response, methods)
+    if (isForm) return forms(request, response, path)
     return instrument ? instrument(request, response) : dashboard.answer(request, response, target)
   }
 

@@ -32,9 +32,16 @@ const shareTable = {
   unread_total_percent: { byDefault: 100, least: 1, most: 1_000 },
   /** Answers that are kept for Idempotency-Keys, for 24 hours. */
   journal_mb: { byDefault: 256, least: 1, most: 1_000_000 },
+  /** Changes of rows, and the rows that they are told from. */
+  history_mb: { byDefault: 256, least: 1, most: 1_000_000 },
+  /** Polls and streams of one account that wait for changes, at each instance. */
+  following_at_once: { byDefault: 1_000, least: 1, most: 100_000 },
+  /** The same of all accounts. */
+  following_total: { byDefault: 5_000, least: 1, most: 1_000_000 },
   upload_files: { byDefault: 100, least: 1, most: 100_000 },
   upload_mb: { byDefault: 500, least: 1, most: 1_000_000 },
   sheets: { byDefault: 100, least: 1, most: 100_000 },
+  webhooks: { byDefault: 20, least: 1, most: 10_000 },
   sessions: { byDefault: 50, least: 1, most: 100_000 },
   /** Passwords that wait to be checked for one network, or in the sessions of one account. */
   sign_ins_waiting: { byDefault: 10, least: 1, most: 10_000 },

@@ -1,3 +1,4 @@
+import type { ProvenAssumption } from './proof.ts'
 import type { ProviderKind } from './provider-kind.ts'
 
 /**
@@ -11,6 +12,8 @@ export interface Connection {
   words: ConnectionWords
   /** null where the operator has not set it up. */
   access: ConnectionAccess | null
+  /** The address with which owners share what this credential may use; null where it is their own access. */
+  shareWith(subject: string): string | null
   /** Whether what the owner allowed reaches to all of their spreadsheets, and not only to those that they chose there. */
   canSeeAll(scopes: readonly string[]): boolean
 }
@@ -25,24 +28,29 @@ export interface ConnectionWords {
   notSetUp: string
   /** For who pasted something else. */
   notALink: string
-  /** How the owner ends the access there, when it could not be revoked from here: after "the owner can …". */
-  endItThere: string
+  /** How the owner ends the access of this subject there, when it could not be revoked from here: after "the owner can …". */
+  endItThere(subject: string): string
   /** What looks like a link and not like words to search for: the source of a regular expression. */
   linkPattern: string
-  /** For those who connect by a key: what to paste, and where the owner finds it. */
-  key: { label: string; hint: string } | null
+  /** For those who connect by a key: what that is called, what to paste, and where the owner finds it; `isFile`: it comes as a file. */
+  key: { name: string; label: string; hint: string; isFile: boolean } | null
 }
 
 export interface ConnectionAccess extends TokenSource {
-  /** As `ProviderKind.connectsBy` says. */
-  entrance: ConsentEntrance | KeyEntrance
+  /** Of those that `ProviderKind.connectsBy` names, the ones that the operator has set up. */
+  entrances: { consent: ConsentEntrance | null; key: KeyEntrance | null }
+  /** Whether what is open to everybody is read without a credential; nobody writes there. */
+  readsPublic: boolean
   /** False when the provider did not know the token any more. */
   revoke(token: string): Promise<boolean>
   /** Newest first, and at most a page. 'not_allowed' when the access does not reach to listing: then a link is the way. */
   listSpreadsheets(credentialId: string, search: string): Promise<SpreadsheetPage | 'not_allowed'>
-  listTabs(credentialId: string, spreadsheetId: string): Promise<SpreadsheetTabs>
+  /** `credentialId`: null for what is open to everybody, where `readsPublic`. */
+  listTabs(credentialId: string | null, spreadsheetId: string): Promise<SpreadsheetTabs>
   /** A spreadsheet as people paste it; null for anything else. */
   parsePasted(pasted: string): { spreadsheetId: string; tabId?: number } | null
+  /** Tries what our promises take for granted there, on a tab that is gone afterwards; absent where nothing is left open. */
+  prove?(credentialId: string, spreadsheetId: string): Promise<ProvenAssumption[]>
   /** As the store keeps it. What has the same source shares one lane of writes. */
   locate(tab: ChosenTab): { location: string; source: string }
 }
@@ -58,7 +66,6 @@ export interface TokenSource {
 
 /** The owner consents on a page of the provider, which sends them back with a code (OAuth 2, PKCE). */
 export interface ConsentEntrance {
-  by: 'consent'
   /** Where that page is. */
   origin: string
   consentUrl(attempt: { state: string; codeChallenge: string; redirectUri: string }): string
@@ -75,7 +82,6 @@ export interface ConsentEntrance {
 
 /** The owner pastes a key. */
 export interface KeyEntrance {
-  by: 'key'
   exchangeKey(key: string): Promise<Grant | ConnectionProblem>
 }
 

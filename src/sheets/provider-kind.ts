@@ -8,9 +8,13 @@ export interface ProviderKind {
   title: string
   /**
    * How owners let Rowport in before anything there can be read: on a page of the provider, or with a key that they paste.
-   * null: nobody has to.
+   * Empty: nobody has to.
    */
-  connectsBy: 'consent' | 'key' | null
+  connectsBy: readonly ConnectionWay[]
+  /** How commands call the key that lets Rowport in; absent where there is none, or none that operators add. */
+  keyCommand?: string
+  /** Whether our promises take something for granted there that can be tried. */
+  canBeProven?: true
   /** Whether owners can choose from a list; else they paste where their spreadsheet is. */
   canBeListed: boolean
   hasTabs: boolean
@@ -21,6 +25,8 @@ export interface ProviderKind {
   /** Which spreadsheet a location means, told without asking anybody: titles are those of the day it was connected. */
   describe(location: string): PlaceDescription
 }
+
+export type ConnectionWay = 'consent' | 'key'
 
 /** What can be said of the texts of a spreadsheet that does not tell it itself. */
 export interface EncodingChoice {

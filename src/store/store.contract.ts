@@ -3,9 +3,11 @@ import { type TestContext, test } from 'node:test'
 import { type Clock, createMovableClock } from '../clock.ts'
 import type { SheetAddress } from './admission/admission-facts.ts'
 import { alertsContract } from './alerts/alerts.contract.ts'
+import { changeLogContract } from './changes/change-log.contract.ts'
 import { accessTokensContract } from './credentials/access-tokens.contract.ts'
 import { credentialsContract } from './credentials/credentials.contract.ts'
 import { asideMs, leasesContract, passTime, timeOf } from './leases/leases.contract.ts'
+import { looksContract } from './looks/looks.contract.ts'
 import { mailContract } from './mail/mail.contract.ts'
 import { journalUseContract, operationsContract } from './operations/operations.contract.ts'
 import { ownersContract } from './owners/owners.contract.ts'
@@ -17,6 +19,7 @@ import type { SqlDatabase } from './sql/sql-database.ts'
 import { createSqlStore } from './sql/sql-store.ts'
 import type { StoreTest } from './store-test.fixture.ts'
 import { usageFiguresContract } from './usage/usage-figures.contract.ts'
+import { webhooksContract } from './webhooks/webhooks.contract.ts'
 import { windowsContract } from './windows/windows.contract.ts'
 
 const startMs = Date.UTC(2026, 10, 15)
@@ -48,6 +51,9 @@ export function storeContract(
   registersContract(of)
   mailContract(of)
   alertsContract(of)
+  changeLogContract(of)
+  looksContract(of)
+  webhooksContract(of)
 
   of('an account is found by its slug, which is taken once', async (store) => {
     assert.equal(await store.countAccounts(), 0)
@@ -85,6 +91,8 @@ export function storeContract(
         unknownFields: 'reject',
         keyColumn: null,
         autoKey: 'none',
+        historyDays: 7,
+        watchSeconds: 0,
         writeSeq: 0,
         createdAtMs: 0,
       },
@@ -139,9 +147,10 @@ export function storeContract(
           staleIfErrorSeconds: 0,
           writeSeq: 0,
           keyColumn: null,
+          autoKey: 'none',
           needsReconnect: false,
         },
-        key: { id: key.id, mode: 'live', scope: 'read' },
+        key: { id: key.id, mode: 'live', scope: 'read', policy: null },
       }
       const lookedUp = async (address: SheetAddress, keyHash: string | null) => {
         const { account, ...facts } = await store.lookUp(address, keyHash)

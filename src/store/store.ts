@@ -2,10 +2,13 @@ import type { AccountStore } from './accounts/accounts.ts'
 import type { AdmissionStore } from './admission/admission-facts.ts'
 import type { AlertStore } from './alerts/alerts.ts'
 import type { AuditStore } from './audit/audit.ts'
+import type { ChangeLogStore } from './changes/change-log.ts'
 import type { AccessTokenStore } from './credentials/access-tokens.ts'
 import type { CredentialStore } from './credentials/credentials.ts'
+import type { FormStore } from './forms/forms.ts'
 import type { KeyStore } from './keys/keys.ts'
 import type { LeaseStore } from './leases/leases.ts'
+import type { LookStore } from './looks/looks.ts'
 import type { MailStore } from './mail/mail.ts'
 import type { OperationStore } from './operations/operations.ts'
 import type { OwnerStore } from './owners/owners.ts'
@@ -14,6 +17,9 @@ import type { SessionStore } from './sessions/sessions.ts'
 import type { SheetStore } from './sheets/sheets.ts'
 import type { QuotaChargeStore } from './usage/quota-charges.ts'
 import type { UsageFigureStore } from './usage/usage-figures.ts'
+import type { WebhookNewsStore } from './webhooks/webhook-news.ts'
+import type { WebhookSendingStore } from './webhooks/webhook-sending.ts'
+import type { WebhookStore } from './webhooks/webhooks.ts'
 import type { WindowStore } from './windows/windows.ts'
 
 /**
@@ -38,6 +44,12 @@ export interface Store
     LeaseStore,
     WindowStore,
     RegisterStore,
+    ChangeLogStore,
+    LookStore,
+    FormStore,
+    WebhookStore,
+    WebhookSendingStore,
+    WebhookNewsStore,
     UsageFigureStore {
   /** Throws when the store cannot be reached, and `StoreUnwritable` while it takes no writes. */
   ping(): Promise<void>

@@ -61,6 +61,40 @@ test('two hundred sheets: problems first and counted, one found by typing, what 
   assert.equal(await page.getByText('the file is missing').count(), 1, 'the reason is told once')
 })
 
+test('any page and sheet is a few letters away, by keyboard alone', {
+  skip,
+  timeout: patienceMs,
+}, async (t) => {
+  const rowport = await startRowport(t, { settings })
+  for (const slug of ['lamps', 'lanterns', 'prices'])
+    await rowport.connectFile(slug, `${slug}.csv`, 'name\nx\n')
+  const { page, look } = await createLooks(t)
+  await signInByLink(page, rowport, '/usage')
+  await page.getByRole('heading', { name: 'Usage' }).waitFor()
+  await page.keyboard.press('Control+k')
+  const field = page.getByRole('combobox', { name: 'Page or sheet' })
+  await field.waitFor()
+  await page.keyboard.type('la')
+  await page.getByRole('option', { name: 'lanterns Sheet' }).waitFor()
+  await look('70-go-to', 'state')
+  await page.keyboard.press('ArrowDown')
+  const chosen = page.getByRole('dialog').getByRole('option', { selected: true })
+  assert.equal(await chosen.innerText().then((text) => text.split('\n')[0]), 'lanterns')
+  await page.keyboard.press('Enter')
+  await page.waitForURL('**/sheets/lanterns')
+  await page.keyboard.press('Control+k')
+  await page.keyboard.type('pri row')
+  await page.keyboard.press('Enter')
+  await page.waitForURL('**/sheets/prices/rows')
+  await page.getByRole('button', { name: 'Go to…' }).click()
+  await page.keyboard.type('nothing like it')
+  await page.getByText('Nothing is called “nothing like it”.').waitFor()
+  await page.keyboard.press('Enter')
+  await page.keyboard.press('Escape')
+  await field.waitFor({ state: 'detached' })
+  await page.waitForURL('**/sheets/prices/rows')
+})
+
 test('the settings of a sheet show a choice at once, keep what is typed, and rename', {
   skip,
   timeout: patienceMs,
@@ -78,11 +112,8 @@ test('the settings of a sheet show a choice at once, keep what is typed, and ren
   const refused = page.getByRole('radio', { name: /^Refused/ })
   await refused.click()
   assert.equal(await refused.isChecked(), true, 'before the server has answered')
-  assert.equal(
-    await page.getByRole('button', { name: 'Save' }).isDisabled(),
-    false,
-    'which is of another section',
-  )
+  for (const save of await page.getByRole('button', { name: 'Save' }).all())
+    assert.equal(await save.isDisabled(), false, 'they are of other sections')
   goOn.resolve()
   await page.getByText('Saved.').waitFor()
   await page.unrouteAll({ behavior: 'wait' })
@@ -138,6 +169,11 @@ test('keys: a snippet that works, names and dates that can be changed, a rotatio
   await button('Send test request').click()
   await page.getByText('It works: 200 OK').waitFor()
   await look('60-new-key-tried', 'state')
+  await page.getByText('Use it with an agent').click()
+  await page.getByText(`claude mcp add --transport http rowport`).waitFor()
+  await page.getByText('An agent with this key can read all sheets of this account').waitFor()
+  await page.getByText('VS Code', { exact: true }).click()
+  await page.getByText('.vscode/mcp.json').waitFor()
   await copyKeyAndClose(page)
 
   await button('Edit Website').click()

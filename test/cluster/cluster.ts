@@ -154,7 +154,7 @@ function configOf(
     false,
   )
   if ('problems' in config) throw new Error(config.problems.join('; '))
-  return { ...config, google }
+  return google ? { ...config, google } : config
 }
 
 async function startInstance(config: Config, clock: Clock): Promise<Instance> {

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { locateGoogleTab } from '../../src/providers/google/google-location.ts'
 import { type LocalGoogle, startLocalGoogle } from '../emulator/harness.ts'
 import { done } from '../harness.ts'
-import { connectOwner, googleClient, owner } from '../writing/google-ground.ts'
+import { connectOwner, googleAt, owner } from '../writing/google-ground.ts'
 import { type Cluster, skipCluster, startCluster } from './cluster.ts'
 
 const scope = 'https://www.googleapis.com/auth/spreadsheets'
@@ -175,7 +175,7 @@ async function startWithGoogle(t: TestContext, instances = 2) {
   const local = await startLocalGoogle(t)
   // Its own kind of setting has no rations: everyone has the same, but for a test without time to wait.
   const plenty = { perUser: { read: 10_000, write: 10_000 }, perProject: { read: 10_000, write: 10_000 } }
-  const google = { ...googleClient, endpoint: local.url, rations: plenty }
+  const google = { ...googleAt(local.url), rations: plenty }
   const cluster: Cluster = await startCluster(t, { instances, google })
   const { workshop } = cluster
   const { refresh_token, access_token } = await local.tokens(owner, [scope])

@@ -10,6 +10,7 @@ export interface InstancesOnGoogle {
   google: GoogleProcess
   spreadsheetId: string
   start: Processes['start']
+  servers: Pick<Processes, 'postgres' | 'redis' | 'apiKey'>
   /** A read that wants rows of now, a new row, or a change of the first row. */
   ask(url: string, method: 'GET' | 'POST' | 'PUT', wish?: { body?: object; key?: string }): Promise<Asked>
 }
@@ -19,10 +20,13 @@ interface Asked {
   text: string
 }
 
-export async function startOnGoogle(t: TestContext): Promise<InstancesOnGoogle> {
+export async function startOnGoogle(
+  t: TestContext,
+  rows: unknown[][] = [['name'], ['first']],
+): Promise<InstancesOnGoogle> {
   const google = await startGoogleProcess(t)
-  const { spreadsheetId, refreshToken } = await google.newSpreadsheet(owner, [['name'], ['first']])
-  const { start, workshop, apiKey } = await startProcesses(t, {
+  const { spreadsheetId, refreshToken } = await google.newSpreadsheet(owner, rows)
+  const { start, workshop, apiKey, postgres, redis } = await startProcesses(t, {
     GOOGLE_CLIENT_ID: googleClient.clientId,
     GOOGLE_CLIENT_SECRET: googleClient.clientSecret,
     GOOGLE_SCOPE: googleClient.scope,
@@ -37,6 +41,7 @@ export async function startOnGoogle(t: TestContext): Promise<InstancesOnGoogle> 
     google,
     spreadsheetId,
     start,
+    servers: { postgres, redis, apiKey },
     async ask(url, method, { body, key } = {}) {
       const answer = await fetch(`${url}/api/sheets/acme/items${method === 'PUT' ? '/2' : ''}`, {
         method,

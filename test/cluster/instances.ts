@@ -10,14 +10,16 @@ import { parseConfig } from '../../src/config.ts'
 import { locateFile } from '../../src/providers/file/file-location.ts'
 import { done } from '../harness.ts'
 import { freshPlace, type RunningServer } from '../process/running.ts'
-import { startPostgres } from '../servers/postgres.ts'
-import { startRedis } from '../servers/redis.ts'
+import { type PostgresServer, startPostgres } from '../servers/postgres.ts'
+import { type RedisServer, startRedis } from '../servers/redis.ts'
 import { clusterSecret } from './cluster.ts'
 
 /** Instances as processes of their own, to be ended and killed. */
 export interface Processes {
   workshop: Workshop
   apiKey: string
+  postgres: PostgresServer
+  redis: RedisServer
   file: string
   path: string
   /** `more`: what this one is told beside what all are told. */
@@ -63,6 +65,8 @@ export async function startProcesses(
   return {
     workshop,
     apiKey,
+    postgres,
+    redis,
     file,
     path: '/api/sheets/acme/stock',
     async start(more) {

@@ -9,6 +9,7 @@ import type { Workshop } from '../../src/assemble/workshop.ts'
 import { systemClock } from '../../src/clock.ts'
 import { type Config, parseConfig } from '../../src/config.ts'
 import { locateFile } from '../../src/providers/file/file-location.ts'
+import { EventStream } from '../changes/event-stream-client.ts'
 import { done } from '../harness.ts'
 import { freshPlace, type RunningServer } from '../process/running.ts'
 import { freePort } from '../servers/free-port.ts'
@@ -139,6 +140,8 @@ export interface Answer {
 export interface Proxy {
   ask(path: string, asked?: Asked): Promise<Answer>
   log(): string
+  /** A stream of events, as it comes out of the proxy. */
+  stream(path: string, headers: Record<string, string>): Promise<EventStream>
 }
 
 /** nginx with this site, and a client that trusts its certificate. */
@@ -151,6 +154,8 @@ export async function startProxy(t: Test, siteFile: string, ports: readonly numb
   })
   return {
     log: nginx.log,
+    stream: (path, headers) =>
+      EventStream.of(request({ host: '127.0.0.1', port: nginx.port, agent, path, headers })),
     ask: (path, { method = 'GET', body, headers = {}, from, readsAfterMs = 0 }: Asked = {}) =>
       new Promise((resolve, reject) => {
         const place = { host: '127.0.0.1', port: nginx.port, agent, ...(from && { localAddress: from }) }

@@ -179,6 +179,43 @@ test('every instance is replaced under load, and no request fails', { skip }, as
   assert.equal(total, `${1 + added}`, 'each row once')
 })
 
+test('streams come through as they are made, and go on where they were while every instance is replaced', {
+  skip,
+}, async (t) => {
+  const { ask, stream } = await proxy(t)
+  const path = await rowport.connectSheet('followed', ['first'])
+  const first = await ask(path)
+  const came: string[] = []
+  const open = [1, 2, 3, 4].map(async () => {
+    const seen: string[] = []
+    let lastEventId = String(first.headers['x-change-cursor'])
+    while (seen.at(-1) !== 'last') {
+      const one = await stream(`${path}/changes`, { 'Last-Event-ID': lastEventId })
+      assert.equal(one.response.statusCode, 200, one.text)
+      await one.until(({ isEnded, changes }) => isEnded || changes.at(-1)?.after.name === 'last', 60_000)
+      seen.push(...one.changes.map(({ after }) => after.name))
+      lastEventId = one.lastEventId
+      one.close()
+      // As `retry` asks for, on a machine with more time.
+      await sleep(100)
+    }
+    return seen
+  })
+  const add = async (name: string) => {
+    const { status, text } = await ask(path, { method: 'POST', body: JSON.stringify({ name }) })
+    assert.equal(status, 201, text)
+    came.push(name)
+  }
+  for (const instance of rowport.instances) {
+    const restarting = instance.restart(300)
+    for (let n = 0; n < 5; n++) await add(`row ${came.length}`)
+    await restarting
+    await add(`row ${came.length}`)
+  }
+  await add('last')
+  assert.deepEqual(await Promise.all(open), [came, came, came, came])
+})
+
 test('sizes: Rowport itself refuses what is too large, and long lists never lie on the disk', {
   skip,
 }, async (t) => {
@@ -304,10 +341,12 @@ function assertGatewayError({ status, text, headers }: Answer, form: ErrorForm):
 
 /** With the key on every request that does not say otherwise. */
 async function proxy(t: TestContext, ports = rowport.instances.map(({ port }) => port)) {
-  const { ask, log } = await startProxy(t, siteFile, ports)
+  const { ask, log, stream } = await startProxy(t, siteFile, ports)
   const authorized = { Authorization: `Bearer ${rowport.apiKey}` }
   return {
     log,
+    stream: (path: string, headers: Record<string, string>) =>
+      stream(path, { Accept: 'text/event-stream', ...authorized, ...headers }),
     ask: (path: string, asked: Asked = {}) =>
       ask(path, { ...asked, headers: { ...authorized, ...asked.headers } }),
   }

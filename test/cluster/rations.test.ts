@@ -16,7 +16,7 @@ import { openSqlite } from '../../src/store/sql/sqlite/sqlite-database.ts'
 import { type LocalGoogle, spreadsheetsScope, startLocalGoogle } from '../emulator/harness.ts'
 import { done } from '../harness.ts'
 import { findPostgres, startPostgres } from '../servers/postgres.ts'
-import { connectOwner, googleClient, owner } from '../writing/google-ground.ts'
+import { connectOwner, googleAt, owner } from '../writing/google-ground.ts'
 import { type Cluster, skipCluster, startCluster } from './cluster.ts'
 
 /** What instances count together for Google; at full demand and with time to pass in `shared-rations.test.ts`. */
@@ -114,7 +114,7 @@ async function startWithSheets(t: TestContext, instances: number, sheets: number
   const local = await startLocalGoogle(t)
   const cluster: Cluster = await startCluster(t, {
     instances,
-    google: { ...googleClient, endpoint: local.url },
+    google: googleAt(local.url),
   })
   const { workshop } = cluster
   const { refresh_token } = await local.tokens(owner, [spreadsheetsScope])

@@ -15,7 +15,7 @@ import { spreadsheetsScope, startLocalGoogle } from '../emulator/harness.ts'
 import { plenty } from '../google/writing-ground.ts'
 import { done } from '../harness.ts'
 import { findPostgres, startPostgres } from '../servers/postgres.ts'
-import { connectOwner, googleClient, owner } from '../writing/google-ground.ts'
+import { connectOwner, googleAt, owner } from '../writing/google-ground.ts'
 
 const before = 'the secret of yesterday'
 const since = 'the secret of tomorrow'
@@ -160,7 +160,7 @@ async function setUp(t: TestContext) {
       }
       const config = parseConfig({ ...env, DATABASE_URL: postgres.url }, false)
       if ('problems' in config) throw new Error(config.problems.join('; '))
-      const google = { ...googleClient, endpoint: local.url, rations: plenty }
+      const google = { ...googleAt(local.url), rations: plenty }
       const workshop = await openWorkshop({ ...config, google }, clock, () => {})
       const server = await startServer({ ...config, google }, workshop, clock)
       let isOpen = true

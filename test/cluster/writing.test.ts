@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
+import { newId } from '../../src/store/new-id.ts'
 import { createLoadClient } from '../load-clients.ts'
 import { patienceMs, times } from '../soak.ts'
 import { clusterOfThisFile, skipCluster } from './cluster.ts'
@@ -122,7 +123,7 @@ test('a key that is in the hands of a living instance is not taken over by one t
   const sheet = account && (await store.findSheet(account.id, 'held'))
   assert.ok(sheet)
   const { accountId, id: sheetId, source } = sheet
-  const asked = { accountId, sheetId, source, idempotencyKey: 'held', fingerprint: 'f' }
+  const asked = { id: newId('op'), accountId, sheetId, source, idempotencyKey: 'held', fingerprint: 'f' }
   const held = await store.claimOperation(asked, 60_000)
   assert.ok('claimed' in held)
   await startAnother()

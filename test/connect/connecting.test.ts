@@ -9,6 +9,7 @@ import type {
 } from '../../src/dashboard/contract.ts'
 import { spreadsheetsScope } from '../emulator/harness.ts'
 import { bearer, done } from '../harness.ts'
+import { connectOwner } from '../writing/google-ground.ts'
 import { refusalIn, signedIn, type Visitor } from './visitor.ts'
 import { ada, googleOf, grace, items, startTogether } from './with-google.ts'
 
@@ -266,23 +267,27 @@ test('the token is nowhere as it is: not in the store, not in what is reported, 
   assert.ok(google.url)
 })
 
-test('without a client id nothing of Google is offered, and a sheet that needs it says what the operator must do', async (t) => {
-  const bare = await startTogether(t, { google: null })
+test('without a client id nobody can consent at Google, and a sheet that needs it says what the operator must do', async (t) => {
+  const bare = await startTogether(t, { isRegistered: false })
   const owner = await signedIn(bare.rowport)
-  assert.equal((await owner.call<ConnectionView>('GET', '/google')).json.isConfigured, false)
   const forced = await owner.call('POST', '/google/connect', { returnTo: '/connect' })
   assert.equal(forced.status, 403)
   assert.match(refusalIn(forced), /Google isn't set up on this server/)
   assert.equal((await owner.get('/dashboard/google/sign-in')).location, '/sign-in?problem=google_failed')
 
+  const { workshop } = bare.rowport
+  const { id } = done(await workshop.accounts.find('acme'))
+  const { refresh_token } = await bare.google.tokens(ada)
+  const credentialId = await connectOwner(workshop.store, workshop.sealing, id, refresh_token)
   done(
-    await bare.rowport.workshop.sheets.connect({
+    await workshop.sheets.connect({
       accountSlug: 'acme',
       sheetSlug: 'g',
       access: 'public-read',
       provider: 'google',
       source: 'google:x',
       location: '{"spreadsheetId":"x","tabId":0}',
+      credentialId,
     }),
   )
   const answer = await bare.rowport.get('/api/sheets/acme/g')

@@ -120,8 +120,9 @@ test('another secret: what the former one sealed is sealed anew at the start, an
     dataFolder: rowport.folder,
     store: { kind: 'sqlite' as const, path: `${rowport.folder}/rowport.db` },
     google: {
-      clientId: '123456789012-demo.apps.googleusercontent.com',
-      clientSecret: 'demo secret',
+      client: { clientId: '123456789012-demo.apps.googleusercontent.com', clientSecret: 'demo secret' },
+      apiKey: null,
+      areWritesOff: false,
       endpoint: google.url,
       scope: 'drive.file' as const,
     },

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { ConnectionView, SheetSummary } from '../../src/dashboard/contract.ts'
+import type { ConnectionView, DisconnectedView, SheetSummary } from '../../src/dashboard/contract.ts'
 import { bearer, type ConnectedSheet, done } from '../harness.ts'
 import { signedIn, type Visitor } from './visitor.ts'
 import { ada, googleOf, grace, startTogether, type Together } from './with-google.ts'
@@ -106,7 +106,7 @@ test('disconnecting: withdraws the access at Google, forgets it here, and can be
   assert.equal((await connectionOf(owner))?.sheets, 1, 'what the question names')
 
   const over = await owner.call('POST', '/google/disconnect')
-  assert.deepEqual(over.json, { isRevokedAtGoogle: true })
+  assert.equal((over.json as DisconnectedView).isRevokedAtGoogle, true)
   const credential = await rowport.workshop.store.credentialOf(id, 'google')
   assert.equal(credential?.sealedToken, '')
   const calls = await google.control<{ calls: { path: string; status: number }[] }>('GET', 'calls')
@@ -132,7 +132,7 @@ test('disconnecting works when Google is away, and says that Google was not told
     times: 9,
   })
   const over = await owner.call('POST', '/google/disconnect')
-  assert.deepEqual(over.json, { isRevokedAtGoogle: false })
+  assert.equal((over.json as DisconnectedView).isRevokedAtGoogle, false)
   const { id } = done(await rowport.workshop.accounts.find('acme'))
   assert.equal((await rowport.workshop.store.credentialOf(id, 'google'))?.sealedToken, '')
 })

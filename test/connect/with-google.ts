@@ -47,15 +47,28 @@ export function googleOf({ workshop }: Pick<Rowport, 'workshop'>): OwnerConnecti
   return google
 }
 
+interface Wish extends Partial<Config> {
+  scope?: GoogleScope
+  /** Whether the operator has registered an app at Google. */
+  isRegistered?: boolean
+  apiKey?: string | null
+}
+
 export async function startTogether(
   t: TestContext,
-  { scope = 'drive.file', ...settings }: Partial<Config> & { scope?: GoogleScope } = {},
+  { scope = 'drive.file', isRegistered = true, apiKey = null, ...settings }: Wish = {},
 ): Promise<Together> {
   const google = await startLocalGoogle(t)
   const rowport = await startRowport(t, {
     settings: {
       baseUrl: 'http://127.0.0.1:0',
-      google: { ...client, endpoint: google.url, scope },
+      google: {
+        client: isRegistered ? client : null,
+        apiKey,
+        areWritesOff: false,
+        endpoint: google.url,
+        scope,
+      },
       ...settings,
     },
   })

@@ -283,6 +283,10 @@ test('all of an account’s data can be taken along, without a secret in it', as
   const key = await rowport.createKey()
   await rowport.get('/api/sheets/acme/s', bearer(key))
   await owner.call('POST', '/password', { current: null, next: 'a long password', email: 'a@x.org' })
+  const url = 'https://203.0.114.7/hook'
+  const hook = { sheetSlug: 's', url, kinds: ['added'], columns: null }
+  const made = await owner.call<{ secret: string }>('POST', '/webhooks', hook)
+  assert.equal(made.status, 201, made.text)
   const answer = await owner.call<Record<string, unknown>>('GET', '/export')
   assert.match(answer.headers['content-disposition'] ?? '', /^attachment; filename="rowport-acme\.json"$/)
   assert.deepEqual(Object.keys(answer.json), [
@@ -292,13 +296,21 @@ test('all of an account’s data can be taken along, without a secret in it', as
     'google',
     'sheets',
     'keys',
+    'webhooks',
     'usage',
   ])
+  const [webhook] = answer.json.webhooks as Record<string, unknown>[]
+  assert.deepEqual(
+    [webhook?.sheet, webhook?.url, webhook?.kinds, webhook?.state],
+    ['s', url, ['added'], 'on'],
+  )
+  assert.match(made.json.secret, /^whsec_/)
   assert.equal((answer.json.usage as { sheet: string }[])[0]?.sheet, 's')
   const { id } = done(await rowport.workshop.accounts.find('acme'))
   const credential = await rowport.workshop.store.credentialOf(id, 'google')
   for (const secret of [
     key.value,
+    made.json.secret,
     'argon2',
     credential?.sealedToken ?? '?',
     owner.cookie.split('=')[1] ?? '?',

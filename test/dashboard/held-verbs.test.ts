@@ -47,7 +47,34 @@ const byMail = (
     return owner.call(method, path, bodyFor(account.slug))
   },
 })
+/** For a webhook of the account; where that has ended meanwhile, there is none. */
+const ofWebhook = (method: string, path: string, body?: unknown): Verb => ({
+  async run({ rowport, account, owner }) {
+    const { store } = rowport.workshop
+    const id = `wh_${account.slug.replaceAll('-', '')}`
+    await store
+      .createWebhook({
+        ...{
+          id,
+          accountId: account.id,
+          sheetId: null,
+          url: 'https://hooks.invalid/',
+          kinds: null,
+          columns: null,
+        },
+        secret: { sealed: 'x', keyId: 'x' },
+        place: { epoch: null, seq: 0 },
+      })
+      .catch(() => null)
+    return owner.call(method, path.replace('{id}', id), body)
+  },
+})
 const newKey = { name: 'k', mode: 'live', scope: 'read-write' }
+const pagePolicy = {
+  ...{ may: ['read'], origins: 'any', readColumns: null, writeColumns: null, where: null },
+  ...{ set: [], maxRows: 100, requestsPerMinute: 60 },
+}
+const newPageKey = { name: 'k', mode: 'live', sheetSlug: 's', policy: pagePolicy }
 const password = { current: null, next: 'a long password' }
 
 /** Under what each route is called, and once more where another provider or wish takes another way. */
@@ -69,6 +96,8 @@ const verbs: Record<string, Verb> = {
   },
   'POST /keys': calling('POST', '/keys', { ...newKey, sheetSlug: null }),
   'POST /keys, for a sheet': calling('POST', '/keys', { ...newKey, sheetSlug: 's' }),
+  'POST /keys/publishable': calling('POST', '/keys/publishable', newPageKey),
+  'PATCH /keys/{id}/policy': calling('PATCH', '/keys/{id}/policy', newPageKey.policy),
   'POST /keys/{id}/revoke': calling('POST', '/keys/{id}/revoke'),
   'POST /keys/{id}/regenerate': calling('POST', '/keys/{id}/regenerate'),
   'POST /keys/{id}/rotate': calling('POST', '/keys/{id}/rotate', { overlapSeconds: 3_600 }),
@@ -77,6 +106,9 @@ const verbs: Record<string, Verb> = {
   'POST /sheets/{slug}/console-key': calling('POST', '/sheets/s/console-key'),
   'PATCH /sheets/{slug}': calling('PATCH', '/sheets/s', { paused: true, slug: 'moved', cacheSeconds: 7 }),
   'DELETE /sheets/{slug}': calling('DELETE', '/sheets/s'),
+  'POST /google/key': {
+    run: ({ owner, keyFile }) => owner.call('POST', '/google/key', { key: keyFile }),
+  },
   'POST /google/connect': calling('POST', '/google/connect', { returnTo: '/connect' }),
   'the way back from Google': { needsGoogle: true, run: ({ owner, wayBack }) => owner.get(wayBack) },
   'POST /google/disconnect': { needsGoogle: true, ...calling('POST', '/google/disconnect') },
@@ -105,6 +137,17 @@ const verbs: Record<string, Verb> = {
   'GET /sheets/{slug}': calling('GET', '/sheets/s'),
   'GET /sheets/{slug}/rows': calling('GET', '/sheets/s/rows'),
   'GET /sheets/{slug}/requests': calling('GET', '/sheets/s/requests'),
+  'GET /sheets/{slug}/history': calling('GET', '/sheets/s/history'),
+  'GET /webhooks': calling('GET', '/webhooks'),
+  'POST /webhooks': calling('POST', '/webhooks', {
+    ...{ sheetSlug: 's', url: 'https://1.1.1.1/hook', kinds: null, columns: null },
+  }),
+  'GET /webhooks/{id}/deliveries': ofWebhook('GET', '/webhooks/{id}/deliveries'),
+  'PATCH /webhooks/{id}': ofWebhook('PATCH', '/webhooks/{id}', { isOn: false }),
+  'POST /webhooks/{id}/test': ofWebhook('POST', '/webhooks/{id}/test'),
+  'POST /webhooks/{id}/rotate': ofWebhook('POST', '/webhooks/{id}/rotate'),
+  'POST /webhooks/{id}/replay': ofWebhook('POST', '/webhooks/{id}/replay', { since: 'earliest' }),
+  'POST /webhooks/{id}/remove': ofWebhook('POST', '/webhooks/{id}/remove'),
   'GET /keys': calling('GET', '/keys'),
   'GET /files': calling('GET', '/files'),
   'DELETE /files/{name}': calling('DELETE', '/files/up.csv'),

@@ -103,10 +103,13 @@ export interface Ground {
   keyId: string
   /** Where Google has sent the owner back to. */
   wayBack: string
+  /** Of a service account. */
+  keyFile: string
   spreadsheetId: string
 }
 
 let grounds = 0
+let keyFile = ''
 
 export async function newGround(together: Together, spreadsheetId: string, needsGoogle: boolean) {
   const { rowport } = together
@@ -124,7 +127,9 @@ export async function newGround(together: Together, spreadsheetId: string, needs
     const { pathname, search } = await together.askGoogle(owner)
     wayBack = pathname + search
   }
-  return { rowport, account, owner, keyId, wayBack, spreadsheetId }
+  // One for all: making a key takes a while.
+  keyFile ||= JSON.stringify(await together.google.control('POST', 'service-accounts', {}))
+  return { rowport, account, owner, keyId, wayBack, keyFile, spreadsheetId }
 }
 
 async function uploaded(rowport: Rowport, { cookie }: Visitor, body: string): Promise<void> {

@@ -45,10 +45,23 @@ test('what ends something for good needs a sign-in of the last 15 minutes; nothi
   await connect(owner)
   const { id } = done(await rowport.workshop.accounts.find('acme'))
   done((await rowport.workshop.uploads?.save(id, 'x.csv', Readable.from([Buffer.from('a\n1\n')]))) ?? null)
+  await rowport.workshop.store.createWebhook({
+    ...{
+      id: 'wh_x',
+      accountId: id,
+      sheetId: null,
+      url: 'https://hooks.invalid/',
+      kinds: null,
+      columns: null,
+    },
+    secret: { sealed: 'x', keyId: 'x' },
+    place: { epoch: null, seq: 0 },
+  })
   const verbs: [method: string, path: string, body?: unknown][] = [
     ['POST', `/keys/${key.id}/rotate`, { overlapSeconds: 3_600 }],
     ['POST', `/keys/${key.id}/regenerate`],
     ['POST', '/google/disconnect'],
+    ['POST', '/webhooks/wh_x/rotate'],
     ['DELETE', '/sheets/s'],
     ['DELETE', '/files/x.csv'],
     ['POST', '/email', { email: 'x@example.com' }],
@@ -61,6 +74,7 @@ test('what ends something for good needs a sign-in of the last 15 minutes; nothi
       .map(([method, path]) =>
         `${method} ${path}`
           .replace(key.id, '{id}')
+          .replace('wh_x', '{id}')
           .replace('/sheets/s', '/sheets/{slug}')
           .replace('x.csv', '{name}'),
       )

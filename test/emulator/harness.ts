@@ -87,6 +87,7 @@ export function createTellTaleWorld(): { world: GoogleWorld; applied: string[] }
       if (edit.spreadsheetId !== 'S') throw new Error(`no spreadsheet ${edit.spreadsheetId}`)
       applied.push(`${edit.op} by a human`)
     },
+    share() {},
     protect: () => ({ protectedRangeId: 1 }),
     spreadsheetsOf: () => [{ spreadsheetId: 'S', title: 'Only one' }],
     pick: (user, spreadsheetId) => void applied.push(`${user} picked ${spreadsheetId}`),

@@ -34,7 +34,7 @@ test('a hundred thousand rows of ten columns are read without holding up the ser
   const credentials = createMemoryCredentials()
   const credentialId = credentials.connect({ subject: 'ada', refreshToken: refresh_token })
   const google = createGoogle({
-    settings: { clientId: 'shop', clientSecret: 'any', endpoint: url, scope: 'drive.file' },
+    settings: { client: { clientId: 'shop', clientSecret: 'any' }, endpoint: url, scope: 'drive.file' },
     store: credentials,
     sealing,
     clock: systemClock,

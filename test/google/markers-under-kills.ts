@@ -258,8 +258,7 @@ export async function playMarkers(seed: number, wish: MarkersWish): Promise<Play
     }
     const { provider } = createGoogle({
       settings: {
-        clientId: 'client',
-        clientSecret: 'secret',
+        client: { clientId: 'client', clientSecret: 'secret' },
         endpoint: 'http://google.test',
         scope: 'spreadsheets',
       },

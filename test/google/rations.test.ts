@@ -21,7 +21,11 @@ async function start(t: TestContext, owners: readonly string[]) {
   }
   const credentials = createMemoryCredentials()
   const google = createGoogle({
-    settings: { clientId: 'shop', clientSecret: 'any', endpoint: emulator.url, scope: 'spreadsheets' },
+    settings: {
+      client: { clientId: 'shop', clientSecret: 'any' },
+      endpoint: emulator.url,
+      scope: 'spreadsheets',
+    },
     store: credentials,
     sealing,
     clock: time.clock,

@@ -35,7 +35,7 @@ export async function startReadingGround(
   const credentialId = credentials.connect({ subject: owner, refreshToken: refresh_token, scopes: driveFile })
   const seen: Observation[] = []
   const google = createGoogle({
-    settings: { clientId: 'shop', clientSecret: 'any', endpoint: local.url, scope: 'drive.file' },
+    settings: { client: { clientId: 'shop', clientSecret: 'any' }, endpoint: local.url, scope: 'drive.file' },
     store: credentials,
     sealing,
     clock: local.clock,

@@ -24,7 +24,9 @@ async function looked(
   changes: readonly Change[],
 ): Promise<{ version: string; grid: Grid }> {
   const wanted = changes.flatMap((change) =>
-    change.kind === 'add' ? [] : { kind: change.kind, from: change.rowNumber, to: change.rowNumber },
+    change.kind === 'add' || change.kind === 'insert'
+      ? []
+      : { kind: change.kind, from: change.rowNumber, to: change.rowNumber },
   )
   const rows = wanted.length === changes.length ? await provider.fetchRows?.(place, wanted) : null
   if (rows) return { version: rows.version, grid: { rows: [[...rows.header]] } }

@@ -46,7 +46,11 @@ export async function startWritingGround(
   const credentialId = credentials.connect({ subject: owner, refreshToken: refresh_token, scopes: scope })
   const seen: Observation[] = []
   const google = createGoogle({
-    settings: { clientId: 'client', clientSecret: 'secret', endpoint: local.url, scope: 'spreadsheets' },
+    settings: {
+      client: { clientId: 'client', clientSecret: 'secret' },
+      endpoint: local.url,
+      scope: 'spreadsheets',
+    },
     store: credentials,
     sealing,
     clock: local.clock,

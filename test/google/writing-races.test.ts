@@ -35,7 +35,7 @@ test('columns that nobody looked at, and formulas, do not stand in the way', asy
     },
   })
   const [result] = await applied(ground, tab, update({ before: ['c', undefined, 'something else'] }))
-  assert.deepEqual(result, { kind: 'update', row: ['c', 20, 'c!'] })
+  assert.deepEqual(result, { kind: 'update', row: ['c', 20, 'c!'], lost: { formulas: [2] } })
   assert.ok(!ground.seen.some(({ event }) => event === 'google_write_raced'))
 })
 

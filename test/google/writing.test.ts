@@ -97,7 +97,7 @@ test('formulas that show nothing count as rows with data, and other columns are 
     rowNumber: 2,
     cells: [{ columnIndex: 0, value: 'x' }],
   })
-  assert.deepEqual(updated, { kind: 'update', row: ['x', 'xx'] })
+  assert.deepEqual(updated, { kind: 'update', row: ['x', 'xx'], lost: { formulas: [1] } })
 })
 
 test('a tab of any name is written to, also while it is being renamed', async (t) => {

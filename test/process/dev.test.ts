@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { EventStream } from '../changes/event-stream-client.ts'
 import { createVisitor } from '../connect/visitor.ts'
 import { projectFolder } from './running.ts'
 
@@ -50,7 +51,17 @@ test('npm run dev: one screen, a link that works, a Google to connect, and nothi
     added: '2026-03-02',
   })
 
+  const [, follow = ''] = /curl -N .* (http:\S+\/changes)\n/.exec(screen) ?? []
+  const stream = await EventStream.open(follow, { [name]: value })
+  assert.equal(stream.response.statusCode, 200, follow)
+  const [, editAt = '', edit = ''] = /curl (http:\S+\/_control\/edit) -d '(.*)'\n/.exec(screen) ?? []
+  assert.equal((await fetch(editAt, { method: 'POST', body: edit })).status, 200)
+  await stream.untilCount(1, 30_000)
+  const [change] = stream.changes
+  assert.deepEqual([change.source, change.before.price, change.after.price], ['outside', 59.9, 65])
+
   assert.equal(await dev.interrupt(), 0)
+  await stream.untilEnd()
   assert.ok(!existsSync(dataFolder), 'the data are gone')
   await assert.rejects(fetch(googleUrl), 'so is the local Google')
   assert.ok(!dev.stderr().includes(key))

@@ -61,6 +61,19 @@ test('a first start on an empty folder: what the screen says to paste works, and
   assert.ok(!stderr.includes(key.slice('sk_live_'.length)), 'nor the log')
 })
 
+test('the README shows the screen as it is', async (t) => {
+  const place = await freshPlace(t)
+  const { screen, port } = await place.start()
+  const shown = screen
+    .replaceAll(String(port), '8787')
+    .replaceAll(/sk_live_\w+/g, 'sk_live_…')
+    .replaceAll(/token=\S+/g, 'token=…')
+    .replaceAll(/\S+\/sheets\/products\.csv/g, './data/sheets/products.csv')
+    .replace(/\n\n {2}Press Ctrl\+C to stop\.\n+$/, '\n')
+  const readme = await readFile(join(projectFolder, 'README.md'), 'utf8')
+  assert.ok(readme.includes(`\`\`\`${shown}\`\`\``), shown)
+})
+
 test('a second start keeps the data, shows no key, and its line for a new one works from another terminal', async (t) => {
   const place = await freshPlace(t)
   // A folder whose name a shell would take apart.

@@ -3,6 +3,7 @@ import { copyFile, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { startLocalGoogle } from '../emulator/harness.ts'
 import { freshPlace, type Launched, type Place, projectFolder } from './running.ts'
 
 const workbook = join(projectFolder, 'src/providers/file/xlsx/fixtures/openpyxl.xlsx')
@@ -20,7 +21,7 @@ test('a folder of files: each is a sheet, what the screen says to paste works, a
 
   const server = serveIn(place, ['./my data'])
   const screen = await screenOf(server)
-  assert.match(screen, /serves 2 files/)
+  assert.match(screen, /serves 2 sheets/)
   assert.match(
     screen,
     /\/api\/sheets\/local\/stock-2026\n +\.\/my data\/Stock 2026\.xlsx: 3 rows, 12 columns/,
@@ -88,6 +89,38 @@ test('what cannot be served is said in a sentence', async (t) => {
     const { code, stderr } = await serveIn(place, words).ended
     assert.equal(code, 1)
     assert.match(stderr, said)
+  }
+})
+
+test('a spreadsheet at Google is served by its link and the key of a service account, or by an API key', async (t) => {
+  const google = await startLocalGoogle(t)
+  const place = await freshPlace(t)
+  const key = await google.control<{ client_email: string }>('POST', 'service-accounts', {})
+  await writeFile(join(place.folder, 'key.json'), JSON.stringify(key))
+  const { spreadsheetId } = await google.control('POST', 'spreadsheets', {
+    title: 'Lamp shop',
+    owner: 'ada@example.com',
+    tabs: [{ title: 'Items', values: [['name'], ['Desk lamp']] }],
+  })
+  const link = `https://docs.google.com/spreadsheets/d/${spreadsheetId}/edit#gid=0`
+  const words = ['serve', link, '--service-account', join(place.folder, 'key.json')]
+  const env = { ROWPORT_DATA: '', GOOGLE_ENDPOINT: google.url }
+  const early = await place.launch({ words, env }).ended
+  assert.equal(early.code, 1)
+  assert.match(early.stderr, /not shared with the service account.*Share it with rowport-robot@/s)
+
+  await google.control('POST', 'share', { spreadsheetId, with: key.client_email })
+  const byKey = ['serve', link, '--google-api-key', 'AIza-any-key-of-a-project']
+  await google.control('POST', 'share', { spreadsheetId, with: 'anyone', role: 'reader' })
+  for (const way of [words, byKey]) {
+    const server = place.launch({ words: way, env })
+    const screen = await screenOf(server)
+    assert.match(screen, /\/api\/sheets\/local\/lamp-shop\n +Lamp shop · Items: 1 row, 1 column/)
+    const [line = ''] = screen.match(/^ +curl .*$/gm) ?? []
+    const { stdout } = await place.bash(`${line.trim()} -s`)
+    assert.equal(stdout, '[{"name":"Desk lamp"}]')
+    server.child.kill('SIGTERM')
+    assert.equal((await server.ended).code, 0)
   }
 })
 

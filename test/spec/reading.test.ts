@@ -21,6 +21,9 @@ test('a list is the rows under their headers, typed, in both forms', async (t) =
 
   const formB = await rowport.get(sheet.formB, bearer(key))
   assert.equal(formB.status, 200)
+  const cursor = formB.headers.get('X-Change-Cursor')
+  assert.match(cursor ?? '', /^[0-9A-Za-z]{8}-0$/)
+  assert.equal(formA.headers.get('X-Change-Cursor'), cursor)
   assert.deepEqual(await formB.json(), {
     data: [
       { name: 'Oak table', price: 420, 'in stock': true },
@@ -34,6 +37,7 @@ test('a list is the rows under their headers, typed, in both forms', async (t) =
       columns: ['name', 'price', 'in stock'],
       rows: [2, 3],
       as_of: new Date(startMs).toISOString(),
+      cursor,
     },
   })
 })
@@ -146,8 +150,8 @@ test('limit and offset cut the list, with totals and links that never carry the 
   const { data, meta } = (await last.json()) as { data: unknown[]; meta: object }
   assert.deepEqual(data, [{ n: 5 }])
   assert.deepEqual(
-    { ...meta, as_of: null },
-    { total: 5, count: 1, limit: 2, offset: 4, columns: ['n'], rows: [6], as_of: null },
+    { ...meta, as_of: null, cursor: null },
+    { total: 5, count: 1, limit: 2, offset: 4, columns: ['n'], rows: [6], as_of: null, cursor: null },
   )
   const pages: [query: string, body: string][] = [
     ['?limit=0', '[]'],

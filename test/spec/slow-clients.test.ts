@@ -265,6 +265,8 @@ async function listenAlone(
   const parts = {
     api,
     dashboard: { methodsAt: () => null, answer: async () => {}, answerNotFound: async () => {} },
+    agents: async () => {},
+    forms: async () => {},
     metrics: createMetrics(),
     observe,
     storeProblem: async () => null,

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import type { MovableClock } from '../../src/clock.ts'
+import type { GoogleSetting } from '../../src/config.ts'
 import { locateGoogleTab } from '../../src/providers/google/google-location.ts'
 import { tokenIdentity } from '../../src/providers/remote/access-tokens.ts'
 import type { Store } from '../../src/store/store.ts'
@@ -46,13 +47,19 @@ export const owner = 'ada@example.com'
 const scope = 'https://www.googleapis.com/auth/spreadsheets'
 export const googleClient = { clientId: 'client', clientSecret: 'secret', scope: 'spreadsheets' } as const
 
+/** As a server's settings have it. */
+export function googleAt(endpoint: string): GoogleSetting {
+  const { scope, ...client } = googleClient
+  return { client, apiKey: null, areWritesOff: false, endpoint, scope }
+}
+
 export async function startGoogleGround(
   t: TestContext,
   { rations = plenty, speed = 1, instances: count = 1 } = {},
 ): Promise<GoogleGround> {
   const local = await startLocalGoogle(t)
   // Its own kind of setting has no rations: everyone has the same, but for a test without time to wait.
-  const google = { ...googleClient, endpoint: local.url, rations }
+  const google = { ...googleAt(local.url), rations }
   const rowport = await startRowport(t, { settings: { google } })
   const instances = [rowport]
   while (instances.length < count)

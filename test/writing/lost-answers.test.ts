@@ -12,7 +12,7 @@ import type { Wish } from '../../src/sheets/writing/order.ts'
 import { createWriting, type Writing } from '../../src/sheets/writing/writing.ts'
 import type { Store } from '../../src/store/store.ts'
 import { createFaultyProvider, poison } from './simulation/faulty-provider.ts'
-import { createMemoryJournal } from './simulation/memory-journal.ts'
+import { createMemoryJournal, type Trouble } from './simulation/memory-journal.ts'
 import { liveOn, simulatedSheet as sheet } from './simulation/schedule.ts'
 import { createVirtualTime } from './simulation/virtual-time.ts'
 
@@ -24,7 +24,14 @@ test('an answer that is lost is looked up: the client hears what was done, and t
   const told = write(add('a'), 'key')
   const seqBefore = journal.writeSeq
   await until(told)
-  assert.deepEqual(await told, { kind: 'added', rowNumbers: [2], rowsJson: ['{"id":"a","value":null}'] })
+  assert.deepEqual(await told, {
+    ...{
+      kind: 'added',
+      operationId: [...journal.operations.keys()][0],
+      rowNumbers: [2],
+      rowsJson: ['{"id":"a","value":null}'],
+    },
+  })
   assert.equal(journal.writeSeq, seqBefore + 1)
   assert.deepEqual(rows(), ['a'])
   assert.deepEqual(await write(add('a'), 'key', until), await told, 'and the same again for its key')
@@ -45,6 +52,19 @@ test('a failure that is known is told at once, and nothing was done', async () =
   await until(told)
   await told
   assert.deepEqual([rows(), journal.operations.size], [[], 0])
+})
+
+test('a key is free again soon after the store took it and could not say so', async () => {
+  const { write, rows, until, time, storeSilent } = start({})
+  storeSilent(true)
+  const lost = assert.rejects(write(add('a'), 'key'))
+  await until(lost)
+  await lost
+  storeSilent(false)
+  await until(time.delay(1_500))
+  const told = await write(add('a'), 'key', until)
+  assert.ok(!(told instanceof Refusal) && told.kind === 'added')
+  assert.deepEqual(rows(), ['a'])
 })
 
 test('one that was lost on the way is sent once more', async () => {
@@ -118,7 +138,14 @@ test('a spreadsheet that is away: unknown for whoever was sent, nothing written 
   away(false)
   await time.run(() => [...journal.operations.values()].every(({ state }) => state !== 'sending'))
   const told = await write(add('a'), 'a', until)
-  assert.deepEqual(told, { kind: 'added', rowNumbers: [2], rowsJson: ['{"id":"a","value":null}'] })
+  assert.deepEqual(told, {
+    ...{
+      kind: 'added',
+      operationId: [...journal.operations.keys()][0],
+      rowNumbers: [2],
+      rowsJson: ['{"id":"a","value":null}'],
+    },
+  })
   await write(add('b'), 'b', until)
   assert.deepEqual(rows(), ['a', 'b'])
 })
@@ -188,8 +215,8 @@ function start({ steps = [], prepareMs = [], onCommit }: Script) {
   const faults = { ...none, isConditional: false, isExact: true, hasHeader: false }
   const provider = createFaultyProvider([['id', 'value']], time, () => 0.5, faults)
   let isAway = false
-  let isStoreAway = false
-  const trouble = () => (isStoreAway ? 'before' : 'none')
+  let storeTrouble: ReturnType<Trouble> = 'none'
+  const trouble = () => storeTrouble
   const journal = createMemoryJournal(sheet, time, trouble, () => false)
   const { prepare, settle } = provider
   provider.prepare = async (...asked) => {
@@ -213,7 +240,11 @@ function start({ steps = [], prepareMs = [], onCommit }: Script) {
       isAway = is
     },
     storeAway(is: boolean) {
-      isStoreAway = is
+      storeTrouble = is ? 'before' : 'none'
+    },
+    /** It does what it is asked, and nobody hears of it. */
+    storeSilent(is: boolean) {
+      storeTrouble = is ? 'after' : 'none'
     },
     close: () => writing.close(),
     restart() {

@@ -2,6 +2,8 @@ import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import type { SheetSource, SheetView } from '../../src/dashboard/contract.ts'
 import type { OwnerVerbs } from '../../src/dashboard/owner-verbs.ts'
 import { get, Refused, send } from './api.ts'
+import type { HistorySearch } from './pages/sheet/history/history-search.ts'
+import { previewUndo } from './pages/sheet/history/undo-requests.ts'
 import { readRow } from './pages/sheet/row/row-requests.ts'
 import { naturally } from './ui/natural-order.ts'
 
@@ -70,6 +72,32 @@ export const rowQuery = (sheet: SheetView, row: number) =>
     staleTime: 0,
   })
 
+export const historyQuery = (slug: string, { row, key, before }: HistorySearch) =>
+  queryOptions({
+    queryKey: ['sheets', slug, 'history', row ?? '', key ?? '', before ?? ''],
+    queryFn: ({ signal }) =>
+      get('GET /sheets/{slug}/history', {
+        names: { slug },
+        query: { row: row === undefined ? '' : String(row), key: key ?? '', before: before ?? '' },
+        signal,
+      }),
+    // What is further back stays as it was.
+    refetchInterval: before === undefined ? 5_000 : false,
+    placeholderData: keepPreviousData,
+  })
+
+/** What would be done, as it is right now. */
+export const undoPreviewQuery = (sheet: SheetView, operation: string) =>
+  queryOptions({
+    queryKey: ['sheets', sheet.slug, 'undo', operation],
+    queryFn: () => previewUndo(sheet, operation),
+    refetchInterval: false,
+    refetchOnWindowFocus: false,
+    staleTime: 0,
+    gcTime: 0,
+    retry: false,
+  })
+
 export const requestsQuery = (slug: string) =>
   queryOptions({
     queryKey: ['sheets', slug, 'requests'],
@@ -125,6 +153,19 @@ export const keysQuery = queryOptions({
   queryKey: ['keys'],
   queryFn: ({ signal }) => get('GET /keys', { signal }),
 })
+
+export const webhooksQuery = queryOptions({
+  queryKey: ['webhooks'],
+  queryFn: ({ signal }) => get('GET /webhooks', { signal }),
+  refetchInterval: 5_000,
+})
+
+export const deliveriesQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['webhooks', id, 'deliveries'],
+    queryFn: ({ signal }) => get('GET /webhooks/{id}/deliveries', { names: { id }, signal }),
+    refetchInterval: 3_000,
+  })
 
 export const usageQuery = (filter: OwnerVerbs['GET /usage']['query']) =>
   queryOptions({

@@ -3,6 +3,7 @@ import { createRootRoute, createRoute, createRouter, Outlet, redirect } from '@t
 import type { PageAddress } from '../../src/dashboard/pages.ts'
 import { basePath } from './base-path.ts'
 import { keysSearchIn } from './pages/keys/key-list.ts'
+import { historySearchIn } from './pages/sheet/history/history-search.ts'
 import { requestsSearchIn } from './pages/sheet/requests-search.ts'
 import { rowsSearchIn } from './pages/sheet/rows-search.ts'
 import { sheetsSearchIn } from './pages/sheets/sheet-list.ts'
@@ -113,6 +114,12 @@ export function createRoutes(queryClient: QueryClient) {
     validateSearch: rowsSearchIn,
     component: pageIn(() => import('./pages/sheet/rows.tsx'), 'Rows'),
   })
+  const history = createRoute({
+    ...inSheet,
+    path: 'history',
+    validateSearch: historySearchIn,
+    component: pageIn(() => import('./pages/sheet/history/history.tsx'), 'History'),
+  })
   const requests = createRoute({
     ...inSheet,
     path: 'requests',
@@ -134,6 +141,11 @@ export function createRoutes(queryClient: QueryClient) {
     path: '/keys',
     validateSearch: keysSearchIn,
     component: pageIn(() => import('./pages/keys/keys-page.tsx'), 'KeysPage'),
+  })
+  const webhooks = createRoute({
+    ...behind,
+    path: '/webhooks',
+    component: pageIn(() => import('./pages/webhooks/webhooks-page.tsx'), 'WebhooksPage'),
   })
   const usage = createRoute({
     ...behind,
@@ -166,9 +178,10 @@ export function createRoutes(queryClient: QueryClient) {
         start,
         sheets,
         connect,
-        sheet.addChildren([overview, consoleTab, rows, requests, sheetSettings]),
+        sheet.addChildren([overview, consoleTab, rows, history, requests, sheetSettings]),
         files,
         keys,
+        webhooks,
         usage,
         audit,
         settings,

@@ -4,6 +4,7 @@ import { JsonText, type OrderedJson, orderedJsonText } from '../../sheets/rows/s
 import { rowSchema } from '../../sheets/rows/schema/row-schema.ts'
 import type { IndexedSnapshot } from '../../sheets/rows/snapshot.ts'
 import { pathOf } from '../request/routes.ts'
+import { changesPath, refreshPath } from './changes-path.ts'
 import { componentsOf, security } from './components.ts'
 import { createErrorResponses, type ErrorResponses } from './error-responses.ts'
 import {
@@ -17,6 +18,8 @@ import {
 } from './operations.ts'
 import { anyFilter, filterParameters, ifNoneMatch } from './parameters.ts'
 import { createSharedComponents, type SharedComponents } from './shared-components.ts'
+
+import { undoPath } from './undo-path.ts'
 
 type Json = { [key: string]: OrderedJson }
 
@@ -38,7 +41,7 @@ export function sheetDocument(
   snapshot: IndexedSnapshot,
 ): string {
   const path = pathOf(address)
-  const errors = createErrorResponses()
+  const errors = createErrorResponses('sheet')
   const shared = createSharedComponents()
   const columns = describedColumns(snapshot)
   const sheet: SheetOperations = {
@@ -69,7 +72,9 @@ export function sheetDocument(
     openapi,
     info: {
       title: `Rowport: ${address.form === 'a' ? `${address.accountSlug}/${address.sheetSlug}` : address.sheetId}`,
-      description: 'The rows of one spreadsheet. Types are those of the cells that it holds now.',
+      description:
+        'The rows of one spreadsheet. Types are those of the cells that it holds now. Below it, `/changes` tells what became of rows, and POST `/refresh` looks at the ' +
+        'spreadsheet now.',
       ...ofEveryDescription(baseUrl),
     },
     servers: [{ url: baseUrl }],
@@ -131,7 +136,7 @@ function openUnless(isWhole: boolean): Json {
 
 /** The description of all that the API can do, for any sheet. */
 export function apiDocument(baseUrl: string): string {
-  const errors = createErrorResponses()
+  const errors = createErrorResponses('api')
   const shared = createSharedComponents()
   const schemas = {
     row: { type: 'object', additionalProperties: anyCell },
@@ -181,8 +186,12 @@ function sheetPaths(path: string, sheet: SheetOperations): Json {
     [path]: rowsPath(sheet),
     [`${path}/{row}`]: rowPath(sheet),
     [`${path}/by/{column}/{value}`]: namedRowPath(sheet, null),
+    [`${path}/changes`]: changesPath(sheet),
+    [`${path}/operations/{id}/undo`]: undoPath(sheet),
+    [`${path}/refresh`]: refreshPath(sheet),
     [`${path}/schema`]: descriptionPath(sheet, 'schema'),
     [`${path}/openapi.json`]: descriptionPath(sheet, 'openapi'),
+    [`${path}/types.ts`]: descriptionPath(sheet, 'types'),
   }
 }
 
@@ -216,7 +225,9 @@ function sheetsPath(errors: ErrorResponses): Json {
   const properties = { id: text, slug: text, access: text, paused: { type: 'boolean' }, url: text }
   const data = { type: 'array', items: { type: 'object', properties, required: Object.keys(properties) } }
   const count = { type: 'integer' }
-  const meta = { type: 'object', properties: { total: count, count }, required: ['total', 'count'] }
+  const may = { type: 'array', items: { type: 'string', enum: ['read', 'add', 'change'] } }
+  const figures = { total: count, count, may }
+  const meta = { type: 'object', properties: figures, required: Object.keys(figures) }
   const schema = { type: 'object', properties: { data, meta }, required: ['data', 'meta'] }
   const listed = { description: 'The sheets.', content: { 'application/json': { schema } } }
   return {

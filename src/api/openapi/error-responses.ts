@@ -26,12 +26,13 @@ export interface ErrorResponses {
   components(): Record<string, OrderedJson>
 }
 
-export function createErrorResponses(): ErrorResponses {
+export function createErrorResponses(of: 'sheet' | 'api'): ErrorResponses {
   const named = new Map<string, { content: string; response: OrderedJson }>()
 
   return {
     of(operation, form) {
-      const byStatus = Map.groupBy(codesRaisedIn(operation, form), (code) => errorTable[code].status)
+      const raised = codesRaisedIn(operation, form).filter((code) => of === 'api' || !isOfPages(code))
+      const byStatus = Map.groupBy(raised, (code) => errorTable[code].status)
       const responses = [...byStatus].sort(([one], [other]) => one - other)
       return Object.fromEntries(
         responses.map(([status, codes]) => [String(status), reference(status, codes, operation, form)]),
@@ -67,6 +68,7 @@ const statusNames: Record<ErrorStatus, string> = {
   405: 'MethodNotAllowed',
   408: 'RequestTimeout',
   409: 'Conflict',
+  410: 'Gone',
   412: 'PreconditionFailed',
   413: 'PayloadTooLarge',
   417: 'ExpectationFailed',
@@ -78,7 +80,7 @@ const statusNames: Record<ErrorStatus, string> = {
   503: 'Unavailable',
 }
 
-const writes: ReadonlySet<Operation> = new Set(['add_rows', 'update_row', 'delete_row'])
+const writes: ReadonlySet<Operation> = new Set(['add_rows', 'update_row', 'delete_row', 'undo_write'])
 
 /** Where an operation can be refused for other reasons than those before it. */
 const placeNames: Partial<Record<Operation, string>> = {
@@ -89,6 +91,9 @@ const placeNames: Partial<Record<Operation, string>> = {
   delete_row: 'ToDelete',
   describe: 'ToDescribe',
   list_sheets: 'ToListSheets',
+  list_changes: 'ToListChanges',
+  undo_write: 'ToUndo',
+  refresh: 'ToRefresh',
   none: 'Anywhere',
 }
 
@@ -100,6 +105,11 @@ function codesRaisedIn(operation: Operation, form: ErrorForm): ErrorCode[] {
       return raisedIn.includes(operation) && onlyIn === form
     })
     .sort((one, other) => placesOf(other) - placesOf(one))
+}
+
+function isOfPages(code: ErrorCode): boolean {
+  const entry: ErrorEntry = errorTable[code]
+  return entry.isOfPages === true
 }
 
 function placesOf(code: ErrorCode): number {

@@ -183,18 +183,21 @@ function rowRead({ form, exampleRows, exampleRowNumbers, totalRows, shared }: Sh
 }
 
 /** `schema` and `openapi.json` below a sheet. */
-export function descriptionPath(sheet: SheetOperations, what: 'schema' | 'openapi'): Json {
-  const isSchema = what === 'schema'
-  const summary = isSchema ? 'The JSON Schema of the rows' : 'The OpenAPI description of this sheet'
+const descriptions = {
+  schema: ['Schema', 'The JSON Schema of the rows', 'application/schema+json', 'object'],
+  openapi: ['Description', 'The OpenAPI description of this sheet', 'application/json', 'object'],
+  types: ['Types', 'The TypeScript of the rows', 'text/plain', 'string'],
+} as const
+
+export function descriptionPath(sheet: SheetOperations, what: keyof typeof descriptions): Json {
+  const [name, summary, mediaType, type] = descriptions[what]
+  const takes = what === 'types' ? 'types' : 'description'
   const read = {
     description: `${summary}, as its cells are now.`,
-    parameters: [...readParameters('description', sheet.columns), ...headersOfReads(sheet)],
+    parameters: [...readParameters(takes, sheet.columns), ...headersOfReads(sheet)],
     ...readSecurity(sheet),
   }
-  const content = {
-    [isSchema ? 'application/schema+json' : 'application/json']: { schema: { type: 'object' } },
-  }
-  const name = isSchema ? 'Schema' : 'Description'
+  const content = { [mediaType]: { schema: { type } } }
   return {
     ...parameters(sheet.pathParameters),
     get: operation(`read${name}`, summary, sheet, 'describe', read, {

@@ -41,6 +41,15 @@ export function acceptedFormat(accept: string | undefined): Format {
   return best
 }
 
+/** Whether `Accept` would rather have events as they come than an answer that ends. */
+export function wantsEvents(accept: string | undefined): boolean {
+  if (accept === undefined || !/text\/event-stream/i.test(accept)) return false
+  const ranges = parseQualities(accept)
+  return (ranges.get(eventStream) ?? 0) > qualityOf('application/json', ranges)
+}
+
+export const eventStream = 'text/event-stream'
+
 /** The most specific range that covers the type decides, so that `text/*;q=0.1, text/csv` means what it says. */
 function qualityOf(mediaType: string, ranges: ReadonlyMap<string, number>): number {
   const [kind = ''] = mediaType.split('/')

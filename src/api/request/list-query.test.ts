@@ -30,7 +30,8 @@ test('a column with the name of a parameter, a bracket or an underscore is reach
   assert.deepEqual(filtersOf('x[gte]=5'), [{ column: 8, operator: 'gte', values: ['5'] }])
   assert.deepEqual(filtersOf('x[gte][eq]=5'), [{ column: 10, operator: 'eq', values: ['5'] }])
   assert.deepEqual(filtersOf('_id[eq]=5'), [{ column: 9, operator: 'eq', values: ['5'] }])
-  assert.deepEqual(filtersOf('_id=5&_other[eq]=5'), [], 'such parameters are ignored')
+  assert.deepEqual(filtersOf('_id=5'), [], 'such parameters are ignored')
+  assert.match(detailsOf('_id=5&_other[eq]=5'), /no column "_other"/, 'a filter never is')
 })
 
 test('in takes a list, or one value in each repetition', () => {

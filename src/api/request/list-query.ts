@@ -84,7 +84,7 @@ export function resolveFilters(
     const column = find(named === null ? name : (bracketsOf(name)?.before ?? ''))
     if (column instanceof Refusal) return column
     if (column === null) {
-      if (isIgnored(name)) continue
+      if (named === null && isIgnored(name)) continue
       return unknownParameter(name, columns, others, find)
     }
     if (argumentOf(operator).isList) {

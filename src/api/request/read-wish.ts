@@ -47,7 +47,7 @@ export const wholeList: ReadWish = {
 }
 
 /** What is read: each takes the parameters that mean something for it, and refuses the others. */
-export type Readable = 'list' | 'row' | 'description'
+export type Readable = 'list' | 'row' | 'description' | 'types'
 
 const ofSums = ['aggregate', 'group_by', 'distinct'] as const
 
@@ -69,6 +69,8 @@ export const parametersOf: Record<Readable, readonly string[]> = {
   ],
   row: ['fields', 'row_numbers', 'values', 'format', 'escape_formulas', 'bom'],
   description: ['row_numbers', 'values'],
+  // Everything is text as displayed, so there would be nothing to tell.
+  types: ['row_numbers'],
 }
 /** These may be given several times. */
 const several = ['sort', 'fields', ...ofSums] as const
@@ -162,7 +164,7 @@ function oneOf<T extends string>(
   return chosen ?? invalid(`"${name}" must be ${words.slice(0, -1).join(', ')} or ${words.at(-1)}.`)
 }
 
-function notForLists(name: string, readable: 'row' | 'description'): string {
+function notForLists(name: string, readable: Exclude<Readable, 'list'>): string {
   const what = readable === 'row' ? 'one row is asked for, and that' : 'the description of a sheet'
   return `"${shortened(name)}" cannot be used here: ${what} takes ${parametersOf[readable].join(', ')}.`
 }

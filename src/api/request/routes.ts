@@ -4,7 +4,10 @@ import type { ErrorForm } from '../../errors.ts'
 /** What an address means. The two forms differ in nothing else (docs/contract.md#two-forms). */
 export type Route =
   | { kind: 'rows'; address: SheetAddress; rowText: string | null; named?: NamedInPath }
-  | { kind: 'description'; address: SheetAddress; what: 'schema' | 'openapi' }
+  | { kind: 'description'; address: SheetAddress; what: 'schema' | 'openapi' | 'types' }
+  | { kind: 'changes'; address: SheetAddress }
+  | { kind: 'refresh'; address: SheetAddress }
+  | { kind: 'undo'; address: SheetAddress; undoneId: string }
   | { kind: 'sheets' }
   | { kind: 'api-description' }
 
@@ -16,11 +19,13 @@ export interface NamedInPath {
 
 export const rowsMethods = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS'
 export const rowMethods = 'GET, HEAD, PUT, PATCH, DELETE, OPTIONS'
+export const refreshMethods = 'POST, OPTIONS'
 export const readMethods = 'GET, HEAD, OPTIONS'
+export const undoMethods = 'POST, OPTIONS'
 
 /**
- * `/api/sheets/{account}/{sheet}[/{row} | /by/{column}/{value}]` · `/v1/sheets` · `/v1/sheets/{id}[…]` · `/openapi.json`. A row
- * is a number, so the names of descriptions take nothing away.
+ * `/api/sheets/{account}/{sheet}[/{row} | /by/{column}/{value} | /operations/{id}/undo]` · `/v1/sheets` · `/v1/sheets/{id}[…]` ·
+ * `/openapi.json`. A row is a number, so the names of descriptions take nothing away.
  */
 export function findRoute(segments: readonly string[]): Route | null {
   const [version, collection, first, second] = segments
@@ -35,11 +40,18 @@ export function findRoute(segments: readonly string[]): Route | null {
 }
 
 function sheetRoute(address: SheetAddress, [below, column, value, ...rest]: readonly string[]): Route | null {
+  if (below === 'operations') {
+    const isUndo = column !== undefined && value === 'undo' && rest.length === 0
+    return isUndo ? { kind: 'undo', address, undoneId: column } : null
+  }
   if (column !== undefined) {
     const isNamed = below === 'by' && value !== undefined && rest.length === 0
     return isNamed ? { kind: 'rows', address, rowText: null, named: { column, value } } : null
   }
+  if (below === 'changes') return { kind: 'changes', address }
+  if (below === 'refresh') return { kind: 'refresh', address }
   if (below === 'schema') return { kind: 'description', address, what: 'schema' }
+  if (below === 'types.ts') return { kind: 'description', address, what: 'types' }
   if (below === 'openapi.json') return { kind: 'description', address, what: 'openapi' }
   return { kind: 'rows', address, rowText: below ?? null }
 }

@@ -5,8 +5,8 @@ import { isBracketed, isIgnored } from './parameter-name.ts'
 import { type Parameters, wholeNumber } from './query.ts'
 import { invalid, isBooleanFilter, parametersOf, shortened } from './read-wish.ts'
 
-/** POST · PUT and PATCH · DELETE. */
-export type WriteKind = 'add' | 'update' | 'delete'
+/** POST · PUT and PATCH · DELETE · POST to `…/operations/{id}/undo`. */
+export type WriteKind = 'add' | 'update' | 'delete' | 'undo'
 
 /** What a write is asked to be, beside its method, its row and its body. */
 export interface WriteParameters {

@@ -33,6 +33,7 @@ export async function parseWish(
   turn: () => Soon<void>,
 ): Promise<AskedWish | Refusal> {
   const { request } = asked.exchange
+  if (asked.undoneId !== undefined) return undoWish(asked, asked.undoneId, parameters, known)
   const rowNumber = parseRowNumber(asked, parameters)
   if (kind === 'add' && rowNumber !== undefined)
     return new Refusal('invalid_row_number', { details: addsAtEnd })
@@ -73,9 +74,29 @@ export async function parseWish(
     return { wish, ...sent, isForm }
   }
   const { upsert, onMatch } = wanted
-  if (upsert === null) return { wish: { kind, rows }, ...sent, isForm }
+  if (upsert === null) return { wish: { kind: 'add', rows }, ...sent, isForm }
   const columnIn = columnNamed(upsert, 'upsert')
   return { wish: { kind: 'upsert', columnIn, rows, onMatch, isSheetAsExpected }, ...sent, isForm }
+}
+
+/** It has no body, as some clients send with every POST an empty object. What it must find, the write that it takes back says. */
+async function undoWish(
+  { exchange: { request } }: RowsRequest,
+  undoneId: string,
+  parameters: Parameters,
+  known: Buffer | Refusal | null,
+): Promise<AskedWish | Refusal> {
+  const wanted = parseWriteParameters(parameters, 'undo', true)
+  if (wanted instanceof Refusal) return wanted
+  const body = known ?? (await readBody(request))
+  if (body instanceof Refusal) return body
+  if (body.byteLength > 0 && !/^\s*(?:\{\s*\})?\s*$/.test(body.toString('latin1', 0, 100)))
+    return new Refusal('invalid_body', { details: 'An undo has no body: the path says what is undone.' })
+  if (request.headers['if-match'] !== undefined)
+    return new Refusal('bad_request', {
+      details: 'An undo takes no If-Match: it is done only if every row still is what the write left.',
+    })
+  return { wish: { kind: 'undo', undoneId }, bytes: 0, isForm: false, isDryRun: wanted.isDryRun }
 }
 
 const addsAtEnd = 'POST adds rows after the last one. Leave out "row"; to change a row, use PUT.'

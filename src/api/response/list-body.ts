@@ -27,6 +27,8 @@ export interface ListFacts {
   /** The address of the next page; null on the last. */
   next: string | null
   asOfMs: number
+  /** The place in the log of changes that has exactly these rows; null where there is none. */
+  cursor?: string | null
   /** Of figures about rows, which have no numbers: the cells that were left out, by the name of their column. */
   ignored?: ReadonlyMap<string, number>
   /** null for one that there is no reason for. */
@@ -97,12 +99,12 @@ function* metaChunks(
   snapshot: Snapshot,
   rows: RowChoice,
   { fields }: ListShape,
-  { total, limit, offset, next, asOfMs, ignored, warnings = [] }: ListFacts,
+  { total, limit, offset, next, asOfMs, cursor = null, ignored, warnings = [] }: ListFacts,
 ): Generator<Uint8Array> {
   const keys = snapshot.columns.map(({ key }) => key)
   const columns = JSON.stringify(fields ? fields.map((at) => keys[at]) : keys)
   const further = next === null ? '' : `"next":${JSON.stringify(next)},`
-  const asOf = `${further}"as_of":"${new Date(asOfMs).toISOString()}"`
+  const asOf = `${further}"as_of":"${new Date(asOfMs).toISOString()}"${cursor === null ? '' : `,"cursor":"${cursor}"`}`
   const end = `${warningMember(...warnings)}}}`
   const head = `,"meta":{"total":${total},"count":${rows.count},"limit":${limit},"offset":${offset},"columns":${columns}`
   if (ignored) {

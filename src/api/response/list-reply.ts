@@ -43,11 +43,13 @@ export interface ListAsked {
   /** Whole rows that are longer together are refused. Without it there is no limit. */
   maxRowsBytes?: number
   keyWarning: string | null
+  /** The place in the log of changes that has exactly the sheet's rows; null where there is none. */
+  cursor?: string | null
 }
 
 export function listReply(
   { address, baseUrl, isHead, accept, acceptEncoding, ifNoneMatch }: ListReader,
-  { accountId, wish, listQuery, parameters, maxRowsBytes, keyWarning }: ListAsked,
+  { accountId, wish, listQuery, parameters, maxRowsBytes, keyWarning, cursor = null }: ListAsked,
   sheet: ReadSheet,
   parts: ApiParts,
 ): Soon<Reply | Refusal> {
@@ -57,7 +59,10 @@ export function listReply(
   const etag = etagOf(snapshot.contentHash)
   const held = variantHeld(ifNoneMatch, etag, format, coding)
   // The rows of the sheet decide that, so the query need not even be run.
-  if (held !== null) return notModified(held, sheet)
+  if (held !== null) {
+    const same = notModified(held, sheet)
+    return { ...same, headers: [...same.headers, ...cursorHeader(cursor)] }
+  }
   const { fields, query, sums } = listQuery
   const { rowNumbers, escapeFormulas, bom } = wish
   const shape: ListShape = { form: address.form, format, fields, rowNumbers, escapeFormulas, bom }
@@ -66,13 +71,13 @@ export function listReply(
     if (maxRowsBytes !== undefined && fields === null && bytesOf(of, rows) > maxRowsBytes) return tooLong
     const pages = neighbourPages(baseUrl, address, parameters, total, query)
     const { limit, offset } = query
-    const page = { total, limit, offset, next: pages.next, asOfMs: sheet.asOfMs }
+    const page = { total, limit, offset, next: pages.next, asOfMs: sheet.asOfMs, cursor }
     const warnings = [warningOfSheet(snapshot.stale), keyWarning]
     const facts = { ...page, warnings, ...(ignored && { ignored }) }
     const isWhole = !sums && rows.positions === null && rows.count === total && fields === null
     const body = sendableBody(
       {
-        name: nameOf(shape, isWhole ? null : listQuery, [pages.next, keyWarning]),
+        name: nameOf(shape, isWhole ? null : listQuery, [pages.next, keyWarning, cursor]),
         isWhole,
         chunks: listInPlace(of, rows, shape) ?? (() => listBody(of, rows, shape, facts)),
         sources: rows.positions ? [of.listJson, rows.positions] : [of.listJson],
@@ -86,7 +91,7 @@ export function listReply(
     )
     return then(body, (made) => {
       const told = originHeaders(variantOf(etag, format, made.coding), sheet)
-      told.push('X-Total-Count', String(total))
+      told.push('X-Total-Count', String(total), ...cursorHeader(cursor))
       if (ignored && ignored.size > 0) told.push('X-Ignored-Cells', ignoredCells(ignored))
       if (limit !== null) told.push(...linkHeader(pages))
       if (format === 'csv') told.push(...fileName(address))
@@ -95,6 +100,10 @@ export function listReply(
       return { status: 200, base: readHeaders[format], headers: told, body: made.body, rowsFrom: source }
     })
   })
+}
+
+function cursorHeader(cursor: string | null): string[] {
+  return cursor === null ? [] : ['X-Change-Cursor', cursor]
 }
 
 /** What a list is made of: rows of the sheet, or figures about them. */

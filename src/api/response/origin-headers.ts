@@ -11,7 +11,9 @@ const cacheStatus: Record<RowsFrom, string> = {
   outlasted: 'rowport; fwd=stale; detail=provider-failed',
 }
 
-export function originHeaders(etag: string, { ageSeconds, source }: ReadSheet): string[] {
+export function originHeaders(etag: string, { ageSeconds, source, isPart }: ReadSheet): string[] {
+  // They would tell when something was written that this reader may not see.
+  if (isPart) return ['ETag', etag]
   return ['ETag', etag, 'Age', String(ageSeconds), 'Cache-Status', cacheStatus[source]]
 }
 

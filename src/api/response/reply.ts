@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http'
 import { type ErrorForm, errorBody, type Refusal } from '../../errors.ts'
 import { type StreamedBody, sendStream } from '../../http/streaming.ts'
 import type { RowsFrom } from '../../reporting/observe.ts'
-import { type Format, mediaTypes } from '../request/format.ts'
+import { eventStream, type Format, mediaTypes } from '../request/format.ts'
 
 /** An answer before it is sent. Header names and values alternate: the form that costs Node the least. */
 export interface Reply {
@@ -22,8 +22,8 @@ const onEveryAnswer = [
   'Access-Control-Allow-Origin',
   '*',
   'Access-Control-Expose-Headers',
-  'Age, Allow, Cache-Status, Content-Disposition, ETag, Idempotent-Replayed, Link, Location, Retry-After, X-Ignored-Cells, ' +
-    'X-Quota-Limit, X-Quota-Remaining, X-Quota-Reset, X-RateLimit-Limit, X-RateLimit-Remaining, ' +
+  'Age, Allow, Cache-Status, Content-Disposition, ETag, Idempotent-Replayed, Link, Location, Operation-Id, Retry-After, ' +
+    'X-Change-Cursor, X-Ignored-Cells, X-More-Changes, X-Quota-Limit, X-Quota-Remaining, X-Quota-Reset, X-RateLimit-Limit, X-RateLimit-Remaining, ' +
     'X-RateLimit-Reset, X-Rowport-Warning, X-Total-Count',
   'Referrer-Policy',
   'no-referrer',
@@ -44,11 +44,12 @@ const readHeadersWith = (contentType: string): readonly string[] => [
   contentType,
   ...keptByCaller,
 ]
-export const readHeaders: Record<Format | 'schema', readonly string[]> = {
+export const readHeaders: Record<Format | 'schema' | 'text', readonly string[]> = {
   json: readHeadersWith(mediaTypes.json),
   csv: readHeadersWith(mediaTypes.csv),
   ndjson: readHeadersWith(mediaTypes.ndjson),
   schema: readHeadersWith('application/schema+json'),
+  text: readHeadersWith('text/plain; charset=utf-8'),
 }
 export const notModifiedHeaders: readonly string[] = [...onEveryAnswer, ...keptByCaller]
 
@@ -66,6 +67,25 @@ const varyOfPublic = 'Accept, Accept-Encoding, Authorization, X-API-Key'
 
 export const writeHeaders: readonly string[] = [...onEveryAnswer, ...json, ...mustNotBeKept]
 
+/**
+ * For events as they come: proxies are not to keep, gather or compress them (`X-Accel-Buffering` is nginx's). When a stream ends, its
+ * connection does: the next one shall go wherever there is room, and not back to an instance that stops.
+ */
+export const eventStreamHeaders: readonly string[] = [
+  ...onEveryAnswer,
+  ...['Content-Type', `${eventStream}; charset=utf-8`],
+  ...[
+    'Cache-Control',
+    'no-store, no-transform',
+    'Vary',
+    'Accept',
+    'X-Accel-Buffering',
+    'no',
+    'Connection',
+    'close',
+  ],
+]
+
 export const preflightReply: Reply = {
   status: 204,
   base: onEveryAnswer,
@@ -75,7 +95,7 @@ export const preflightReply: Reply = {
     'Access-Control-Allow-Headers',
     // A star stands for any name but `Authorization` (Fetch standard): tracing tools add headers of their own to every request. The
     // other names are for browsers that do not know the star.
-    '*, Authorization, Content-Type, X-API-Key, Idempotency-Key, If-Match, If-None-Match, Cache-Control',
+    '*, Authorization, Content-Type, X-API-Key, Idempotency-Key, If-Match, If-None-Match, Cache-Control, Last-Event-ID',
     'Access-Control-Max-Age',
     '7200',
     'Allow',
@@ -119,6 +139,25 @@ export function send(
   else {
     for (const piece of body.slice(0, -1)) response.write(piece)
     response.end(body.at(-1))
+  }
+}
+
+/** What was to be sent as its head, by names in small letters. */
+export function headersOf({ base, headers }: Reply, more: readonly string[]): Map<string, string> {
+  const all = base.concat(headers, more)
+  const byName = new Map<string, string>()
+  for (let at = 0; at < all.length; at += 2) byName.set((all[at] ?? '').toLowerCase(), all[at + 1] ?? '')
+  return byName
+}
+
+/** A body as it is taken, each piece in its turn. */
+export async function* chunksOf(body: Body | null): AsyncGenerator<Uint8Array> {
+  if (body === null) return
+  if (typeof body === 'string') return yield Buffer.from(body)
+  if (!isStreamed(body)) return yield* body
+  for await (const chunk of body.chunks) {
+    await body.nextTurn()
+    yield chunk
   }
 }
 

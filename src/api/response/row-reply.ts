@@ -39,12 +39,14 @@ export async function rowReply(
   const { snapshot, source } = sheet
   const { accountId, rowNumber, wish } = asked
   if (rowNumber > snapshot.lastRowNumber) {
+    if (snapshot.leavesRowsOut) return new Refusal('row_not_found')
     return new Refusal('row_not_found', { details: `The last row with data is ${snapshot.lastRowNumber}.` })
   }
   const { headers, method } = exchange.request
   const format = wish.format ?? acceptedFormat(headers.accept)
   const coding = acceptedCoding(headers['accept-encoding'])
   const position = positionOf(snapshot, rowNumber)
+  if (position === null && snapshot.leavesRowsOut) return new Refusal('row_not_found')
   if (position !== null && rowBytes(snapshot, position) > longTextBytes) {
     return longRowReply({ exchange, address, rowText: null }, asked, sheet, parts, position)
   }

@@ -1,6 +1,6 @@
 import type { SheetAddress } from '../../admission/judge.ts'
 import { Refusal } from '../../errors.ts'
-import type { UpsertedRow, WriteAnswer } from '../../sheets/writing/order.ts'
+import type { UndoneChange, UpsertedRow, WriteAnswer } from '../../sheets/writing/order.ts'
 import { pathOf } from '../request/routes.ts'
 import { rowEtag } from './etag.ts'
 import { withRowNumber } from './list-body.ts'
@@ -9,6 +9,14 @@ import { staleMember, warningHeader, warningMember } from './warnings.ts'
 
 /** What was written, in the form that was asked (docs/contract.md#two-forms). */
 export function writeReply(address: SheetAddress, answer: WriteAnswer): Reply {
+  const reply = replyOf(address, answer)
+  const { operationId } = answer
+  return operationId === undefined
+    ? reply
+    : { ...reply, headers: [...reply.headers, 'Operation-Id', operationId] }
+}
+
+function replyOf(address: SheetAddress, answer: WriteAnswer): Reply {
   switch (answer.kind) {
     case 'added':
       return addedReply(address, answer)
@@ -20,6 +28,8 @@ export function writeReply(address: SheetAddress, answer: WriteAnswer): Reply {
     case 'many_updated':
     case 'many_deleted':
       return manyReply(address, answer)
+    case 'undone':
+      return undoneReply(address, answer)
   }
 }
 
@@ -95,6 +105,25 @@ function manyReply(
     address.form === 'a'
       ? `{"success":true,"message":"${rowsJson.length} row(s) ${done}",${count},"rows":[${rows}]${moreMembers(more)}}`
       : `{"data":[${rows}],"meta":{${count},"rows":${JSON.stringify(rowNumbers)}${moreMembers(more)}}}`
+  return { status: 200, base: writeHeaders, headers: warningHeader(more.warning), body }
+}
+
+function undoneReply(
+  address: SheetAddress,
+  { undoneId, changes, ...more }: WriteAnswer & { kind: 'undone' },
+): Reply {
+  const count = (kind: UndoneChange['kind']) => changes.filter((change) => change.kind === kind).length
+  const [added, updated, deleted] = [count('added'), count('updated'), count('deleted')]
+  const told = changes.map(
+    ({ kind, rowNumber, beforeJson, afterJson }) =>
+      `{"kind":"${kind}","row":${rowNumber},"before":${beforeJson},"after":${afterJson}}`,
+  )
+  const facts = `"undone":${JSON.stringify(undoneId)},"rows_added":${added},"rows_updated":${updated},"rows_deleted":${deleted}`
+  const message = `Write undone: ${added} row(s) put back, ${updated} changed back, ${deleted} removed`
+  const body =
+    address.form === 'a'
+      ? `{"success":true,"message":"${message}",${facts},"changes":[${told.join(',')}]${moreMembers(more)}}`
+      : `{"data":[${told.join(',')}],"meta":{${facts}${moreMembers(more)}}}`
   return { status: 200, base: writeHeaders, headers: warningHeader(more.warning), body }
 }
 

@@ -29,7 +29,10 @@ export const accountVerbs = {
     }),
   },
   'GET /export': {
-    async owner({ session: { account } }, { sheets, keys, connections, owners, usageFigures, clock }) {
+    async owner(
+      { session: { account } },
+      { sheets, keys, webhooks, connections, owners, usageFigures, clock },
+    ) {
       const data = exportAccount(
         {
           account,
@@ -42,6 +45,7 @@ export const accountVerbs = {
           ),
           sheets: (await sheets.list(account)).map((sheet) => ({ ...sheet, place: sheets.describe(sheet) })),
           keys: await keys.list(account),
+          webhooks: await webhooks.list(account),
           usage: await usageFigures.everything(account.id),
         },
         clock.nowMs(),

@@ -29,7 +29,7 @@ export const auditedVerbs: Partial<Record<OwnerVerb, Audited>> = {
     subject: first,
     details: [
       ...['slug', 'access', 'accepts', 'cacheSeconds', 'staleIfErrorSeconds', 'unknownFields', 'paused'],
-      ...['keyColumn', 'autoKey', 'encoding'],
+      ...['keyColumn', 'autoKey', 'historyDays', 'watchSeconds', 'encoding'],
     ],
   },
   'DELETE /sheets/{slug}': { action: 'sheet.disconnected', subject: first },
@@ -43,13 +43,42 @@ export const auditedVerbs: Partial<Record<OwnerVerb, Audited>> = {
     subject: nameOfKey,
     details: ['name', 'scope', 'expiresAtMs'],
   },
+  'POST /keys/publishable': {
+    action: 'key.created',
+    subject: (_names, { name }) => String(name),
+    details: ['mode', 'sheetSlug', 'expiresAtMs'],
+  },
+  'PATCH /keys/{id}/policy': {
+    action: 'key.changed',
+    subject: nameOfKey,
+    details: ['may', 'origins', 'readColumns', 'writeColumns', 'where', 'maxRows', 'requestsPerMinute'],
+  },
   'POST /keys/{id}/revoke': { action: 'key.revoked', subject: first },
   'POST /keys/{id}/regenerate': { action: 'key.regenerated', subject: nameOfKey },
   'POST /keys/{id}/rotate': { action: 'key.rotated', subject: nameOfKey, details: ['overlapSeconds'] },
+  'POST /webhooks': {
+    action: 'webhook.added',
+    subject: (_names, { url }) => String(url),
+    details: ['sheetSlug', 'kinds', 'columns'],
+  },
+  'PATCH /webhooks/{id}': {
+    action: 'webhook.changed',
+    subject: (_names, _body, { url }) => String(url),
+    details: ['isOn'],
+  },
+  'POST /webhooks/{id}/rotate': {
+    action: 'webhook.rotated',
+    subject: (_names, _body, { webhook }) => String((webhook as Body).url),
+  },
+  'POST /webhooks/{id}/replay': {
+    action: 'webhook.replayed',
+    subject: (_names, _body, { url }) => String(url),
+  },
+  'POST /webhooks/{id}/remove': { action: 'webhook.removed', subject: first },
   'POST /files': { action: 'file.uploaded', subject: (_names, _body, { name }) => String(name) },
   'POST /files/{name}/replace': { action: 'file.replaced', subject: first },
   'DELETE /files/{name}': { action: 'file.deleted', subject: first },
-  'POST /{keyProvider}/connect': {
+  'POST /{keyProvider}/key': {
     action: 'connection.made',
     subject: (_names, _body, { email }) => String(email),
   },

@@ -11,8 +11,8 @@ const keyInput = z.strictObject({ key: z.string('Paste a key.').min(1, 'Paste a 
 /** The verbs of one provider that owners connect. */
 export function connectionVerbs(
   id: string,
-  by: 'consent' | 'key',
-): Pick<Verbs, ProviderVerb<'consent'>> | Pick<Verbs, ProviderVerb<'key'>> {
+  ways: readonly ('consent' | 'key')[],
+): Partial<Pick<Verbs, ProviderVerb>> {
   const own = ({ connections }: DashboardParts): OwnerConnection => {
     const connection = connections.find(id)
     if (!connection) throw new Error(`There is no connection to "${id}"`)
@@ -27,7 +27,7 @@ export function connectionVerbs(
     },
   } satisfies Partial<Verbs>
   const byKey = {
-    'POST /{keyProvider}/connect': {
+    'POST /{keyProvider}/key': {
       ...withInput(keyInput, async ({ session }, { key }, parts) => {
         const connected = await own(parts).connectByKey(session, key)
         return connected instanceof Problem ? connected : { json: { email: connected.label } }
@@ -42,7 +42,7 @@ export function connectionVerbs(
         const list = await parts.sheets.list(account)
         const isConnected = status?.state === 'connected'
         const view: ConnectionView = {
-          isConfigured: connection.isConfigured,
+          isConfigured: connection.ways.length > 0,
           connection: status && {
             email: status.label,
             state: isConnected ? 'valid' : 'expired',
@@ -50,6 +50,7 @@ export function connectionVerbs(
             connectedAtMs: status.connectedAtMs,
             sheets: list.filter(({ credentialId }) => credentialId === status.credentialId).length,
             canSeeAllSpreadsheets: status.canSeeAllSpreadsheets,
+            shareWith: status.shareWith,
           },
         }
         return { json: view }
@@ -61,7 +62,11 @@ export function connectionVerbs(
         const connection = own(parts)
         const outcome = await connection.disconnect(session.account.id)
         if (outcome instanceof Problem) return outcome
-        const view: DisconnectedView = { [`isRevokedAt${connection.kind.name}`]: outcome.isRevoked }
+        const { isRevoked, endItThere } = outcome
+        const told: Record<`isRevokedAt${string}`, boolean> = {
+          [`isRevokedAt${connection.kind.name}`]: isRevoked,
+        }
+        const view: DisconnectedView = { ...told, endItThere }
         return { json: view }
       },
     },
@@ -95,7 +100,11 @@ export function connectionVerbs(
       },
     },
   } satisfies Partial<Verbs>
-  return by === 'key' ? { ...byEither, ...byKey } : { ...byEither, ...byConsent }
+  return {
+    ...byEither,
+    ...(ways.includes('consent') && byConsent),
+    ...(ways.includes('key') && byKey),
+  }
 }
 
 function reasonFor({ kind: { name } }: OwnerConnection, endedReason: string | null): string {

@@ -17,6 +17,32 @@ const changeInput = z.strictObject({
   scope: z.enum(['read', 'read-write']).optional(),
   expiresAtMs: z.int().min(0).nullable().optional(),
 })
+const columnsInput = z.array(z.string().max(1_000)).max(2_000).readonly().nullable()
+const policyInput = z.strictObject({
+  may: z
+    .array(z.enum(['read', 'add']))
+    .max(2)
+    .readonly(),
+  origins: z.union([z.literal('any'), z.array(z.string().max(300)).max(50).readonly()]),
+  readColumns: columnsInput,
+  writeColumns: columnsInput,
+  where: z.string().max(2_000).nullable(),
+  set: z
+    .array(
+      z.tuple([z.string().max(1_000), z.union([z.string().max(2_000), z.number(), z.boolean()])]).readonly(),
+    )
+    .max(100)
+    .readonly(),
+  maxRows: z.int('Write a whole number.'),
+  requestsPerMinute: z.int('Write a whole number.'),
+})
+const publishableInput = z.strictObject({
+  name: z.string('Give it a name.').max(200),
+  mode: z.enum(['live', 'test']),
+  sheetSlug: z.string().max(100),
+  policy: policyInput,
+  expiresAtMs: z.int().min(0).nullable().optional(),
+})
 const rotateInput = z.strictObject({
   overlapSeconds: z.union([z.literal(3_600), z.literal(86_400), z.literal(604_800)]),
 })
@@ -35,13 +61,26 @@ export const keyVerbs = {
   'POST /keys': {
     ...withInput(keyInput, async (call, wish, parts) => {
       const { account } = call.session
-      const list = await parts.keys.list(account)
-      const nowMs = parts.clock.nowMs()
-      const active = list.filter((key) => isActiveAt(key, nowMs))
-      if (active.length >= maxActiveKeys) return tooMany
       const { expiresAtMs = null, ...rest } = wish
-      if (expiresAtMs !== null && expiresAtMs <= nowMs) return alreadyOver
+      const problem = await problemWithNew(account, expiresAtMs, parts)
+      if (problem) return problem
       return fresh(call, await parts.keys.create({ account, expiresAtMs, ...rest }), parts)
+    }),
+  },
+  'POST /keys/publishable': {
+    ...withInput(publishableInput, async (call, { expiresAtMs = null, ...wish }, parts) => {
+      const { account } = call.session
+      const problem = await problemWithNew(account, expiresAtMs, parts)
+      if (problem) return problem
+      return fresh(call, await parts.keys.createPublishable({ account, expiresAtMs, ...wish }), parts)
+    }),
+  },
+  'PATCH /keys/{id}/policy': {
+    ...withInput(policyInput, async (call, policy, parts) => {
+      const key = await keyIn(call, parts)
+      if (key instanceof Problem) return key
+      const changed = await parts.keys.setPolicy(key.id, policy)
+      return changed instanceof Problem ? changed : { json: (await viewer(call, parts))(changed) }
     }),
   },
   'POST /keys/{id}/revoke': {
@@ -85,6 +124,17 @@ export const keyVerbs = {
   },
 } satisfies Partial<Verbs>
 
+async function problemWithNew(
+  account: OwnerCall['session']['account'],
+  expiresAtMs: number | null,
+  { keys, clock }: DashboardParts,
+): Promise<Problem | null> {
+  const nowMs = clock.nowMs()
+  const active = (await keys.list(account)).filter((key) => isActiveAt(key, nowMs))
+  if (active.length >= maxActiveKeys) return tooMany
+  return expiresAtMs !== null && expiresAtMs <= nowMs ? alreadyOver : null
+}
+
 function keyIn({ session, names: [id = ''] }: OwnerCall, { keys }: DashboardParts) {
   return keys.ofAccount(session.account.id, id)
 }
@@ -108,7 +158,7 @@ async function viewer(
   const nowMs = clock.nowMs()
   return (key) => {
     const { id, name, mode, scope, sheetId, shownStart, shownEnd } = key
-    const { createdAtMs, lastUsedAtMs, revokedAtMs, expiresAtMs } = key
+    const { createdAtMs, lastUsedAtMs, revokedAtMs, expiresAtMs, policy, publicValue } = key
     return {
       id,
       name,
@@ -123,6 +173,8 @@ async function viewer(
       requestsThisMonth: month.byKey.get(id) ?? 0,
       expiresAtMs,
       state: revokedAtMs !== null ? 'revoked' : isActiveAt(key, nowMs) ? 'active' : 'expired',
+      policy,
+      publicValue,
     }
   }
 }

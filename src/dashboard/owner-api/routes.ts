@@ -8,6 +8,7 @@ import { keyVerbs } from './key-verbs.ts'
 import type { ProviderVerb, VerbAtPath, Verbs } from './route.ts'
 import { sessionVerbs } from './session-verbs.ts'
 import { sheetVerbs } from './sheet-verbs.ts'
+import { webhookVerbs } from './webhook-verbs.ts'
 
 export const apiPrefix = '/dashboard/api'
 
@@ -18,6 +19,7 @@ const verbs: Omit<Verbs, ProviderVerb> = {
   ...connectVerbs,
   ...fileVerbs,
   ...keyVerbs,
+  ...webhookVerbs,
   ...accountVerbs,
 }
 
@@ -28,7 +30,7 @@ export function routesFor(kinds: readonly Pick<SourceKind, 'id' | 'connectsBy'>[
 
 /** The provider is no open segment: every other word at its place is somebody else's, or nobody's. */
 function routesOfProvider({ id, connectsBy }: Pick<SourceKind, 'id' | 'connectsBy'>): VerbAtPath[] {
-  if (connectsBy === null) return []
+  if (connectsBy.length === 0) return []
   const routes = placed(connectionVerbs(id, connectsBy))
   return routes.map((route) => ({ ...route, path: route.path.replace(/^\/\{\w+\}/, `/${id}`) }))
 }

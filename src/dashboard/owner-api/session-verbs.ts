@@ -110,12 +110,13 @@ function sourceView(
 ): SourceView {
   const known = { provider, name, title, canBeListed, hasTabs }
   const connection = connections.find(provider)
-  if (connectsBy === null || !connection) return { ...known, isOffered: uploads !== null, connection: null }
+  if (connectsBy.length === 0 || !connection)
+    return { ...known, isOffered: uploads !== null, connection: null }
   const { notSetUp, linkPattern, key } = connection.words
   return {
     ...known,
-    isOffered: connection.isConfigured,
-    connection: { by: connectsBy, notSetUp, linkPattern, key },
+    isOffered: connection.ways.length > 0,
+    connection: { ways: connection.ways, readsPublic: connection.readsPublic, notSetUp, linkPattern, key },
   }
 }
 

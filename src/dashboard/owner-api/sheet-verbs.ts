@@ -3,6 +3,8 @@ import { Refusal } from '../../errors.ts'
 import { Problem } from '../../management/problem.ts'
 import type { SheetRecord } from '../../management/sheets/sheets.ts'
 import type {
+  HistoryView,
+  PastChangeView,
   RecentRequest,
   SheetChangeInput,
   SheetState,
@@ -14,16 +16,18 @@ import type { DashboardParts } from '../dashboard-parts.ts'
 import { isActiveAt } from './key-verbs.ts'
 import { MadeAnswer, type OwnerCall, type Verbs, withInput } from './route.ts'
 
-const seconds = (max: number) => z.int(`A whole number from 0 to ${max}.`).min(0).max(max)
+const wholeNumber = (max: number) => z.int(`A whole number from 0 to ${max}.`).min(0).max(max)
 const changeInput = z.strictObject({
   slug: z.string().max(100).optional(),
   access: z.enum(['private', 'public-read']).optional(),
   accepts: z.enum(['both', 'live']).optional(),
-  cacheSeconds: seconds(3_600).optional(),
-  staleIfErrorSeconds: seconds(86_400).optional(),
+  cacheSeconds: wholeNumber(3_600).optional(),
+  staleIfErrorSeconds: wholeNumber(86_400).optional(),
   unknownFields: z.enum(['reject', 'ignore']).optional(),
   keyColumn: z.string().min(1).max(50_000).nullable().optional(),
   autoKey: z.enum(['none', 'uuid']).optional(),
+  historyDays: wholeNumber(365).optional(),
+  watchSeconds: wholeNumber(3_600).optional(),
   encoding: z.string().max(100).nullable().optional(),
   paused: z.boolean().optional(),
 })
@@ -85,6 +89,14 @@ export const sheetVerbs = {
     async owner(call, parts) {
       const sheet = await sheetIn(call, parts)
       return sheet instanceof Problem ? sheet : { json: await recentRequests(call, sheet, parts) }
+    },
+  },
+  'GET /sheets/{slug}/history': {
+    async owner(call, parts) {
+      const sheet = await sheetIn(call, parts)
+      if (sheet instanceof Problem) return sheet
+      const wait = await parts.pace.takeRows(call.session.account)
+      return wait ?? { json: await history(call, sheet, parts) }
     },
   },
   'POST /sheets/{slug}/console-key': {
@@ -181,12 +193,20 @@ export async function sheetView(
   if (!summary) throw new Error('A sheet has no summary')
   const { access, accepts, cacheSeconds, staleIfErrorSeconds, unknownFields, keyColumn, autoKey, paused } =
     sheet
+  const { historyDays, watchSeconds } = sheet
   return {
     ...summary,
     paths: pathsOf(account.slug, sheet),
     settings: {
       ...{ access, accepts, cacheSeconds, staleIfErrorSeconds, unknownFields },
-      ...{ keyColumn, autoKey, paused, encoding: parts.sheets.encodingOf(sheet)?.chosen ?? null },
+      ...{
+        keyColumn,
+        autoKey,
+        historyDays,
+        watchSeconds,
+        paused,
+        encoding: parts.sheets.encodingOf(sheet)?.chosen ?? null,
+      },
     },
     source: sourceOf(sheet, parts),
     columns: shape?.columns ?? [],
@@ -221,6 +241,40 @@ async function recentRequests(
     cache: cacheOf(rowsFrom),
     keyName: keyId === null ? null : (names.get(keyId) ?? 'a former key'),
   }))
+}
+
+const changesTogether = 100
+
+async function history(
+  { session: { account }, query }: OwnerCall,
+  sheet: SheetRecord,
+  { ownerReading, keys }: DashboardParts,
+): Promise<HistoryView> {
+  const [row, key] = [Number(query.get('row') ?? 0), query.get('key') ?? '']
+  const [, seq, rowThere] = /^(\d{1,15})(?:-(\d{1,9}))?$/.exec(query.get('before') ?? '') ?? []
+  const looked = await ownerReading.history(sheet, {
+    of: key !== '' ? { key } : Number.isInteger(row) && row >= 2 ? { row } : null,
+    place: seq === undefined ? null : { seq: Number(seq), row: rowThere ? Number(rowThere) : null },
+    limit: changesTogether,
+  })
+  const names = await keys.namesOf(account.id, new Map())
+  const { changes = [], next = null } = looked ?? {}
+  return {
+    isKept: looked !== null,
+    changes: changes.map(({ seq, atMs, change }) => ({
+      seq,
+      atMs,
+      kind: change.kind,
+      row: change.row ?? null,
+      key: change.key === undefined ? null : (JSON.parse(change.key) as PastChangeView['key']),
+      before: change.before === undefined ? null : (JSON.parse(change.before) as PastChangeView['before']),
+      after: change.after === undefined ? null : (JSON.parse(change.after) as PastChangeView['after']),
+      changed: change.changed ?? [],
+      operation: change.operation ?? null,
+      keyName: change.by === undefined ? null : (names.get(change.by) ?? 'a former key'),
+    })),
+    next: next && `${next.seq}${next.row === null ? '' : `-${next.row}`}`,
+  }
 }
 
 function cacheOf(rowsFrom: string | null): RecentRequest['cache'] {

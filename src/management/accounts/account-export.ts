@@ -3,6 +3,7 @@ import type { KeyRecord } from '../../store/keys/keys.ts'
 import type { OwnerRecord } from '../../store/owners/owners.ts'
 import type { SheetRecord } from '../../store/sheets/sheets.ts'
 import type { UsageCount } from '../../store/usage/usage-figures.ts'
+import type { WebhookRecord } from '../../store/webhooks/webhooks.ts'
 import type { ConnectionStatus } from '../connections/owner-connection.ts'
 import type { SheetPlace } from '../sheets/sheets.ts'
 
@@ -12,12 +13,13 @@ export interface AccountData {
   connections: readonly { provider: string; status: ConnectionStatus | null }[]
   sheets: readonly (SheetRecord & { place: SheetPlace })[]
   keys: readonly KeyRecord[]
+  webhooks: readonly WebhookRecord[]
   usage: readonly UsageCount[]
 }
 
 /** All that is kept of an account, for its owner to take along. Each field is named here, so that no secret slips in. */
 export function exportAccount(
-  { account, owner, connections, sheets, keys, usage }: AccountData,
+  { account, owner, connections, sheets, keys, webhooks, usage }: AccountData,
   nowMs: number,
 ): object {
   const slugOf = new Map(sheets.map(({ id, slug }) => [id, slug]))
@@ -54,6 +56,8 @@ export function exportAccount(
       unknown_fields: sheet.unknownFields,
       key_column: sheet.keyColumn,
       auto_key: sheet.autoKey,
+      history_days: sheet.historyDays,
+      watch_seconds: sheet.watchSeconds,
       created_at: at(sheet.createdAtMs),
     })),
     keys: keys.map((key) => ({
@@ -66,6 +70,16 @@ export function exportAccount(
       created_at: at(key.createdAtMs),
       last_used_at: key.lastUsedAtMs === null ? null : at(key.lastUsedAtMs),
       revoked_at: key.revokedAtMs === null ? null : at(key.revokedAtMs),
+    })),
+    webhooks: webhooks.map((webhook) => ({
+      id: webhook.id,
+      sheet: webhook.sheetSlug,
+      url: webhook.url,
+      kinds: webhook.kinds,
+      columns: webhook.columns,
+      state: webhook.state,
+      off_reason: webhook.offReason,
+      created_at: at(webhook.createdAtMs),
     })),
     usage: usage.map(({ day, sheetId, keyId, outcome, rowsFrom, requests }) => ({
       day,

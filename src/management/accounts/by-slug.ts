@@ -11,8 +11,9 @@ export interface BySlug {
   sheets: { [Verb in 'find' | 'list' | 'setPaused' | 'change']: VerbBySlug<Sheets[Verb]> } & {
     connect: WishBySlug<Sheets['connect']>
   }
-  keys: Omit<Keys, 'create' | 'list'> & {
+  keys: Omit<Keys, 'create' | 'createPublishable' | 'list'> & {
     create: WishBySlug<Keys['create']>
+    createPublishable: WishBySlug<Keys['createPublishable']>
     list: VerbBySlug<Keys['list']>
   }
 }
@@ -43,6 +44,8 @@ export function createBySlug(
     keys: {
       ...keys,
       create: ({ accountSlug, ...wish }) => of(accountSlug, (account) => keys.create({ account, ...wish })),
+      createPublishable: ({ accountSlug, ...wish }) =>
+        of(accountSlug, (account) => keys.createPublishable({ account, ...wish })),
       list: bySlug(keys.list),
     },
   }

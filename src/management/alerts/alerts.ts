@@ -1,5 +1,4 @@
-import { billingCycleAt } from '../../admission/billing-cycle.ts'
-import { limitsOf, type Plans, planUnknown } from '../../admission/plans.ts'
+import type { Plans } from '../../admission/plans.ts'
 import type { Clock } from '../../clock.ts'
 import {
   connectionEndedLetter,
@@ -7,11 +6,13 @@ import {
   quotaLetter,
   sheetBrokenLetter,
   sheetRecoveredLetter,
+  webhookOffLetter,
 } from '../../mail/letters.ts'
 import type { MailRoom } from '../../mail/mail-room.ts'
 import type { ProviderKinds } from '../../sheets/provider-kind.ts'
-import type { QuotaUse, Told } from '../../store/alerts/alerts.ts'
+import type { Told } from '../../store/alerts/alerts.ts'
 import type { Store } from '../../store/store.ts'
+import { leastLimitOf, reachedMark } from './quota-marks.ts'
 
 export interface AlertParts {
   store: Pick<
@@ -22,6 +23,8 @@ export interface AlertParts {
     | 'tellEndedConnection'
     | 'tellSheet'
     | 'tellQuota'
+    | 'offWebhooksToTell'
+    | 'tellOffWebhook'
   >
   mailRoom: Pick<MailRoom, 'sealed'>
   kinds: Pick<ProviderKinds, 'of'>
@@ -34,8 +37,7 @@ const lookEveryMs = 5_000
 /** Of one sheet owners hear no more often: one that breaks and recovers by the minute would fill their box. */
 const quietMs = 60 * 60_000
 /** What is well again by then was a hiccup of the provider's, and nobody has to do anything. */
-const graceMs = 60_000
-const earlyMark = 80
+export const graceMs = 60_000
 
 /**
  * Tells owners of trouble by mail. It goes by what the store knows and by what it has told, not by events: so nothing is
@@ -97,22 +99,13 @@ async function tellAll(parts: AlertParts, brokenSince: BrokenSince): Promise<voi
   }
   for (const news of await store.quotasToTell(leastLimitOf(plans))) {
     const reached = reachedMark(news, plans, clock.nowMs())
-    if (!reached) continue
+    if (!reached || reached.percent <= news.toldPercent) continue
     const letter = quotaLetter(headOf(news), reached)
     await store.tellQuota(news, reached.percent, mailFor(news, letter))
   }
-}
-
-function reachedMark(use: QuotaUse, plans: Plans, nowMs: number) {
-  const { account, cycleStartMs, charged: used, toldPercent, by } = use
-  const limit = limitsOf(account, plans).requestsPerMonth
-  const resetsAtMs = billingCycleAt(account.createdAtMs, cycleStartMs).endMs
-  if (limit === null || resetsAtMs <= nowMs) return null
-  const percent = used >= limit ? 100 : used * 100 >= limit * earlyMark ? earlyMark : 0
-  return percent > toldPercent ? { percent, used, limit, resetsAtMs, by } : null
-}
-
-function leastLimitOf(plans: Plans): number {
-  const limits = [planUnknown, ...plans.values()].flatMap(({ requestsPerMonth }) => requestsPerMonth ?? [])
-  return Math.min(...limits)
+  for (const news of await store.offWebhooksToTell()) {
+    const { url, reason, sheetSlug } = news
+    const letter = webhookOffLetter(headOf(news), { host: new URL(url).host, reason, sheetSlug })
+    await store.tellOffWebhook(news, mailFor(news, letter))
+  }
 }

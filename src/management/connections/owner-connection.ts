@@ -2,22 +2,26 @@ import { hash } from 'node:crypto'
 import { tokenIdentity } from '../../providers/remote/access-tokens.ts'
 import type { Sealing } from '../../secrets/sealing.ts'
 import type { Connection, ConnectionProblem, ConsentEntrance, Grant } from '../../sheets/connection.ts'
+import type { ProvenAssumption } from '../../sheets/proof.ts'
 import { ProviderFailure } from '../../sheets/provider-failure.ts'
-import type { ProviderKind } from '../../sheets/provider-kind.ts'
+import type { ConnectionWay, ProviderKind } from '../../sheets/provider-kind.ts'
 import type { CredentialRecord } from '../../store/credentials/credentials.ts'
 import type { ConnectAttempt } from '../../store/sessions/sessions.ts'
 import type { Store } from '../../store/store.ts'
 import { signInAgain } from '../people/owners.ts'
 import { isRecent, randomSecret, type Session, secretHash } from '../people/sign-in.ts'
 import { Problem } from '../problem.ts'
+import { orProblem } from '../sheets/provider-problem.ts'
 import { createSpreadsheets, type OwnAccess, type Spreadsheets } from './spreadsheets.ts'
 
 /** An account's access to one provider: asked for, granted, looked at, used, given back. */
 export interface OwnerConnection {
   kind: ProviderKind
   words: Connection['words']
-  /** Whether the operator has set the provider up. */
-  isConfigured: boolean
+  /** How owners can let Rowport in, as far as the operator has set it up. */
+  ways: readonly ConnectionWay[]
+  /** Whether what is open to everybody with its link can be read without letting Rowport in. */
+  readsPublic: boolean
   /** Where the owner's browser is sent to, for pages that must name it; null where there is no such page. */
   consentOrigin: string | null
   /** null when the account was never connected. */
@@ -30,8 +34,12 @@ export interface OwnerConnection {
   comeBack(session: Session, answer: ConsentAnswer): Promise<CameBack>
   /** Without a way to the provider and back: the owner has a key. */
   connectByKey(session: Session, key: string): Promise<Connected | Problem>
+  /** The same by the operator, who may replace what is there. */
+  addKey(accountId: string, key: string): Promise<Connected | Problem>
   /** The sheets stay, and answer `token_expired` until the account connects again. */
   disconnect(accountId: string): Promise<Disconnected | Problem>
+  /** Tries on a spreadsheet of the account's what our promises take for granted there. */
+  prove(accountId: string, pasted: string): Promise<ProvenAssumption[] | Problem>
   spreadsheets: Spreadsheets
 }
 
@@ -42,6 +50,8 @@ export interface ConnectionStatus {
   label: string
   scopes: string[]
   canSeeAllSpreadsheets: boolean
+  /** The address with which the owner shares what it may use; null where it is their own access. */
+  shareWith: string | null
   connectedAtMs: number
   /** Why it ended, in the provider's words. */
   endedReason: string | null
@@ -95,6 +105,8 @@ export interface Disconnected {
   label: string
   /** False when the provider could not be told. */
   isRevoked: boolean
+  /** What the owner can do about that. */
+  endItThere: string
 }
 
 const attemptLifeMs = 10 * 60_000
@@ -112,9 +124,9 @@ export interface OwnerConnectionParts {
 
 export function createOwnerConnection(parts: OwnerConnectionParts): OwnerConnection {
   const { store, sealing, connection, baseUrl } = parts
-  const { kind, words, access, canSeeAll } = connection
+  const { kind, words, access, canSeeAll, shareWith } = connection
   const { id: provider, name } = kind
-  const consent = access?.entrance.by === 'consent' ? access.entrance : null
+  const { consent = null, key: keyEntrance = null } = access?.entrances ?? {}
   const redirectUri = () => `${baseUrl()}${returnPathOf(kind)}`
   const notSetUp = new Problem(
     `${name} isn't set up on this server; your administrator must ${words.setUp}`,
@@ -134,7 +146,8 @@ export function createOwnerConnection(parts: OwnerConnectionParts): OwnerConnect
   return {
     kind,
     words,
-    isConfigured: access !== null,
+    ways: [...(consent ? (['consent'] as const) : []), ...(keyEntrance ? (['key'] as const) : [])],
+    readsPublic: access?.readsPublic ?? false,
     consentOrigin: consent?.origin ?? null,
     status,
     async start(session, returnTo = '/connect') {
@@ -152,18 +165,28 @@ export function createOwnerConnection(parts: OwnerConnectionParts): OwnerConnect
     finish: async (session, answer) => (await comeBack(session, answer)).outcome,
     comeBack,
     async connectByKey(session, key) {
-      if (access?.entrance.by !== 'key') return notSetUp
       if (await wouldReplace(session)) return signInAgain
-      const grant = await access.entrance.exchangeKey(key.trim())
-      if ('problem' in grant) return notConnected(grant)
-      return save(session.account.id, grant, isRecent(session))
+      return saveKey(session.account.id, key, isRecent(session))
     },
+    addKey: (accountId, key) => saveKey(accountId, key, true),
     async disconnect(accountId) {
       const credential = await store.credentialOf(accountId, provider)
       if (!credential || credential.sealedToken === '') return new Problem(`${name} is not connected`)
       // Forgotten first: whatever becomes of the rest, nothing is read with it from now on.
       await store.forgetCredential(credential.id)
-      return { label: credential.label, isRevoked: await isRevoked(credential) }
+      const { label, subject } = credential
+      return { label, isRevoked: await isRevoked(credential), endItThere: words.endItThere(subject) }
+    },
+    async prove(accountId, pasted) {
+      const own = await accessOf(accountId)
+      if (own instanceof Problem) return own
+      const { access: itsAccess, credentialId } = own
+      const named = itsAccess.parsePasted(pasted)
+      if (!named) return new Problem(words.notALink)
+      if (credentialId === null || !itsAccess.prove)
+        return new Problem(`nothing can be tried at ${name} without an account that may write there`)
+      const { prove } = itsAccess
+      return orProblem(kind, () => prove(credentialId, named.spreadsheetId))
     },
     spreadsheets: createSpreadsheets(connection, accessOf),
   }
@@ -171,7 +194,7 @@ export function createOwnerConnection(parts: OwnerConnectionParts): OwnerConnect
   async function status(accountId: string): Promise<ConnectionStatus | null> {
     const credential = await store.credentialOf(accountId, provider)
     if (!credential) return null
-    const { id, label, state, connectedAtMs, expiredReason } = credential
+    const { id, label, subject, state, connectedAtMs, expiredReason } = credential
     const scopes = credential.scopes.split(' ')
     return {
       state: state === 'valid' ? 'connected' : 'ended',
@@ -179,6 +202,7 @@ export function createOwnerConnection(parts: OwnerConnectionParts): OwnerConnect
       label,
       scopes,
       canSeeAllSpreadsheets: canSeeAll(scopes),
+      shareWith: shareWith(subject),
       connectedAtMs,
       endedReason: expiredReason,
     }
@@ -187,6 +211,7 @@ export function createOwnerConnection(parts: OwnerConnectionParts): OwnerConnect
   async function accessOf(accountId: string): Promise<OwnAccess | Problem> {
     if (!access) return notSetUp
     const own = await status(accountId)
+    if (own?.state !== 'connected' && access.readsPublic) return { access, credentialId: null }
     if (own?.state !== 'connected')
       return new Problem(`${name} is not connected; connect it first`, { kind: 'provider' })
     return { access, credentialId: own.credentialId }
@@ -226,6 +251,12 @@ export function createOwnerConnection(parts: OwnerConnectionParts): OwnerConnect
     if ('problem' in grant) return notConnected(grant)
     const saved = await save(accountId, grant, mayReplace)
     return saved instanceof NotConnected ? saved : { ...saved, pickedIds: entrance.pickedIds(query) }
+  }
+
+  async function saveKey(accountId: string, key: string, mayReplace: boolean): Promise<Connected | Problem> {
+    if (!keyEntrance) return notSetUp
+    const grant = await keyEntrance.exchangeKey(key.trim())
+    return 'problem' in grant ? notConnected(grant) : save(accountId, grant, mayReplace)
   }
 
   async function save(

@@ -88,6 +88,8 @@ function setUp(t: TestContext) {
       const { sealedToken = '', keyId = '', accountId = '', version = 0 } = credentials.get(id) ?? {}
       return open(sealedToken, keyId, tokenIdentity({ credentialId: id, accountId, version })) === 'token'
     },
+    webhooksNotUnderKey: async () => [],
+    resealWebhook: async () => {},
     credentialsNotUnderKey: async (keyId: string) =>
       [...credentials.values()].filter((credential) => credential.keyId !== keyId),
     async resealCredential(id: string, version: number, formerKeyId: string, sealed: SealedParts) {

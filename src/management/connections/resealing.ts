@@ -1,8 +1,12 @@
 import { tokenIdentity } from '../../providers/remote/access-tokens.ts'
 import type { Sealing } from '../../secrets/sealing.ts'
 import type { Store } from '../../store/store.ts'
+import { resealWebhooks } from '../webhooks/webhook-resealing.ts'
 
-type ResealingStore = Pick<Store, 'credentialsNotUnderKey' | 'resealCredential'>
+type ResealingStore = Pick<
+  Store,
+  'credentialsNotUnderKey' | 'resealCredential' | 'webhooksNotUnderKey' | 'resealWebhook'
+>
 
 const againEveryMs = 5_000
 
@@ -31,10 +35,14 @@ async function resealCredentials(store: ResealingStore, sealing: Sealing): Promi
  * at one that still seals under the former secret.
  */
 export async function startResealing(store: ResealingStore, sealing: Sealing): Promise<{ stop(): void }> {
-  await resealCredentials(store, sealing)
+  const resealAll = async () => {
+    await resealCredentials(store, sealing)
+    await resealWebhooks(store, sealing)
+  }
+  await resealAll()
   const timer = setInterval(() => {
     // What cannot be done now is done the next time.
-    resealCredentials(store, sealing).catch(() => {})
+    resealAll().catch(() => {})
   }, againEveryMs).unref()
   return { stop: () => clearInterval(timer) }
 }

@@ -24,6 +24,8 @@ export interface OpenedSpreadsheet {
   tabs: SpreadsheetTab[]
   /** The tab that the link leads to; null when it says none, or one that is gone. */
   linkedTabId: number | null
+  /** What opens it; null where everybody may read it. */
+  credentialId: string | null
 }
 
 export interface LocatedTab {
@@ -32,13 +34,13 @@ export interface LocatedTab {
   title: string
   tabTitle: string
   source: string
-  place: TabPlace & { credentialId: string }
+  place: TabPlace
 }
 
-/** An account's own way in. */
+/** An account's own way in; `credentialId`: null for one that is not connected and may read what everybody may. */
 export interface OwnAccess {
   access: ConnectionAccess
-  credentialId: string
+  credentialId: string | null
 }
 
 export function createSpreadsheets(
@@ -49,9 +51,10 @@ export function createSpreadsheets(
     async list(accountId, search) {
       const own = await accessOf(accountId)
       if (own instanceof Problem) return own
-      if (!kind.canBeListed) return 'not_allowed'
+      const { credentialId } = own
+      if (!kind.canBeListed || credentialId === null) return 'not_allowed'
       return orProblem(kind, async () => {
-        const page = await own.access.listSpreadsheets(own.credentialId, search)
+        const page = await own.access.listSpreadsheets(credentialId, search)
         if (page === 'not_allowed') return page
         return { spreadsheets: page.spreadsheets, hasMore: page.nextPageToken !== null }
       })
@@ -64,11 +67,11 @@ export function createSpreadsheets(
       if (opened instanceof Problem) return opened
       const found = chosenTab(opened, tab)
       if (found instanceof Problem) return found
-      const { spreadsheetId, title } = opened
+      const { spreadsheetId, title, credentialId } = opened
       const { tabId, title: tabTitle } = found
       const chosen = { spreadsheetId, tabId, title, tabTitle }
       const { location, source } = own.access.locate(chosen)
-      return { ...chosen, source, place: { location, credentialId: own.credentialId } }
+      return { ...chosen, source, place: { location, credentialId } }
     },
   }
 
@@ -77,11 +80,22 @@ export function createSpreadsheets(
     if (own instanceof Problem) return own
     const named = own.access.parsePasted(pasted)
     if (!named) return new Problem(words.notALink)
-    const { spreadsheetId, tabId } = named
+    const opened = await openAs(own.credentialId, own.access, named)
+    if (!(opened instanceof Problem) || own.credentialId === null || !own.access.readsPublic) return opened
+    // What was never chosen for us may be open to everybody all the same.
+    const openToAll = await openAs(null, own.access, named)
+    return openToAll instanceof Problem ? opened : openToAll
+  }
+
+  function openAs(
+    credentialId: string | null,
+    access: ConnectionAccess,
+    { spreadsheetId, tabId }: { spreadsheetId: string; tabId?: number },
+  ): Promise<OpenedSpreadsheet | Problem> {
     return orProblem(kind, async () => {
-      const { title, tabs } = await own.access.listTabs(own.credentialId, spreadsheetId)
+      const { title, tabs } = await access.listTabs(credentialId, spreadsheetId)
       const linkedTabId = tabs.some((tab) => tab.tabId === tabId) ? (tabId ?? null) : null
-      return { spreadsheetId, title, tabs, linkedTabId }
+      return { spreadsheetId, title, tabs, linkedTabId, credentialId }
     })
   }
 }

@@ -1,4 +1,5 @@
-import { generateApiKey, hashApiKey, shownParts } from '../../admission/api-key.ts'
+import { generateApiKey, hashApiKey, type KeyKind, shownParts } from '../../admission/api-key.ts'
+import type { KeyPolicy } from '../../store/keys/key-policy.ts'
 import type { KeyChange, KeyRecord } from '../../store/keys/keys.ts'
 import type { SheetRecord } from '../../store/sheets/sheets.ts'
 import type { KeyMode, KeyScope } from '../../store/sql/schema.ts'
@@ -6,11 +7,16 @@ import type { Store } from '../../store/store.ts'
 import type { NamedAccount } from '../accounts/accounts.ts'
 import { Problem } from '../problem.ts'
 import type { Sheets } from '../sheets/sheets.ts'
+import { type PolicyColumns, type PolicyWish, policyFor } from './key-policy.ts'
 
 export type { KeyRecord }
 
 export interface Keys {
   create(key: KeyToCreate): Promise<FreshKey | Problem>
+  /** A key that is made to be seen, for one sheet. */
+  createPublishable(key: PublishableKeyToCreate): Promise<FreshKey | Problem>
+  /** A policy in place of the one that a publishable key has; it holds for every request from then on. */
+  setPolicy(keyId: string, wish: PolicyWish): Promise<KeyRecord | Problem>
   /** Without those that the dashboard's console uses. */
   list(account: NamedAccount): Promise<KeyRecord[]>
   /** The key, if it is this account's: to everybody else it does not exist. */
@@ -37,7 +43,16 @@ export interface KeyToCreate {
   expiresAtMs?: number | null
 }
 
-/** `value` exists only here: it is shown once and then gone. */
+export interface PublishableKeyToCreate {
+  account: NamedAccount
+  sheetSlug: string
+  name: string
+  mode: KeyMode
+  policy: PolicyWish
+  expiresAtMs?: number | null
+}
+
+/** The value of a secret key exists only here: it is shown once and then gone. */
 export interface FreshKey {
   record: KeyRecord
   value: string
@@ -47,7 +62,7 @@ const maxNameCharacters = 100
 const consoleKeyLifeMs = 60 * 60_000
 const consoleKeyName = 'Console'
 
-export function createKeys(store: Store, sheets: Pick<Sheets, 'find'>): Keys {
+export function createKeys(store: Store, sheets: Pick<Sheets, 'find'>, policyColumns: PolicyColumns): Keys {
   return {
     async create({ account, sheetSlug, name, mode, scope, expiresAtMs = null }) {
       const trimmed = name.trim()
@@ -66,6 +81,31 @@ export function createKeys(store: Store, sheets: Pick<Sheets, 'find'>): Keys {
         ...stored,
       })
       return { record, value }
+    },
+    async createPublishable({ account, sheetSlug, name, mode, policy: wish, expiresAtMs = null }) {
+      const trimmed = name.trim()
+      if (!canBeName(trimmed)) return badName
+      const sheet = await sheets.find(account, sheetSlug)
+      if (sheet instanceof Problem) return sheet
+      const policy = await checkedPolicy(sheet, wish)
+      if (policy instanceof Problem) return policy
+      const { value, ...stored } = freshValue(mode, 'publishable')
+      const rights = { mode, scope: scopeOf(policy), expiresAtMs, policy }
+      const named = { accountId: account.id, sheetId: sheet.id, name: trimmed }
+      const record = await store.createKey({ ...named, ...rights, ...stored, publicValue: value })
+      return { record, value }
+    },
+    async setPolicy(keyId, wish) {
+      const key = await active(keyId)
+      if (key instanceof Problem) return key
+      if (key.policy === null || key.sheetId === null) return notPublishable
+      const sheet = (await store.sheetsOf(key.accountId)).find(({ id }) => id === key.sheetId)
+      if (!sheet) return unknownKey(keyId)
+      const policy = await checkedPolicy(sheet, wish)
+      if (policy instanceof Problem) return policy
+      const scope = scopeOf(policy)
+      await store.changeKey(keyId, { policy, scope })
+      return { ...key, policy, scope }
     },
     async list(account) {
       return (await store.keysOf(account.id)).filter(({ isOfConsole }) => !isOfConsole)
@@ -98,12 +138,14 @@ export function createKeys(store: Store, sheets: Pick<Sheets, 'find'>): Keys {
     async setScope(keyId, scope) {
       const key = await active(keyId)
       if (key instanceof Problem) return key
+      if (key.policy) return boundByPolicy
       await store.setKeyScope(keyId, scope)
       return { ...key, scope }
     },
     async change(keyId, { name, ...rest }) {
       const key = await active(keyId)
       if (key instanceof Problem) return key
+      if (key.policy && rest.scope !== undefined) return boundByPolicy
       const trimmed = name?.trim()
       if (trimmed !== undefined && !canBeName(trimmed)) return badName
       const changed = { ...rest, ...(trimmed !== undefined && { name: trimmed }) }
@@ -113,10 +155,16 @@ export function createKeys(store: Store, sheets: Pick<Sheets, 'find'>): Keys {
     async regenerate(keyId, overlapMs = 0) {
       const key = await active(keyId)
       if (key instanceof Problem) return key
-      const { value, ...stored } = freshValue(key.mode)
-      const record = await store.replaceKey(keyId, stored, overlapMs)
+      const { value, ...stored } = freshValue(key.mode, key.policy ? 'publishable' : 'secret')
+      const publicValue = key.policy ? value : null
+      const record = await store.replaceKey(keyId, { ...stored, publicValue }, overlapMs)
       return record ? { record, value } : alreadyRevoked(keyId)
     },
+  }
+
+  async function checkedPolicy(sheet: SheetRecord, wish: PolicyWish): Promise<KeyPolicy | Problem> {
+    const policy = policyFor(wish)
+    return policy instanceof Problem ? policy : policyColumns.check(sheet, policy)
   }
 
   async function active(keyId: string): Promise<KeyRecord | Problem> {
@@ -126,6 +174,14 @@ export function createKeys(store: Store, sheets: Pick<Sheets, 'find'>): Keys {
   }
 }
 
+/** What a list of keys says of it; nothing is decided by that. */
+function scopeOf({ may }: KeyPolicy): KeyScope {
+  return may.includes('add') ? 'read-write' : 'read'
+}
+
+const notPublishable = new Problem('only a publishable key has a policy')
+const boundByPolicy = new Problem('a publishable key has a policy in place of a scope; change that')
+
 function canBeName(trimmed: string): boolean {
   return trimmed !== '' && trimmed.length <= maxNameCharacters && !/\p{Cc}/u.test(trimmed)
 }
@@ -134,8 +190,8 @@ const badName = new Problem(`a key needs a name of 1 to ${maxNameCharacters} cha
   field: 'name',
 })
 
-function freshValue(mode: KeyMode) {
-  const value = generateApiKey(mode)
+function freshValue(mode: KeyMode, kind: KeyKind = 'secret') {
+  const value = generateApiKey(mode, kind)
   const hash = hashApiKey(value)
   if (hash === null) throw new Error('A generated key does not have the shape of a key')
   return { value, hash, ...shownParts(value) }

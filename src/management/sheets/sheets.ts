@@ -54,6 +54,8 @@ export interface SheetToConnect {
 /** `cache_seconds` is 0 to 3,600 (docs/contract.md#freshness). */
 const maxCacheSeconds = 3_600
 const maxStaleSeconds = 86_400
+const maxHistoryDays = 365
+const watchSecondsBounds = { least: 5, most: 3_600 }
 
 export interface SheetsParts {
   store: Store
@@ -90,13 +92,23 @@ export function createSheets({ store, kinds, shares, keyColumns, encodings, obse
     async change(account, sheetSlug, { encoding, ...change }) {
       const sheet = await find(account, sheetSlug)
       if (sheet instanceof Problem) return sheet
-      const { cacheSeconds = 0, staleIfErrorSeconds = 0, slug = sheetSlug } = change
+      const { cacheSeconds = 0, staleIfErrorSeconds = 0, historyDays = 0, slug = sheetSlug } = change
+      const { watchSeconds = 0 } = change
       const problem = problemWithSlug(slug)
       if (problem) return new Problem(problem, { field: 'slug' })
       if (cacheSeconds > maxCacheSeconds)
         return new Problem(`rows can be cached for up to ${maxCacheSeconds} seconds`)
       if (staleIfErrorSeconds > maxStaleSeconds) {
         return new Problem(`stale rows can be served for up to ${maxStaleSeconds} seconds`)
+      }
+      if (historyDays > maxHistoryDays) {
+        return new Problem(`changes can be kept for up to ${maxHistoryDays} days`)
+      }
+      const { least, most } = watchSecondsBounds
+      if (watchSeconds !== 0 && (watchSeconds < least || watchSeconds > most)) {
+        return new Problem(
+          `a spreadsheet can be checked every ${least} to ${most} seconds, or 0: only while somebody follows its changes`,
+        )
       }
       const keyColumn = await checkedKeyColumn(sheet, change)
       if (keyColumn instanceof Problem) return keyColumn

@@ -7,7 +7,7 @@ export const fileKind = {
   id: 'file',
   name: 'File',
   title: 'A file',
-  connectsBy: null,
+  connectsBy: [],
   canBeListed: true,
   hasTabs: true,
   whenAccessEnded: null,

@@ -22,6 +22,9 @@ const kindByExtension = new Map<string, FileKind>([
   ['.ods', 'ods'],
 ])
 
+/** For people: those that are tables as a rule. */
+export const fileEndings = '.csv, .tsv, .xlsx, .ods'
+
 export function parseFileLocation(location: string): FileLocation {
   return JSON.parse(location) as FileLocation
 }

@@ -3,8 +3,9 @@ import type { Store } from '../../store/store.ts'
 import { fieldsOf, listOf, parsedJson, textOf } from '../remote/json-fields.ts'
 import type { GoogleCalls } from './client/google-call.ts'
 import type { GoogleEndpoints } from './client/google-endpoints.ts'
-import { unreadable } from './client/google-errors.ts'
+import { ApiSwitchedOff, unreadable } from './client/google-errors.ts'
 import { scopeUrl } from './oauth/google-consent.ts'
+import { isServiceAccount } from './oauth/service-account.ts'
 
 /** What an owner can choose from when connecting a sheet. */
 export interface GoogleFiles {
@@ -17,7 +18,7 @@ export interface GoogleFiles {
     search?: string,
     pageToken?: string,
   ): Promise<SpreadsheetPage | 'not_allowed'>
-  listTabs(credentialId: string, spreadsheetId: string): Promise<SpreadsheetTabs>
+  listTabs(credentialId: string | null, spreadsheetId: string): Promise<SpreadsheetTabs>
 }
 
 export interface FilesParts {
@@ -32,7 +33,8 @@ const scopesThatList = ['drive', 'drive.readonly', 'drive.file', 'drive.metadata
 export function createGoogleFiles({ calls, endpoints, store }: FilesParts): GoogleFiles {
   return {
     async listSpreadsheets(credentialId, search = '', pageToken) {
-      const scopes = (await store.findCredential(credentialId))?.scopes.split(' ') ?? []
+      const credential = await store.findCredential(credentialId)
+      const scopes = credential?.scopes.split(' ') ?? []
       if (!scopesThatList.some((scope) => scopes.includes(scopeUrl(scope)))) return 'not_allowed'
       const asked = new URLSearchParams({
         q: queryFor(search),
@@ -43,7 +45,14 @@ export function createGoogleFiles({ calls, endpoints, store }: FilesParts): Goog
         includeItemsFromAllDrives: 'true',
         ...(pageToken === undefined ? {} : { pageToken }),
       })
-      const answer = await ask('drive', credentialId, `${endpoints.drive}/files?${asked}`)
+      const answer = await ask('drive', credentialId, `${endpoints.drive}/files?${asked}`).catch(
+        (error: unknown) => {
+          // For one person with a service account the Sheets API does; and a link needs no list.
+          if (error instanceof ApiSwitchedOff && isServiceAccount(credential?.subject ?? null)) return null
+          throw error
+        },
+      )
+      if (answer === null) return 'not_allowed'
       return {
         spreadsheets: listOf(answer.files).map((file) => {
           const { id, name, modifiedTime } = fieldsOf(file)
@@ -75,7 +84,7 @@ export function createGoogleFiles({ calls, endpoints, store }: FilesParts): Goog
     },
   }
 
-  async function ask(service: 'drive' | 'sheets', credentialId: string, url: string) {
+  async function ask(service: 'drive' | 'sheets', credentialId: string | null, url: string) {
     const body = await calls.callRead({ credentialId, method: 'GET', url, service })
     const parsed = parsedJson(body)
     if (parsed === undefined) throw unreadable()

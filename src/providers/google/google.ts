@@ -4,6 +4,8 @@ import type { Sealing } from '../../secrets/sealing.ts'
 import type { ShareValue } from '../../shared-state/registers/shared-value.ts'
 import { defaultShares, type Shares } from '../../shares/shares.ts'
 import { createTurnstile } from '../../shares/turnstile.ts'
+import type { TokenSource } from '../../sheets/connection.ts'
+import type { ProvenAssumption } from '../../sheets/proof.ts'
 import type { Provider } from '../../sheets/provider.ts'
 import type { Store } from '../../store/store.ts'
 import { systemTimers, type Timers } from '../../timers.ts'
@@ -22,11 +24,21 @@ import {
 import { createGoogleBudget, googleRations } from './client/google-budget.ts'
 import { createGoogleCalls, type GoogleCalls } from './client/google-call.ts'
 import { googleEndpoints } from './client/google-endpoints.ts'
+import type { Asker } from './client/google-errors.ts'
 import { createGoogleTime } from './client/google-time.ts'
+import { withPublicAccess } from './client/public-access.ts'
 import { createGoogleFiles, type GoogleFiles } from './google-files.ts'
 import { createGoogleProvider } from './google-provider.ts'
 import type { GoogleScope } from './oauth/google-consent.ts'
 import { createGoogleOAuth, type GoogleOAuth } from './oauth/google-oauth.ts'
+import { withoutApp } from './oauth/oauth-problem.ts'
+import {
+  createServiceAccounts,
+  isServiceAccount,
+  isServiceAccountToken,
+  type ServiceAccounts,
+} from './oauth/service-account.ts'
+import { proveGoogle } from './prove/prove.ts'
 import { googleComparing } from './read/google-comparing.ts'
 import { createColumnLooks } from './write/column-looks.ts'
 import { createGoogleWriting } from './write/google-writing.ts'
@@ -35,7 +47,13 @@ import { journalTagOf } from './write/marker.ts'
 /** All that speaks to Google, put together once. */
 export interface Google {
   provider: Provider
-  oauth: GoogleOAuth
+  /** null where the operator has registered no app. */
+  oauth: GoogleOAuth | null
+  serviceAccounts: ServiceAccounts
+  tokenSource: TokenSource
+  prove(credentialId: string, spreadsheetId: string): Promise<ProvenAssumption[]>
+  /** Whether spreadsheets that are open to everybody with the link can be read. */
+  hasApiKey: boolean
   files: GoogleFiles
   calls: GoogleCalls
   /** Where the page is on which owners consent. */
@@ -45,8 +63,11 @@ export interface Google {
 
 export interface GoogleParts {
   settings: {
-    clientId: string
-    clientSecret: string
+    /** null where the operator has registered no app: then owners cannot consent. */
+    client: { clientId: string; clientSecret: string } | null
+    apiKey?: string | null
+    /** Where the operator found that this Google does not keep what writing rests on. */
+    areWritesOff?: boolean
     endpoint: string | null
     scope: GoogleScope
     /** Where Google granted the operator's project other rations than everyone has. */
@@ -74,16 +95,26 @@ export function createGoogle(parts: GoogleParts): Google {
   const { scope } = settings
   const endpoints = googleEndpoints(settings.endpoint)
   const transport = parts.transport ?? createTransport(parts.transportLimits ?? transportLimits)
-  const oauth = createGoogleOAuth({ endpoints, transport, clock, timers, client: settings, scope })
-  const tokens = createAccessTokens({
+  const asking = { endpoints, transport, clock, timers }
+  const oauth = settings.client && createGoogleOAuth({ ...asking, client: settings.client, scope })
+  const serviceAccounts = createServiceAccounts(asking)
+  const tokenSource: TokenSource = {
+    refresh(token) {
+      if (isServiceAccountToken(token)) return serviceAccounts.refresh(token)
+      if (!oauth) throw withoutApp()
+      return oauth.refresh(token)
+    },
+  }
+  const ownTokens = createAccessTokens({
     name: 'Google',
     store,
     sealing,
-    source: oauth,
+    source: tokenSource,
     clock,
     observe,
     ...(parts.sharedTokens && { shared: parts.sharedTokens }),
   })
+  const tokens = withPublicAccess(ownTokens, settings.apiKey ?? null)
   const budget = createGoogleBudget({
     clock,
     timers,
@@ -108,13 +139,22 @@ export function createGoogle(parts: GoogleParts): Google {
     budget,
     breaker,
     retryCredit,
-    scope,
+    askerOf,
     clock,
     timers,
     observe,
     random,
     limits,
   })
+
+  function askerOf(credentialId: string | null): Asker {
+    if (credentialId === null) return { by: 'key' }
+    const subject = tokens.subjectOf(credentialId)
+    return subject !== null && isServiceAccount(subject)
+      ? { by: 'service_account', address: subject }
+      : { by: 'owner', scope }
+  }
+
   const { fetching_at_once, decoding_waiting } = parts.shares ?? defaultShares
   const fetches = createTurnstile({
     share: 'fetching_at_once',
@@ -136,6 +176,7 @@ export function createGoogle(parts: GoogleParts): Google {
         budget,
         columnLooks: createColumnLooks(reading),
         time,
+        areWritesOff: settings.areWritesOff ?? false,
         journalTag: journalTagOf(sealing.keyId),
         clock,
         timers,
@@ -143,6 +184,11 @@ export function createGoogle(parts: GoogleParts): Google {
       }),
     },
     oauth,
+    serviceAccounts,
+    tokenSource,
+    prove: (credentialId, spreadsheetId) =>
+      proveGoogle({ calls, endpoints, time }, credentialId, spreadsheetId),
+    hasApiKey: settings.apiKey != null,
     files: createGoogleFiles({ calls, endpoints, store }),
     calls,
     consentOrigin: new URL(endpoints.consentPage).origin,

@@ -78,7 +78,7 @@ export function createRemoteCalls<Service extends string>(
           const parsed = parsedJson(body)
           if (parsed !== undefined) return parsed
         } else if (protocol.isRefusal(answer)) {
-          throw protocol.failureOf(answer)
+          throw protocol.failureOf(answer, call.credentialId)
         }
         throw unknownOutcome(`status ${status}`)
       } catch (error) {
@@ -97,7 +97,7 @@ export function createRemoteCalls<Service extends string>(
   ): Promise<Buffer<ArrayBuffer> | ProviderFailure> {
     try {
       const answer = await exchangeAuthorised('read', call, deadline)
-      if (!isGood(answer.status)) return protocol.failureOf(answer)
+      if (!isGood(answer.status)) return protocol.failureOf(answer, call.credentialId)
       return protocol.isWhole(answer) ? answer.body : unreadable(name)
     } catch (error) {
       if (!(error instanceof ExchangeLost)) throw error

@@ -130,7 +130,7 @@ export function createRemoteExchange<Service extends string>(
         method,
         url,
         headers: {
-          Authorization: `Bearer ${access.token}`,
+          ...(protocol.authorisation?.(access) ?? { Authorization: `Bearer ${access.token}` }),
           ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
         },
         signal,

@@ -1,4 +1,5 @@
 import { ProviderFailure } from '../../sheets/provider-failure.ts'
+import type { Access } from './access-tokens.ts'
 import type { HttpAnswer } from './transport.ts'
 
 /** How one provider says what any of them may say. */
@@ -9,6 +10,8 @@ export interface RemoteProtocol<Service extends string> {
   isRationed(service: Service): boolean
   /** The provider itself spoke, and to its end: half an answer and the page of a proxy are worth another try. */
   isWhole(answer: HttpAnswer): boolean
+  /** How a call says in whose name it comes; without it, by a bearer token. */
+  authorisation?(access: Access): Record<string, string>
   /** The access token is not taken, though its time is not over. */
   isUnauthenticated(answer: HttpAnswer): boolean
   /** Why the owner's access has ended, for the log; null when it has not, or not for that which this service is for. */
@@ -17,8 +20,8 @@ export interface RemoteProtocol<Service extends string> {
   usedUpRation(answer: HttpAnswer): 'user' | 'project' | null
   /** Whether an answer that is not good makes it certain that nothing was done. */
   isRefusal(answer: HttpAnswer): boolean
-  /** Says an answer that is not what was asked for in words for the owner. */
-  failureOf(answer: HttpAnswer): ProviderFailure
+  /** Says an answer that is not what was asked for in words for the owner; `credentialId`: in whose name it was asked. */
+  failureOf(answer: HttpAnswer, credentialId: string | null): ProviderFailure
   tooLarge(cause: unknown): ProviderFailure
 }
 

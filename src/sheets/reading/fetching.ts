@@ -19,6 +19,7 @@ import { ProviderFailure } from '../provider-failure.ts'
 import { buildSnapshot } from '../rows/build-snapshot.ts'
 import type { Snapshot } from '../rows/snapshot.ts'
 import type { Column } from '../rows/table.ts'
+import { type KnownRows, type Logged, type LookBegun, noLog, type SheetLog } from '../sheet-log.ts'
 import type { Decoded, Decoding } from './decoding.ts'
 import type { FlightWish } from './flights.ts'
 import { type ExpectedRows, type HeldSnapshot, type HeldSnapshots, nameOf } from './held-snapshots.ts'
@@ -50,6 +51,8 @@ export interface Fetching {
 export interface WrittenAt {
   /** That of the write itself. */
   writeSeq: number
+  /** The last change that the log has of it; null where there is no log. */
+  loggedSeq: number | null
   /** Before it was sent, by the clock that never steps, and as a time of day. */
   begunMs: number
   asOfMs: number
@@ -64,15 +67,17 @@ export interface FetchingParts {
   held: HeldSnapshots
   /** Where several instances read the same sheets. */
   sharing: SnapshotSharing | null
+  /** Where it is kept what became of rows; absent = nowhere. */
+  log?: SheetLog
 }
 
 /** As JSON, with the header in each row, a CSV file has so many times its length, give or take; a workbook more. */
 const rowsOfBytes = 4
 
-type ReadRows = Decoded & Pick<HeldSnapshot, 'asOfMs' | 'checkedAtMs' | 'writeSeq'>
+type ReadRows = Decoded & Pick<HeldSnapshot, 'asOfMs' | 'checkedAtMs' | 'writeSeq' | 'logged'>
 
 export function createFetching(parts: FetchingParts): Fetching {
-  const { store, providers, decoding, clock, observe, held, sharing } = parts
+  const { store, providers, decoding, clock, observe, held, sharing, log = noLog } = parts
 
   return {
     async fetch(sheetId, values, wish) {
@@ -124,13 +129,17 @@ export function createFetching(parts: FetchingParts): Fetching {
         decoding.inTurn(record.accountId, (turn) => fetchRowsAndColumn(record, rows, inColumn, turn)),
       )
     },
-    takeWritten(record, { version, grid }, { writeSeq, begunMs, asOfMs }) {
+    takeWritten(record, { version, grid }, { writeSeq, loggedSeq, begunMs, asOfMs }) {
       const provider = providers.get(record.provider)
       if (!provider) return
       const snapshot = buildSnapshot(grid)
-      const rows = { snapshot, indexed: snapshot, version, asOfMs, checkedAtMs: begunMs, writeSeq }
       const name = nameOf(record.id, 'typed')
       const before = held.get(name)
+      const logged = loggedAfter(record, snapshot, before, (begun) => ({
+        ...begun,
+        mayLog: begun.seq === loggedSeq && begun.writeSeq === writeSeq,
+      }))
+      const rows = { snapshot, indexed: snapshot, version, asOfMs, checkedAtMs: begunMs, writeSeq, logged }
       const read = toHold(rows, provider, record, 'typed')
       // Nobody has read it yet.
       if (before) read.lastUsedMs = before.lastUsedMs
@@ -141,6 +150,17 @@ export function createFetching(parts: FetchingParts): Fetching {
       const wanted = { name: `${id} typed`, writeSeq, location, credentialId, maxAgeMs: keepMs, keepMs }
       void offer(sharing, wanted, read)
     },
+  }
+
+  /** Nobody waits for it but those who want the place in the log. */
+  async function loggedAfter(
+    record: SheetRecord,
+    snapshot: Snapshot,
+    before: HeldSnapshot | undefined,
+    judge: (begun: LookBegun) => LookBegun,
+  ): Promise<Logged | null> {
+    const begun = await log.beforeLook(record).catch(() => null)
+    return begun && log.afterLook(judge(begun), record, snapshot, await knownRows(before))
   }
 
   /** What fails is told to whoever watches, and thrown on. */
@@ -178,7 +198,13 @@ export function createFetching(parts: FetchingParts): Fetching {
     if (found) {
       const { snapshot, version, asOfMs, ageMs } = found
       const checkedAtMs = clock.elapsedMs() - ageMs
-      const read = { snapshot, indexed: snapshot, version, asOfMs, checkedAtMs, writeSeq }
+      const known = held.get(nameOf(id, values))
+      // How old it is beside what is logged, nobody knows.
+      const logged =
+        values === 'typed'
+          ? loggedAfter(record, snapshot, known, (begun) => ({ ...begun, mayLog: false }))
+          : null
+      const read = { snapshot, indexed: snapshot, version, asOfMs, checkedAtMs, writeSeq, logged }
       return toHold(read, provider, record, values)
     }
     try {
@@ -211,6 +237,7 @@ export function createFetching(parts: FetchingParts): Fetching {
   ): Promise<HeldSnapshot> {
     const begunMs = clock.elapsedMs()
     const asOfMs = clock.nowMs()
+    const begun = values === 'typed' ? await log.beforeLook(record) : null
     const known = held.get(nameOf(record.id, values))
     // The same bytes make other rows where the sheet is now read in another way.
     const isSamePlace = known?.origin.place.location === record.location
@@ -229,7 +256,8 @@ export function createFetching(parts: FetchingParts): Fetching {
       bytes: snapshot.listJson.byteLength,
       durationMs: clock.elapsedMs() - begunMs,
     })
-    const read = { snapshot, indexed, version, asOfMs, checkedAtMs: begunMs, writeSeq }
+    const logged = begun && log.afterLook(begun, record, snapshot, await knownRows(known))
+    const read = { snapshot, indexed, version, asOfMs, checkedAtMs: begunMs, writeSeq, logged }
     return toHold(read, provider, record, values)
 
     /** What is taken from a disk is expected when its turn has come, before it is in memory. */
@@ -297,6 +325,12 @@ export function createFetching(parts: FetchingParts): Fetching {
       if (copy) copy.isWithdrawn = true
     }
   }
+}
+
+/** Rows with their place in the log, where they have one. */
+export async function knownRows(read: HeldSnapshot | undefined): Promise<KnownRows | null> {
+  const logged = await read?.logged
+  return read && logged ? { snapshot: read.snapshot, logged } : null
 }
 
 /** What reads alike may still lie elsewhere: a column without a header was put in between, or data below in one. */

@@ -216,6 +216,7 @@ function start(maxBytes: number, maxAccountBytes = maxBytes) {
       origin: { provider: {} as never, providerName: 'file', place },
       isWithdrawn: false,
       bodies: held.newBodies(),
+      logged: null,
     }
     held.hold(name, read)
     all.add(name)

@@ -2,6 +2,7 @@ import type { Observe } from '../../reporting/observe.ts'
 import type { Soon } from '../../soon.ts'
 import type { AccountPlace, FetchWish, Provider } from '../provider.ts'
 import type { IndexedSnapshot, Snapshot } from '../rows/snapshot.ts'
+import type { Logged } from '../sheet-log.ts'
 
 /** What was read of a sheet, and what is known of that. */
 export interface HeldSnapshot {
@@ -23,6 +24,13 @@ export interface HeldSnapshot {
   /** The provider has since refused access, or lost the sheet: not to be shown in its place any more. */
   isWithdrawn: boolean
   bodies: KeptBodies
+  /** The place in the log that has exactly these rows, which may take a moment to be found; null where there is none. */
+  logged: Soon<Logged | null>
+}
+
+/** What is held in memory, as far as its room is concerned. */
+export type HeldRows = Pick<HeldSnapshot, 'snapshot' | 'indexed' | 'lastUsedMs' | 'bodies'> & {
+  origin: { place: Pick<AccountPlace, 'accountId'> }
 }
 
 /** A sheet is held once for each way to read its cells. */
@@ -38,18 +46,18 @@ export interface KeptBodies {
   keep(name: string, pieces: readonly Uint8Array[]): void
 }
 
-export interface HeldSnapshots {
-  get(name: string): HeldSnapshot | undefined
+export interface HeldSnapshots<Held extends HeldRows = HeldSnapshot> {
+  get(name: string): Held | undefined
   /**
    * Rows that are about to be read for an account take room before they are there: what must go for them goes first, and they
    * count until `end`.
    */
   expect(name: string, accountId: string, bytes: number): ExpectedRows
-  hold(name: string, read: HeldSnapshot): void
+  hold(name: string, read: Held): void
   /** Its indexes are there, and count from now on. */
-  addIndexes(name: string, read: HeldSnapshot, indexed: IndexedSnapshot): void
+  addIndexes(name: string, read: Held, indexed: IndexedSnapshot): void
   /** False where another has taken its place. */
-  drop(name: string, read: HeldSnapshot): boolean
+  drop(name: string, read: Held): boolean
   newBodies(): KeptBodies
 }
 
@@ -78,13 +86,13 @@ const shareOfDropped = 1 / 4
  * Snapshots in memory. Where there is no room, an account that holds more than its share loses what it has not used for
  * longest, with all that was made of it; where none does, whatever was longest unused goes.
  */
-export function createHeldSnapshots({
+export function createHeldSnapshots<Held extends HeldRows = HeldSnapshot>({
   maxBytes,
   maxAccountBytes,
   observe,
   giveBack,
-}: HeldSnapshotsParts): HeldSnapshots {
-  const held = new Map<string, HeldSnapshot>()
+}: HeldSnapshotsParts): HeldSnapshots<Held> {
+  const held = new Map<string, Held>()
   const expected = new Set<{ accountId: string; bytes: number }>()
   /** Those of the snapshots above; others are on their way in or out. */
   const counted = new Set<KeptBodies>()
@@ -192,7 +200,7 @@ export function createHeldSnapshots({
   }
 
   /** Whoever waits for it is served all the same. */
-  function fitIn(name: string, read: HeldSnapshot): void {
+  function fitIn(name: string, read: Held): void {
     makeRoom(name, accountOf(read))
     if (isOver() && held.size > 1) dropForRoom(name)
   }
@@ -226,7 +234,7 @@ export function createHeldSnapshots({
     noteDropped(read)
   }
 
-  function drop(name: string): HeldSnapshot | null {
+  function drop(name: string): Held | null {
     const former = held.get(name)
     if (!former) return null
     held.delete(name)
@@ -236,7 +244,7 @@ export function createHeldSnapshots({
     return former
   }
 
-  function noteDropped(read: HeldSnapshot): void {
+  function noteDropped(read: Held): void {
     droppedBytes += bytesOf(read) + read.bodies.bytes
     if (droppedBytes < maxBytes * shareOfDropped) return
     droppedBytes = 0
@@ -248,17 +256,17 @@ export function createHeldSnapshots({
   }
 }
 
-function longestUnused(reads: readonly [name: string, read: HeldSnapshot][]): string | undefined {
-  let longest: [name: string, read: HeldSnapshot] | undefined
+function longestUnused(reads: readonly [name: string, read: HeldRows][]): string | undefined {
+  let longest: [name: string, read: HeldRows] | undefined
   for (const each of reads) if (!longest || each[1].lastUsedMs < longest[1].lastUsedMs) longest = each
   return longest?.[0]
 }
 
-function accountOf({ origin }: HeldSnapshot): string {
+function accountOf({ origin }: HeldRows): string {
   return origin.place.accountId
 }
 
-function bytesOf({ snapshot, indexed }: HeldSnapshot): number {
+function bytesOf({ snapshot, indexed }: HeldRows): number {
   return (indexed instanceof Promise ? snapshot : indexed).sizeInBytes
 }
 

@@ -17,6 +17,7 @@ const sheet = {
   staleIfErrorSeconds: 0,
   writeSeq: 0,
   keyColumn: null,
+  autoKey: 'none',
   needsReconnect: false,
 } as const
 const typed = { values: 'typed', mustAskProvider: false } as const

@@ -16,9 +16,10 @@ import type {
 } from '../provider.ts'
 import { type IndexedSnapshot, positionOf, rowJson, type Snapshot } from '../rows/snapshot.ts'
 import type { Column } from '../rows/table.ts'
+import type { KnownRows, Logged } from '../sheet-log.ts'
 import { createBackgroundRefresh } from './background-refresh.ts'
 import { collectGarbage } from './collect-garbage.ts'
-import { createFetching, type FetchingParts, type WrittenAt } from './fetching.ts'
+import { createFetching, type FetchingParts, knownRows, type WrittenAt } from './fetching.ts'
 import { createFlights, type FlightWish, type SheetAtSeq } from './flights.ts'
 import { isFresh, mayAwaitItsTurn, reasonToOutlast } from './freshness.ts'
 import { createHeldSnapshots, type HeldSnapshot, type KeptBodies, nameOf } from './held-snapshots.ts'
@@ -31,6 +32,11 @@ export type { SheetAtSeq }
 export interface Reading {
   /** At once when memory has it. */
   read(sheet: SheetFacts, wish: ReadingWish): Soon<ReadSheet>
+  /**
+   * Looks at the provider for nobody in particular, and logs what is new. Where its ration is scarce the sheet waits for its turn
+   * behind those that somebody reads: 'queued'.
+   */
+  look(sheet: SheetAtSeq): Promise<'looked' | 'queued'>
   /** Like a read that asks for now, with the version that a write can be conditional on. */
   readForWriting(sheet: SheetAtSeq): Promise<HeldSnapshot>
   /** All that additions need, where the provider offers it for less than the whole tab; else null. */
@@ -49,6 +55,8 @@ export interface Reading {
   ): Promise<RowsAndColumn | 'too_large' | null>
   /** What memory has, however old: it tells where to look. `isShown`: readers may be shown it. */
   lastKnown(sheet: SheetAtSeq): { indexed: IndexedSnapshot; isShown: boolean } | null
+  /** What memory has, if its place in the log is known. */
+  knownRows(sheet: Pick<SheetAtSeq, 'id'>): Promise<KnownRows | null>
   /** Whether readers would gain by a write that shows the whole tab, and that costs little. */
   isTabWanted(sheet: Pick<SheetRecord, 'id' | 'cacheSeconds'>): boolean
   /** What a write has shown is what readers see from then on. Where it is too much, they read for themselves. */
@@ -72,8 +80,12 @@ export interface ReadSheet {
   /** Seconds since the provider was last asked. */
   ageSeconds: number
   source: RowsFrom
+  /** Of the rows or columns only some: how old the rest is, is not told either. */
+  isPart?: true
   /** What was made of this snapshot and may be kept with it. */
   bodies: KeptBodies
+  /** The place in the log that has exactly these rows; null where there is none. */
+  logged: Soon<Logged | null>
 }
 
 export interface ReadingParts extends Omit<FetchingParts, 'held' | 'sharing'> {
@@ -122,6 +134,16 @@ export function createReading({
       }
       return refreshed(sheet, wish, known ? 'stale' : 'miss')
     },
+    async look(sheet) {
+      const known = held.get(nameOf(sheet.id, 'typed'))
+      if (known && isTight(known)) {
+        refreshInTurn(sheet, 'typed', known, false)
+        return 'queued'
+      }
+      const { logged } = await ask(sheet, 'typed', { mustBeginNow: true, isUrgent: false, isAhead: false })
+      await logged
+      return 'looked'
+    },
     readForWriting: (sheet) => ask(sheet, 'typed', { mustBeginNow: true, isUrgent: true, isAhead: false }),
     readHeader: ({ id }) => fetching.fetchHeader(id),
     readRows: ({ id }, wanted) => fetching.fetchRows(id, wanted),
@@ -138,6 +160,7 @@ export function createReading({
       if (!known?.indexed || known.indexed instanceof Promise) return null
       return { indexed: known.indexed, isShown: known.writeSeq === writeSeq }
     },
+    knownRows: ({ id }) => knownRows(held.get(nameOf(id, 'typed'))),
     isTabWanted({ id, cacheSeconds }) {
       const known = held.get(nameOf(id, 'typed'))
       if (!known || cacheSeconds === 0 || !known.origin.provider.isTight) return false
@@ -183,9 +206,9 @@ export function createReading({
   }
 
   function answer(known: HeldSnapshot, source: RowsFrom, nowMs: number): ReadSheet {
-    const { snapshot, indexed, asOfMs, checkedAtMs, bodies } = known
+    const { snapshot, indexed, asOfMs, checkedAtMs, bodies, logged } = known
     const ageSeconds = Math.max(0, Math.floor((nowMs - checkedAtMs) / 1_000))
-    return { snapshot, indexed, asOfMs, ageSeconds, source, bodies }
+    return { snapshot, indexed, asOfMs, ageSeconds, source, bodies, logged }
   }
 
   function noteUse(
@@ -205,7 +228,7 @@ export function createReading({
   }
 
   function refreshInTurn(
-    sheet: SheetFacts,
+    sheet: SheetAtSeq,
     values: Values,
     { checkedAtMs, origin }: HeldSnapshot,
     isAhead: boolean,

@@ -25,6 +25,8 @@ export interface Snapshot {
   contentHash: string
   /** All buffers together. */
   sizeInBytes: number
+  /** Rows that are not listed may be more than blank: of a view that leaves rows out, they do not exist. */
+  leavesRowsOut?: true
 }
 
 /** With what filters and sorts look at instead of the text. It takes longer to make than the rows, which do not wait. */

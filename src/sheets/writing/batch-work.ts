@@ -8,23 +8,29 @@ import type { Unfit } from '../change.ts'
 import type { Prepared, Provider } from '../provider.ts'
 import { ProviderFailure } from '../provider-failure.ts'
 import type { Reading } from '../reading/reading.ts'
+import type { SheetLog } from '../sheet-log.ts'
 import { noRoomForAnswer } from './idempotency.ts'
 import { createInTurns } from './in-turns.ts'
 import { createBatchJournal, type JournalStore } from './journal.ts'
 import type { JudgedTab } from './looks/judged-tab.ts'
 import { lookAtAll, lookFor } from './looks/looking.ts'
-import type { WriteAnswer, WriteOrder } from './order.ts'
+import { named, type WriteAnswer, type WriteOrder } from './order.ts'
 import { Closing, type Persistence } from './persistence.ts'
 import { answerOf } from './plans/answer-of.ts'
 import { createGroupEffects } from './plans/group-effects.ts'
 import { createJudge } from './plans/judge.ts'
 import { outcomeUnknown, type QueuedWrite } from './queued-write.ts'
 import { rehearse } from './rehearsing.ts'
-import { type Judged, type SendingParts, send } from './sending.ts'
+import { type Judged, placeInLog, type SendingParts, send } from './sending.ts'
 import { createWeighing, maxBytesTogether } from './weighing.ts'
 
 /** Someone else may change the sheet between our look at it and our write; each time we look again, so often. */
 const maxAttempts = 5
+/**
+ * What people did is logged before we write. Where a look was overtaken by another one that cannot be, the next one can; after so many the
+ * write goes on, and the log tells it with the next look.
+ */
+const maxLooks = 3
 
 export interface BatchWorkParts {
   store: JournalStore & Pick<Store, 'sheetById'>
@@ -34,6 +40,7 @@ export interface BatchWorkParts {
   clock: Clock
   observe: Observe
   turns: LoopTurns
+  log: SheetLog
   /** What one account may keep of answers; absent = anything. */
   maxKeptBytes?: number
 }
@@ -92,6 +99,7 @@ async function sendAll(batch: readonly QueuedWrite[], parts: SendingParts): Prom
   const { record, journal, inTurns } = parts
   let base: JudgedTab | null = null
   let attemptsLeft = maxAttempts
+  let looksLeft = maxLooks
   let maxTogether = batch.length
   for (;;) {
     const open = batch.filter(({ isOpen }) => isOpen)
@@ -102,11 +110,19 @@ async function sendAll(batch: readonly QueuedWrite[], parts: SendingParts): Prom
     if (group.length === 0) continue
     const [first] = group
     const isDryRun = first?.waiting.order.isDryRun === true
-    const outcome = first && isDryRun ? await rehearse(first, base, parts) : await send(group, base, parts)
+    const place = isDryRun ? null : await placeInLog(group, base, parts)
+    if (place === null && !isDryRun && looksLeft > 0) {
+      looksLeft--
+      base = await lookAtAll(ordersOf(open), parts)
+      continue
+    }
+    const outcome =
+      first && isDryRun ? await rehearse(first, base, parts) : await send(group, base, place, parts)
     switch (outcome.kind) {
       case 'applied':
         base = null
         attemptsLeft = maxAttempts
+        looksLeft = maxLooks
         maxTogether *= 2
         break
       case 'not_admitted':
@@ -164,9 +180,9 @@ async function sendAll(batch: readonly QueuedWrite[], parts: SendingParts): Prom
     const { order } = waiting
     const refusal = await order.stillAdmitted()
     if (refusal) return turnAway(waiting, refusal)
-    const noRoom = order.isDryRun ? null : await journal.finishUnchanged(order, answer)
+    const noRoom = order.isDryRun ? null : await journal.finishUnchanged(order, named(answer, order))
     if (noRoom) return turnAway(waiting, noRoomForAnswer(order.accountId, noRoom.roomInMs, parts.observe))
-    waiting.answer(order.isDryRun ? { ...answer, isDryRun: true } : answer)
+    waiting.answer(order.isDryRun ? { ...answer, isDryRun: true } : named(answer, order))
   }
 
   /** Decided on the order itself: whoever sends it again under its key is told the same. */

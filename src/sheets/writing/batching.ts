@@ -52,7 +52,8 @@ export function batchLength(waiting: readonly Batchable[], rules: BatchRules): n
 }
 
 function goesAlone({ wish, isDryRun }: Batchable, { areDeletionsTogether }: BatchRules): boolean {
-  if (isDryRun === true || wish.kind === 'update_many' || wish.kind === 'delete_many') return true
+  if (isDryRun === true) return true
+  if (wish.kind === 'update_many' || wish.kind === 'delete_many' || wish.kind === 'undo') return true
   return wish.kind === 'delete' && !areDeletionsTogether
 }
 

@@ -14,6 +14,7 @@ export function withFoundNumbers(
   switch (answer.kind) {
     case 'deleted':
     case 'many_deleted':
+    case 'undone':
       return answer
     case 'updated': {
       const { isAsExpected, rowJson } = asItStands(answer.rowNumber, answer.rowJson, snapshot)

@@ -1,5 +1,6 @@
 import type { Refusal } from '../../errors.ts'
-import type { OperationOutcome } from '../../store/operations/operations.ts'
+import type { FinishedChanges } from '../../store/changes/change-log.ts'
+import type { ChangesToSend, OperationOutcome } from '../../store/operations/operations.ts'
 import type { Store } from '../../store/store.ts'
 import type { Prepared } from '../provider.ts'
 import { keepAnswersMs } from './idempotency.ts'
@@ -9,7 +10,7 @@ import type { Persistence } from './persistence.ts'
 
 export type JournalStore = Pick<
   Store,
-  'beginSending' | 'finishApplied' | 'finishRefused' | 'dropOperations' | 'keptAnswers'
+  'beginSending' | 'finishApplied' | 'finishRefused' | 'unsendOperations' | 'dropOperations' | 'keptAnswers'
 >
 
 /** One order and what its client is told. */
@@ -25,15 +26,21 @@ export interface SentOrder {
 export interface BatchJournal {
   /**
    * Nothing may leave before this resolved, and nothing at all if it throws. Nor if there is no room for the answers of
-   * some: then nothing is recorded.
+   * some, or if the log went on since the place that the changes come after: then nothing is recorded.
    */
   beginSending(
     sent: readonly SentOrder[],
     place: JournalPlace,
     prepared: Pick<Prepared, 'fence' | 'isExact' | 'expectedLastRow'>,
-  ): Promise<NoRoomFor | null>
-  /** Tries until it is recorded: the provider has it, and no client may hear of it before the store does. */
-  finishApplied(sent: readonly SentOrder[]): Promise<void>
+    changes: ChangesToSend | null,
+  ): Promise<NoRoomFor | 'overtaken' | null>
+  /** Nothing of it was done: while it is tried again, the log may be told what people did. Tries until it is recorded. */
+  takeBack(sent: readonly SentOrder[]): Promise<void>
+  /**
+   * Tries until it is recorded: the provider has it, and no client may hear of it before the store does. The number of the last
+   * change that the log tells, where there is one.
+   */
+  finishApplied(sent: readonly SentOrder[], changes: FinishedChanges | null): Promise<number | null>
   /** Refused for good: a key keeps the answer for its replay. */
   finishRefused(order: WriteOrder, refusal: Refusal): Promise<void>
   /** Nothing had to be done: the same for the answer that says so, unless there is no room for it. */
@@ -62,7 +69,7 @@ export function createBatchJournal(
   const recorded = new Map<string, string>()
 
   return {
-    async beginSending(sent, place, { fence, isExact, expectedLastRow = null }) {
+    async beginSending(sent, place, { fence, isExact, expectedLastRow = null }, changes) {
       const keyed = sent.filter(({ order }) => order.claim !== null)
       const rows = keyed.map(({ order, answer }) =>
         row(order, order.claim, answerText(answer, { isExact, expectedLastRow })),
@@ -76,8 +83,10 @@ export function createBatchJournal(
         fence,
         place: placeText(place),
         operations,
+        changes,
         ...(Number.isFinite(maxKeptBytes) && { keeping }),
       })
+      if ('isOvertaken' in begun) return 'overtaken'
       if ('noRoomAt' in begun) {
         const orders = new Set(begun.noRoomAt.flatMap((at) => keyed[at]?.order ?? []))
         return { orders, roomInMs: begun.roomInMs }
@@ -86,15 +95,21 @@ export function createBatchJournal(
       for (const { id, answer } of rows) if (id !== null) recorded.set(id, answer)
       return null
     },
-    async finishApplied(sent) {
+    async takeBack(sent) {
+      const ids = sent.flatMap(({ order }) => order.claim ?? [])
+      if (sharedId !== null) ids.push(sharedId)
+      if (ids.length > 0) await persistence.until(() => store.unsendOperations(ids))
+    },
+    async finishApplied(sent, changes) {
       const outcomes: OperationOutcome[] = sent.flatMap(({ order: { claim }, answer }) => {
         if (claim === null) return []
         const text = answerText(answer)
         return { id: claim, answer: recorded.get(claim) === text ? null : text }
       })
       if (sharedId !== null) outcomes.push({ id: sharedId, answer: null })
-      await persistence.until(() => store.finishApplied(source, outcomes))
+      const lastSeq = await persistence.until(() => store.finishApplied(source, outcomes, changes))
       sharedId = null
+      return lastSeq
     },
     async finishRefused({ claim }, refusal) {
       if (claim !== null) await store.finishRefused([{ id: claim, answer: refusalText(refusal) }])

@@ -1,7 +1,7 @@
 import type { ErrorCode, Refusal, RefusalFacts } from '../../errors.ts'
 import type { SheetFacts } from '../../store/admission/admission-facts.ts'
 import type { Query } from '../rows/query/query.ts'
-import type { RowInput } from '../rows/row-input.ts'
+import type { GivenCell, RowInput } from '../rows/row-input.ts'
 import type { Column } from '../rows/table.ts'
 
 /** What a client asks to have written: parsed, admitted, and not yet held against the sheet. */
@@ -11,6 +11,10 @@ export interface WriteOrder {
   wish: Wish
   /** The operation that its idempotency key was claimed for; null without a key. */
   claim: string | null
+  /** Names the write for ever: its claim where it has one. Given when it enters. */
+  operationId?: string
+  /** The id of the key that it came with. */
+  by?: string | null
   /** Length of the body, for the limits on what may wait. */
   bytes: number
   /** Only to be told what would be done: nothing is sent, and nothing remembered. */
@@ -19,11 +23,33 @@ export interface WriteOrder {
   stillAdmitted(): Promise<Refusal | null>
 }
 
-export type Wish = Addition | Update | Deletion | Upsert | ManyUpdate | ManyDeletion
+export type Wish = Addition | Update | Deletion | Upsert | ManyUpdate | ManyDeletion | Undo
+
+/** Takes an earlier write back as a whole, if all its rows are as it left them. */
+export interface Undo {
+  kind: 'undo'
+  undoneId: string
+}
 
 export interface Addition {
   kind: 'add'
   rows: readonly RowInput[]
+  /** For those who may not fill every column; null for those who may. */
+  bounds?: AdditionBounds | null
+}
+
+/** What may be added by somebody who does not know all of the sheet. Held against the header when its turn comes. */
+export interface AdditionBounds {
+  of(columns: readonly Column[]): BoundedColumns | Refusal
+}
+
+export interface BoundedColumns {
+  /** The others do not exist, also not in what a refusal says. */
+  writable: readonly Column[]
+  /** Stands in every row, whatever was sent. */
+  always: readonly GivenCell[]
+  /** Whether it may be told what the sheet's key column makes of the row. */
+  mayHearOfKeys: boolean
 }
 
 export type Update = RowTarget & {
@@ -85,6 +111,7 @@ export type SheetPrecondition = (contentHash: string) => boolean
 
 /** What was done, without the form in which a client is told: a replay may be asked for in the other one. */
 export type WriteAnswer = WhatWasDone & {
+  operationId?: string
   /** A sentence for the client where what was done is not quite what it asked for. */
   warning?: string
   /** Outdated results of formulas in the rows of the answer. */
@@ -117,6 +144,17 @@ export type WhatWasDone =
   /** Rows as they are now, or as they were. */
   | { kind: 'many_updated' | 'many_deleted'; rowNumbers: number[]; rowsJson: string[] }
 
+  /** What became of rows when another write was taken back. */
+  | { kind: 'undone'; undoneId: string; changes: UndoneChange[] }
+
+export interface UndoneChange {
+  kind: 'added' | 'updated' | 'deleted'
+  /** As it is numbered afterwards; of a row that is gone, as it was before. */
+  rowNumber: number
+  beforeJson: string | null
+  afterJson: string | null
+}
+
 export interface UpsertedRow {
   was: 'added' | 'updated' | 'unchanged'
   /** null where it cannot be told for certain. */
@@ -129,4 +167,9 @@ export interface RefusedAnswer {
   kind: 'refused'
   code: ErrorCode
   facts: RefusalFacts
+}
+
+/** With the name of the write. */
+export function named(answer: WriteAnswer, { operationId }: Pick<WriteOrder, 'operationId'>): WriteAnswer {
+  return operationId === undefined ? answer : { ...answer, operationId }
 }

@@ -91,7 +91,9 @@ async function settle({ source, fence, place, operations }: Unsettled, parts: Re
   const outcomes = await Promise.all(
     operations.map((operation) => outcomeOf(operation, () => snapshotOf(operation.sheetId))),
   )
-  await persistence.until(() => store.finishApplied(source, outcomes))
+  // All that were sent together are of one sheet. Where row numbers were a guess, the next look tells.
+  const changes = { sheetId: operations[0]?.sheetId ?? '', outcome: 'as_begun' } as const
+  await persistence.until(() => store.finishApplied(source, outcomes, changes))
 
   /** One look after the fate was known is enough for all of them. */
   function snapshotOf(sheetId: string): Promise<Snapshot> {

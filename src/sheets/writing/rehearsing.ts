@@ -1,6 +1,7 @@
 import type { ChangeResult } from '../change.ts'
 import type { JudgedTab } from './looks/judged-tab.ts'
 import { answerOf } from './plans/answer-of.ts'
+import { refuseOtherUnnamedCells } from './plans/undo/unnamed-cells.ts'
 import type { Judged, SendingParts, SendOutcome } from './sending.ts'
 
 /**
@@ -15,6 +16,9 @@ export async function rehearse(
   if (prepared === 'conflict') return { kind: 'conflict' }
   if ('changeAt' in prepared) return { kind: 'unfit', waiting, unfit: prepared }
   toDiscard.push(prepared)
+  const conflict =
+    plan.undoes === undefined ? null : refuseOtherUnnamedCells(plan.changes, prepared.expected, base.columns)
+  if (conflict) return { kind: 'not_admitted', refused: [{ waiting, refusal: conflict }] }
   const results = prepared.expected.map((result) => numbered(result, base))
   const answer = await inTurns(answerOf(plan, results, base.columns))
   const refusal = await waiting.order.stillAdmitted()

@@ -1,26 +1,38 @@
 import type { Clock } from '../../clock.ts'
 import type { Refusal } from '../../errors.ts'
 import type { Observe } from '../../reporting/observe.ts'
+import type { ChunkToLog, FinishedChanges, LogPlace } from '../../store/changes/change-log.ts'
 import type { SheetRecord } from '../../store/sheets/sheets.ts'
 import type { Store } from '../../store/store.ts'
 import type { ChangeResult, Unfit } from '../change.ts'
+import { changesText, operationsOf } from '../logged-change.ts'
 import type { Committed, Prepared, Provider } from '../provider.ts'
 import { OutcomeUnknown, ProviderFailure } from '../provider-failure.ts'
 import type { Reading } from '../reading/reading.ts'
+import { createRowWriter } from '../rows/row-json.ts'
 import { areSameColumns, type Column } from '../rows/table.ts'
+import type { SheetLog } from '../sheet-log.ts'
+import { type BatchChanges, changesOfBatch } from './changes-of-batch.ts'
 import { withFoundNumbers } from './finding-rows.ts'
 import { noRoomForAnswer } from './idempotency.ts'
 import type { InTurns } from './in-turns.ts'
 import type { BatchJournal, NoRoomFor, SentOrder } from './journal.ts'
 import type { JudgedTab } from './looks/judged-tab.ts'
-import { afterMovedColumns, standingWhereExpected } from './moved-columns.ts'
-import { racedWarning } from './order.ts'
+import { named, racedWarning } from './order.ts'
 import { Closing, type Persistence } from './persistence.ts'
 import { answerOf } from './plans/answer-of.ts'
+import { createGroupEffects } from './plans/group-effects.ts'
 import type { Plan } from './plans/plan.ts'
 import { stretchOf } from './plans/stretches.ts'
+import { refuseOtherUnnamedCells } from './plans/undo/unnamed-cells.ts'
 import type { QueuedWrite } from './queued-write.ts'
-import { type DeletionFate, fatesOfDeletions, sentenceAbout, withRowsThatWent } from './raced-deletions.ts'
+import { afterMovedColumns, standingWhereExpected } from './races/moved-columns.ts'
+import {
+  type DeletionFate,
+  fatesOfDeletions,
+  sentenceAbout,
+  withRowsThatWent,
+} from './races/raced-deletions.ts'
 
 /** An order with what it comes to in the sheet as it is. */
 export interface Judged {
@@ -37,7 +49,7 @@ export type SendOutcome =
   | { kind: 'unfit'; waiting: QueuedWrite; unfit: Unfit }
   /** Nothing was sent: these may not any more, their answers have no room, or their time was up meanwhile. */
   | { kind: 'not_admitted'; refused: readonly { waiting: QueuedWrite; refusal: Refusal }[] }
-  /** Nothing was done, because the sheet is another by now; or the provider says so after an answer was lost. */
+  /** Nothing was done, because the sheet is another by now, or the log of it; or the provider says so after an answer was lost. */
   | { kind: 'conflict' | 'void' }
   /** Nothing was done: the provider will not have one of these, and does not say which. */
   | { kind: 'refused'; details: string }
@@ -52,6 +64,7 @@ export interface SendingParts {
   clock: Clock
   observe: Observe
   inTurns: InTurns
+  log: SheetLog
   /** Everything that was prepared is discarded in the end, when the journal has nothing open under its fence. */
   toDiscard: Prepared[]
 }
@@ -63,6 +76,7 @@ export interface SendingParts {
 export async function send(
   group: readonly Judged[],
   base: JudgedTab,
+  place: LogPlace | null,
   parts: SendingParts,
 ): Promise<SendOutcome> {
   const { record, provider, toDiscard, clock } = parts
@@ -80,17 +94,30 @@ export async function send(
   toDiscard.push(prepared)
   // Before anyone is asked whether they still may: from then on nothing should take its time.
   const expected = await answersFrom(group, prepared.expected, base.columns, parts)
+  const foreseen = await changesFrom(group, prepared.expected, base.columns, parts)
 
   const verdicts = await Promise.all(group.map(({ waiting }) => waiting.order.stillAdmitted()))
   const refused = verdicts.flatMap((refusal, at) =>
     refusal ? { waiting: waitingAt(group, at), refusal } : [],
   )
+  for (const [at, { waiting, plan }] of group.entries()) {
+    const { from, to } = stretchOf(group, at)
+    const own = prepared.expected.slice(from, to)
+    const refusal =
+      plan.undoes === undefined ? null : refuseOtherUnnamedCells(plan.changes, own, base.columns)
+    if (refusal) refused.push({ waiting, refusal })
+  }
   const isAnyoneGone = group.some(({ waiting }) => !waiting.isOpen)
   if (refused.length > 0 || isAnyoneGone) return { kind: 'not_admitted', refused }
 
   mark(group, true)
   try {
-    const outcome = await commit(group, base, { prepared, expected, seqBefore }, parts)
+    const outcome = await commit(
+      group,
+      base,
+      { prepared, expected, place, toLog: foreseen, seqBefore },
+      parts,
+    )
     if (outcome.kind === 'applied') tellWritten(group, clock.elapsedMs() - begunMs, parts)
     mark(group, false)
     return outcome
@@ -100,9 +127,21 @@ export async function send(
   }
 }
 
+/** What is known of a write that was applied. */
+interface AppliedEnd {
+  results: readonly ChangeResult[]
+  columns: readonly Column[]
+  racedAt: readonly number[]
+  fates: ReadonlyMap<number, DeletionFate> | null
+}
+
 interface PreparedSending {
   prepared: Prepared
   expected: readonly SentOrder[]
+  /** Where the log tells the rows as they were judged; null where it does not. */
+  place: LogPlace | null
+  /** What the log will tell; null where there is none. */
+  toLog: BatchChanges | null
   /** The sheet's number of writes before this one; null where nobody wants the tab that it leaves. */
   seqBefore: number | null
 }
@@ -110,11 +149,20 @@ interface PreparedSending {
 async function commit(
   group: readonly Judged[],
   base: JudgedTab,
-  { prepared, expected, seqBefore }: PreparedSending,
+  { prepared, expected, place, toLog, seqBefore }: PreparedSending,
   parts: SendingParts,
 ): Promise<SendOutcome> {
   const { journal, record, reading, clock } = parts
-  const noRoom = await journal.beginSending(expected, record, prepared)
+  const isPlaced = prepared.isExact && toLog?.isPlaced === true && place !== null
+  const changes = toLog && {
+    ...chunkOf(toLog, parts),
+    sheetId: record.id,
+    accountId: record.accountId,
+    isPlaced,
+    after: place,
+  }
+  const noRoom = await journal.beginSending(expected, record, prepared, changes)
+  if (noRoom === 'overtaken') return { kind: 'conflict' }
   if (noRoom) return { kind: 'not_admitted', refused: withoutRoom(group, noRoom, parts.observe) }
   const [begunMs, asOfMs] = [clock.elapsedMs(), clock.nowMs()]
   const committed = await reporting(parts, () => prepared.commit()).catch((error: unknown) => {
@@ -123,39 +171,66 @@ async function commit(
     // A bug of ours counts as a lost answer too: it says nothing about what was sent before it struck.
     return settled(prepared, parts)
   })
-  if (committed === 'void') return { kind: 'void' }
-  if (committed !== 'applied' && committed.outcome !== 'applied') {
+  if (committed === 'void' || (committed !== 'applied' && committed.outcome !== 'applied')) {
+    await journal.takeBack(expected)
+    if (committed === 'void') return { kind: 'void' }
     return committed.outcome === 'refused'
       ? { kind: 'refused', details: committed.details }
       : { kind: 'conflict' }
   }
-  const sent =
-    committed === 'applied'
-      ? await afterLostAnswer(group, expected, prepared, base, parts)
-      : await answersAfter(committed)
-  await journal.finishApplied(sent)
+  const end = committed === 'applied' ? null : await endOf(committed)
+  const sent = end ? await answersAfter(end) : await afterLostAnswer(group, expected, prepared, base, parts)
+  const lastSeq = await journal.finishApplied(sent, toLog && (await finishedChanges(end)))
+  parts.log.noteWritten(record.id)
   // Where columns moved, rows were perhaps put right since.
   if (seqBefore !== null && committed !== 'applied' && committed.tab && !committed.columns) {
     // The number that this write has if nobody else wrote; if somebody did, it is never shown.
-    reading.takeWritten(record, committed.tab, { writeSeq: seqBefore + 1, begunMs, asOfMs })
+    reading.takeWritten(record, committed.tab, {
+      writeSeq: seqBefore + 1,
+      begunMs,
+      asOfMs,
+      loggedSeq: lastSeq,
+    })
   }
   for (const [at, { answer }] of sent.entries()) waitingAt(group, at).answer(answer)
   return { kind: 'applied' }
 
   /** It is done: from here on, nothing may end in an error that says otherwise. */
-  async function answersAfter({
-    results: told,
+  async function endOf({
+    results,
     columns = base.columns,
     racedAt = [],
-  }: Committed & { outcome: 'applied' }): Promise<readonly SentOrder[]> {
+  }: Committed & { outcome: 'applied' }): Promise<AppliedEnd> {
     const fates = columns === base.columns ? await fatesAfter(racedAt) : null
-    const results = fates ? withRowsThatWent(told, fates) : told
+    return { results: fates ? withRowsThatWent(results, fates) : results, columns, racedAt, fates }
+  }
+
+  async function answersAfter({
+    results,
+    columns,
+    racedAt,
+    fates,
+  }: AppliedEnd): Promise<readonly SentOrder[]> {
     // Where it came as foreseen, so does the answer.
     const isForeseen = results === prepared.expected && columns === base.columns
     const answered = isForeseen ? expected : ((await tryAnswersFrom(results, columns)) ?? expected)
     if (columns !== base.columns && answered !== expected)
       return afterMovedColumns(group, answered, results, { judged: base.columns, now: columns }, parts)
     return racedAt.length === 0 ? answered : answered.map((sent, at) => tellRace(sent, at, racedAt, fates))
+  }
+
+  /** Where nobody can tell which rows it hit, the next look does. */
+  async function finishedChanges(end: AppliedEnd | null): Promise<FinishedChanges> {
+    const { id: sheetId } = record
+    if (!end) return { sheetId, outcome: isPlaced ? 'as_begun' : 'unplaced' }
+    const { results, columns, racedAt } = end
+    if (columns !== base.columns) return { sheetId, outcome: 'unplaced' }
+    if (isPlaced && results === prepared.expected) return { sheetId, outcome: 'as_begun' }
+    const done = await changesFrom(group, results, base.columns, parts, racedAt).catch(() => null)
+    if (!done) return { sheetId, outcome: 'unplaced' }
+    return done.isPlaced && place !== null
+      ? { sheetId, outcome: 'placed', chunk: chunkOf(done, parts) }
+      : { sheetId, outcome: 'unplaced', entries: changesText(done.changes) }
   }
 
   /** A row that was found by what it holds was perhaps another by then: whoever asked must know. */
@@ -212,10 +287,52 @@ async function answersFrom(
     const { from, to } = stretchOf(group, at)
     sent.push({
       order: waiting.order,
-      answer: await inTurns(answerOf(plan, results.slice(from, to), columns)),
+      answer: named(await inTurns(answerOf(plan, results.slice(from, to), columns)), waiting.order),
     })
   }
   return sent
+}
+
+/** null where no log is kept. */
+async function changesFrom(
+  group: readonly Judged[],
+  results: readonly ChangeResult[],
+  columns: readonly Column[],
+  { inTurns, record: { historyDays, keyColumn } }: SendingParts,
+  racedAt: readonly number[] = [],
+): Promise<BatchChanges | null> {
+  return historyDays === 0 ? null : inTurns(changesOfBatch({ group, results, columns, keyColumn, racedAt }))
+}
+
+function chunkOf({ changes }: BatchChanges, { clock, record }: SendingParts): ChunkToLog {
+  const identity = record.keyColumn ?? ''
+  const operations = operationsOf(changes)
+  return { entries: changesText(changes), count: changes.length, atMs: clock.nowMs(), identity, operations }
+}
+
+/**
+ * The place in the log at which the rows that are to be changed, and the columns, are as they were read. null: what people did to
+ * them is not logged yet. For a sheet without a log any place will do.
+ */
+export async function placeInLog(
+  group: readonly Judged[],
+  base: JudgedTab,
+  { log, reading, record }: SendingParts,
+): Promise<LogPlace | null> {
+  if (record.historyDays === 0) return { epoch: null, seq: 0 }
+  if (base.isWhole) return base.logged ?? null
+  const toJson = createRowWriter(base.columns)
+  const effects = createGroupEffects()
+  const rows: { rowNumber: number; json: string }[] = []
+  for (const { plan } of group) {
+    for (const change of plan.changes) {
+      if (change.kind === 'add' || change.kind === 'insert' || !change.before) continue
+      const cells = Array.from(change.before, (cell) => cell ?? null)
+      rows.push({ rowNumber: effects.asRead(change.rowNumber), json: toJson(cells) })
+    }
+    effects.note(plan.changes)
+  }
+  return log.placeOf(record, await reading.knownRows(record), base.columns, rows)
 }
 
 /** The others go without them. */
@@ -275,6 +392,7 @@ function tellWritten(group: readonly Judged[], durationMs: number, { record, obs
   const rows = { added: 0, updated: 0, deleted: 0 }
   for (const change of group.flatMap(({ plan }) => plan.changes)) {
     if (change.kind === 'add') rows.added += change.rows.length
+    else if (change.kind === 'insert') rows.added++
     else rows[change.kind === 'update' ? 'updated' : 'deleted']++
   }
   observe({ event: 'rows_written', sheetId, provider, requests: group.length, ...rows, durationMs })

@@ -18,7 +18,9 @@ export function createWeighing({
     const bytesOf = (change: Change) =>
       change.kind === 'add'
         ? change.rows.length * emptyRowBytes
-        : (rows?.bytes(asRead(change.rowNumber)) ?? emptyRowBytes)
+        : change.kind === 'insert'
+          ? emptyRowBytes
+          : (rows?.bytes(asRead(change.rowNumber)) ?? emptyRowBytes)
     return changes.reduce((sum, change) => sum + bytesOf(change), 0)
   }
 }

@@ -3,12 +3,14 @@ import { Refusal, StoreFailure } from '../../errors.ts'
 import type { Observe } from '../../reporting/observe.ts'
 import type { LoopTurns } from '../../shares/loop-turns.ts'
 import type { SheetFacts } from '../../store/admission/admission-facts.ts'
+import { newId } from '../../store/new-id.ts'
 import type { SheetRecord } from '../../store/sheets/sheets.ts'
 import type { Store } from '../../store/store.ts'
 import { idleTimers, type Timers } from '../../timers.ts'
 import type { Provider } from '../provider.ts'
 import { ProviderFailure } from '../provider-failure.ts'
 import type { Reading } from '../reading/reading.ts'
+import { noLog, type SheetLog } from '../sheet-log.ts'
 import { workOff } from './batch-work.ts'
 import { batchLength } from './batching.ts'
 import { claimKey, type KeyClaim, keepAnswersMs } from './idempotency.ts'
@@ -17,6 +19,7 @@ import { createLaneLease, type LaneLease } from './lane-lease.ts'
 import type { WriteAnswer, WriteOrder } from './order.ts'
 import { Closing, createPersistence } from './persistence.ts'
 import { pickUpForgotten, settleOpen, takeOver } from './recovery.ts'
+import { createUnheardClaims } from './unheard-claims.ts'
 
 /** Writes to sheets: one lane for each spreadsheet, in the order of asking, each write journalled before it is sent. */
 export interface Writing {
@@ -46,6 +49,8 @@ export interface WritingParts {
   timers?: Timers
   /** For what many rows take on the thread that answers everybody; absent = at once. */
   turns?: LoopTurns
+  /** Where it is kept what became of rows; absent = nowhere. */
+  log?: SheetLog
   /** What one account may keep of answers for idempotency keys; absent = anything. */
   maxKeptBytes?: number
 }
@@ -68,7 +73,13 @@ export function createWriting(parts: WritingParts): Writing {
   const { maxKeptBytes = Number.POSITIVE_INFINITY } = parts
   const lanes = new Map<string, Lane>()
   const persistence = createPersistence(timers)
-  const batchParts = { ...parts, persistence, turns: parts.turns ?? { next: () => {} } }
+  const batchParts = {
+    ...parts,
+    persistence,
+    turns: parts.turns ?? { next: () => {} },
+    log: parts.log ?? noLog,
+  }
+  const unheardClaims = createUnheardClaims(store, persistence)
   const recovered = persistence.until(takeOverAll)
   // Whoever writes hears of it.
   recovered.catch(() => {})
@@ -81,12 +92,20 @@ export function createWriting(parts: WritingParts): Writing {
     async claim({ sheet, ...asked }) {
       await recovered
       const { source } = await connected(sheet.id)
-      return claimKey({ store, maxKeptBytes, observe }, { ...asked, sheetId: sheet.id, source })
+      const id = newId('op')
+      try {
+        return await claimKey({ store, maxKeptBytes, observe }, { ...asked, id, sheetId: sheet.id, source })
+      } catch (error) {
+        // The store may have recorded it all the same: until it is given back, every repetition is told that it is being worked on.
+        unheardClaims.giveBack(id)
+        throw error
+      }
     },
     releaseKey,
     async write(order) {
       await recovered
-      const entered = await enter(order).catch((error: unknown) => ({ error }))
+      const named = { ...order, operationId: order.claim ?? newId('op') }
+      const entered = await enter(named).catch((error: unknown) => ({ error }))
       if ('answered' in entered) return entered.answered
       if (order.claim !== null) await releaseKey(order.claim)
       if (entered instanceof Refusal) return entered

@@ -1,4 +1,5 @@
-import type { KeyMode, KeyScope, SheetAccepts, SheetAccess } from '../sql/schema.ts'
+import type { KeyPolicy } from '../keys/key-policy.ts'
+import type { AutoKey, KeyMode, KeyScope, SheetAccepts, SheetAccess } from '../sql/schema.ts'
 
 /** The store's part for admission: who asks, and for what. */
 export interface AdmissionStore {
@@ -41,6 +42,8 @@ export interface SheetFacts {
   writeSeq: number
   /** The name of the column whose cells name the rows; null where none does. */
   keyColumn: string | null
+  /** Whether a row that is added without a value there gets one. */
+  autoKey: AutoKey
   /** Its credential no longer opens anything; never so where a sheet needs none. */
   needsReconnect: boolean
 }
@@ -49,4 +52,6 @@ export interface KeyFacts {
   id: string
   mode: KeyMode
   scope: KeyScope
+  /** Of a publishable key, which its policy bounds and not its scope; null for a secret one. */
+  policy: KeyPolicy | null
 }

@@ -1,5 +1,14 @@
 import type { CompiledQuery, Kysely } from 'kysely'
-import type { CredentialState, KeyMode, KeyScope, SheetAccepts, SheetAccess, Tables } from '../sql/schema.ts'
+import { policyOf } from '../keys/key-policy.ts'
+import type {
+  AutoKey,
+  CredentialState,
+  KeyMode,
+  KeyScope,
+  SheetAccepts,
+  SheetAccess,
+  Tables,
+} from '../sql/schema.ts'
 import type { ColumnValues, LookUpClock } from '../sql/sql-database.ts'
 import type { Facts } from './admission-facts.ts'
 
@@ -18,11 +27,13 @@ const columns = {
   staleIfErrorSeconds: 'sheet.stale_if_error_seconds',
   writeSeq: 'sheet.write_seq',
   keyColumn: 'sheet.key_column',
+  autoKey: 'sheet.auto_key',
   credentialState: 'credential.state',
   keyId: 'api_key.id as key_id',
   mode: 'api_key.mode',
   scope: 'api_key.scope',
   keyExpiresAtMs: 'api_key.expires_at_ms',
+  policy: 'api_key.policy',
 } as const
 
 /** null: there is no account, no sheet or no such key; what is theirs is read only where they are. */
@@ -40,12 +51,14 @@ interface LookedUp {
   staleIfErrorSeconds: number
   writeSeq: number
   keyColumn: string | null
+  autoKey: AutoKey
   /** null for a sheet without one: a credential that a sheet names is never removed. */
   credentialState: CredentialState | null
   keyId: string | null
   mode: KeyMode
   scope: KeyScope
   keyExpiresAtMs: number | null
+  policy: string | null
 }
 
 const names = Object.keys(columns)
@@ -127,9 +140,12 @@ export function toFacts(row: ColumnValues | null, clock: LookUpClock): Facts {
             staleIfErrorSeconds: column('staleIfErrorSeconds'),
             writeSeq: column('writeSeq'),
             keyColumn: column('keyColumn'),
+            autoKey: column('autoKey'),
             needsReconnect: credentialState !== null && credentialState !== 'valid',
           },
-    key: isKey ? { id: keyId, mode: column('mode'), scope: column('scope') } : null,
+    key: isKey
+      ? { id: keyId, mode: column('mode'), scope: column('scope'), policy: policyOf(column('policy')) }
+      : null,
   }
 
   function column<Name extends keyof LookedUp>(name: Name): LookedUp[Name] {

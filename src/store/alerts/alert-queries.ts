@@ -7,7 +7,7 @@ import type { SqlDatabase } from '../sql/sql-database.ts'
 import type { AlertStore, QuotaUse } from './alerts.ts'
 
 /** A billing month has no more days; a charge that is older is of a month that is over. */
-const longestCycleMs = 31 * 24 * 60 * 60_000
+export const longestCycleMs = 31 * 24 * 60 * 60_000
 
 export function createAlertQueries(database: SqlDatabase): AlertStore {
   const { kysely } = database
@@ -78,6 +78,32 @@ export function createAlertQueries(database: SqlDatabase): AlertStore {
         usesOf('public_usage', leastLimit),
       ])
       return [...byKeys, ...byPublic]
+    },
+    async offWebhooksToTell() {
+      const rows = await listeners(kysely)
+        .innerJoin('webhook', 'webhook.account_id', 'account.id')
+        .leftJoin('sheet', 'sheet.id', 'webhook.sheet_id')
+        .where('webhook.state', '=', 'off')
+        .where('webhook.off_told', '=', 0)
+        .select(['webhook.id as webhook_id', 'webhook.url', 'webhook.off_reason', 'sheet.slug as sheet_slug'])
+        .execute()
+      return rows.map((row) => ({
+        account: toAccount(row),
+        email: row.email,
+        webhookId: row.webhook_id,
+        url: row.url,
+        reason: row.off_reason ?? '',
+        sheetSlug: row.sheet_slug,
+      }))
+    },
+    tellOffWebhook({ webhookId }, mail) {
+      return noted(mail, (transaction) =>
+        transaction
+          .updateTable('webhook')
+          .set({ off_told: 1 })
+          .where((of) => of.and({ id: webhookId, state: 'off', off_told: 0 }))
+          .executeTakeFirst(),
+      )
     },
     tellEndedConnection({ credentialId, version }, mail) {
       return noted(mail, (transaction) =>
@@ -154,7 +180,7 @@ export function createAlertQueries(database: SqlDatabase): AlertStore {
 const tableOf = { keys: 'usage', public: 'public_usage' as 'usage' } as const
 
 /** What `forgetCredential` writes: an owner who disconnects knows that they did. */
-const disconnectedByOwner = 'disconnected'
+export const disconnectedByOwner = 'disconnected'
 
 /** As the index says it that has these few sheets. */
 const mayBeNews = sql<boolean>`(sheet_activity.failure_reason is not null or sheet_activity.told_broken = 1)`

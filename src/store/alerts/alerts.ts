@@ -13,10 +13,13 @@ export interface AlertStore {
   sheetsToTell(quietMs: number): Promise<SheetNews[]>
   /** Months that may have reached a mark: `leastLimit` is the smallest of any plan, accounts may have their own. */
   quotasToTell(leastLimit: number): Promise<QuotaUse[]>
+  /** Webhooks that Rowport has turned off, and nobody has been told. */
+  offWebhooksToTell(): Promise<OffWebhook[]>
   /** False, here and in the following, when another was quicker, and then there is no mail. */
   tellEndedConnection(news: EndedConnection, mail: NewMail): Promise<boolean>
   tellSheet(news: SheetNews, quietMs: number, mail: NewMail): Promise<boolean>
   tellQuota(news: QuotaUse, percent: number, mail: NewMail): Promise<boolean>
+  tellOffWebhook(news: OffWebhook, mail: NewMail): Promise<boolean>
 }
 
 /** Whom it is to be told. */
@@ -49,4 +52,12 @@ export interface QuotaUse extends Told {
   charged: number
   /** The mark that they have been told of: 0, 80 or 100. */
   toldPercent: number
+}
+
+export interface OffWebhook extends Told {
+  webhookId: string
+  url: string
+  reason: string
+  /** null for one of the account's events. */
+  sheetSlug: string | null
 }

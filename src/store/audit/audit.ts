@@ -8,9 +8,9 @@ export interface AuditStore {
 
 export interface NewAuditEntry {
   accountId: string
-  /** `owner`: in the dashboard; `operator`: by a command. */
-  actor: 'owner' | 'operator'
-  /** Where from; null for a command. */
+  /** `owner`: in the dashboard; `operator`: by a command; `rowport`: by itself. */
+  actor: 'owner' | 'operator' | 'rowport'
+  /** Where from; null where it did not come over the network. */
   address: string | null
   /** Such as `key.revoked`. */
   action: string

@@ -5,6 +5,7 @@ import { newId } from '../new-id.ts'
 import type { ApiKeyTable, Tables } from '../sql/schema.ts'
 import { inMs, type SqlDatabase } from '../sql/sql-database.ts'
 import type { Store } from '../store.ts'
+import { policyOf, policyText } from './key-policy.ts'
 import type { KeyRecord, NewKey } from './keys.ts'
 
 type KeyQueries = Pick<
@@ -64,11 +65,12 @@ export function createKeyQueries(database: SqlDatabase, clock: Clock): KeyQuerie
     async setKeyScope(keyId, scope) {
       await kysely.updateTable('api_key').set({ scope }).where('id', '=', keyId).execute()
     },
-    async changeKey(keyId, { name, scope, expiresAtMs }) {
+    async changeKey(keyId, { name, scope, expiresAtMs, policy }) {
       const changed = {
         ...(name !== undefined && { name }),
         ...(scope !== undefined && { scope }),
         ...(expiresAtMs !== undefined && { expires_at_ms: expiresAtMs }),
+        ...(policy !== undefined && { policy: policyText(policy) }),
       }
       if (Object.keys(changed).length === 0) return
       await kysely.updateTable('api_key').set(changed).where('id', '=', keyId).execute()
@@ -180,6 +182,8 @@ export function createKeyQueries(database: SqlDatabase, clock: Clock): KeyQuerie
       shown_end: key.shownEnd,
       created_at_ms: clock.nowMs(),
       expires_at_ms: key.expiresAtMs ?? null,
+      policy: key.policy ? policyText(key.policy) : null,
+      public_value: key.publicValue ?? null,
     }
   }
 }
@@ -199,5 +203,7 @@ function toKey(row: Selectable<ApiKeyTable>): KeyRecord {
     lastUsedAtMs: row.last_used_at_ms,
     expiresAtMs: row.expires_at_ms,
     isOfConsole: row.session_hash !== null,
+    policy: policyOf(row.policy),
+    publicValue: row.public_value,
   }
 }

@@ -1,4 +1,5 @@
 import type { ApiKeyTable, KeyMode, KeyScope } from '../sql/schema.ts'
+import type { KeyPolicy } from './key-policy.ts'
 
 /** The store's part for API keys, which it knows by their hashes. */
 export interface KeyStore {
@@ -14,7 +15,7 @@ export interface KeyStore {
    */
   replaceKey(
     keyId: string,
-    successor: Pick<NewKey, 'hash' | 'shownStart' | 'shownEnd'>,
+    successor: Pick<NewKey, 'hash' | 'shownStart' | 'shownEnd' | 'publicValue'>,
     overlapMs?: number,
   ): Promise<KeyRecord | null>
 
@@ -39,15 +40,20 @@ export interface NewKey {
   shownStart: string
   shownEnd: string
   expiresAtMs?: number | null
+  /** Makes it publishable. */
+  policy?: KeyPolicy | null
+  /** The key itself, of a publishable one. */
+  publicValue?: string | null
 }
 
 export interface KeyChange {
   name?: string
   scope?: KeyScope
   expiresAtMs?: number | null
+  policy?: KeyPolicy
 }
 
-export type KeyRecord = Omit<NewKey, 'hash' | 'expiresAtMs'> &
+export type KeyRecord = Omit<NewKey, 'hash' | 'expiresAtMs' | 'policy' | 'publicValue'> &
   Pick<ApiKeyTable, 'id'> & {
     createdAtMs: number
     revokedAtMs: number | null
@@ -56,4 +62,6 @@ export type KeyRecord = Omit<NewKey, 'hash' | 'expiresAtMs'> &
     expiresAtMs: number | null
     /** It is the dashboard's own, and ends with a session. */
     isOfConsole: boolean
+    policy: KeyPolicy | null
+    publicValue: string | null
   }

@@ -152,6 +152,17 @@ export function isInOtherHands(
   ])
 }
 
+/** True while the instance lives whose id the expression is. */
+export function isLiving(
+  instanceId: RawBuilder<string | null>,
+  nowMs: RawBuilder<number>,
+): RawBuilder<boolean> {
+  return sql<boolean>`exists (
+    select 1 from lease where lease.name = ${sql.lit(instancePrefix)} || ${instanceId}
+    and lease.expires_at_ms > ${nowMs} and lease.expires_at_ms <= ${nowMs} + ${wholeMs(farAheadMs)}
+  )`
+}
+
 /**
  * One that seems to last far longer than it was taken for was taken before the server's time was set back. Whoever
  * still has it renews it within a second or so; and if another was quicker, each write is fenced.

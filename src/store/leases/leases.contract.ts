@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
 import type { MovableClock } from '../../clock.ts'
+import { newId } from '../new-id.ts'
 import { accountWithSheet } from '../records.fixture.ts'
 import type { SheetRecord } from '../sheets/sheets.ts'
 import type { Tables } from '../sql/schema.ts'
@@ -152,6 +153,10 @@ const byTheStoresClock: { [T in keyof Tables]?: (keyof Tables[T] & string)[] } =
   mail: ['due_at_ms', 'over_at_ms'],
   mail_link: ['expires_at_ms'],
   sheet_activity: ['told_at_ms'],
+  change_chunk: ['logged_at_ms'],
+  change_log: ['look_wanted_at_ms'],
+  sheet_look: ['followed_until_ms', 'looked_at_ms'],
+  webhook: ['due_at_ms', 'failing_since_ms', 'former_until_ms'],
 }
 
 /** A server's own time goes on while a test looks: what lasts is looked at so long before its end. */
@@ -181,7 +186,7 @@ function idsOf(operations: readonly { id: string }[]): string[] {
 
 async function claim(store: Store, sheet: SheetRecord, idempotencyKey: string): Promise<string | null> {
   const { accountId, id: sheetId, source } = sheet
-  const asked = { accountId, sheetId, source, idempotencyKey, fingerprint: 'f' }
+  const asked = { id: newId('op'), accountId, sheetId, source, idempotencyKey, fingerprint: 'f' }
   const answer = await store.claimOperation(asked, keepMs)
   return 'claimed' in answer ? answer.claimed : null
 }

@@ -1,5 +1,6 @@
 import { type Selectable, sql, type Transaction } from 'kysely'
 import { StoreFailure } from '../../errors.ts'
+import { headOf, LogOvertaken, logBehindHead, tellBehindHead } from '../changes/changes-of-writes.ts'
 import { isInOtherHands } from '../leases/lease-queries.ts'
 import type { Lease } from '../leases/leases.ts'
 import { newId } from '../new-id.ts'
@@ -48,7 +49,7 @@ export function createOperationQueries(database: SqlDatabase, instanceId: string
             .insertInto('operation')
             .values({
               ...ofKey,
-              id: newId('op'),
+              id: operation.id,
               sheet_id: operation.sheetId,
               source: operation.source,
               fingerprint: operation.fingerprint,
@@ -79,6 +80,7 @@ export function createOperationQueries(database: SqlDatabase, instanceId: string
         .execute(async (transaction) => {
           if (batch.lease) await mustBeOurs(transaction, batch.lease)
           const kept = await keepAnswers(transaction, batch, database)
+          if (batch.changes) await logBehindHead(transaction, batch.changes, database)
           const ids: string[] = []
           for (const operation of batch.operations) {
             ids.push(await send(transaction, batch, operation, kept.get(operation.id) ?? 0))
@@ -87,17 +89,29 @@ export function createOperationQueries(database: SqlDatabase, instanceId: string
         })
         .catch((error: unknown) => {
           if (error instanceof NoRoomLeft) return error.noRoom
+          if (error instanceof LogOvertaken) return { isOvertaken: true } as const
           throw error
         })
     },
-    async finishApplied(source, outcomes) {
-      await kysely.transaction().execute(async (transaction) => {
-        await finish(transaction, 'applied', outcomes)
+    async finishApplied(source, outcomes, changes = null) {
+      return kysely.transaction().execute(async (transaction) => {
+        const ended = await finish(transaction, 'applied', outcomes)
         await countWriteOn(transaction, source)
+        if (changes === null) return null
+        // Who was not heard the first time may come back when others are sending: what is behind the head is theirs by then.
+        return ended === 0 ? headOf(transaction, changes.sheetId) : tellBehindHead(transaction, changes)
       })
     },
     async finishRefused(outcomes) {
       await kysely.transaction().execute((transaction) => finish(transaction, 'refused', outcomes))
+    },
+    async unsendOperations(operationIds) {
+      await kysely
+        .updateTable('operation')
+        .set({ state: 'queued', fence: null, place: null })
+        .where('id', 'in', operationIds)
+        .where('state', '=', 'sending')
+        .execute()
     },
     async dropOperations(operationIds) {
       await kysely.transaction().execute(async (transaction) => {
@@ -218,18 +232,21 @@ export function createOperationQueries(database: SqlDatabase, instanceId: string
     return id
   }
 
+  /** How many of them were open until now. */
   async function finish(
     transaction: Transaction<Tables>,
     state: 'applied' | 'refused',
     outcomes: readonly OperationOutcome[],
-  ): Promise<void> {
+  ): Promise<number> {
     const charges: JournalCharge[] = []
+    let endedNow = 0
     for (const { id, answer } of outcomes) {
       const { numDeletedRows } = await transaction
         .deleteFrom('operation')
         .where('id', '=', id)
         .where('idempotency_key', 'is', null)
         .executeTakeFirst()
+      endedNow += Number(numDeletedRows)
       if (numDeletedRows === 1n) continue
       const ended = await transaction
         .updateTable('operation')
@@ -245,6 +262,7 @@ export function createOperationQueries(database: SqlDatabase, instanceId: string
         .where('state', 'in', unfinished)
         .returning(['account_id', 'created_at_ms', 'kept_bytes'])
         .executeTakeFirst()
+      if (ended) endedNow++
       if (!ended || answer === null) continue
       const keptBytes = bytesOf(answer)
       if (keptBytes === ended.kept_bytes) continue
@@ -252,6 +270,7 @@ export function createOperationQueries(database: SqlDatabase, instanceId: string
       await setKeptBytes(transaction, id, keptBytes)
     }
     await charge(transaction, charges)
+    return endedNow
   }
 }
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { asideMs, passTime } from '../leases/leases.contract.ts'
+import { newId } from '../new-id.ts'
 import { accountWithSheet, newAccount, newSheet } from '../records.fixture.ts'
 import type { SheetRecord } from '../sheets/sheets.ts'
 import { createSqlStore } from '../sql/sql-store.ts'
@@ -416,7 +417,7 @@ export function journalUseContract(of: StoreTest): void {
 
 function toClaim(sheet: SheetRecord, idempotencyKey: string, fingerprint = 'f'): OperationToClaim {
   const { accountId, id: sheetId, source } = sheet
-  return { accountId, sheetId, source, idempotencyKey, fingerprint }
+  return { id: newId('op'), accountId, sheetId, source, idempotencyKey, fingerprint }
 }
 
 async function claim(store: Store, sheet: SheetRecord, idempotencyKey: string): Promise<string> {

@@ -1,3 +1,4 @@
+import type { ChunkToLog, FinishedChanges, LogPlace } from '../changes/change-log.ts'
 import type { Lease } from '../leases/leases.ts'
 import type { OperationState } from '../sql/schema.ts'
 
@@ -17,13 +18,23 @@ export interface OperationStore {
    * Before the first byte leaves, all or none. Operations without an id are recorded; those with one, claimed or sent
    * before under another fence, go out under this one. Returns the ids, in the order given. Throws when one is no
    * longer open: then nothing may be sent. Nor may it when there is no room for some of the answers; however many ask at
-   * once, an account never keeps more than `maxKeptBytes` of what was recorded here.
+   * once, an account never keeps more than `maxKeptBytes` of what was recorded here. Nor when the log has gone on since the
+   * place that the changes come after.
    */
-  beginSending(batch: Batch): Promise<string[] | NoRoom>
-  /** Applied: the answers are kept and the writes of `source` are counted (see `countWrite`), both or neither. */
-  finishApplied(source: string, outcomes: readonly OperationOutcome[]): Promise<void>
+  beginSending(batch: Batch): Promise<string[] | NoRoom | Overtaken>
+  /**
+   * Applied: the answers are kept, the writes of `source` are counted (see `countWrite`) and its changes are told in the log, all
+   * or none. Once told, they are not told again. Returns the number of the last change, where there is a log.
+   */
+  finishApplied(
+    source: string,
+    outcomes: readonly OperationOutcome[],
+    changes?: FinishedChanges | null,
+  ): Promise<number | null>
   /** Refused for good, or without anything to do: the answers are kept, and no write is counted. The first end of an operation stands, here and in `finishApplied`. */
   finishRefused(outcomes: readonly OperationOutcome[]): Promise<void>
+  /** Nothing was done under their fences, and nothing will be: they wait again, and the source counts as one that nobody sends to. */
+  unsendOperations(operationIds: readonly string[]): Promise<void>
   /** Nothing was done and nothing will be: their keys are free again. Finished ones are left alone. */
   dropOperations(operationIds: readonly string[]): Promise<void>
   /**
@@ -50,6 +61,8 @@ export interface KeptAnswers {
 }
 
 export interface OperationToClaim {
+  /** Chosen by whoever claims: one who never heard the answer can give it back all the same. */
+  id: string
   accountId: string
   sheetId: string
   source: string
@@ -67,6 +80,8 @@ export interface Batch {
   fence: string
   place: string
   operations: readonly OperationToSend[]
+  /** What the log will tell if it is applied: kept behind its head until then. null = there is no log. */
+  changes?: ChangesToSend | null
   /** What one account may keep; absent = anything. */
   keeping?: { maxKeptBytes: number; keepMs: number }
 }
@@ -75,6 +90,20 @@ export interface Batch {
 export interface NoRoom {
   noRoomAt: readonly number[]
   roomInMs: number
+}
+
+/** Nothing was recorded: the log has gone on. */
+export interface Overtaken {
+  isOvertaken: true
+}
+
+export interface ChangesToSend extends ChunkToLog {
+  sheetId: string
+  accountId: string
+  /** False while row numbers are a guess. */
+  isPlaced: boolean
+  /** The place in the log that has the rows as they were judged; null = nobody knows, and it is told with the next look. */
+  after: LogPlace | null
 }
 
 export interface OperationToSend {

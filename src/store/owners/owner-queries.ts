@@ -7,6 +7,7 @@ import { newId } from '../new-id.ts'
 import { deleteSheetsOn } from '../sheets/sheet-queries.ts'
 import type { MailLinkKind, OwnerTable, Tables } from '../sql/schema.ts'
 import { inMs, type SqlDatabase, unlessTaken } from '../sql/sql-database.ts'
+import { deleteWebhooksOn } from '../webhooks/webhook-queries.ts'
 import type { NewOwner, OwnerRecord, OwnerStore, PasswordChange } from './owners.ts'
 
 export function createOwnerQueries(database: SqlDatabase, clock: Clock): OwnerStore {
@@ -294,6 +295,15 @@ async function deleteAccountOn(transaction: Kysely<Tables>, accountId: string): 
     .select('id')
     .execute()
   await transaction.deleteFrom('api_key').where('account_id', '=', accountId).execute()
+  const webhooks = await transaction
+    .selectFrom('webhook')
+    .where('account_id', '=', accountId)
+    .select('id')
+    .execute()
+  await deleteWebhooksOn(
+    transaction,
+    webhooks.map(({ id }) => id),
+  )
   await deleteSheetsOn(
     transaction,
     sheets.map(({ id }) => id),

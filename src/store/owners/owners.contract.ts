@@ -2,9 +2,15 @@ import assert from 'node:assert/strict'
 import { GoneMeanwhile } from '../../errors.ts'
 import { maxFormerSlugs, slugReservedMs } from '../accounts/former-slugs.ts'
 import { asideMs, passTime } from '../leases/leases.contract.ts'
+import { newId } from '../new-id.ts'
 import { accountWithSheet, newAccount, newKey, newSheet } from '../records.fixture.ts'
 import type { StoreTest } from '../store-test.fixture.ts'
 import type { SignUp } from './owners.ts'
+
+const plainForm = {
+  ...{ fields: [], next: null, honeypot: '_gotcha', minSeconds: 0, set: [], framedBy: [] },
+  ...{ entriesPerMinute: 10, entriesPerHour: 500 },
+}
 
 const minuteMs = 60_000
 const limits = { idleMs: 30 * minuteMs, maxAgeMs: 24 * 60 * minuteMs }
@@ -323,6 +329,27 @@ export function ownersContract(of: StoreTest): void {
         details: null,
       } as const
       await store.addAuditEntry({ accountId, ...change })
+      const position = await store.changeLogOf(of.id)
+      assert.ok(position)
+      const chunks = [{ entries: '[1]', count: 1, atMs: 1, identity: '', operations: ['op_1'] }]
+      await store.noteFollowed([of.id], 60_000)
+      await store.logSeen({
+        ...{ sheetId: of.id, accountId, source: of.source, position, chunks },
+        ...{ identity: '', state: 'rows' },
+      })
+      const form = await store.createForm({ accountId, sheetId: of.id, name: 'f', settings: plainForm })
+      assert.ok(await store.holdEntry({ formId: form.id, reason: 'honeypot', row: [['a', 1]] }, 1))
+      assert.equal(await store.holdEntry({ formId: form.id, reason: 'too_quick', row: [] }, 1), false)
+      for (const [n, sheetId] of [of.id, null].entries()) {
+        const webhookId = `wh ${n} ${accountId}`
+        const hook = { id: webhookId, accountId, sheetId, url: 'https://x.org', kinds: null, columns: null }
+        const secret = { sealed: 's', keyId: 'k' }
+        await store.createWebhook({ ...hook, secret, place: { epoch: null, seq: 0 } })
+        const attempt = { messageId: 'm', type: 't', changes: 1, cursor: null, atMs: 1, durationMs: 1 }
+        await store.addDelivery(webhookId, { ...attempt, status: null, failure: null, answer: '' })
+        const news = { webhookId, account: one, subject: 'sheet x', told: null }
+        await store.addWebhookEvent(news, { state: 'broken', type: 't', atMs: 1, data: '{}' })
+      }
       await store.createSession(`session ${accountId}`, accountId)
       await store.createSignInLink(`link ${accountId}`, accountId, minuteMs)
       const mail = { id: `mail ${accountId}`, accountId, sealed: 's', keyId: 'k', lifeMs: minuteMs }
@@ -342,7 +369,8 @@ export function ownersContract(of: StoreTest): void {
       await store.chargeAhead(accountId, 0, 10, 1)
       await store.chargePublicAhead(accountId, 0, 10, 1)
       const idempotencyKey = 'k'
-      const operation = { accountId, sheetId: of.id, source: 's', idempotencyKey, fingerprint: 'f' }
+      const id = newId('op')
+      const operation = { id, accountId, sheetId: of.id, source: 's', idempotencyKey, fingerprint: 'f' }
       const claim = await store.claimOperation(operation, 1_000)
       if ('claimed' in claim) await store.finishRefused([{ id: claim.claimed, answer: 'no' }])
       const owner = { accountId, email: `${one.slug}@x.org`, passwordHash: null, googleSubject: null }

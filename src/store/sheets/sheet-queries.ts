@@ -1,10 +1,14 @@
 import { type Kysely, type Selectable, sql } from 'kysely'
 import type { Clock } from '../../clock.ts'
 import { GoneMeanwhile } from '../../errors.ts'
+import { deleteLogsOn } from '../changes/change-log-queries.ts'
+import { deleteFormsOn } from '../forms/form-queries.ts'
+import { watchOn } from '../looks/look-queries.ts'
 import { newId } from '../new-id.ts'
 import type { SheetTable, Tables } from '../sql/schema.ts'
 import { type SqlDatabase, unlessTaken } from '../sql/sql-database.ts'
 import type { Store } from '../store.ts'
+import { deleteWebhooksOn } from '../webhooks/webhook-queries.ts'
 import type { SheetRecord } from './sheets.ts'
 
 type SheetQueries = Pick<
@@ -109,15 +113,25 @@ export function createSheetQueries(database: SqlDatabase, clock: Clock): SheetQu
           location: settings.location,
           write_seq: sql<number>`write_seq + 1`,
         }),
+        ...(settings.historyDays !== undefined && { history_days: settings.historyDays }),
+        ...(settings.watchSeconds !== undefined && { watch_seconds: settings.watchSeconds }),
       }
       if (Object.keys(change).length === 0) return 'changed'
       return unlessTaken(database, async () => {
-        const { numUpdatedRows } = await kysely
-          .updateTable('sheet')
-          .set(change)
-          .where('id', '=', sheetId)
-          .executeTakeFirst()
-        if (numUpdatedRows === 0n) throw new GoneMeanwhile()
+        await kysely.transaction().execute(async (transaction) => {
+          const { numUpdatedRows } = await transaction
+            .updateTable('sheet')
+            .set((of) => ({
+              ...change,
+              // Rows in anybody's memory have their place in the former log.
+              ...(settings.historyDays !== undefined && { write_seq: of('write_seq', '+', 1) }),
+            }))
+            .where('id', '=', sheetId)
+            .executeTakeFirst()
+          if (numUpdatedRows === 0n) throw new GoneMeanwhile()
+          if (settings.historyDays === 0) await deleteLogsOn(transaction, [sheetId])
+          if (settings.watchSeconds) await watchOn(transaction, sheetId)
+        })
         return 'changed' as const
       })
     },
@@ -167,13 +181,26 @@ async function countOfHeldAccount(transaction: Kysely<Tables>, accountId: string
   return Number(count)
 }
 
+const ofOneSheet = ['operation', 'recent_request', 'sheet_activity', 'provider_day', 'sheet_look'] as const
+
 /** Deletes sheets with all that is only about them. */
 export async function deleteSheetsOn(
-  on: Pick<Kysely<Tables>, 'deleteFrom'>,
+  on: Pick<Kysely<Tables>, 'deleteFrom' | 'selectFrom' | 'updateTable'>,
   sheetIds: readonly string[],
 ): Promise<void> {
   if (sheetIds.length === 0) return
-  for (const table of ['operation', 'recent_request', 'sheet_activity', 'provider_day'] as const) {
+  await deleteLogsOn(on, sheetIds)
+  const forms = await on.selectFrom('form').where('sheet_id', 'in', sheetIds).select('id').execute()
+  await deleteFormsOn(
+    on,
+    forms.map(({ id }) => id),
+  )
+  const webhooks = await on.selectFrom('webhook').where('sheet_id', 'in', sheetIds).select('id').execute()
+  await deleteWebhooksOn(
+    on,
+    webhooks.map(({ id }) => id),
+  )
+  for (const table of ofOneSheet) {
     await on.deleteFrom(table).where('sheet_id', 'in', sheetIds).execute()
   }
   await on.deleteFrom('sheet').where('id', 'in', sheetIds).execute()
@@ -196,6 +223,8 @@ function toSheet(row: Selectable<SheetTable>): SheetRecord {
     unknownFields: row.unknown_fields,
     keyColumn: row.key_column,
     autoKey: row.auto_key,
+    historyDays: row.history_days,
+    watchSeconds: row.watch_seconds,
     writeSeq: row.write_seq,
     createdAtMs: row.created_at_ms,
   }

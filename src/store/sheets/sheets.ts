@@ -25,6 +25,10 @@ export interface SheetSettings {
   /** By its name; null = rows have no names. */
   keyColumn: string | null
   autoKey: AutoKey
+  /** 0 = no log of changes; what there was is deleted with that. */
+  historyDays: number
+  /** How often Rowport looks by itself; 0 = only for those who follow. */
+  watchSeconds: number
 }
 
 /** `location`: the same spreadsheet, to be read in another way. From then on no snapshot of before is served. */
@@ -50,6 +54,8 @@ export interface SheetRecord extends NewSheet {
   unknownFields: UnknownFields
   keyColumn: string | null
   autoKey: AutoKey
+  historyDays: number
+  watchSeconds: number
   writeSeq: number
   createdAtMs: number
 }

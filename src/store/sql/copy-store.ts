@@ -29,6 +29,16 @@ const copied: Record<Exclude<TableName, PassingTable>, readonly TableName[]> = {
   audit_entry: ['account'],
   mail: ['account'],
   mail_link: ['account'],
+  change_log: ['account', 'sheet'],
+  change_chunk: ['sheet'],
+  sheet_look: ['sheet'],
+  change_operation: ['sheet'],
+  form: ['account', 'sheet'],
+  form_entry: ['form'],
+  webhook: ['account', 'sheet'],
+  webhook_delivery: ['webhook'],
+  webhook_event: ['webhook'],
+  webhook_told: ['webhook'],
 }
 
 /** Made anew there, or worth nothing a minute later. */

@@ -4,7 +4,7 @@ export interface StoreInspection {
   newestMigration: number | null
   /** Empty unless it is of this version's make. */
   sheets: InspectedSheet[]
-  /** Which keys sealed its credentials. */
+  /** Which keys sealed its credentials and the secrets of webhooks. */
   sealedBy: string[]
   /** The server's time, now; null where there is no server. */
   serverMs: number | null

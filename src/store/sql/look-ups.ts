@@ -1,4 +1,5 @@
 import { compileLookUps, toFacts } from '../admission/admission-query.ts'
+import { policyOf } from '../keys/key-policy.ts'
 import type { Store } from '../store.ts'
 import type { ColumnValues, SqlDatabase } from './sql-database.ts'
 
@@ -31,6 +32,7 @@ export function createLookUps(database: SqlDatabase): Pick<Store, 'lookUp' | 'lo
           ]),
         )
         .select(['api_key.id as key_id', 'api_key.sheet_id', 'api_key.mode', 'api_key.scope'])
+        .select('api_key.policy')
         .select(['account.id', 'account.plan', 'account.created_at_ms'])
         .select(['account.requests_per_minute', 'account.requests_per_month'])
         .select(lookUpClock.column.as('now_ms'))
@@ -45,7 +47,13 @@ export function createLookUps(database: SqlDatabase): Pick<Store, 'lookUp' | 'lo
           requestsPerMinute: row.requests_per_minute,
           requestsPerMonth: row.requests_per_month,
         },
-        key: { id: row.key_id, mode: row.mode, scope: row.scope, sheetId: row.sheet_id },
+        key: {
+          id: row.key_id,
+          mode: row.mode,
+          scope: row.scope,
+          policy: policyOf(row.policy),
+          sheetId: row.sheet_id,
+        },
       }
     },
   }

@@ -1,23 +1,29 @@
 import type { Kysely } from 'kysely'
 import type { Observe } from '../../reporting/observe.ts'
-import { up as accountsSheetsKeys } from './migrations/001-accounts-sheets-keys.ts'
-import { up as usage } from './migrations/002-usage.ts'
-import { up as credentialsSessions } from './migrations/003-credentials-sessions.ts'
-import { up as operations } from './migrations/004-operations.ts'
-import { up as owners } from './migrations/005-owners.ts'
-import { up as usageFigures } from './migrations/006-usage-figures.ts'
-import { up as leases } from './migrations/010-leases.ts'
-import { up as rateWindows } from './migrations/011-rate-windows.ts'
-import { up as accessTokens } from './migrations/012-access-tokens.ts'
-import { up as sharedCells } from './migrations/014-shared-cells.ts'
-import { up as identity } from './migrations/015-identity.ts'
-import { up as journalUse } from './migrations/016-journal-use.ts'
-import { up as publicUsage } from './migrations/017-public-usage.ts'
-import { up as lastingRegisters } from './migrations/018-lasting-registers.ts'
+import { up as accountsSheetsKeys } from './migrations/001-018/001-accounts-sheets-keys.ts'
+import { up as usage } from './migrations/001-018/002-usage.ts'
+import { up as credentialsSessions } from './migrations/001-018/003-credentials-sessions.ts'
+import { up as operations } from './migrations/001-018/004-operations.ts'
+import { up as owners } from './migrations/001-018/005-owners.ts'
+import { up as usageFigures } from './migrations/001-018/006-usage-figures.ts'
+import { up as leases } from './migrations/001-018/010-leases.ts'
+import { up as rateWindows } from './migrations/001-018/011-rate-windows.ts'
+import { up as accessTokens } from './migrations/001-018/012-access-tokens.ts'
+import { up as sharedCells } from './migrations/001-018/014-shared-cells.ts'
+import { up as identity } from './migrations/001-018/015-identity.ts'
+import { up as journalUse } from './migrations/001-018/016-journal-use.ts'
+import { up as publicUsage } from './migrations/001-018/017-public-usage.ts'
+import { up as lastingRegisters } from './migrations/001-018/018-lasting-registers.ts'
 import { up as keyColumn } from './migrations/019-key-column.ts'
 import { up as keysThatExpire } from './migrations/020-keys-that-expire.ts'
 import { up as audit } from './migrations/021-audit.ts'
 import { up as mail } from './migrations/022-mail.ts'
+import { up as changeLog } from './migrations/023-change-log.ts'
+import { up as looks } from './migrations/024-looks.ts'
+import { up as webhooks } from './migrations/025-webhooks.ts'
+import { up as changeOperations } from './migrations/026-change-operations.ts'
+import { up as publishableKeys } from './migrations/027-publishable-keys.ts'
+import { up as forms } from './migrations/028-forms.ts'
 import type { SqlDatabase } from './sql-database.ts'
 
 interface Migration {
@@ -49,6 +55,12 @@ const migrations: readonly Migration[] = [
   { number: 20, name: 'keys-that-expire', up: keysThatExpire },
   { number: 21, name: 'audit', up: audit },
   { number: 22, name: 'mail', up: mail },
+  { number: 23, name: 'change-log', up: changeLog },
+  { number: 24, name: 'looks', up: looks },
+  { number: 25, name: 'webhooks', up: webhooks },
+  { number: 26, name: 'change-operations', up: changeOperations },
+  { number: 27, name: 'publishable-keys', up: publishableKeys },
+  { number: 28, name: 'forms', up: forms },
 ]
 
 export const newestMigration = migrations.at(-1)?.number ?? 0

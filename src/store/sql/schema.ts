@@ -1,4 +1,5 @@
 import type { Generated } from 'kysely'
+import type { HoldReason } from '../forms/forms.ts'
 
 /**
  * The tables, for both dialects. Times are Unix milliseconds, yes/no is 1/0: what SQLite and PostgreSQL hold alike.
@@ -31,6 +32,16 @@ export interface Tables {
   audit_entry: AuditEntryTable
   mail: MailTable
   mail_link: MailLinkTable
+  change_log: ChangeLogTable
+  change_chunk: ChangeChunkTable
+  sheet_look: SheetLookTable
+  change_operation: ChangeOperationTable
+  form: FormTable
+  form_entry: FormEntryTable
+  webhook: WebhookTable
+  webhook_delivery: WebhookDeliveryTable
+  webhook_event: WebhookEventTable
+  webhook_told: WebhookToldTable
 }
 
 export interface MigrationTable {
@@ -78,6 +89,10 @@ export interface SheetTable {
   /** The name of the column whose cells name the rows; null where none does. */
   key_column: Generated<string | null>
   auto_key: Generated<AutoKey>
+  /** For how long changes of its rows are kept; 0 = not at all. */
+  history_days: Generated<number>
+  /** How often Rowport looks at it by itself; 0 = only for those who follow it. */
+  watch_seconds: Generated<number>
   /** Grows with every write to the source; a snapshot is served only under the number it was read at. */
   write_seq: Generated<number>
   created_at_ms: number
@@ -85,7 +100,7 @@ export interface SheetTable {
 
 export interface ApiKeyTable {
   id: string
-  /** SHA-256 of the whole key in hex; the key itself is nowhere. */
+  /** SHA-256 of the whole key in hex; a secret key itself is nowhere. */
   hash: string
   account_id: string
   /** null = every sheet of the account. */
@@ -104,6 +119,10 @@ export interface ApiKeyTable {
   expires_at_ms: number | null
   /** Of a key of the dashboard's console: with which session it ends, '' once it has ended. null for all other keys. */
   session_hash: string | null
+  /** Of a publishable key, as JSON; null for a secret one. */
+  policy: string | null
+  /** The key itself, of a publishable one alone. */
+  public_value: string | null
 }
 
 /** What an account was charged in one billing month, also for requests that are still to come. */
@@ -250,7 +269,7 @@ export interface AuditEntryTable {
   id: string
   account_id: string
   at_ms: number
-  actor: 'owner' | 'operator'
+  actor: 'owner' | 'operator' | 'rowport'
   address: string | null
   action: string
   subject: string
@@ -317,6 +336,170 @@ export interface JournalUseTable {
   bytes: number
 }
 
+/** For a sheet that is watched, or was followed. All times by the store's clock. */
+export interface SheetLookTable {
+  sheet_id: string
+  followed_until_ms: number
+  /** When an instance last took it upon itself. */
+  looked_at_ms: number
+}
+
+/** How far the log of a sheet's changes has come (docs/decisions/032). */
+export interface ChangeLogTable {
+  sheet_id: string
+  account_id: string
+  /** Another one for each new log, so that a cursor of a former one is known to be over. */
+  epoch: string
+  /** The number of the last change that is told; what comes after it belongs to a write that is being sent. */
+  head: number
+  /** The last change that is no longer kept. */
+  floor: number
+  /** All rows as they were after the change `state_seq`; null where no look was logged yet. */
+  state: string | null
+  state_seq: number | null
+  /** The key column by which rows are told; '' where they are told by position. */
+  identity: string
+  /** 1 = the state was lost to the bound in bytes. */
+  is_broken: Generated<number>
+  /** Changes that were made nobody knows where, as JSON; the next look finds them. */
+  unplaced: string | null
+  /** Since when a difference is known that could not be logged, because of writes. */
+  look_wanted_at_ms: number | null
+  /** Of the changes after the state. */
+  since_state_bytes: Generated<number>
+  /** Of changes and state together. */
+  bytes: Generated<number>
+}
+
+/** Changes that were made together, numbered from `first_seq` to `last_seq`. */
+export interface ChangeChunkTable {
+  sheet_id: string
+  first_seq: number
+  last_seq: number
+  /** As it is told: a time of day. */
+  at_ms: number
+  /** The same by the store's clock, for how long it is kept. */
+  logged_at_ms: number
+  /** 0 = row numbers are a guess until the write is finished. */
+  is_placed: number
+  /** JSON. */
+  entries: string
+  bytes: number
+}
+
+/** Where the changes of a write begin in the log, by its name. */
+export interface ChangeOperationTable {
+  sheet_id: string
+  operation_id: string
+  /** Of a chunk. */
+  first_seq: number
+}
+
+/** An address that is called, and how far it has been told (docs/decisions/034). */
+/** A form that fills a sheet; what it is like is JSON. */
+export interface FormTable {
+  id: string
+  account_id: string
+  sheet_id: string
+  name: string
+  settings: string
+  is_open: number
+  created_at_ms: number
+}
+
+/** What came by a form and was not added: it looks like no person's. */
+export interface FormEntryTable {
+  id: string
+  form_id: string
+  reason: HoldReason
+  /** JSON. */
+  row: string
+  is_released: number
+  received_at_ms: number
+}
+
+export interface WebhookTable {
+  id: string
+  account_id: string
+  /** Whose changes it is told; null = events of the account. */
+  sheet_id: string | null
+  url: string
+  /** JSON lists of what it is told; null = all. */
+  kinds: string | null
+  columns: string | null
+  state: WebhookState
+  /** Why Rowport has turned it off. */
+  off_reason: string | null
+  /** Whether the owner has been told so by mail. */
+  off_told: Generated<number>
+  sealed_secret: string
+  key_id: string
+  /** The secret before this one, which signs too until then, by the store's clock. */
+  former_sealed_secret: string | null
+  former_key_id: string | null
+  former_until_ms: number | null
+  /** The last change, or event, that it has taken. Without an epoch: none of a log that is still to begin. */
+  epoch: string | null
+  seq: Generated<number>
+  /** Up to where the message goes that is being sent: its next attempt is the same message. */
+  sending_epoch: string | null
+  sending_seq: number | null
+  /** How often the cursor was moved. */
+  replays: Generated<number>
+  /** The number of its last event. */
+  event_head: Generated<number>
+  /** The instance that sends for it; null = nobody. */
+  holder: string | null
+  /** Grows each time that it is taken, and when its cursor is moved. */
+  fence: Generated<number>
+  /** By the store's clock. While somebody sends, when others may. */
+  due_at_ms: number
+  /** That have failed since the last that did not. */
+  attempts: Generated<number>
+  /** By the store's clock. */
+  failing_since_ms: number | null
+  created_at_ms: number
+}
+
+/** One attempt; of each webhook the newest. */
+export interface WebhookDeliveryTable {
+  webhook_id: string
+  /** In the order of time. */
+  id: string
+  message_id: string
+  type: string
+  /** How many were in it. */
+  changes: number
+  /** Up to which change it told. */
+  cursor: string | null
+  at_ms: number
+  duration_ms: number
+  /** null when no answer came. */
+  status: number | null
+  /** null when it was taken. */
+  failure: string | null
+  /** Its first lines. */
+  answer: string
+}
+
+/** What an account's webhook is told of. */
+export interface WebhookEventTable {
+  webhook_id: string
+  seq: number
+  type: string
+  at_ms: number
+  /** JSON. */
+  data: string
+}
+
+/** What a webhook knows of something that has a state, so that it is told when that is another. */
+export interface WebhookToldTable {
+  webhook_id: string
+  /** `sheet sh_…`, `connection cr_…`, `quota keys`. */
+  subject: string
+  state: string
+}
+
 /** What only one instance does at a time; `instance <id>` says that an instance lives. */
 export interface LeaseTable {
   name: string
@@ -366,6 +549,8 @@ export type UnknownFields = 'reject' | 'ignore'
 export type AutoKey = 'none' | 'uuid'
 export type KeyMode = 'live' | 'test'
 export type KeyScope = 'read' | 'read-write'
+/** `off`: turned off by Rowport, because it failed for days or said that it is gone. */
+export type WebhookState = 'on' | 'paused' | 'off'
 export type CredentialState = 'valid' | 'expired'
 export type MailLinkKind = 'reset' | 'verify'
 export type OperationState = 'queued' | 'sending' | 'applied' | 'refused'

@@ -31,6 +31,8 @@ export interface SqlDatabase {
    * disk, and, after a write was refused for such a reason, another one.
    */
   checkWritable(): Promise<void>
+  /** The texts of a JSON list, a row each, as `value`: any number of them in one statement that is always the same. */
+  textsIn(json: string): RawBuilder<unknown>
   isUniqueViolation(error: unknown): boolean
   close(): Promise<void>
 }

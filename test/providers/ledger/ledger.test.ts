@@ -28,7 +28,7 @@ async function start(t: TestContext) {
   const owner = await signedIn(rowport)
   const spreadsheetId = ledger.create('ada', 'Expenses', rows)
   const source = { provider: 'ledger', spreadsheetId, tabId: 0 }
-  const connect = (key: string) => owner.call<{ email: string }>('POST', '/ledger/connect', { key })
+  const connect = (key: string) => owner.call<{ email: string }>('POST', '/ledger/key', { key })
   const connectSheet = (slug: string) =>
     owner.call<SheetView>('POST', '/sheets', { slug, access: 'private', source })
   const states = async () =>
@@ -60,7 +60,7 @@ test('from a pasted token to the rows, and nothing is saved before the last step
   assert.deepEqual(
     sources.map(({ provider, title, isOffered }) => [provider, title, isOffered]),
     [
-      ['google', 'Google Sheets', false],
+      ['google', 'Google Sheets', true],
       ['file', 'A file', true],
       ['ledger', 'Ledger books', true],
     ],
@@ -72,7 +72,7 @@ test('from a pasted token to the rows, and nothing is saved before the last step
   const wrong = await connect('nonsense')
   assert.equal(wrong.status, 502)
   assert.equal(refusalIn(wrong), 'The ledger does not know this token. Nothing was saved.')
-  assert.equal((await owner.call('POST', '/ledger/connect', { returnTo: '/connect' })).status, 400)
+  assert.equal((await owner.call('POST', '/ledger/key', { returnTo: '/connect' })).status, 400)
 
   const token = ledger.grant('ada')
   assert.deepEqual((await connect(token)).json, { email: 'ada' })
@@ -155,7 +155,10 @@ test('access that ends while the owner chooses sends them to the provider that i
 
 test('disconnecting ends the token there; so does the end of the account', async (t) => {
   const { ledger, owner, token, connect, read } = await startBooks(t)
-  assert.deepEqual((await owner.call('POST', '/ledger/disconnect')).json, { isRevokedAtLedger: true })
+  assert.deepEqual((await owner.call('POST', '/ledger/disconnect')).json, {
+    isRevokedAtLedger: true,
+    endItThere: 'end the token where it was made',
+  })
   assert.equal(ledger.isGranted(token), false)
   assert.equal((await read()).status, 503)
   const another = ledger.grant('ada')

@@ -9,7 +9,7 @@ import type { RemoteCall } from '../../../src/providers/remote/remote-exchange.t
 import { isWholeJson, type RemoteProtocol } from '../../../src/providers/remote/remote-protocol.ts'
 import { createRetryCredit } from '../../../src/providers/remote/retry-credit.ts'
 import { createTransport, transportLimits } from '../../../src/providers/remote/transport.ts'
-import type { Connection } from '../../../src/sheets/connection.ts'
+import type { Connection, ConnectionProblem, Grant } from '../../../src/sheets/connection.ts'
 import type { Committed, Provider, TabPlace } from '../../../src/sheets/provider.ts'
 import { ProviderFailure } from '../../../src/sheets/provider-failure.ts'
 import type { ProviderKind } from '../../../src/sheets/provider-kind.ts'
@@ -26,7 +26,7 @@ export const ledgerKind = {
   id: 'ledger',
   name: 'Ledger',
   title: 'Ledger books',
-  connectsBy: 'key',
+  connectsBy: ['key'],
   canBeListed: true,
   hasTabs: false,
   whenAccessEnded: 'Ledger does not let Rowport in any more; paste another token',
@@ -127,23 +127,23 @@ export function createLedger({ store, sealing, clock, observe, share }: LedgerPa
       setUpDetails: 'The operator names the address of the ledgers.',
       notSetUp: 'This server knows no ledgers yet.',
       notALink: 'that is not the name of a ledger',
-      endItThere: 'end the token where it was made',
+      endItThere: () => 'end the token where it was made',
       linkPattern: '^ledger\\d{4}$',
-      key: { label: 'Token', hint: 'Make a token at your ledger and paste it here.' },
+      key: {
+        name: 'token',
+        label: 'Token',
+        hint: 'Make a token at your ledger and paste it here.',
+        isFile: false,
+      },
     },
+    shareWith: () => null,
     canSeeAll: () => true,
     access: {
-      entrance: {
-        by: 'key',
-        async exchangeKey(key) {
-          const answer = await ask('GET', '/me', key).catch(() => null)
-          if (!answer) return { problem: 'failed', words: 'the ledger cannot be reached. Nothing was saved' }
-          const { id: subject, name: label } = fieldsOf(parsedJson(answer.body))
-          if (answer.status !== 200 || typeof subject !== 'string' || typeof label !== 'string')
-            return { problem: 'denied', words: 'the ledger does not know this token. Nothing was saved' }
-          return { token: key, scopes: [], subject, label }
-        },
+      entrances: {
+        consent: null,
+        key: { exchangeKey },
       },
+      readsPublic: false,
       refresh,
       async revoke(key) {
         const { status } = await ask('POST', '/revoke', key).catch((cause: unknown) => {
@@ -188,6 +188,15 @@ export function createLedger({ store, sealing, clock, observe, share }: LedgerPa
       budget.close()
       transport.close()
     },
+  }
+
+  async function exchangeKey(key: string): Promise<Grant | ConnectionProblem> {
+    const answer = await ask('GET', '/me', key).catch(() => null)
+    if (!answer) return { problem: 'failed', words: 'the ledger cannot be reached. Nothing was saved' }
+    const { id: subject, name: label } = fieldsOf(parsedJson(answer.body))
+    if (answer.status !== 200 || typeof subject !== 'string' || typeof label !== 'string')
+      return { problem: 'denied', words: 'the ledger does not know this token. Nothing was saved' }
+    return { token: key, scopes: [], subject, label }
   }
 
   function ask(method: 'GET' | 'POST', path: string, key: string) {

@@ -8,8 +8,8 @@ import type { VirtualTime } from './virtual-time.ts'
 export interface FarSheet {
   rows: Cell[][]
   version: number
-  /** Each change that took effect, in order, with what it found or made. */
-  log: { fence: string; change: Change; result: ChangeResult }[]
+  /** Each change that took effect, in order, with what it found or made; `before`: the row that it changed. */
+  log: { fence: string; change: Change; before: Cell[]; result: ChangeResult }[]
 }
 
 export interface Faults {
@@ -29,6 +29,10 @@ export interface Faults {
   isExact: boolean
   /** Offers to read the header alone. */
   hasHeader: boolean
+  /** Offers to read some rows alone. */
+  hasRows?: boolean
+  /** Tells how the whole tab looks after a write, where somebody wants to know. */
+  tellsTab?: boolean
 }
 
 /** A cell that the spreadsheet will not take, whoever asks. */
@@ -65,7 +69,7 @@ export function createFaultyProvider(
       await awayOrSlow()
       return fetched(sheet.rows)
     },
-    async prepare(_place, changes, version) {
+    async prepare(_place, changes, version, _columns, isTabWanted = false) {
       await awayOrSlow()
       const changeAt = changes.findIndex((change) => holds(change, unfit))
       if (changeAt >= 0) return { changeAt, reason: 'value', details: 'It does not fit.' }
@@ -80,7 +84,7 @@ export function createFaultyProvider(
         fence,
         expected,
         isExact: faults.isExact,
-        commit: () => commit(fence, changes, version),
+        commit: async () => withTab(await commit(fence, changes, version), isTabWanted),
         async discard() {
           provider.discarded++
         },
@@ -99,7 +103,28 @@ export function createFaultyProvider(
       return fetched(sheet.rows.slice(0, 1))
     }
   }
+  if (faults.hasRows) {
+    provider.fetchRows = async (_place, wanted) => {
+      await awayOrSlow()
+      const rows = sheet.rows.map((row) => [...row])
+      if (wanted.some(({ to }) => to > rows.length)) return null
+      return {
+        version: String(sheet.version),
+        header: rows[0] ?? [],
+        row: (rowNumber) => rows[rowNumber - 1] ?? [],
+      }
+    }
+  }
+  if (faults.tellsTab) provider.isTight = () => false
   return provider
+
+  function withTab(committed: Committed, isTabWanted: boolean): Committed {
+    if (!faults.tellsTab || !isTabWanted || committed.outcome !== 'applied') return committed
+    return {
+      ...committed,
+      tab: { version: String(sheet.version), grid: { rows: sheet.rows.map((row) => [...row]) } },
+    }
+  }
 
   async function commit(fence: string, changes: readonly Change[], version: string): Promise<Committed> {
     await time.delay(1 + random() * 400)
@@ -127,12 +152,13 @@ export function createFaultyProvider(
     if (faults.isConditional && version !== String(sheet.version)) return { outcome: 'conflict' }
     if (changes.some((change) => holds(change, poison)))
       return { outcome: 'refused', details: 'It is poison.' }
-    const results = changesOn(sheet.rows, changes)
+    const befores: Cell[][] = []
+    const results = changesOn(sheet.rows, changes, befores)
     sheet.version++
     applied.add(fence)
     for (const [at, result] of results.entries()) {
       const change = changes[at]
-      if (change) sheet.log.push({ fence, change, result })
+      if (change) sheet.log.push({ fence, change, before: befores[at] ?? [], result })
     }
     return { outcome: 'applied', results }
   }
@@ -159,8 +185,9 @@ function holds(change: Change, value: string): boolean {
 }
 
 /** Makes the changes, one after the other. */
-function changesOn(rows: Cell[][], changes: readonly Change[]): ChangeResult[] {
+function changesOn(rows: Cell[][], changes: readonly Change[], befores: Cell[][] = []): ChangeResult[] {
   return changes.map((change): ChangeResult => {
+    befores.push(change.kind === 'add' ? [] : [...(rows[change.rowNumber - 1] ?? [])])
     if (change.kind === 'add') {
       const rowNumbers = change.rows.map((_, at) => rows.length + 1 + at)
       rows.push(...change.rows.map((row) => [...row]))

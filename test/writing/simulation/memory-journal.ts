@@ -49,10 +49,10 @@ export function createMemoryJournal(
   async function step<T>(work: () => T): Promise<T> {
     const when = trouble()
     // At once: what a dying process asked for is done before the next one asks.
-    const result = when === 'before' ? null : work()
+    const done = when === 'before' ? null : { result: work() }
     if (isSlow()) await time.delay(1)
-    if (result === null || when === 'after') throw new StoreFailure('The store did not answer')
-    return result
+    if (done === null || when === 'after') throw new StoreFailure('The store did not answer')
+    return done.result
   }
 
   function finish(state: 'applied' | 'refused', outcomes: readonly OperationOutcome[]): void {
@@ -95,9 +95,9 @@ export function createMemoryJournal(
             return { existing: told(existing) }
           }
           if (existing) operations.delete(existing.id)
-          const id = `op_${++lastId}`
+          const { id } = asked
           const open = { fence: null, place: null, answer: null, createdAtMs: time.nowMs(), instanceId }
-          operations.set(id, { ...asked, ...open, id, state: 'queued' })
+          operations.set(id, { ...asked, ...open, state: 'queued' })
           return { claimed: id }
         }),
       beginSending: ({ source, fence, place, lease, operations: sent }) =>
@@ -124,8 +124,17 @@ export function createMemoryJournal(
         step(() => {
           finish('applied', outcomes)
           journal.writeSeq++
+          return null
         }),
       finishRefused: (outcomes) => step(() => finish('refused', outcomes)),
+      unsendOperations: (ids) =>
+        step(() => {
+          for (const id of ids) {
+            const operation = operations.get(id)
+            if (operation?.state === 'sending')
+              operations.set(id, { ...operation, state: 'queued', fence: null, place: null })
+          }
+        }),
       dropOperations: (ids) =>
         step(() => {
           for (const id of ids) {

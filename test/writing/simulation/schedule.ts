@@ -60,6 +60,8 @@ export const simulatedSheet: SheetRecord = {
   unknownFields: 'reject',
   keyColumn: null,
   autoKey: 'none',
+  historyDays: 0,
+  watchSeconds: 0,
   writeSeq: 0,
   createdAtMs: 0,
 }

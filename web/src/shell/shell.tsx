@@ -1,9 +1,10 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link, Outlet, useRouterState } from '@tanstack/react-router'
-import { useState } from 'react'
+import { useEffect, useState } from 'react'
 import { basePath } from '../base-path.ts'
 import { sessionQuery, startQuery } from '../queries.ts'
 import { useSession } from '../session.ts'
+import { CommandPalette } from './command-palette.tsx'
 import { ConfirmItIsYou } from './confirm-it-is-you.tsx'
 import { Logo } from './logo.tsx'
 import { PageChange } from './page-change.tsx'
@@ -16,6 +17,7 @@ const pages = [
   { to: '/sheets', label: 'Sheets' },
   { to: '/files', label: 'Files' },
   { to: '/keys', label: 'API keys' },
+  { to: '/webhooks', label: 'Webhooks' },
   { to: '/usage', label: 'Usage' },
   { to: '/audit', label: 'Audit log' },
   { to: '/settings', label: 'Settings' },
@@ -28,6 +30,8 @@ export function Shell() {
   const [openOn, setOpenOn] = useState<string | null>(null)
   if (openOn !== null && openOn !== path) setOpenOn(null)
   const isOpen = openOn === path
+  const [isGoing, setIsGoing] = useState(false)
+  useShortcut(() => setIsGoing(true))
   // Tables of any width use what the screen has.
   const isWide = useRouterState({
     select: ({ matches }) => /\/(?:rows|requests)$/.test(matches.at(-1)?.fullPath ?? ''),
@@ -61,6 +65,17 @@ export function Shell() {
             </button>
           </div>
           <div id="navigation" className={`${isOpen ? 'block' : 'hidden'} px-3 pb-4 md:block`}>
+            <button
+              type="button"
+              onClick={() => setIsGoing(true)}
+              aria-keyshortcuts="Control+K Meta+K"
+              className="mb-3 flex w-full items-center justify-between rounded-md border border-line px-2.5 py-1.5 text-sm text-soft hover:bg-sunken hover:text-ink"
+            >
+              Go to…
+              <span aria-hidden="true" className="text-xs">
+                {isApple ? '⌘K' : 'Ctrl K'}
+              </span>
+            </button>
             <nav aria-label="Pages">
               <ul className="space-y-0.5">
                 {shown.map(({ to, label }) => (
@@ -103,8 +118,25 @@ export function Shell() {
       <PageChange />
       <SilenceBar />
       <ConfirmItIsYou />
+      {isGoing && <CommandPalette pages={shown} onClose={() => setIsGoing(false)} />}
     </div>
   )
+}
+
+const isApple = /Mac|iPhone|iPad/.test(navigator.userAgent)
+
+/** Not while something else is asked: a dialog has the keyboard to itself. */
+function useShortcut(open: () => void): void {
+  useEffect(() => {
+    const onKeyDown = (event: globalThis.KeyboardEvent) => {
+      if (event.key.toLowerCase() !== 'k' || !(event.ctrlKey || event.metaKey)) return
+      if (document.querySelector('dialog[open]')) return
+      event.preventDefault()
+      open()
+    }
+    document.addEventListener('keydown', onKeyDown)
+    return () => document.removeEventListener('keydown', onKeyDown)
+  }, [open])
 }
 
 /** How many sheets need their owner, wherever one is. */

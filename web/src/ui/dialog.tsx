@@ -43,7 +43,9 @@ export function Dialog({
       onCancel={(event) => {
         if (isLocked) event.preventDefault()
       }}
-      onClose={() => {
+      onClose={({ target, currentTarget }) => {
+        // React also tells of one that was asked within this one.
+        if (target !== currentTarget) return
         if (isLocked && isOpen) dialog.current?.showModal()
         else onClose()
       }}

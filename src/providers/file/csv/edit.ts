@@ -1,12 +1,12 @@
 import { isAscii } from 'node:buffer'
-import type { Change, ChangeResult, Edited, Unfit } from '../../../sheets/change.ts'
+import type { Change, ChangeResult, Edited, LostWithChange, Unfit } from '../../../sheets/change.ts'
 import { ProviderFailure } from '../../../sheets/provider-failure.ts'
 import type { Cell } from '../../../sheets/rows/grid.ts'
 import { isRepresentableInCsv, whyUnfitForCsv } from './cell.ts'
 import { type CsvDialect, detectDelimiter, detectDialect } from './dialect.ts'
 import type { SingleByteEncoding } from './encoding/single-byte.ts'
 import { refuseUnlessReadBack } from './read-back.ts'
-import { readRecord, updateRecord, writeRecord } from './record.ts'
+import { asSpelt, readRecord, spellingOf, updateRecord, writeRecord } from './record.ts'
 import { CsvRecordList } from './record-list.ts'
 import { type CsvEncoding, readCsvText, writeCsvText } from './text.ts'
 
@@ -103,31 +103,62 @@ function createEditor(records: CsvRecordList, { delimiter, encoding }: CsvDialec
     return { kind: 'add', rowNumbers, rows: written.map((raw) => readRecord(raw, delimiter)) }
   }
 
+  function insert({
+    rowNumber,
+    cells,
+    spelling,
+    isFilling,
+  }: Extract<Change, { kind: 'insert' }>): ChangeResult {
+    const row: Cell[] = []
+    for (const { columnIndex, value } of cells) row[columnIndex] = value
+    const filled = Array.from(row, (cell) => cell ?? null)
+    columns ||= filled.length
+    const raw = asSpelt(spelling, filled, delimiter) ?? writeRecord(filled, columns, delimiter)
+    const missing = Math.max(0, rowNumber - 1 - records.count)
+    records.insertAfter(records.count, Array<string>(missing).fill(writeRecord([], columns, delimiter)))
+    if (isFilling && rowNumber <= records.count) records.replace(rowNumber, raw)
+    else records.insertAfter(rowNumber - 1, [raw])
+    if (rowNumber <= last && !isFilling) last++
+    else if (filled.some((cell) => cell !== null)) last = rowNumber
+    return { kind: 'insert', row: rowAt(rowNumber) }
+  }
+
+  function lost(raw: string): { lost?: LostWithChange } {
+    const spelling = spellingOf(raw, columns, delimiter)
+    return spelling === undefined ? {} : { lost: { spelling } }
+  }
+
   return {
     make(change) {
       if (change.kind === 'add') {
         return unfitCell(change.rows.flat(), encoding) ?? add(change.rows)
       }
       const { rowNumber } = change
+      if (change.kind === 'insert') {
+        const values = change.cells.map(({ value }) => value)
+        return unfitCell(values, encoding) ?? insert(change)
+      }
       if (!(rowNumber >= 2 && rowNumber <= last)) {
         return { reason: 'row', details: `There is no row ${rowNumber}.` }
       }
+      const former = records.raw(rowNumber)
       if (change.kind === 'delete') {
         const row = rowAt(rowNumber)
         records.remove(rowNumber)
         last--
         passBlankRows()
-        return { kind: 'delete', row }
+        return { kind: 'delete', row, ...lost(former) }
       }
       const refused = unfitCell(
         change.cells.map(({ value }) => value),
         encoding,
       )
       if (refused) return refused
-      records.replace(rowNumber, updateRecord(records.raw(rowNumber), change.cells, columns, delimiter))
-      const row = rowAt(rowNumber)
+      const updated = updateRecord(former, change.cells, columns, delimiter)
+      const row = readRecord(updated, delimiter)
+      records.replace(rowNumber, asSpelt(change.spelling, row, delimiter) ?? updated)
       passBlankRows()
-      return { kind: 'update', row }
+      return { kind: 'update', row, ...lost(former) }
     },
     toText: () => records.toText(),
   }

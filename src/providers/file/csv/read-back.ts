@@ -55,6 +55,15 @@ function expectedRecords(
       let last = records.length
       while (last > 0 && cellsOf(records[last - 1] ?? []).every((cell) => cell === null)) last--
       records.splice(last, 0, ...change.rows.map((row) => row.map(asRead)))
+    } else if (change.kind === 'insert') {
+      const cells: Cell[] = []
+      for (const { columnIndex, value } of change.cells) cells[columnIndex] = asRead(value)
+      while (records.length < change.rowNumber - 1) records.push([])
+      records.splice(
+        change.rowNumber - 1,
+        change.isFilling ? 1 : 0,
+        Array.from(cells, (cell) => cell ?? null),
+      )
     } else {
       const cells = [...cellsOf(records[change.rowNumber - 1] ?? [])]
       for (const { columnIndex, value } of change.cells) {

@@ -61,6 +61,11 @@ export class CsvRecordList {
     if (this.#count > 0) this.#pieces.push({ first: 0, count: this.#count })
   }
 
+  /** How many records there are now. */
+  get count(): number {
+    return this.#count
+  }
+
   /** How many records there were in the text as it came. */
   get originalCount(): number {
     return this.#ends.length

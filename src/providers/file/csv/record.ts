@@ -41,6 +41,28 @@ export function updateRecord(
   )
 }
 
+const quoted = /"(?:[^"]|"")*"/g
+
+/** A record as it was once written, where that says what it is to say now; else null. */
+export function asSpelt(
+  spelling: string | undefined,
+  row: readonly Cell[],
+  delimiter: CsvDelimiter,
+): string | null {
+  // A line break within quotes is a part of the cell; any other would make two records of it.
+  if (spelling === undefined || /[\r\n]/.test(spelling.replaceAll(quoted, ''))) return null
+  const cells = readRecord(spelling, delimiter)
+  const width = Math.max(cells.length, row.length)
+  for (let at = 0; at < width; at++) if ((cells[at] ?? null) !== (row[at] ?? null)) return null
+  return spelling
+}
+
+/** The record, where we would have written its cells otherwise; else undefined. */
+export function spellingOf(raw: string, columns: number, delimiter: CsvDelimiter): string | undefined {
+  const cells = readRecord(raw, delimiter)
+  return cells.length === columns && writeRecord(cells, columns, delimiter) === raw ? undefined : raw
+}
+
 function fieldsOf(raw: string, delimiter: CsvDelimiter): { text: string; cell: Cell }[] {
   const scanner = new CsvScanner(raw, delimiter)
   const fields: { text: string; cell: Cell }[] = []

@@ -16,12 +16,31 @@ export interface GoogleBudgetParts extends Omit<BudgetParts, 'id' | 'name' | 'on
   observe: Observe
 }
 
+/** Google counts by the project whose registration or key is used: the operator's own, and that of each service account. */
 export function createGoogleBudget({ observe, ...parts }: GoogleBudgetParts): Budget {
-  return createBudget({
-    ...parts,
-    id: 'google',
-    name: 'Google',
-    onUsedUp: ({ kind, per, by }) =>
-      observe({ event: 'google_rationed', kind, per, by: by === 'provider' ? 'google' : by }),
-  })
+  const budgets = new Map<string, Budget>()
+  const budgetOf = (subject: string): Budget => {
+    const project = /@([a-z\d-]+)\.iam\.gserviceaccount\.com$/.exec(subject)?.[1] ?? ''
+    const known = budgets.get(project)
+    if (known) return known
+    const made = createBudget({
+      ...parts,
+      id: project === '' ? 'google' : `google ${project}`,
+      name: 'Google',
+      onUsedUp: ({ kind, per, by }) =>
+        observe({ event: 'google_rationed', kind, per, by: by === 'provider' ? 'google' : by }),
+    })
+    budgets.set(project, made)
+    return made
+  }
+  return {
+    take: (wish) => budgetOf(wish.subject).take(wish),
+    opensInMs: (who) => budgetOf(who.subject).opensInMs(who),
+    isTight: (subject) => budgetOf(subject).isTight(subject),
+    noteRefusal: (refusal) => budgetOf(refusal.subject).noteRefusal(refusal),
+    noteAcceptance: (who) => budgetOf(who.subject).noteAcceptance(who),
+    close() {
+      for (const budget of budgets.values()) budget.close()
+    },
+  }
 }

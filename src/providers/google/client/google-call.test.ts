@@ -95,7 +95,7 @@ function start(
     }),
     breaker: createBreaker({ name: 'Google', clock, random, onRest() {} }),
     retryCredit: createRetryCredit(clock),
-    scope: 'drive.file',
+    askerOf: () => ({ by: 'owner', scope: 'drive.file' }),
     clock,
     timers,
     observe,

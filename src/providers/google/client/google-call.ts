@@ -2,8 +2,8 @@ import type { Observe } from '../../../reporting/observe.ts'
 import { createRemoteCalls, type RemoteCalls, type RemoteCallsParts } from '../../remote/remote-calls.ts'
 import type { RemoteCall } from '../../remote/remote-exchange.ts'
 import { isWholeJson, type RemoteProtocol } from '../../remote/remote-protocol.ts'
-import type { GoogleScope } from '../oauth/google-consent.ts'
 import {
+  type Asker,
   failureOf,
   isScopeWithdrawn,
   isUnauthenticated,
@@ -12,6 +12,7 @@ import {
   tooLarge,
 } from './google-errors.ts'
 import type { GoogleTime } from './google-time.ts'
+import { isPublicAccess } from './public-access.ts'
 
 export type GoogleService = 'sheets' | 'drive'
 export type GoogleCalls = RemoteCalls<GoogleService>
@@ -19,24 +20,29 @@ export type GoogleCall = RemoteCall<GoogleService>
 
 export interface GoogleCallsParts
   extends Omit<RemoteCallsParts<GoogleService>, 'protocol' | 'onCalled' | 'onAnswered'> {
-  scope: GoogleScope
+  /** In whose name calls with this credential go. */
+  askerOf(credentialId: string | null): Asker
   observe: Observe
   /** Hears it from every answer. */
   time: Pick<GoogleTime, 'hear'>
 }
 
-export function createGoogleCalls({ scope, observe, time, ...parts }: GoogleCallsParts): GoogleCalls {
+export function createGoogleCalls({ askerOf, observe, time, ...parts }: GoogleCallsParts): GoogleCalls {
   return createRemoteCalls({
     ...parts,
-    protocol: googleProtocol(scope),
+    protocol: googleProtocol(askerOf),
     onCalled: (call) => observe({ event: 'google_called', ...call }),
     onAnswered: ({ headers }, askedAtMs) => time.hear(headers.date, askedAtMs),
   })
 }
 
-function googleProtocol(scope: GoogleScope): RemoteProtocol<GoogleService> {
+function googleProtocol(askerOf: GoogleCallsParts['askerOf']): RemoteProtocol<GoogleService> {
   return {
     name: 'Google',
+    authorisation: (access) =>
+      isPublicAccess(access)
+        ? { 'X-Goog-Api-Key': access.token }
+        : { Authorization: `Bearer ${access.token}` },
     // Drive has a ration of its own, too large to be met.
     isRationed: (service) => service === 'sheets',
     isWhole: isWholeJson,
@@ -48,7 +54,8 @@ function googleProtocol(scope: GoogleScope): RemoteProtocol<GoogleService> {
     },
     usedUpRation: ({ status, body }) => rationExceeded(status, readGoogleError(body)),
     isRefusal: ({ status, body }) => status < 500 && readGoogleError(body) !== null,
-    failureOf: ({ status, body }) => failureOf(status, readGoogleError(body), scope),
+    failureOf: ({ status, body }, credentialId) =>
+      failureOf(status, readGoogleError(body), askerOf(credentialId)),
     tooLarge,
   }
 }

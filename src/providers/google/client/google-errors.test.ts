@@ -11,7 +11,7 @@ const info = (reason: string, metadata: object) => [
 ]
 
 const failed = (status: number, body: Buffer, scope: 'drive.file' | 'spreadsheets' = 'drive.file') =>
-  failureOf(status, readGoogleError(body), scope)
+  failureOf(status, readGoogleError(body), { by: 'owner', scope })
 
 test("each of Google's refusals says what the owner can do, and which of them pass", () => {
   const cases: [number, Buffer, RegExp, RegExp, boolean][] = [

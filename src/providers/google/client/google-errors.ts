@@ -2,6 +2,7 @@ import { type FailureFacts, ProviderFailure } from '../../../sheets/provider-fai
 import { fieldsOf, listOf, parsedJson, textOf } from '../../remote/json-fields.ts'
 import { unreadable as remoteUnreadable } from '../../remote/remote-protocol.ts'
 import type { GoogleScope } from '../oauth/google-consent.ts'
+import { keyRefused } from './public-access.ts'
 
 /** What an error body of Sheets or Drive says (docs/google.md#error-bodies). */
 export interface GoogleError {
@@ -51,16 +52,23 @@ export function rationExceeded(status: number, error: GoogleError | null): 'user
 
 export const unreadable = () => remoteUnreadable('Google')
 
+/** In whose name Google was asked: what helps depends on it. */
+export type Asker =
+  | { by: 'owner'; scope: GoogleScope }
+  | { by: 'service_account'; address: string }
+  | { by: 'key' }
+
 /** An answer that is not what was asked for, in words for the owner; never Google's HTML, never a token. */
-export function failureOf(status: number, error: GoogleError | null, scope: GoogleScope): ProviderFailure {
+export function failureOf(status: number, error: GoogleError | null, asker: Asker): ProviderFailure {
   if (rationExceeded(status, error)) return rationedByGoogle()
   if (status >= 500) return unavailable(status, error)
   if (error === null) return unreadable()
   const cause = new Error(
     `Google answered ${status} ${error.status} ${error.reason}: ${plainText(error.message)}`,
   )
-  if (status === 403) return forbidden(error, scope, cause)
-  if (status === 404) return notFound(scope, cause)
+  if (asker.by === 'key' && /^API_KEY_/.test(error.reason)) return keyRefused(error.reason)
+  if (status === 403) return forbidden(error, asker, cause)
+  if (status === 404) return notFound(asker, cause)
   if (status === 413) return tooLarge(cause)
   const known = refusals.find(({ says }) => says.test(error.message))
   const isAboutGrid = aboutGrid.test(error.message)
@@ -81,6 +89,9 @@ export class RefusedByGoogle extends ProviderFailure {
     this.isAboutGrid = isAboutGrid
   }
 }
+
+/** Nobody has enabled the API in the project whose registration is used. */
+export class ApiSwitchedOff extends ProviderFailure {}
 
 const aboutGrid =
   /exceeds grid limits|beyond the last requested (?:row|column)|Unable to parse range|No grid with id|(?:row|column) that doesn't exist/
@@ -121,17 +132,33 @@ const refusals: readonly { says: RegExp; message: string; details: string }[] = 
   },
 ]
 
-function forbidden(error: GoogleError, scope: GoogleScope, cause: Error): ProviderFailure {
+function forbidden(error: GoogleError, asker: Asker, cause: Error): ProviderFailure {
   if (error.reason === 'SERVICE_DISABLED' || error.reason === 'accessNotConfigured') {
     const page = consolePage(error.activationUrl)
-    return new ProviderFailure('a Google API is switched off for this server', {
-      details: `The operator must enable the Google Sheets API and the Google Drive API in the project of the client id${page}.`,
+    return new ApiSwitchedOff('a Google API is switched off for this server', {
+      details:
+        asker.by === 'service_account'
+          ? `Enable the Google Sheets API in the project of the service account${page}.`
+          : asker.by === 'key'
+            ? `The operator must enable the Google Sheets API in the project of the API key${page}.`
+            : `The operator must enable the Google Sheets API and the Google Drive API in the project of the client id${page}.`,
       cause,
     })
   }
+  if (asker.by === 'service_account')
+    return new ProviderFailure('the spreadsheet is not shared with the service account', {
+      details: `Share it with ${asker.address} (Share, then “Editor”, or “Viewer” to let it only read).`,
+      cause,
+    })
+  if (asker.by === 'key')
+    return new ProviderFailure('the spreadsheet is not open to everybody with the link', {
+      details:
+        'Its owner can share it so (Share, General access, “Anyone with the link”, “Viewer”), or connect it by a Google account.',
+      cause,
+    })
   return new ProviderFailure('the connected Google account may not open the spreadsheet', {
     details:
-      scope === 'drive.file'
+      asker.scope === 'drive.file'
         ? 'Share it with the connected account, and choose it at Google for Rowport: what was not chosen is closed to it.'
         : 'Share it with the connected account, or connect the account that it belongs to.',
     cause,
@@ -145,10 +172,10 @@ function consolePage(url: string): string {
     : ''
 }
 
-function notFound(scope: GoogleScope, cause: Error): ProviderFailure {
+function notFound(asker: Asker, cause: Error): ProviderFailure {
   return new ProviderFailure('the spreadsheet was not found at Google', {
     details:
-      scope === 'drive.file'
+      asker.by === 'owner' && asker.scope === 'drive.file'
         ? 'It was not chosen for Rowport, it was deleted, or it is a document of another kind. Its owner can choose it at the dashboard: Connect a sheet, then “Choose spreadsheets at Google”.'
         : 'It was deleted, or it is a document of another kind.',
     cause,

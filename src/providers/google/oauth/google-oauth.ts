@@ -1,11 +1,6 @@
-import type { Clock } from '../../../clock.ts'
 import { ProviderFailure } from '../../../sheets/provider-failure.ts'
-import type { Timers } from '../../../timers.ts'
-import { createDeadline } from '../../remote/deadline.ts'
 import { fieldsOf, parsedJson, textOf } from '../../remote/json-fields.ts'
-import { ExchangeLost, type HttpAnswer, type Transport } from '../../remote/transport.ts'
-import type { GoogleEndpoints } from '../client/google-endpoints.ts'
-import { plainText, readGoogleError } from '../client/google-errors.ts'
+import { readGoogleError } from '../client/google-errors.ts'
 import { consentWishes, type GoogleScope, scopeUrl } from './google-consent.ts'
 import {
   failureOfAbout,
@@ -15,9 +10,9 @@ import {
   problemOf,
   problemOfFailure,
   scopeMissing,
-  type TokenRefusal,
   unusable,
 } from './oauth-problem.ts'
+import { createTokenEndpoint, type TokenAnswer, type TokenEndpointParts } from './token-endpoint.ts'
 
 /** Google's OAuth, as far as an app needs it that acts for an owner who is away. */
 export interface GoogleOAuth {
@@ -50,26 +45,14 @@ export interface Refreshed {
   expiresInSeconds: number
 }
 
-export interface OAuthParts {
-  endpoints: GoogleEndpoints
-  transport: Transport
-  clock: Clock
-  timers: Timers
+export interface OAuthParts extends TokenEndpointParts {
   client: { clientId: string; clientSecret: string }
   scope: GoogleScope
 }
 
-const allowedMs = 10_000
-const formType = { 'Content-Type': 'application/x-www-form-urlencoded' }
-
-export function createGoogleOAuth({
-  endpoints,
-  transport,
-  clock,
-  timers,
-  client,
-  scope,
-}: OAuthParts): GoogleOAuth {
+export function createGoogleOAuth({ client, scope, ...parts }: OAuthParts): GoogleOAuth {
+  const { endpoints } = parts
+  const endpoint = createTokenEndpoint(parts)
   return {
     consentUrl({ state, codeChallenge, redirectUri }) {
       const asked = new URLSearchParams({
@@ -89,7 +72,7 @@ export function createGoogleOAuth({
 
     async exchangeCode({ code, verifier, redirectUri }) {
       try {
-        const given = await askToken({
+        const given = await ask({
           grant_type: 'authorization_code',
           code,
           code_verifier: verifier,
@@ -110,7 +93,7 @@ export function createGoogleOAuth({
     },
 
     async refresh(refreshToken) {
-      const given = await askToken({ grant_type: 'refresh_token', refresh_token: refreshToken })
+      const given = await ask({ grant_type: 'refresh_token', refresh_token: refreshToken })
       if (!('refused' in given)) return given
       const { error, description } = given.refused
       if (error === 'invalid_grant') return { dead: `${error}: ${description}` }
@@ -118,44 +101,26 @@ export function createGoogleOAuth({
     },
 
     async revoke(token) {
-      const { status, body } = await post(endpoints.revoke, new URLSearchParams({ token }))
+      const { status, body } = await endpoint.post(endpoints.revoke, new URLSearchParams({ token }))
       if (status === 200) return true
       if (status === 400 && textOf(fieldsOf(parsedJson(body)).error) !== null) return false
       throw unusable(status)
     },
   }
 
-  async function askToken(
-    parameters: Record<string, string>,
-  ): Promise<TokenAnswer | { refused: TokenRefusal }> {
-    const form = new URLSearchParams({
+  async function ask(parameters: Record<string, string>) {
+    return endpoint.askToken({
       ...parameters,
       client_id: client.clientId,
       client_secret: client.clientSecret,
     })
-    const { status, body } = await post(endpoints.token, form)
-    const fields = fieldsOf(parsedJson(body))
-    const error = textOf(fields.error)
-    if ((status === 400 || status === 401) && error !== null) {
-      return { refused: { error, description: plainText(textOf(fields.error_description) ?? '') } }
-    }
-    const accessToken = textOf(fields.access_token)
-    const expiresInSeconds = fields.expires_in
-    if (status !== 200 || !accessToken || typeof expiresInSeconds !== 'number') throw unusable(status)
-    return {
-      accessToken,
-      expiresInSeconds,
-      scopes: (textOf(fields.scope) ?? '').split(' ').filter(Boolean),
-      refreshToken: textOf(fields.refresh_token),
-      idToken: textOf(fields.id_token),
-    }
   }
 
   async function personOf({ idToken, accessToken }: TokenAnswer): Promise<Person | null> {
     // Straight from Google over TLS, so its signature need not be looked at.
     const claimed = personIn(claimsOf(idToken))
     if (claimed) return claimed
-    const { status, body } = await ask(endpoints.userInfo, accessToken)
+    const { status, body } = await endpoint.get(endpoints.userInfo, accessToken)
     if (status !== 200) throw unusable(status)
     return personIn(parsedJson(body))
   }
@@ -163,7 +128,7 @@ export function createGoogleOAuth({
   /** Beside drive.file nothing may be asked for that would tell who it is; but Drive knows whose files they are. */
   async function askDrive(accessToken: string): Promise<Person | null> {
     const fields = new URLSearchParams({ fields: 'user(emailAddress,permissionId,displayName)' })
-    const { status, body } = await ask(`${endpoints.drive}/about?${fields}`, accessToken)
+    const { status, body } = await endpoint.get(`${endpoints.drive}/about?${fields}`, accessToken)
     if (status !== 200) throw failureOfAbout(status, readGoogleError(body), scope)
     const { permissionId, emailAddress, displayName } = fieldsOf(fieldsOf(parsedJson(body)).user)
     const subject = textOf(permissionId)
@@ -171,32 +136,6 @@ export function createGoogleOAuth({
     const email = textOf(emailAddress) ?? textOf(displayName)
     return subject !== null && email !== null ? { subject, email } : null
   }
-
-  function ask(url: string, accessToken: string): Promise<HttpAnswer> {
-    return exchange({ method: 'GET', url, headers: { Authorization: `Bearer ${accessToken}` } })
-  }
-
-  function post(url: string, form: URLSearchParams): Promise<HttpAnswer> {
-    return exchange({ method: 'POST', url, headers: formType, body: form.toString() })
-  }
-
-  async function exchange(wish: Omit<Parameters<Transport['exchange']>[0], 'signal'>): Promise<HttpAnswer> {
-    const deadline = createDeadline(clock, timers, allowedMs)
-    try {
-      return await transport.exchange({ ...wish, signal: deadline.signal })
-    } catch (error) {
-      if (!(error instanceof ExchangeLost)) throw error
-      throw new ProviderFailure('Google cannot be reached at the moment', { isPassing: true, cause: error })
-    } finally {
-      deadline.end()
-    }
-  }
-}
-
-interface TokenAnswer extends Refreshed {
-  scopes: string[]
-  refreshToken: string | null
-  idToken: string | null
 }
 
 type Person = Pick<GoogleGrant, 'subject' | 'email'>

@@ -29,7 +29,8 @@ export function failureOfAbout(
   scope: GoogleScope,
 ): ProviderFailure {
   if (status >= 500 || status === 429 || error === null) return unusable(status)
-  if (/^(?:SERVICE_DISABLED|accessNotConfigured)$/.test(error.reason)) return failureOf(status, error, scope)
+  if (/^(?:SERVICE_DISABLED|accessNotConfigured)$/.test(error.reason))
+    return failureOf(status, error, { by: 'owner', scope })
   return new ProviderFailure('Google did not say whose account this is', {
     details: `Google says: ${plainText(error.message)}`,
     cause: new Error(`about.get answered ${status} ${error.reason}`),
@@ -45,6 +46,14 @@ export function misconfiguration({ error, description }: TokenRefusal): Provider
         : `Google says: ${error} ${description}`.trim(),
     cause: new Error(`${error}: ${description}`),
   })
+}
+
+export const registerApp =
+  'The operator sets GOOGLE_CLIENT_ID and GOOGLE_CLIENT_SECRET; docs/google-setup.md says how to get them.'
+
+/** What owners allowed to an app can only be used as that app. */
+export function withoutApp(): ProviderFailure {
+  return new ProviderFailure('Google Sheets is not set up on this server', { details: registerApp })
 }
 
 export const scopeMissing: OAuthProblem = {

@@ -43,6 +43,30 @@ export function serialText(serial: number, kind: SerialKind): string | number {
   return kind === 'date' ? date : `${date}T${clockText(ofDay)}`
 }
 
+export interface SerialOfText {
+  serial: number
+  /** A format under which it is shown as what it is. */
+  format: { type: 'DATE' | 'TIME' | 'DATE_TIME'; pattern?: string }
+}
+
+const timeText = /^(?:(\d{4})-(\d\d)-(\d\d))?(?:(?:T|^)(\d\d+):(\d\d):(\d\d(?:\.\d{3})?))?$/
+
+/** The reverse of `serialText`; null for a text that is none of these. */
+export function serialOfText(text: string): SerialOfText | null {
+  const match = timeText.exec(text)
+  if (!match || text === '') return null
+  const [, year, month, day, hours, minutes, seconds] = match
+  const ofDayMs =
+    (Number(hours ?? 0) * 60 + Number(minutes ?? 0)) * msPerMinute + Number(seconds ?? 0) * 1_000
+  if (year === undefined) {
+    const elapsed = Number(hours) >= 24 ? { pattern: '[h]:mm:ss' } : {}
+    return { serial: Math.round(ofDayMs) / msPerDay, format: { type: 'TIME', ...elapsed } }
+  }
+  const dayMs = new Date(0).setUTCFullYear(Number(year), Number(month) - 1, Number(day)) - epochMs
+  const serial = (dayMs + Math.round(ofDayMs)) / msPerDay
+  return { serial, format: { type: hours === undefined ? 'DATE' : 'DATE_TIME' } }
+}
+
 const knownDays = new Map<number, string>()
 const mostKnownDays = 10_000
 

@@ -60,14 +60,14 @@ export function composeBatch(parts: GoogleBatchParts): ComposedBatch {
     ...batchRequests(changes, {
       tabId,
       view: known,
-      cellsOf: (changeAt) => view?.row(turns.before(changeAt) ?? 0) ?? [],
+      cellsOf: (changeAt) => view?.row(turns.before(changeAt) ?? modelRow(changeAt, turns)) ?? [],
       nextRow: head?.nextRow ?? [],
     }),
     // Before the new one: there may be room for it only then.
     ...oldMarkers.map(deleteMarkerRequest),
     createMarkerRequest(marker, 'done'),
   ]
-  const lastShown = lastRowOf(known.rowCount, turns, added)
+  const lastShown = Math.max(lastRowOf(known.rowCount, turns, added), lastInserted(changes))
   const ranges = [{ from: 1, to: 1 }, ...touchedNow(changes, turns), ...(added ? [added.window] : [])]
   const shown = joined(ranges.filter(({ from }) => from <= lastShown))
   const asked = isTabWanted ? [{ from: 1, to: lastShown }] : shown
@@ -92,7 +92,18 @@ function lastRowOf(
   turns: RowTurns,
   added: Pick<AddedRows, 'first' | 'rows'> | null,
 ): number {
-  return Math.max(rowCount - turns.deletions, added ? added.first + added.rows.length - 1 : 1)
+  const rows = rowCount - turns.deletions + turns.insertions
+  return Math.max(rows, added ? added.first + added.rows.length - 1 : 1)
+}
+
+function lastInserted(changes: readonly Change[]): number {
+  return changes.reduce((last, change) => (change.kind === 'insert' ? change.rowNumber : last), 1)
+}
+
+/** A new row in between looks like the one above it, or the one below where that is the header: Google does the same. */
+function modelRow(changeAt: number, turns: RowTurns): number {
+  const gap = turns.gapBefore(changeAt)
+  return gap > 2 ? gap - 1 : gap
 }
 
 /** The rows around those that may be changed, as far as any batch of these needs them. */
@@ -108,6 +119,10 @@ export function mayBeTouched(wanted: readonly WantedRows[]): RowRange[] {
 export function touchedBefore(changes: readonly Change[], turns: RowTurns): RowRange[] {
   return changes.flatMap(({ kind }, changeAt) => {
     const row = turns.before(changeAt)
+    if (kind === 'insert' && row === null) {
+      const gap = turns.gapBefore(changeAt)
+      return { from: gap - 1, to: gap }
+    }
     const isAmongMany = changes.length > maxWithNeighbours
     const reach = kind === 'delete' ? (isAmongMany ? 1 : around) : isAmongMany ? 0 : 1
     return row === null ? [] : { from: Math.max(1, row - reach), to: row + reach }

@@ -1,5 +1,6 @@
 import type { CellChange, Change } from '../../../sheets/change.ts'
 import type { Cell } from '../../../sheets/rows/grid.ts'
+import { serialOfText } from '../read/serial-text.ts'
 import type { SeenCell, TabView } from '../read/tab-view.ts'
 
 /** What the requests of a batch depend on, beside the changes. */
@@ -17,6 +18,8 @@ export function batchRequests(changes: readonly Change[], ground: BatchGround): 
   const requests: object[] = [...widening(changes, ground), ...spareRow(changes, ground)]
   let rows: (readonly Cell[])[] = []
   let lastDeleted: number | null = null
+  let inserted: InsertedRow[] = []
+  let rowCount = ground.view.rowCount + spareRow(changes, ground).length
   for (const [changeAt, change] of changes.entries()) {
     if (change.kind === 'add') {
       rows.push(...change.rows)
@@ -25,9 +28,21 @@ export function batchRequests(changes: readonly Change[], ground: BatchGround): 
       rows = []
     } else if (change.kind === 'update') {
       requests.push(...updateRequests(change.rowNumber, change.cells, ground.cellsOf(changeAt), ground.tabId))
+    } else if (change.kind === 'insert' && change.isFilling) {
+      const length = change.rowNumber - rowCount
+      if (length > 0) requests.push({ appendDimension: { sheetId: ground.tabId, dimension: 'ROWS', length } })
+      rowCount = Math.max(rowCount, change.rowNumber)
+      requests.push(...updateRequests(change.rowNumber, change.cells, ground.cellsOf(changeAt), ground.tabId))
+    } else if (change.kind === 'insert') {
+      inserted.push({ change, seen: ground.cellsOf(changeAt) })
+      if (isBeside(changes[changeAt + 1], change)) continue
+      requests.push(...insertRequests(inserted, rowCount, ground.tabId))
+      rowCount = Math.max(rowCount + inserted.length, change.rowNumber)
+      inserted = []
     } else {
+      rowCount--
       lastDeleted ??= change.rowNumber
-      if (isRowAbove(changes[changeAt + 1], change.rowNumber)) continue
+      if (isBeside(changes[changeAt + 1], change)) continue
       const range = { startIndex: change.rowNumber - 1, endIndex: lastDeleted }
       requests.push({ deleteDimension: { range: { sheetId: ground.tabId, dimension: 'ROWS', ...range } } })
       lastDeleted = null
@@ -36,9 +51,34 @@ export function batchRequests(changes: readonly Change[], ground: BatchGround): 
   return requests
 }
 
-/** Rows that lie side by side and are deleted from the last to the first go together. */
-export function isRowAbove(next: Change | undefined, rowNumber: number): boolean {
-  return next?.kind === 'delete' && next.rowNumber === rowNumber - 1
+/** Rows that lie side by side and are deleted from the last to the first go together; so do those that come back, downwards. */
+export function isBeside(
+  next: Change | undefined,
+  { kind, rowNumber }: { kind: 'delete' | 'insert'; rowNumber: number },
+): boolean {
+  if (next?.kind !== kind || (next.kind === 'insert' && next.isFilling)) return false
+  return next.rowNumber === (kind === 'delete' ? rowNumber - 1 : rowNumber + 1)
+}
+
+interface InsertedRow {
+  change: Extract<Change, { kind: 'insert' }>
+  /** The row that it looks like. */
+  seen: readonly SeenCell[]
+}
+
+/** Rows side by side. Past the end of the grid there is nothing to be moved, and Google would refuse to. */
+function insertRequests(rows: readonly InsertedRow[], rowCount: number, sheetId: number): object[] {
+  const startIndex = (rows[0]?.change.rowNumber ?? 2) - 1
+  const endIndex = startIndex + rows.length
+  const range = { sheetId, dimension: 'ROWS', startIndex, endIndex }
+  const room =
+    startIndex >= rowCount
+      ? { appendDimension: { sheetId, dimension: 'ROWS', length: endIndex - rowCount } }
+      : { insertDimension: { range, inheritFromBefore: startIndex > 1 } }
+  const written = rows.flatMap(({ change, seen }) =>
+    updateRequests(change.rowNumber, change.cells, seen, sheetId),
+  )
+  return [room, ...written]
 }
 
 const valueOnly = 'userEnteredValue'
@@ -73,12 +113,13 @@ function updateRequests(
   tabId: number,
 ): object[] {
   const runs: { from: number; fields: string; values: object[] }[] = []
-  for (const { columnIndex, value } of cells.toSorted((one, other) => one.columnIndex - other.columnIndex)) {
-    const fields = wouldBeDate(value, seen[columnIndex]) ? valueAndFormat : valueOnly
+  for (const cell of cells.toSorted((one, other) => one.columnIndex - other.columnIndex)) {
+    const { columnIndex } = cell
+    const { fields, data } = written(cell, seen[columnIndex])
     const last = runs.at(-1)
     if (last && last.from + last.values.length === columnIndex && last.fields === fields) {
-      last.values.push(cellData(value))
-    } else runs.push({ from: columnIndex, fields, values: [cellData(value)] })
+      last.values.push(data)
+    } else runs.push({ from: columnIndex, fields, values: [data] })
   }
   return runs.map(({ from, fields, values }) => ({
     updateCells: {
@@ -87,6 +128,17 @@ function updateRequests(
       fields,
     },
   }))
+}
+
+function written(
+  { value, timeFormat }: CellChange,
+  seen: SeenCell | undefined,
+): { fields: string; data: object } {
+  const time = timeFormat !== undefined && typeof value === 'string' ? serialOfText(value) : null
+  if (!time) return { fields: wouldBeDate(value, seen) ? valueAndFormat : valueOnly, data: cellData(value) }
+  const data = cellData(time.serial)
+  const numberFormat = timeFormat ? (JSON.parse(timeFormat) as object) : time.format
+  return { fields: valueAndFormat, data: { ...data, userEnteredFormat: { numberFormat } } }
 }
 
 /** A number under a date's format would be read back as a date: the format has to go. */
@@ -118,7 +170,7 @@ function widthOf(changes: readonly Change[]): number {
   let width = 0
   for (const change of changes) {
     if (change.kind === 'add') for (const row of change.rows) width = Math.max(width, trimmed(row).length)
-    if (change.kind === 'update') {
+    if (change.kind === 'update' || change.kind === 'insert') {
       for (const { columnIndex } of change.cells) width = Math.max(width, columnIndex + 1)
     }
   }

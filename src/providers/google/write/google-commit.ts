@@ -23,7 +23,7 @@ import {
   valuesOf,
 } from '../read/tab-view.ts'
 import { standingAt } from './added-rows.ts'
-import { foretold, seenAfter } from './change-results.ts'
+import { foretold, seenAfter, withLost } from './change-results.ts'
 import { type ComposedBatch, composeBatch, touchedBefore } from './compose-batch.ts'
 import { acknowledges, notUnderstood } from './google-settling.ts'
 import { areColumnsAsJudged, columnsOfHeader } from './judged-columns.ts'
@@ -66,7 +66,7 @@ interface SentBatch extends ComposedBatch {
 }
 
 /** Between the look that a batch begins with and sending it. Where a ration made it wait for longer, it looks again. */
-const trustLookMs = 500
+export const trustLookMs = 500
 const answerFields = `spreadsheetId,replies(createDeveloperMetadata(developerMetadata(metadataId))),updatedSpreadsheet(${tabViewFields})`
 
 /** The tab is not what the changes were judged on. */
@@ -149,7 +149,7 @@ async function lookAgain(
 function isAsJudged(changes: readonly Change[], turns: RowTurns, view: TabView): boolean {
   return changes.every((change, changeAt) => {
     const row = turns.before(changeAt)
-    if (change.kind === 'add' || row === null) return true
+    if (change.kind === 'add' || change.kind === 'insert' || row === null) return true
     return row <= view.rowCount && isStillAsRead(change.before ?? [], view.row(row))
   })
 }
@@ -170,11 +170,13 @@ async function applied(
   const after = onlyRowsOf(seen, sent.shown)
   const at = sent.added ? await standingAt(place, sent.added, after, parts.looking) : null
   const told = foretold(changes, turns, (row) => valuesOf(sent.view?.row(row) ?? []), at?.first ?? null)
-  const results = seenAfter(told, changes, turns, (row) => {
+  const seenNow = seenAfter(told, changes, turns, (row) => {
     if (at && row >= at.first) return sent.added?.isOnlyEnd ? null : valuesOf(at.view.row(row))
     return valuesOf(after.row(row))
   })
-  if (!sent.added) parts.memory.moveUp(place, turns.deletions)
+  const results = withLost(seenNow, changes, turns, (row) => sent.view?.row(row) ?? [])
+  if (turns.insertions > 0) parts.memory.forget(place)
+  else if (!sent.added) parts.memory.moveUp(place, turns.deletions)
   else if (at) parts.memory.keep(place, withHeader(at.view, after), at.first + sent.added.rows.length - 1)
   else parts.memory.forget(place)
   const columnsNow = columnsOfHeader(after.row(1))

@@ -21,7 +21,7 @@ import { type TabView, valuesOf } from '../read/tab-view.ts'
 import { foretold } from './change-results.ts'
 import type { ColumnLooks } from './column-looks.ts'
 import { mayBeTouched } from './compose-batch.ts'
-import { type CommitParts, commitBatch } from './google-commit.ts'
+import { type CommitParts, commitBatch, trustLookMs } from './google-commit.ts'
 import { settleMarker } from './google-settling.ts'
 import { fenceOf, newMarker, readFence } from './marker.ts'
 import { createMarkerCleaning, leaveWithinMs } from './marker-cleaning.ts'
@@ -40,6 +40,8 @@ export interface GoogleWritingParts {
   budget: Pick<Budget, 'opensInMs'>
   columnLooks: ColumnLooks
   time: Pick<GoogleTime, 'nowMs'>
+  /** The operator found that this Google does not keep what writing rests on. */
+  areWritesOff: boolean
   /** Names the journal, for all servers that share it. */
   journalTag: string
   clock: Clock
@@ -124,11 +126,13 @@ export function createGoogleWriting(googleParts: GoogleWritingParts): GoogleWrit
     },
 
     async prepare(place, changes, version, columns, isTabWanted = false) {
+      if (place.credentialId === null) return readOnly
+      if (googleParts.areWritesOff) return writesOff
       findOldMarkers(place)
       const unfit = firstUnfit(changes)
       if (unfit) return unfit
       const turns = followRows(changes)
-      const rows = await rowsBefore(place, changes, turns)
+      const rows = await rowsBefore(place, changes, version, turns)
       if ('changeAt' in rows) return rows
       const isAdding = changes.some(({ kind }) => kind === 'add')
       const head = isAdding ? memory.get(place) : null
@@ -177,19 +181,24 @@ export function createGoogleWriting(googleParts: GoogleWritingParts): GoogleWrit
   async function rowsBefore(
     place: TabPlace,
     changes: readonly Change[],
+    version: string,
     turns: RowTurns,
   ): Promise<{ row(rowNumber: number): readonly Cell[] } | Unfit> {
     const known = new Map<number, readonly Cell[]>()
     const unknown = new Map<number, number>()
     changes.forEach((change, changeAt) => {
       const row = turns.before(changeAt)
-      if (change.kind === 'add' || row === null) return
-      if (change.before)
+      if (change.kind === 'add' || change.kind === 'insert' || row === null) return
+      // Whoever judges knows nothing of what stands under columns without a name; with a row that goes, that goes.
+      const seen =
+        change.kind === 'delete' ? looks.find(place, version, [{ from: row, to: row }], trustLookMs) : null
+      if (seen) known.set(row, valuesOf(seen.row(row)))
+      else if (change.before && !(change.kind === 'delete' && change.unnamed)) {
         known.set(
           row,
           Array.from(change.before, (cell) => cell ?? null),
         )
-      else unknown.set(row, changeAt)
+      } else unknown.set(row, changeAt)
     })
     if (unknown.size > 0) {
       const view = await looking.readTabRanges(
@@ -206,12 +215,27 @@ export function createGoogleWriting(googleParts: GoogleWritingParts): GoogleWrit
   /** Those that other processes left behind; nobody waits for it. */
   function findOldMarkers(place: TabPlace): void {
     const { spreadsheetId } = parseGoogleLocation(place.location)
-    if (!cleaning.mustSearch(spreadsheetId)) return
+    if (place.credentialId === null || !cleaning.mustSearch(spreadsheetId)) return
     looking.allMarkers(place).then(
       (found) => cleaning.noteFound(spreadsheetId, found),
       () => cleaning.searchAgain(spreadsheetId),
     )
   }
+}
+
+/** An API key names a project and nobody in it, and Google lets nobody write. */
+const readOnly: Unfit = {
+  changeAt: 0,
+  reason: 'file',
+  details:
+    'This spreadsheet is read by its public link and cannot be written to. Connect it by a Google account or a service account to write.',
+}
+
+const writesOff: Unfit = {
+  changeAt: 0,
+  reason: 'file',
+  details:
+    'Writing to Google is switched off on this server (GOOGLE_WRITES=off): “rowport google prove” found that exactly-once does not hold there.',
 }
 
 function rangesFor(wanted: readonly WantedRows[]): RowRange[] {

@@ -9,7 +9,7 @@ import type { RowTurns } from './row-turns.ts'
  * now. Google has no conditional write, so this is all that can be known, and it is known too late.
  */
 export interface Race {
-  kind: Change['kind']
+  kind: 'update' | 'delete'
   changeAt: number
   /** What a deletion took, where that can be told from what is left. */
   deleted?: Cell[]
@@ -35,7 +35,8 @@ export function findRaces(
   }
   return changes.flatMap((change, changeAt): Race[] => {
     const row = turns.before(changeAt)
-    if (row === null || (change.kind === 'update' && turns.after(row) === null)) return []
+    if (row === null || change.kind === 'insert') return []
+    if (change.kind === 'update' && turns.after(row) === null) return []
     const neighbours = [row - 1, row + 1].filter((one) => one >= 1)
     if (change.kind === 'update') {
       const others = before

@@ -1,7 +1,7 @@
 import type { Change, Unfit } from '../../../sheets/change.ts'
 import type { Cell } from '../../../sheets/rows/grid.ts'
 import { shortError } from '../read/google-decode.ts'
-import { isRowAbove } from './google-batch.ts'
+import { isBeside } from './google-batch.ts'
 
 const maxCellChars = 50_000
 const maxDeletedRuns = 1_000
@@ -24,9 +24,11 @@ export function firstUnfit(changes: readonly Change[]): Unfit | null {
 function tooManyDeletions(changes: readonly Change[]): Unfit | null {
   let runs = 0
   for (const [changeAt, change] of changes.entries()) {
-    if (change.kind !== 'delete' || isRowAbove(changes[changeAt + 1], change.rowNumber)) continue
+    if (change.kind !== 'delete' && change.kind !== 'insert') continue
+    if (isBeside(changes[changeAt + 1], change)) continue
     if (++runs <= maxDeletedRuns) continue
-    const details = `Google does not delete more than ${maxDeletedRuns} rows at once that do not lie side by side; choose fewer at a time, or sort the sheet first`
+    const done = change.kind === 'delete' ? 'delete' : 'put back'
+    const details = `Google does not ${done} more than ${maxDeletedRuns} rows at once that do not lie side by side; choose fewer at a time, or sort the sheet first`
     return { changeAt, reason: 'file', details }
   }
   return null

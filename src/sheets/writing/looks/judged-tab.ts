@@ -2,6 +2,7 @@ import type { FetchedRows } from '../../provider.ts'
 import { createRowWriter } from '../../rows/row-json.ts'
 import { type IndexedSnapshot, positionOf, rowBytes, rowJson, type Snapshot } from '../../rows/snapshot.ts'
 import { type Column, isBlank, servedColumnsOf } from '../../rows/table.ts'
+import type { Logged, OperationHistory } from '../../sheet-log.ts'
 import { findingInAll, type RowFinder } from './row-finder.ts'
 import type { RowMarks } from './row-marks.ts'
 
@@ -9,12 +10,18 @@ import type { RowMarks } from './row-marks.ts'
 export interface JudgedTab {
   columns: readonly Column[]
   version: string
+  /** All of it was read, and held against what is logged of it. */
+  isWhole: boolean
+  /** The place in the log that has exactly these rows, where all of them were read; null where there is none. */
+  logged?: Logged | null
   /** null where only the header was read: enough for additions. */
   rows: JudgedRows | null
   /** null where nothing was read that tells which rows hold what. */
   finder: RowFinder | null
   /** All rows with indexes, where an order may be about any of them. */
   indexed: IndexedSnapshot | null
+  /** Of writes that are to be taken back, by name. */
+  histories?: ReadonlyMap<string, OperationHistory | null>
   /** By which it can be told afterwards which rows a deletion took; absent where nothing was read that tells. */
   marks?: RowMarks
 }
@@ -34,7 +41,7 @@ export interface JudgedRows {
 type IsShownOtherwise = (rowNumber: number, json: string | null) => boolean
 
 export function wholeTab(
-  { snapshot, version }: { snapshot: Snapshot; version: string },
+  { snapshot, version, logged = null }: { snapshot: Snapshot; version: string; logged?: Logged | null },
   indexed: IndexedSnapshot | null,
 ): JudgedTab {
   const { columns, lastRowNumber, blankRowJson } = snapshot
@@ -45,6 +52,8 @@ export function wholeTab(
   return {
     columns,
     version,
+    isWhole: true,
+    logged,
     rows: {
       lastRowNumber,
       blankRowJson,
@@ -70,6 +79,7 @@ export function someRows(
   return {
     columns,
     version,
+    isWhole: false,
     rows: {
       lastRowNumber: null,
       blankRowJson: toJson([]),

@@ -6,6 +6,7 @@ import { rowsEqualToEach } from '../../rows/find/find-rows.ts'
 import type { RowInput } from '../../rows/row-input.ts'
 import type { IndexedSnapshot } from '../../rows/snapshot.ts'
 import { type Column, positionOfColumn } from '../../rows/table.ts'
+import type { OperationHistory, SheetLog } from '../../sheet-log.ts'
 import type { InTurns } from '../in-turns.ts'
 import type { Wish, WriteOrder } from '../order.ts'
 import { type JudgedTab, someRows, wholeTab } from './judged-tab.ts'
@@ -25,6 +26,7 @@ export interface LookingParts {
   >
   record: SheetRecord
   inTurns: InTurns
+  log: Pick<SheetLog, 'historyOf'>
 }
 
 type Looked = Pick<WriteOrder, 'wish' | 'isDryRun'>
@@ -35,12 +37,13 @@ type Looked = Pick<WriteOrder, 'wish' | 'isDryRun'>
  */
 export async function lookFor(orders: readonly Looked[], parts: LookingParts): Promise<JudgedTab> {
   const { reading, record } = parts
+  if (orders.some(({ wish }) => wish.kind === 'undo')) return lookBack(orders, parts)
   if (orders.some(needsAllRows)) return lookAtAll(orders, parts)
   if (orders.some(({ wish }) => needsColumn(wish, record)))
     return (await lookAtColumn(orders, parts)) ?? lookAtAll(orders, parts)
   const isHeaderEnough = orders.every(({ wish }) => wish.kind === 'add')
   const header = isHeaderEnough ? await reading.readHeader(record) : null
-  if (header) return { ...header, rows: null, finder: null, indexed: null }
+  if (header) return { ...header, isWhole: false, rows: null, finder: null, indexed: null }
   const rows = isHeaderEnough ? null : await reading.readRows(record, rowsByNumber(orders))
   return rows ? asJudged(rows, parts) : lookAtAll(orders, parts)
 }
@@ -49,14 +52,27 @@ function asJudged(rows: FetchedRows, { reading, record }: LookingParts): JudgedT
   return someRows(rows, (rowNumber, json) => reading.isShownOtherwise(record, rowNumber, json))
 }
 
+/** What people did is logged by then, so that the log leads to the rows as they are. */
+async function lookBack(orders: readonly Looked[], parts: LookingParts): Promise<JudgedTab> {
+  const tab = await lookAtAll(orders, parts)
+  const histories = new Map<string, OperationHistory | null>()
+  for (const { wish } of orders) {
+    if (wish.kind !== 'undo') continue
+    histories.set(wish.undoneId, await parts.log.historyOf(parts.record, wish.undoneId))
+  }
+  return { ...tab, histories }
+}
+
 export async function lookAtAll(
   orders: readonly Looked[],
   { reading, record }: Pick<LookingParts, 'reading' | 'record'>,
 ): Promise<JudgedTab> {
   const read = await reading.readForWriting(record)
+  // What people did comes before what is about to be written.
+  const logged = await read.logged
   const isFinding = record.keyColumn !== null || orders.some(({ wish }) => findsRows(wish))
   const indexed = isFinding ? await read.indexed : null
-  const tab = wholeTab(read, indexed)
+  const tab = wholeTab({ ...read, logged }, indexed)
   const readNow = async () => (await reading.readForWriting(record)).snapshot
   return indexed ? { ...tab, marks: marksOfRows(indexed, readNow) } : tab
 }
@@ -66,6 +82,7 @@ function needsAllRows({ wish, isDryRun }: Looked): boolean {
   switch (wish.kind) {
     case 'update_many':
     case 'delete_many':
+    case 'undo':
       return true
     case 'add':
       // Where it would stand is told from what was read.

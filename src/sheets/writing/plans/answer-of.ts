@@ -14,7 +14,7 @@ export function* answerOf(
 }
 
 function staleIn(
-  { changes, staleBefore = [] }: Plan,
+  { changes, staleBefore = [], warning }: Plan,
   results: readonly ChangeResult[],
   columns: readonly Column[],
 ): Pick<WriteAnswer, 'warning' | 'stale'> {
@@ -39,6 +39,8 @@ function staleIn(
     const rowNumbers = numbersOf.get(key)?.sort((one, other) => one - other)
     return rowNumbers ? { key, rowNumbers } : []
   })
-  const warning = cells > 0 ? warningOfWrite(cells) : warningOfRows(stale)
-  return { ...(warning !== null && { warning }), ...(stale.length > 0 && { stale }) }
+  const ofPlan = warning ?? null
+  const ofResults = cells > 0 ? warningOfWrite(cells) : warningOfRows(stale)
+  const said = ofPlan !== null && ofResults !== null ? `${ofPlan} ${ofResults}` : (ofPlan ?? ofResults)
+  return { ...(said !== null && { warning: said }), ...(stale.length > 0 && { stale }) }
 }

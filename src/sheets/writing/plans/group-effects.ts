@@ -5,7 +5,7 @@ import { equalityKeys } from '../../rows/query/equal-values.ts'
 /**
  * What the orders that were judged before in the same group will have done by the turn of the next. That one is judged on the sheet
  * as it was read, so whatever it looks at must not be among this; else it waits for the next look. Rows have two numbers: as they
- * were read, and when a turn comes. Only deletions make them differ.
+ * were read, and when a turn comes. Only deletions make them differ: what puts rows in between goes alone.
  */
 export interface GroupEffects {
   isEmpty(): boolean
@@ -53,7 +53,7 @@ export function createGroupEffects(): GroupEffects {
     note(more) {
       for (const change of more) {
         changes.push(change)
-        if (change.kind === 'add') hasAddition = true
+        if (change.kind === 'add' || change.kind === 'insert') hasAddition = true
         else if (change.kind === 'update') updated.add(asRead(change.rowNumber))
         else noteDeletion(asRead(change.rowNumber))
       }
@@ -89,6 +89,10 @@ export function createGroupEffects(): GroupEffects {
 function cellsAt(change: Change | undefined, columnIndex: number): Exclude<Cell, null>[] {
   if (!change) return []
   if (change.kind === 'add') return change.rows.map((row) => row[columnIndex] ?? null).filter(isFilled)
+  if (change.kind === 'insert') {
+    const inserted = change.cells.find((cell) => cell.columnIndex === columnIndex)
+    return [inserted?.value ?? null].filter(isFilled)
+  }
   const before = change.before?.[columnIndex] ?? null
   if (change.kind === 'delete') return [before].filter(isFilled)
   const written = change.cells.find((cell) => cell.columnIndex === columnIndex)

@@ -156,7 +156,10 @@ const wideRows = Array.from({ length: 600 }, () => names.map((name, at) => [name
 const wideAddition = { kind: 'add', rows: wideRows } as const
 
 test('many rows of many cells are judged and answered row by row, each in a step', () => {
-  const judge = createJudge({ columns, version: '1', rows: null, finder: null, indexed: null }, settings)
+  const judge = createJudge(
+    { columns, version: '1', isWhole: false, rows: null, finder: null, indexed: null },
+    settings,
+  )
   const { value: plan, steps } = counted(judge(wideAddition, createGroupEffects()))
   assert.ok(plan !== 'later' && plan !== 'unread' && 'changes' in plan)
   assert.ok(steps > wideRows.length, `${steps} steps`)

@@ -7,6 +7,7 @@ import { judgeManyRows } from './many-rows.ts'
 import { judgeAddition } from './new-rows.ts'
 import { judgeOneRow } from './one-row.ts'
 import type { Judgement } from './plan.ts'
+import { judgeUndo } from './undo/undo.ts'
 import { judgeUpsert } from './upsert.ts'
 
 /** What a wish is in the sheet's own terms, or why it cannot be. In steps: some look at every row. */
@@ -27,6 +28,8 @@ export function createJudge(tab: JudgedTab, settings: JudgedSettings): Judge {
       case 'update_many':
       case 'delete_many':
         return yield* judgeManyRows(wish, ground, effects)
+      case 'undo':
+        return yield* judgeUndo(wish, ground, effects)
     }
   }
 }

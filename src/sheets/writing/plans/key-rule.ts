@@ -17,6 +17,8 @@ export interface KeyedRow {
 
 /** What a sheet's key column asks of writes: every row has a key, and no key is there twice (docs/contract.md#key-column). */
 export interface KeyRule {
+  /** null where row 1 does not have it any more. */
+  column: Column | null
   /** Rows to be added, each with a key: one that was given, or a new one where the sheet makes them. */
   withKeys(rows: readonly (readonly GivenCell[])[]): (readonly GivenCell[])[] | Refusal
   /** Null where the keys of these rows would be all right; rows that leave their key alone may be among them. */
@@ -45,6 +47,7 @@ export function createKeyRule(
   if (position === null || !column) {
     const gone = refused(`The key column "${shortened(keyColumn)}" is not in row 1 of the sheet any more.`)
     return {
+      column: null,
       withKeys: () => gone,
       // biome-ignore lint/correctness/useYield: there is nothing to look at.
       *check() {
@@ -55,6 +58,7 @@ export function createKeyRule(
   const keyOf = (cells: readonly GivenCell[]) => cells.find((cell) => cell.column.index === column.index)
 
   return {
+    column,
     withKeys(rows) {
       const keyed: (readonly GivenCell[])[] = []
       for (const cells of rows) {

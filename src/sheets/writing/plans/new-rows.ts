@@ -4,22 +4,25 @@ import type { Cell } from '../../rows/grid.ts'
 import { type GivenCell, type RowInput, wholeRow } from '../../rows/row-input.ts'
 import { createRowWriter } from '../../rows/row-json.ts'
 import type { Column } from '../../rows/table.ts'
-import type { Addition, WhatWasDone } from '../order.ts'
+import type { Addition, BoundedColumns, WhatWasDone } from '../order.ts'
 import { maxBytesTogether } from '../weighing.ts'
 import type { Ground } from './ground.ts'
 import type { GroupEffects } from './group-effects.ts'
 import { type Judgement, resultAs } from './plan.ts'
 
 export function* judgeAddition(
-  { rows }: Addition,
+  { rows, bounds = null }: Addition,
   ground: Ground,
   effects: GroupEffects,
 ): Generator<void, Judgement> {
   const tooMany = tooManyRows(rows.length, ground)
   if (tooMany) return tooMany
-  const given = yield* eachToCells(rows, ground)
+  const bounded = bounds?.of(ground.columns)
+  if (bounded instanceof Refusal) return bounded
+  const given = bounded ? yield* boundedCells(rows, bounded, ground) : yield* eachToCells(rows, ground)
   if (given instanceof Refusal) return given
   const keyed = yield* keyedRows(given, ground, effects)
+  if (keyed instanceof Refusal && bounded && !bounded.mayHearOfKeys) return keysNotGiven
   if (keyed instanceof Refusal || typeof keyed === 'string') return keyed
   const cellRows = yield* wholeRows(keyed)
   if (cellRows instanceof Refusal) return cellRows
@@ -44,7 +47,7 @@ function* addedAnswer(
 
 export function* eachToCells(
   rows: readonly RowInput[],
-  { toCells }: Ground,
+  { toCells }: Pick<Ground, 'toCells'>,
 ): Generator<void, GivenCell[][] | Refusal> {
   const all: GivenCell[][] = []
   for (const row of rows) {
@@ -55,6 +58,26 @@ export function* eachToCells(
   }
   return all
 }
+
+/** What was sent, as far as it may be, and what stands in every row. Nobody adds rows that hold nothing else. */
+function* boundedCells(
+  rows: readonly RowInput[],
+  { writable, always }: BoundedColumns,
+  ground: Ground,
+): Generator<void, GivenCell[][] | Refusal> {
+  const given = yield* eachToCells(rows, { toCells: ground.toCellsOf(writable) })
+  if (given instanceof Refusal) return given
+  if (given.some((cells) => cells.every(({ value }) => value === null))) return blankRow
+  const isAlways = (cell: GivenCell) => always.some(({ column }) => column.index === cell.column.index)
+  return given.map((cells) => [...cells.filter((cell) => !isAlways(cell)), ...always])
+}
+
+const blankRow = new Refusal('invalid_body', {
+  details: 'A row needs at least one cell that is not empty.',
+})
+const keysNotGiven = new Refusal('invalid_body', {
+  details: 'The sheet asks for something in new rows that cannot be given here. Its owner can mend that.',
+})
 
 /** With the keys that the sheet asks for. */
 function* keyedRows(

@@ -11,6 +11,10 @@ export interface Plan {
   answer(results: readonly ChangeResult[], columns: readonly Column[]): Generator<void, WhatWasDone>
   /** Its rows were found by what they hold: one that was hit instead of them is not what was asked for. */
   isByContent?: boolean
+  /** Of an undo: the write that it takes back. */
+  undoes?: string
+  /** A sentence for the client where not everything can be as it asked. */
+  warning?: string
   /** Outdated results in rows that are told and not written. */
   staleBefore?: readonly StaleRows[]
 }

@@ -32,7 +32,7 @@ export async function inspectPostgres(url: string): Promise<StoreInspection> {
       .selectFrom('credential')
       .where('sealed_token', '!=', '')
       .select('key_id')
-      .distinct()
+      .union(kysely.selectFrom('webhook').select('key_id'))
       .execute()
     return { newestMigration: newest, sheets, sealedBy: keys.map(({ key_id }) => key_id), serverMs }
   } finally {

@@ -71,6 +71,7 @@ export function openPostgres(url: string, maxConnections: number): SqlDatabase {
       }
     },
     nowMs: () => nowMs,
+    textsIn: (json) => sql`json_array_elements_text(cast(${json} as json)) as texts(value)`,
     lookUpClock: {
       column: nowMs,
       read: (told) => ({ nowMs: told ?? 0, timeOfDayMs: told ?? 0 }),

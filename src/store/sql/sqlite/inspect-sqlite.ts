@@ -31,7 +31,9 @@ function inspect(database: DatabaseSync): StoreInspection {
       from sheet join account on account.id = sheet.account_id order by 1`,
     )
     .all() as unknown as InspectedSheet[]
-  const keys = database.prepare(`select distinct key_id from credential where sealed_token <> ''`).all()
+  const keys = database
+    .prepare(`select key_id from credential where sealed_token <> '' union select key_id from webhook`)
+    .all()
   return {
     newestMigration: newest,
     sheets: sheets.map((sheet) => ({ ...sheet })),

@@ -40,6 +40,7 @@ export function openSqlite(path: string, clock: Clock): SqlDatabase {
     inMigrationLock: (work) => kysely.transaction().execute(work),
     // A parameter: each statement's text is prepared once and kept.
     nowMs: () => sql<number>`${timeMs()}`,
+    textsIn: (json) => sql`json_each(${json})`,
     // Not in the row: while nothing is written, it is not read again.
     lookUpClock: {
       column: sql<null>`null`,

@@ -28,12 +28,22 @@ const words: Record<string, string> = {
   'key.revoked': 'API key revoked',
   'key.regenerated': 'API key regenerated',
   'key.rotated': 'API key rotated',
+  'webhook.added': 'Webhook added',
+  'webhook.changed': 'Webhook changed',
+  'webhook.paused': 'Webhook paused',
+  'webhook.resumed': 'Webhook resumed',
+  'webhook.rotated': 'Webhook secret rotated',
+  'webhook.replayed': 'Webhook sent again',
+  'webhook.removed': 'Webhook removed',
+  'webhook.turned_off': 'Webhook turned off',
   'file.uploaded': 'File uploaded',
   'file.replaced': 'File replaced',
   'file.deleted': 'File deleted',
   'connection.made': 'Connection made',
   'connection.ended': 'Connection ended',
 }
+
+const actors = { owner: 'Dashboard', operator: 'Command line', rowport: 'Rowport' }
 
 export function AuditPage() {
   useTitle('Audit log')
@@ -62,7 +72,7 @@ export function AuditPage() {
               title: 'By',
               cell: ({ actor, address }) => (
                 <>
-                  {actor === 'owner' ? 'Dashboard' : 'Command line'}
+                  {actors[actor]}
                   {address && <span className="block font-mono text-xs text-soft">{address}</span>}
                 </>
               ),

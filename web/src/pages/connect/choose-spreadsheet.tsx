@@ -9,6 +9,9 @@ import { ErrorState, Skeleton } from '../../ui/states.tsx'
 import { Ago } from '../../ui/time.tsx'
 import { ChooseThere } from './choose-there.tsx'
 import { JustPicked } from './just-picked.tsx'
+import { ShareWith } from './share-with.tsx'
+
+const lookAgainMs = 4_000
 
 /** By name from the list, or by a pasted link. */
 export function ChooseSpreadsheet({
@@ -25,13 +28,21 @@ export function ChooseSpreadsheet({
   onPicked(spreadsheet: string): void
 }) {
   const [text, setText] = useState('')
-  const canSeeAll = connection.canSeeAllSpreadsheets
+  const { canSeeAllSpreadsheets: canSeeAll, shareWith } = connection
+  const whose =
+    shareWith !== null
+      ? 'shared with that address'
+      : canSeeAll
+        ? `of ${connection.email}`
+        : `${connection.email} has shared with Rowport`
   const search = useDeferredValue(text.trim())
   const { provider, name } = source
   const isLink = new RegExp(source.connection.linkPattern).test(search)
   const list = useQuery({
     ...spreadsheetsQuery(provider, isLink ? '' : search),
     enabled: source.canBeListed,
+    // What the owner shares on another page meanwhile comes by itself.
+    refetchInterval: shareWith === null ? false : lookAgainMs,
   })
   // What stands above the list, as just selected, is not in it once more.
   const unlisted = (list.data ?? []).filter(
@@ -39,13 +50,14 @@ export function ChooseSpreadsheet({
   )
   return (
     <div className="max-w-2xl">
+      {shareWith !== null && <ShareWith address={shareWith} />}
       <div className="mb-3">
         <TextField
           label="Spreadsheet"
           type="search"
           placeholder={source.canBeListed ? 'Search by name, or paste a link' : 'Paste a link'}
           autoComplete="off"
-          hint={`Spreadsheets ${canSeeAll ? `of ${connection.email}` : `${connection.email} has shared with Rowport`}.`}
+          hint={`Spreadsheets ${whose}.`}
           value={text}
           onChange={({ target }) => setText(target.value)}
         />
@@ -69,9 +81,11 @@ export function ChooseSpreadsheet({
         <p className="rounded-lg border border-dashed border-line-strong px-4 py-8 text-center text-sm text-soft">
           {search
             ? 'No spreadsheets match.'
-            : canSeeAll
-              ? 'No spreadsheets here yet. Paste a link above.'
-              : `No spreadsheets here yet. Select the first ones in ${name}, below.`}
+            : shareWith !== null
+              ? 'Nothing is shared with it yet. What you share shows up here by itself, or paste its link above.'
+              : canSeeAll
+                ? 'No spreadsheets here yet. Paste a link above.'
+                : `No spreadsheets here yet. Select the first ones in ${name}, below.`}
         </p>
       )}
       {unlisted.length > 0 && (

@@ -1,28 +1,36 @@
 import { useQuery } from '@tanstack/react-query'
 import { useEffect } from 'react'
+import type { ConnectionView } from '../../../../src/dashboard/contract.ts'
 import { tabsQuery } from '../../queries.ts'
 import type { ConnectableSource } from '../../sources.ts'
 import { Button } from '../../ui/button.tsx'
 import { ErrorState, Skeleton } from '../../ui/states.tsx'
 import { ChooseThere } from './choose-there.tsx'
+import { ShareWith } from './share-with.tsx'
+
+const lookAgainMs = 3_000
 
 /** Which tab of it becomes the sheet. */
 export function ChooseTab({
   source,
   spreadsheet,
-  canSeeAll,
+  connection: { canSeeAllSpreadsheets, shareWith },
   onBack,
   onChosen,
 }: {
   source: ConnectableSource
   /** Its id, or a link as it was pasted. */
   spreadsheet: string
-  canSeeAll: boolean
+  connection: Pick<NonNullable<ConnectionView['connection']>, 'canSeeAllSpreadsheets' | 'shareWith'>
   onBack(): void
   /** `isOnly`: there was nothing to choose. */
   onChosen(spreadsheetId: string, tabId: number, isOnly: boolean): void
 }) {
-  const tabs = useQuery(tabsQuery(source.provider, spreadsheet))
+  const tabs = useQuery({
+    ...tabsQuery(source.provider, spreadsheet),
+    // Until the owner has shared it, which they do on another page.
+    refetchInterval: ({ state: { error } }) => (error && shareWith !== null ? lookAgainMs : false),
+  })
   const only = tabs.data?.tabs.length === 1 ? tabs.data.tabs[0] : undefined
   const spreadsheetId = tabs.data?.spreadsheetId
   // biome-ignore lint/correctness/useExhaustiveDependencies: once for each spreadsheet
@@ -36,7 +44,8 @@ export function ChooseTab({
       </Button>
       {tabs.isPending && <Skeleton lines={4} label={`Asking ${source.name} for the tabs`} />}
       {tabs.error && <ErrorState error={tabs.error} onRetry={() => tabs.refetch()} />}
-      {tabs.error && !canSeeAll && <ChooseThere source={source} className="mt-5" />}
+      {tabs.error && shareWith !== null && <ShareWith address={shareWith} isAwaited />}
+      {tabs.error && !canSeeAllSpreadsheets && <ChooseThere source={source} className="mt-5" />}
       {tabs.data && (
         <>
           <h2 data-step tabIndex={-1} className="mb-3 font-semibold outline-none">

@@ -12,6 +12,7 @@ import { ChooseSpreadsheet } from './choose-spreadsheet.tsx'
 import { ChooseTab } from './choose-tab.tsx'
 import { ConnectionOutcome, ConnectSource } from './connect-source.tsx'
 import { NameAndPreview } from './name-and-preview.tsx'
+import { PublicLink } from './public-link.tsx'
 
 /** Source → spreadsheet → tab → address and preview; nothing is saved before the last step. */
 export function ConnectPage() {
@@ -20,7 +21,9 @@ export function ConnectPage() {
   const search = useSearch({ from: '/owners/connect' })
   const navigate = useNavigate({ from: '/connect' })
   const isOffered = offered.some(({ provider: known }) => known === search.source)
-  const provider = (isOffered ? search.source : undefined) ?? offered[0]?.provider ?? ''
+  // What takes a key that has to be made first is for those who look for it.
+  const first = offered.find(({ connection }) => !connection || connection.ways.includes('consent'))
+  const provider = (isOffered ? search.source : undefined) ?? (first ?? offered[0])?.provider ?? ''
   const source = chosenIn(provider, search)
   const home = connectable.find((one) => one.provider === provider)
   const step = (part: WizardStep, replace = false) =>
@@ -82,6 +85,9 @@ function chosenIn(provider: string, { spreadsheet, file, tab }: WizardStep): She
   return { provider, spreadsheetId: spreadsheet, tabId: Number(tab) }
 }
 
+/** Who reads what is open to all. */
+const everybody = { canSeeAllSpreadsheets: true, shareWith: null }
+
 function ChooseAt({
   home,
   search,
@@ -94,8 +100,26 @@ function ChooseAt({
   const connection = useQuery(connectionQuery(home.provider))
   if (connection.isPending) return <Skeleton lines={5} />
   if (connection.error) return <ErrorState error={connection.error} onRetry={() => connection.refetch()} />
-  if (connection.data.connection?.state !== 'valid')
-    return <ConnectSource source={home} view={connection.data} returnTo="/connect" />
+  if (connection.data.connection?.state !== 'valid') {
+    if (home.connection.readsPublic && search.spreadsheet !== undefined)
+      return (
+        <ChooseTab
+          source={home}
+          spreadsheet={search.spreadsheet}
+          connection={everybody}
+          onBack={() => onStep({})}
+          onChosen={(id, tabId, isOnly) => onStep({ spreadsheet: id, tab: String(tabId) }, isOnly)}
+        />
+      )
+    return (
+      <>
+        <ConnectSource source={home} view={connection.data} returnTo="/connect" />
+        {home.connection.readsPublic && (
+          <PublicLink source={home} onPicked={(picked) => onStep({ spreadsheet: picked })} />
+        )}
+      </>
+    )
+  }
   const justPicked = search.picked?.split(',').filter(Boolean) ?? []
   const [only, ...others] = justPicked
   const spreadsheet = search.spreadsheet ?? (others.length === 0 ? only : undefined)
@@ -104,7 +128,7 @@ function ChooseAt({
       <ChooseTab
         source={home}
         spreadsheet={spreadsheet}
-        canSeeAll={connection.data.connection.canSeeAllSpreadsheets}
+        connection={connection.data.connection}
         onBack={() => onStep({})}
         onChosen={(id, tabId, isOnly) => onStep({ spreadsheet: id, tab: String(tabId) }, isOnly)}
       />

@@ -1,5 +1,5 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useRef, useState } from 'react'
 import type { ConnectionView, ConsentInput } from '../../../../src/dashboard/contract.ts'
 import { send } from '../../api.ts'
 import { type ConnectableSource, useSources } from '../../sources.ts'
@@ -13,7 +13,7 @@ const beginConsent = ({ provider, returnTo }: { provider: string; returnTo: Retu
   send('POST /{consentProvider}/connect', { names: { consentProvider: provider }, input: { returnTo } })
 
 const connectByKey = ({ provider, key }: { provider: string; key: string }) =>
-  send('POST /{keyProvider}/connect', { names: { keyProvider: provider }, input: { key } })
+  send('POST /{keyProvider}/key', { names: { keyProvider: provider }, input: { key } })
 
 export function ConnectSource({
   source,
@@ -28,35 +28,47 @@ export function ConnectSource({
   const isAgain = view.connection !== null
   const again = `Rowport’s access to ${view.connection?.email} has expired or was revoked. Reconnect to bring your sheets back at the same URLs.`
   const first = `${name} will ask which spreadsheets Rowport can access. You can revoke access at any time, here or in your ${name} account.`
+  const hint = connection.ways.includes('consent') ? first : connection.key?.hint
   return (
     <Card title={isAgain ? `Reconnect ${name}` : `Connect your ${name} account`}>
-      <p className="mb-4 max-w-prose text-sm text-soft">
-        {isAgain ? again : (connection.key?.hint ?? first)}
-      </p>
+      <p className="mb-4 max-w-prose text-sm text-soft">{isAgain ? again : hint}</p>
       <WayIn source={source} label={isAgain ? `Reconnect ${name}` : `Connect ${name}`} returnTo={returnTo} />
     </Card>
   )
 }
 
-/** The button that leads to the provider's page, or the field for a key. */
+/** The button that leads to the provider's page, the field for a key, or both. */
 export function WayIn({
   source,
   label,
   returnTo,
+  hasOtherWays = true,
 }: {
   source: ConnectableSource
   label: string
   returnTo: ReturnTo
+  /** False where nothing is wrong with the way that was taken. */
+  hasOtherWays?: boolean
 }) {
-  return source.connection.by === 'key' ? (
-    <ByKey source={source} label={label} />
-  ) : (
-    <GoToProvider provider={source.provider} label={label} returnTo={returnTo} />
+  const { ways, key } = source.connection
+  if (!ways.includes('consent')) return <ByKey source={source} label={label} />
+  return (
+    <>
+      <GoToProvider provider={source.provider} label={label} returnTo={returnTo} />
+      {hasOtherWays && ways.includes('key') && key && (
+        <details className="mt-4 w-full">
+          <summary className="cursor-pointer text-sm text-soft">Use a {key.name} instead</summary>
+          <p className="my-3 max-w-prose text-sm text-soft">{key.hint}</p>
+          <ByKey source={source} label={`Use this ${key.name}`} />
+        </details>
+      )}
+    </>
   )
 }
 
 function ByKey({ source: { provider, connection }, label }: { source: ConnectableSource; label: string }) {
   const queryClient = useQueryClient()
+  const fileInput = useRef<HTMLInputElement>(null)
   const [key, setKey] = useState('')
   const connect = useMutation({
     mutationFn: connectByKey,
@@ -65,6 +77,9 @@ function ByKey({ source: { provider, connection }, label }: { source: Connectabl
       return queryClient.invalidateQueries()
     },
   })
+  async function take(file: File | undefined) {
+    if (file) connect.mutate({ provider, key: await file.text() })
+  }
   return (
     <form
       className="max-w-md space-y-3"
@@ -82,9 +97,27 @@ function ByKey({ source: { provider, connection }, label }: { source: Connectabl
         onChange={({ target }) => setKey(target.value)}
       />
       <FormError>{connect.error?.message}</FormError>
-      <Button type="submit" look="primary" isBusy={connect.isPending}>
-        {label}
-      </Button>
+      <div className="flex flex-wrap gap-2">
+        <Button type="submit" look="primary" isBusy={connect.isPending}>
+          {label}
+        </Button>
+        {connection.key?.isFile && (
+          <>
+            <Button onClick={() => fileInput.current?.click()}>Choose the file…</Button>
+            <input
+              ref={fileInput}
+              type="file"
+              aria-label={connection.key.label}
+              accept="application/json,.json"
+              className="hidden"
+              onChange={({ target }) => {
+                void take(target.files?.[0])
+                target.value = ''
+              }}
+            />
+          </>
+        )}
+      </div>
     </form>
   )
 }

@@ -5,6 +5,7 @@ import type { KeyView, NewKeyView } from '../../../../src/dashboard/contract.ts'
 import { keysQuery } from '../../queries.ts'
 import { useTitle } from '../../shell/use-title.ts'
 import { Button } from '../../ui/button.tsx'
+import { CopyLine } from '../../ui/copy.tsx'
 import { DataTable } from '../../ui/data-table.tsx'
 import { ListChoice, ListTools, useFirst } from '../../ui/list-tools.tsx'
 import { Badge, EmptyState, ErrorState, PageHeader, Skeleton } from '../../ui/states.tsx'
@@ -15,6 +16,7 @@ import { EndKey, type KeyEnding } from './end-key.tsx'
 import { type KeysSearch, keyFilters, listedKeys } from './key-list.ts'
 import { isActive, isUnused } from './key-state.tsx'
 import { NewKeyDialog } from './new-key-dialog.tsx'
+import { PublishableKey } from './publishable-key.tsx'
 import { RevokeUnused } from './revoke-unused.tsx'
 
 export function KeysPage() {
@@ -28,6 +30,7 @@ export function KeysPage() {
   const [made, setMade] = useState<NewKeyView | null>(null)
   const [ending, setEnding] = useState<KeyEnding | null>(null)
   const [editing, setEditing] = useState<KeyView | null>(null)
+  const [isPublishing, setIsPublishing] = useState(false)
   const all = keys.data ?? []
   const found = listedKeys(all, search)
   const { shown, more } = useFirst(found)
@@ -35,15 +38,19 @@ export function KeysPage() {
   const isEnded = search.show === 'ended'
   const list = useFocusKept(found.length)
   const create = (
-    <Button look="primary" onClick={() => setIsCreating(true)}>
-      Create key
-    </Button>
+    <div className="flex flex-wrap gap-2">
+      <Button onClick={() => setIsPublishing(true)}>Create publishable key</Button>
+      <Button look="primary" onClick={() => setIsCreating(true)}>
+        Create key
+      </Button>
+    </div>
   )
   return (
     <>
       <PageHeader title="API keys" action={all.some(isActive) && create}>
         API keys give your apps access to your sheets. Store them in environment variables, never in
-        client-side code or a repository.
+        client-side code or a repository. For a web page, create a publishable key: it does only what you
+        allow.
       </PageHeader>
       {keys.isPending && <Skeleton lines={6} />}
       {keys.error && !keys.data && <ErrorState error={keys.error} onRetry={() => keys.refetch()} />}
@@ -152,7 +159,15 @@ export function KeysPage() {
           setMade(view)
         }}
       />
-      <EditKey of={editing} onClose={() => setEditing(null)} />
+      <EditKey of={editing?.policy ? null : editing} onClose={() => setEditing(null)} />
+      <PublishableKey
+        isOpen={isPublishing || editing?.policy != null}
+        of={editing}
+        onClose={() => {
+          setIsPublishing(false)
+          setEditing(null)
+        }}
+      />
       <EndKey
         ending={ending}
         onClose={() => setEnding(null)}
@@ -190,13 +205,16 @@ function useFocusKept(count: number) {
 }
 
 function KeyName({ of: key }: { of: KeyView }) {
-  const { name, mode, scope, sheetSlug, createdAtMs, lastUsedAtMs, expiresAtMs, state } = key
+  const { name, mode, scope, sheetSlug, createdAtMs, lastUsedAtMs, expiresAtMs, state, policy } = key
   return (
     <>
       <span className="flex flex-wrap items-center gap-x-2 gap-y-1">
         <span className="font-medium wrap-anywhere">{name}</span>
         <Badge tone={mode === 'live' ? 'good' : 'plain'}>{mode}</Badge>
-        <Badge tone="plain">{scope === 'read' ? 'read' : 'read and write'}</Badge>
+        <Badge tone="plain">
+          {policy ? policy.may.join(' and ') : scope === 'read' ? 'read' : 'read and write'}
+        </Badge>
+        {policy && <Badge tone="plain">publishable</Badge>}
         {state !== 'active' && <Badge tone="bad">{state}</Badge>}
         {state === 'active' && isUnused(key) && <Badge tone="warn">unused</Badge>}
       </span>
@@ -217,7 +235,8 @@ function KeyName({ of: key }: { of: KeyView }) {
   )
 }
 
-function ShownKey({ of: { shownStart, shownEnd } }: { of: KeyView }) {
+function ShownKey({ of: { shownStart, shownEnd, publicValue } }: { of: KeyView }) {
+  if (publicValue !== null) return <CopyLine text={publicValue} label="Copy key" />
   return (
     <code className="font-mono text-[13px]">
       {shownStart}…{shownEnd}

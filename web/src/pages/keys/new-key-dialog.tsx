@@ -4,6 +4,7 @@ import type { NewKeyView } from '../../../../src/dashboard/contract.ts'
 import { Button } from '../../ui/button.tsx'
 import { CopyButton, CopyFrame, useCopying } from '../../ui/copy.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
+import { AgentLines } from './agent-lines.tsx'
 import { TryKey } from './try-key.tsx'
 
 /** The one moment in which the value can be read: before it is copied, whoever closes it is asked once. */
@@ -46,6 +47,7 @@ export function NewKeyDialog({ made, onClose }: { made: NewKeyView | null; onClo
         <CopyButton copying={copying} look="primary" label="Copy key" />
       </CopyFrame>
       {made && <TryKey made={made} />}
+      {made && <AgentLines made={made} />}
       {isAsking && isUncopied ? (
         <div className="mt-5">
           <p role="alert" className="mb-3 text-sm">

@@ -54,7 +54,7 @@ function Connection({
       toast(
         outcome[`isRevokedAt${name}`]
           ? `Disconnected, and access revoked in ${name}.`
-          : `Disconnected. We couldn’t reach ${name}. Remove Rowport from your ${name} account too.`,
+          : `Disconnected here. To end the access at ${name} too, ${outcome.endItThere}.`,
       )
     },
   })
@@ -74,7 +74,7 @@ function Connection({
           : `${reason ?? `${name} access was revoked or has expired.`} Until you reconnect, ${sheets} ${sheets === 1 ? 'sheet returns' : 'sheets return'} 503 token_expired.`}
       </p>
       <div className="flex flex-wrap items-start gap-2">
-        <WayIn source={source} label="Reconnect" returnTo="/settings" />
+        <WayIn source={source} label="Reconnect" returnTo="/settings" hasOtherWays={state !== 'valid'} />
         <Button onClick={() => setIsAsking(true)}>Disconnect</Button>
       </div>
       <ConfirmDialog

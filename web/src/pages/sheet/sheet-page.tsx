@@ -14,6 +14,7 @@ const tabs = [
   { to: '/sheets/$slug', label: 'Overview' },
   { to: '/sheets/$slug/console', label: 'Console' },
   { to: '/sheets/$slug/rows', label: 'Rows' },
+  { to: '/sheets/$slug/history', label: 'History' },
   { to: '/sheets/$slug/requests', label: 'Requests' },
   { to: '/sheets/$slug/settings', label: 'Settings' },
 ] as const

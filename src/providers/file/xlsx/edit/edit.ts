@@ -18,6 +18,7 @@ import { changeDimension } from './parts/dimension.ts'
 import { type EditPlan, emptyCells, planChanges } from './parts/edit-plan.ts'
 import { followChanges } from './parts/follow.ts'
 import { createLook } from './parts/look.ts'
+import { withLost } from './parts/lost-cells.ts'
 import { Obstacle } from './parts/obstacle.ts'
 import { encodeXml, refuseOtherEncodings } from './parts/part-output.ts'
 import { shiftSections } from './parts/sections.ts'
@@ -82,7 +83,7 @@ async function edit(
   const stale = await markStale(openZip(bytes), workbook, tab, part, names, plan)
   emptyCells(grid, plan, stale.emptied)
   const scan = stale.text === part.text ? unmarked : scanSheet(stale.text)
-  const styles = await openStyles(others, workbook.stylesPath, cellFormats)
+  const styles = await openStyles(others, workbook.stylesPath, cellFormats, workbook.uses1904)
   const formulaShift = { tab: tab.name, shift: plan.shift }
   const edits = new XmlEdits(scan.text)
   changeDimension(scan, plan, edits)
@@ -93,6 +94,7 @@ async function edit(
     edits,
     shift: plan.shift,
     writes: plan.writes,
+    insertions: plan.insertions,
     ...createLook(scan, styles, headerWidth),
     formulaShift,
     unshared: unsharedFormulas(scan, plan),
@@ -126,7 +128,8 @@ async function edit(
     changedParts: new Set(keys.get('changed')),
     goneParts: new Set(keys.get('gone')),
   })
-  return { bytes: edited, results: withStaleCells(plan, stale) }
+  const results = withLost(withStaleCells(plan, stale), changes, plan, unmarked, reader)
+  return { bytes: edited, results }
 }
 
 /** What the answer shows of a row may be outdated by the change, or may have been before it. */

@@ -1,4 +1,5 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import type { SheetView } from '../../../../../src/dashboard/contract.ts'
 import { rowQuery, sheetQuery } from '../../../queries.ts'
@@ -99,6 +100,14 @@ function Opened({
         <div className="mt-5 flex flex-wrap gap-2 border-t border-line pt-4">
           <CopyButton copying={asJson} label="Copy as JSON" />
           <CopyButton copying={csv} label="Copy as CSV" />
+          <Link
+            to="/sheets/$slug/history"
+            params={{ slug: sheet.slug }}
+            search={historyOf(sheet, number, row)}
+            className="inline-flex h-7 items-center rounded-md border border-line-strong bg-raised px-2.5 text-[13px] font-medium hover:bg-sunken"
+          >
+            History
+          </Link>
           <Button className="h-7! px-2.5! text-[13px]!" disabled={!canWrite} onClick={() => setMode('edit')}>
             Edit
           </Button>
@@ -114,6 +123,12 @@ function Opened({
       )}
     </>
   )
+}
+
+/** By its key, where it has one: numbers change. */
+function historyOf({ settings }: SheetView, number: number, row: Row): { key: string } | { row: number } {
+  const key = settings.keyColumn === null ? null : (row[settings.keyColumn] ?? null)
+  return key === null ? { row: number } : { key: JSON.stringify(key) }
 }
 
 /** After any change of a row: what the page shows of the sheet is asked for again. */

@@ -57,7 +57,7 @@ async function write(
 }
 
 /** The public API's own words. */
-function refusalIn({ response, text }: ClientResponse): Refused {
+export function refusalIn({ response, text }: ClientResponse): Refused {
   let said: { error?: string; code?: string; details?: string } = {}
   try {
     said = JSON.parse(text) as typeof said

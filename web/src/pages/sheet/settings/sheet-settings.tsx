@@ -7,8 +7,10 @@ import { AccessSection } from './access-section.tsx'
 import { CachingSection } from './caching-section.tsx'
 import { DisconnectSection } from './disconnect-section.tsx'
 import { EncodingSection } from './encoding-section.tsx'
+import { HistorySection } from './history-section.tsx'
 import { KeyColumnSection } from './key-column-section.tsx'
 import { NameSection } from './name-section.tsx'
+import { WatchingSection } from './watching-section.tsx'
 
 export function SheetSettings() {
   const sheet = useSheet()
@@ -18,6 +20,8 @@ export function SheetSettings() {
       <AccessSection sheet={sheet} />
       <KeyColumnSection sheet={sheet} />
       <CachingSection sheet={sheet} />
+      <HistorySection sheet={sheet} />
+      <WatchingSection sheet={sheet} />
       {sheet.source.encodings.length > 0 && <EncodingSection sheet={sheet} />}
       <NameSection sheet={sheet} />
       <DisconnectSection sheet={sheet} />

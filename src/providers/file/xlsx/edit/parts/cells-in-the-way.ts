@@ -5,10 +5,15 @@ import { Obstacle } from './obstacle.ts'
 import type { SheetScan } from './sheet-scan.ts'
 
 /** Refuses to write where a spreadsheet program would not let its user, or where nobody would see the value. */
-export function refuseCellsInTheWay(scan: SheetScan, { writes }: EditPlan): void {
+export function refuseCellsInTheWay(scan: SheetScan, { writes, shift }: EditPlan): void {
   const merges = (scan.root.child('mergeCells')?.children ?? [])
     .map((merge) => parseRange(merge.attribute('ref') ?? ''))
     .filter((range) => range !== undefined)
+  for (const { firstRow, lastRow } of merges) {
+    if (shift.gaps.some((gap) => gap > firstRow && gap <= lastRow)) {
+      throw shift.obstacle('cells above and below it are merged by now', firstRow, lastRow)
+    }
+  }
   const arrays = scan.filledByOneFormula.filter((range) => !isOneCell(range))
   for (const [row, { cells, formerCells }] of writes) {
     const isInRow = ({ firstRow, lastRow }: CellRange): boolean => row >= firstRow && row <= lastRow
@@ -38,12 +43,15 @@ export function refuseCellsInTheWay(scan: SheetScan, { writes }: EditPlan): void
   }
 }
 
-/** Refuses to delete a row out of what one formula fills. */
+/** Refuses to take a row out of what one formula fills, or to put one in between. */
 export function refuseCutFormulas(scan: SheetScan, { shift }: EditPlan): void {
   if (shift.isEmpty) return
   if (scan.hasDataTables) throw shift.obstacle('the tab has a data table (What-If Analysis)')
   for (const { firstRow, lastRow } of scan.filledByOneFormula) {
-    if (firstRow === lastRow || !shift.rows.some((row) => row >= firstRow && row <= lastRow)) continue
+    const isCut =
+      shift.rows.some((row) => row >= firstRow && row <= lastRow) ||
+      shift.gaps.some((gap) => gap > firstRow && gap <= lastRow)
+    if (firstRow === lastRow || !isCut) continue
     throw shift.obstacle('one formula fills this row and others', firstRow, lastRow)
   }
 }

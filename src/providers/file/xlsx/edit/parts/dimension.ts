@@ -4,16 +4,22 @@ import type { EditPlan } from './edit-plan.ts'
 import type { SheetScan } from './sheet-scan.ts'
 
 /** Keeps `dimension`, by which some readers reserve their room, around all cells. */
-export function changeDimension({ root }: SheetScan, { shift, writes }: EditPlan, edits: XmlEdits): void {
+export function changeDimension(
+  { root }: SheetScan,
+  { shift, writes, insertions }: EditPlan,
+  edits: XmlEdits,
+): void {
   const element = root.child('dimension')
   const range = parseRange(element?.attribute('ref') ?? '')
   if (!element || !range) return
   const around = { ...(shiftRange(range, shift) ?? { ...range, firstRow: 1, lastRow: 1 }) }
-  for (const [row, { cells }] of writes) {
+  const written = [...writes].map(([row, { cells }]) => ({ row: shift.newRow(row), cells }))
+  const inserted = insertions.map(({ rowNumber, write }) => ({ row: rowNumber, cells: write.cells }))
+  for (const { row, cells } of [...written, ...inserted]) {
     for (const [column, { value }] of cells) {
       if (value === null) continue
-      around.firstRow = Math.min(around.firstRow, shift.newRow(row))
-      around.lastRow = Math.max(around.lastRow, shift.newRow(row))
+      around.firstRow = Math.min(around.firstRow, row)
+      around.lastRow = Math.max(around.lastRow, row)
       around.firstColumn = Math.min(around.firstColumn, column + 1)
       around.lastColumn = Math.max(around.lastColumn, column + 1)
     }

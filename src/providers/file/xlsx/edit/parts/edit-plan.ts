@@ -1,7 +1,7 @@
-import type { Change, ChangeResult, Unfit } from '../../../../../sheets/change.ts'
+import type { CellChange, Change, ChangeResult, Unfit } from '../../../../../sheets/change.ts'
 import type { Cell, Grid } from '../../../../../sheets/rows/grid.ts'
 import { MAX_ROWS } from '../../container/limits.ts'
-import { type DeletedRow, RowShift } from '../formulas/row-shift.ts'
+import { type DeletedRow, type RowComingIn, RowShift } from '../formulas/row-shift.ts'
 import { whyUnfitForXlsx } from '../xml/cell-xml.ts'
 
 /** What is written to one row of the sheet as it was. */
@@ -9,17 +9,33 @@ export interface RowWrite {
   /** The row was past the last one with data. */
   isAdded: boolean
   /** By column, from 0. */
-  cells: Map<number, { value: Cell; changeAt: number }>
+  cells: Map<number, WrittenValue>
   /** What the row held before all changes. */
   formerCells: readonly Cell[]
   /** For an added row: the row with data above it, whose look it takes. */
   modelRow: number
 }
 
+export interface WrittenValue {
+  value: Cell
+  changeAt: number
+  /** It is to be a date or a time, and had this style. */
+  timeStyle?: string | undefined
+}
+
+/** A row between others that were there. */
+export interface RowInsertion extends RowComingIn {
+  /** Its number after all changes. */
+  rowNumber: number
+  write: RowWrite
+}
+
 /** All changes of a list at once, in the row numbers of the sheet as it was. */
 export interface EditPlan {
   shift: RowShift
   writes: Map<number, RowWrite>
+  /** From the top down. */
+  insertions: RowInsertion[]
   results: ChangeResult[]
   /** Of each result: the number that its row had in the sheet as it was; null for additions. */
   rowsOfResults: (number | null)[]
@@ -27,7 +43,8 @@ export interface EditPlan {
 
 /**
  * Makes the changes to the grid one after the other. A sheet always has all its rows, so additions fill rows that
- * are there and deletions take them away: every change can be told in the numbers from before.
+ * are there and deletions take them away: every change can be told in the numbers from before. Insertions, which come last, are told by
+ * the row before which they come in.
  */
 export function planChanges(
   { rows }: Grid,
@@ -38,6 +55,7 @@ export function planChanges(
   /** The keys of `deleted`, from the top. */
   const gone: number[] = []
   const writes = new Map<number, RowWrite>()
+  const insertions: RowInsertion[] = []
   const results: ChangeResult[] = []
   const rowsOfResults: (number | null)[] = []
 
@@ -60,7 +78,7 @@ export function planChanges(
     changeAt: number,
     modelRow?: number,
   ): void {
-    const original = originalNumber(rowNumber)
+    const original = originalNumber(rowNumber - insertions.length)
     const row = rows[rowNumber - 1] ?? []
     const write: RowWrite = writes.get(original) ?? {
       isAdded: modelRow !== undefined,
@@ -69,8 +87,8 @@ export function planChanges(
       modelRow: modelRow ?? original,
     }
     writes.set(original, write)
-    for (const [column, value] of cells) {
-      write.cells.set(column, { value, changeAt })
+    for (const [column, value, timeStyle] of cells) {
+      write.cells.set(column, { value, changeAt, timeStyle })
       while (row.length < column) row.push(null)
       row[column] = value
     }
@@ -104,7 +122,48 @@ export function planChanges(
     return result
   }
 
+  function fill(rowNumber: number, cells: readonly CellValue[], changeAt: number): ChangeResult {
+    while (rows.length < rowNumber) rows.push([])
+    writeCells(rowNumber, cells, changeAt)
+    return { kind: 'insert', row: [...(rows[rowNumber - 1] ?? [])] }
+  }
+
+  /** Those before it in the list stand above it. */
+  function insert(rowNumber: number, cells: readonly CellValue[], changeAt: number): ChangeResult {
+    while (rows.length < rowNumber - 1) rows.push([])
+    const gap = originalNumber(rowNumber - insertions.length)
+    const row: Cell[] = []
+    const written = new Map<number, WrittenValue>()
+    for (const [column, value, timeStyle] of cells) {
+      if (value === null) continue
+      while (row.length < column) row.push(null)
+      row[column] = value
+      written.set(column, { value, changeAt, timeStyle })
+    }
+    const modelRow = gap > 2 && !deleted.has(gap - 1) ? gap - 1 : gap
+    const write: RowWrite = { isAdded: true, cells: written, formerCells: [], modelRow }
+    insertions.push({ gap, changeAt, askedNumber: rowNumber, rowNumber, write })
+    rows.splice(rowNumber - 1, 0, row)
+    return { kind: 'insert', row: [...row] }
+  }
+
   for (const [changeAt, change] of changes.entries()) {
+    if (change.kind === 'insert') {
+      const details = whyUnfit(change.cells.map(({ value }) => value))
+      if (details !== undefined) return { changeAt, reason: 'value', details }
+      if (Math.max(lastRowInUse(), change.rowNumber) + 1 > MAX_ROWS) {
+        return { changeAt, reason: 'file', details: `An Excel sheet has room for ${MAX_ROWS} rows.` }
+      }
+      const cells = change.cells.map(asWritten)
+      results.push(
+        change.isFilling
+          ? fill(change.rowNumber, cells, changeAt)
+          : insert(change.rowNumber, cells, changeAt),
+      )
+      rowsOfResults.push(null)
+      withoutBlankEnd(rows)
+      continue
+    }
     if (change.kind === 'add') {
       const details = whyUnfit(change.rows.flat())
       if (details !== undefined) return { changeAt, reason: 'value', details }
@@ -128,14 +187,13 @@ export function planChanges(
     } else {
       const details = whyUnfit(change.cells.map(({ value }) => value))
       if (details !== undefined) return { changeAt, reason: 'value', details }
-      const cells = change.cells.map(({ columnIndex, value }): CellValue => [columnIndex, asRead(value)])
-      writeCells(rowNumber, cells, changeAt)
+      writeCells(rowNumber, change.cells.map(asWritten), changeAt)
       results.push({ kind: 'update', row: [...(rows[rowNumber - 1] ?? [])] })
     }
     withoutBlankEnd(rows)
   }
   for (const row of deleted.keys()) writes.delete(row)
-  return { shift: new RowShift(deleted), writes, results, rowsOfResults }
+  return { shift: new RowShift(deleted, insertions), writes, insertions, results, rowsOfResults }
 }
 
 /** Cells that lose their values beside the changes, in the numbers from before; the answers show the rows without them. */
@@ -158,7 +216,11 @@ export function emptyCells(
   }
 }
 
-type CellValue = [column: number, value: Cell]
+type CellValue = [column: number, value: Cell, timeStyle?: string | undefined]
+
+function asWritten({ columnIndex, value, timeFormat }: CellChange): CellValue {
+  return [columnIndex, asRead(value), timeFormat]
+}
 
 function whyUnfit(cells: readonly Cell[]): string | undefined {
   for (const cell of cells) {

@@ -1,4 +1,3 @@
-import type { Cell } from '../../../../../sheets/rows/grid.ts'
 import { stylesOfRow } from '../xml/row-xml.ts'
 import type { RowWrite } from './edit-plan.ts'
 import type { SheetRewrite } from './sheet-rewrite.ts'
@@ -35,7 +34,10 @@ export function createLook(
 
   return {
     look: {
-      fittingStyle: (cell: Cell, style) => (typeof cell === 'number' ? styles.forNumber(cell, style) : style),
+      fitting(cell, style) {
+        if (typeof cell === 'number') return { cell, style: styles.forNumber(cell, style) }
+        return typeof cell === 'object' && cell !== null ? styles.forTime(cell, style) : { cell, style }
+      },
       styleOf: (write, column) =>
         modelOf(write).get(column) ??
         columnStyles.find(({ first, last }) => column >= first && column <= last)?.style,

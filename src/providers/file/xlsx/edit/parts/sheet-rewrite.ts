@@ -1,4 +1,3 @@
-import type { Cell } from '../../../../../sheets/rows/grid.ts'
 import { writeCellReference } from '../../read/cell-reference.ts'
 import {
   type FormulaPlace,
@@ -9,10 +8,11 @@ import {
 } from '../formulas/formula-shift.ts'
 import { parseRange, shiftRange, writeRange } from '../formulas/range.ts'
 import type { RowShift } from '../formulas/row-shift.ts'
+import type { CellToWrite } from '../xml/cell-xml.ts'
 import { newRow, type RowRewrite, rewriteRow } from '../xml/row-xml.ts'
 import { escapeText, type XmlEdits } from '../xml/xml-edits.ts'
 import type { XmlElement } from '../xml/xml-tree.ts'
-import type { RowWrite } from './edit-plan.ts'
+import type { RowInsertion, RowWrite, WrittenValue } from './edit-plan.ts'
 import { formulasIn, moveRow } from './row-move.ts'
 import type { ScannedRow, SheetScan } from './sheet-scan.ts'
 
@@ -25,7 +25,8 @@ export interface SheetRewrite {
   /** How the tab's own rows move. */
   shift: RowShift
   writes: ReadonlyMap<number, RowWrite>
-  look: Pick<RowRewrite, 'fittingStyle'> & { styleOf(write: RowWrite, column: number): string | undefined }
+  insertions: readonly RowInsertion[]
+  look: Pick<RowRewrite, 'fitting'> & { styleOf(write: RowWrite, column: number): string | undefined }
   /** The cells of a new row that have a style and no value. */
   emptyCellsOf(write: RowWrite): readonly number[]
   /** What formulas have to follow. */
@@ -56,16 +57,22 @@ function* rowPieces(rewrite: SheetRewrite, start: number, end: number): Generato
   const { scan, shift, writes } = rewrite
   const { text } = scan
   const existing = new Set(scan.rows.map((row) => row.number))
-  const fresh = [...writes.keys()].filter((row) => !existing.has(row)).sort((one, other) => one - other)
+  const fresh = [
+    ...[...writes]
+      .filter(([row]) => !existing.has(row))
+      .map(([row, write]) => ({ row, number: shift.newRow(row), write })),
+    // Before the row at whose place they come in.
+    ...rewrite.insertions.map(({ gap, rowNumber, write }) => ({ row: gap - 0.5, number: rowNumber, write })),
+  ].sort((one, other) => one.number - other.number)
   let nextFresh = 0
   let copied = start
   for (const row of scan.rows) {
     const upper = fresh[nextFresh]
-    const isFreshAbove = upper !== undefined && upper < row.number
+    const isFreshAbove = upper !== undefined && upper.row < row.number
     if (!isFreshAbove && isUntouched(rewrite, row)) continue
     yield text.slice(copied, row.start)
     copied = row.start
-    for (let above = upper; above !== undefined && above < row.number; above = fresh[++nextFresh]) {
+    for (let above = upper; above !== undefined && above.row < row.number; above = fresh[++nextFresh]) {
       yield freshRow(rewrite, above)
     }
     if (isUntouched(rewrite, row)) continue
@@ -90,14 +97,12 @@ function mayChangeFormulas({ scan, formulaShift, unshared }: SheetRewrite, row: 
   return !row.isPlain || reaches(formulasIn(scan.text.slice(row.start, row.end)), firstRow)
 }
 
-function freshRow(rewrite: SheetRewrite, row: number): string {
-  const { shift, writes, look, scan } = rewrite
-  const write = writes.get(row)
-  if (write === undefined) return ''
-  const cells = new Map<number, Cell>(rewrite.emptyCellsOf(write).map((column) => [column, null]))
-  for (const [column, { value }] of write.cells) cells.set(column, value)
-  return newRow(shift.newRow(row), cells, scan.sheetData.prefix, {
-    fittingStyle: look.fittingStyle,
+function freshRow(rewrite: SheetRewrite, { number, write }: { number: number; write: RowWrite }): string {
+  const { look, scan } = rewrite
+  const cells = new Map<number, CellToWrite>(rewrite.emptyCellsOf(write).map((column) => [column, null]))
+  for (const [column, written] of write.cells) cells.set(column, toWrite(written))
+  return newRow(number, cells, scan.sheetData.prefix, {
+    fitting: look.fitting,
     styleOf: (column) => look.styleOf(write, column),
   })
 }
@@ -113,16 +118,20 @@ function changedRow(rewrite: SheetRewrite, row: ScannedRow): string {
         )
       : undefined
   if (moved !== undefined) return moved
-  const cells = new Map<number, Cell>()
-  for (const [column, { value }] of write?.cells ?? []) cells.set(column, value)
+  const cells = new Map<number, CellToWrite>()
+  for (const [column, written] of write?.cells ?? []) cells.set(column, toWrite(written))
   return rewriteRow(rowText, {
     newNumber: shift.newRow(row.number),
     cells,
     formerCells: write?.formerCells ?? [],
-    fittingStyle: look.fittingStyle,
+    fitting: look.fitting,
     styleOf: (column) => write && look.styleOf(write, column),
     moveFormula: (formula, column, edits) => changeFormula(rewrite, row.number, formula, column, edits),
   })
+}
+
+function toWrite({ value, timeStyle }: WrittenValue): CellToWrite {
+  return timeStyle !== undefined && typeof value === 'string' ? { time: value, timeStyle } : value
 }
 
 function changeFormula(

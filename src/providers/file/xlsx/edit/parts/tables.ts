@@ -113,17 +113,23 @@ function isHeaderOrTotals({ range, headerRows, totalsRows }: Table, row: number)
   return inRange && (row < range.firstRow + headerRows || row > range.lastRow - totalsRows)
 }
 
-/** As in Excel, rows added right below a table (or in its empty rows) belong to it, unless it ends with totals. */
-function lastRowAfterAdditions({ totalsRows }: Table, left: CellRange, { writes, shift }: EditPlan): number {
+/** As in Excel, rows added or put back right below a table (or in its empty rows) belong to it, unless it ends with totals. */
+function lastRowAfterAdditions(
+  { totalsRows }: Table,
+  left: CellRange,
+  { writes, shift, insertions }: EditPlan,
+): number {
   let { lastRow } = left
   if (totalsRows > 0) return lastRow
-  for (const row of [...writes.keys()].sort((one, other) => one - other)) {
-    const write = writes.get(row)
-    if (!write?.isAdded || shift.newRow(row) > lastRow + 1) continue
+  const added = [...writes].map(([row, write]) => ({ rowNumber: shift.newRow(row), write }))
+  for (const { rowNumber, write } of [...added, ...insertions].sort(
+    (one, other) => one.rowNumber - other.rowNumber,
+  )) {
+    if (!write.isAdded || rowNumber > lastRow + 1) continue
     const isInColumns = [...write.cells.keys()].some(
       (column) => column + 1 >= left.firstColumn && column + 1 <= left.lastColumn,
     )
-    if (isInColumns) lastRow = Math.max(lastRow, shift.newRow(row))
+    if (isInColumns) lastRow = Math.max(lastRow, rowNumber)
   }
   return lastRow
 }

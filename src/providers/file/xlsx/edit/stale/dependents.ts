@@ -119,7 +119,7 @@ function* rowsOf({ few }: References, { firstRow, lastRow }: TabRange): Generato
 
 function overlaps(one: TabRange, other: TabRange): boolean {
   return (
-    one.firstRow <= other.lastRow &&
+    (other.isGap ? one.firstRow < other.firstRow : one.firstRow <= other.lastRow) &&
     one.lastRow >= other.firstRow &&
     one.firstColumn <= other.lastColumn &&
     one.lastColumn >= other.firstColumn

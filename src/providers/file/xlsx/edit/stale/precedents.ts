@@ -6,6 +6,8 @@ import { type CellRange, columnNumber } from '../formulas/range.ts'
 /** Cells of a tab, by its name in small letters. `anyTab` stands for formulas that go through several. */
 export interface TabRange extends CellRange {
   tab: string
+  /** Of what changes: a row comes in before this one, so only what reaches across is another. */
+  isGap?: boolean
 }
 
 export const anyTab = '*'

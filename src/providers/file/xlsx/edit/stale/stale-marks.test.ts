@@ -191,7 +191,13 @@ describe('an outdated result is not left in the file, as programs that do not ca
     const row = [1000, null, null, null, null, null, 7]
     const read = await decodeXlsx(bytes, {})
     assert.deepEqual(read.rows[2], row)
-    assert.deepEqual(results[0], { kind: 'update', row, stale: { columns: [1, 2, 3, 4, 5], cells: 6 } })
+    const formulas = [1, 2, 3, 4, 5]
+    assert.deepEqual(results[0], {
+      kind: 'update',
+      row,
+      stale: { columns: formulas, cells: 6 },
+      lost: { formulas },
+    })
     // Another program may drop the marks, and the results are missing still.
     const dropped = zip(
       [...unzip(bytes)].map(([name, data]) => ({

@@ -56,7 +56,9 @@ export async function markStale(
   const written = changedRanges(tab.name, plan)
   const changed = written.length === 0 ? [] : [...written, ...unread.map(allOf)]
   const names = { formulas: definedNames, tabs: new Set(workbook.tabs.map(({ name }) => name.toLowerCase())) }
-  const moved = plan.shift.isEmpty ? undefined : { tab: tab.name, below: plan.shift.firstRow }
+  const { rows, gaps, isEmpty } = plan.shift
+  const above = Math.min(rows[0] ?? MAX_ROWS, (gaps[0] ?? MAX_ROWS) - 1)
+  const moved = isEmpty ? undefined : { tab: tab.name, below: above }
   const dependents = dependentsOf(changed, [{ tab: tab.name, cells: own }, ...others], names, moved)
   const isLeft = ({ row, column }: FormulaCell): boolean =>
     !plan.shift.isDeleted(row) && !plan.writes.get(row)?.cells.has(column - 1)
@@ -94,13 +96,17 @@ function allOf(tab: string): TabRange {
 /** A cell that gets the value it has leaves every result as it is. */
 function changedRanges(tabName: string, { writes, shift }: EditPlan): TabRange[] {
   const tab = tabName.toLowerCase()
-  const ranges: TabRange[] = shift.rows.map((row) => ({
+  const wholeRow = (row: number) => ({
     tab,
     firstRow: row,
     lastRow: row,
     firstColumn: 1,
     lastColumn: MAX_COLUMNS,
-  }))
+  })
+  const ranges: TabRange[] = [
+    ...shift.rows.map(wholeRow),
+    ...shift.gaps.map((gap) => ({ ...wholeRow(gap), isGap: true })),
+  ]
   for (const [row, { cells, formerCells }] of writes) {
     for (const [column, { value }] of cells) {
       if ((formerCells[column] ?? null) === value) continue

@@ -21,6 +21,14 @@ export function whyUnfitForXlsx(cell: Cell): string | undefined {
   return cell.isWellFormed() ? undefined : 'An Excel workbook cannot hold half of a surrogate pair.'
 }
 
+/** A value, or the text of a date or time that the cell is to be, with the style that it had ('' where it had none). */
+export type CellToWrite = Cell | TimeToWrite
+
+export interface TimeToWrite {
+  time: string
+  timeStyle: string
+}
+
 /** Nothing at all for an empty cell without a style of its own. Texts are inline, so no other part has to change. */
 export function writeCellXml(
   reference: string,

@@ -1,7 +1,7 @@
 import type { Cell } from '../../../../../sheets/rows/grid.ts'
 import { MAX_COLUMNS } from '../../container/limits.ts'
 import { parseCellReference, writeCellReference } from '../../read/cell-reference.ts'
-import { writeCellXml } from './cell-xml.ts'
+import { type CellToWrite, writeCellXml } from './cell-xml.ts'
 import { XmlEdits } from './xml-edits.ts'
 import { readXmlTree, type XmlElement } from './xml-tree.ts'
 
@@ -9,13 +9,13 @@ import { readXmlTree, type XmlElement } from './xml-tree.ts'
 export interface RowRewrite {
   newNumber: number
   /** The values to be written, by column. */
-  cells: ReadonlyMap<number, Cell>
+  cells: ReadonlyMap<number, CellToWrite>
   /** What the row held, to leave alone what is there already. */
   formerCells: readonly Cell[]
   /** The style of a cell that the row does not have yet. */
   styleOf(column: number): string | undefined
-  /** A style near the one given in which the value reads back as itself. */
-  fittingStyle(cell: Cell, style: string | undefined): string | undefined
+  /** What is written, with a style near the one given in which it reads back as itself. */
+  fitting(cell: CellToWrite, style: string | undefined): { cell: Cell; style: string | undefined }
   /** A formula that stays; changes its element. */
   moveFormula?(formula: XmlElement, column: number, edits: XmlEdits): void
 }
@@ -29,13 +29,10 @@ export function rewriteRow(rowText: string, rewrite: RowRewrite): string {
   const rowStyle = isTrue(row.attribute('customFormat')) ? row.attribute('s') : undefined
   edits.setAttribute(row, 'r', String(rewrite.newNumber))
 
-  const write = (column: number, cell: Cell, style: string | undefined): string =>
-    writeCellXml(
-      writeCellReference(rewrite.newNumber - 1, column),
-      cell,
-      rewrite.fittingStyle(cell, style),
-      prefix,
-    )
+  const write = (column: number, given: CellToWrite, givenStyle: string | undefined): string => {
+    const { cell, style } = rewrite.fitting(given, givenStyle)
+    return writeCellXml(writeCellReference(rewrite.newNumber - 1, column), cell, style, prefix)
+  }
 
   const columns: number[] = []
   for (const element of cells) {
@@ -77,14 +74,14 @@ export function rewriteRow(rowText: string, rewrite: RowRewrite): string {
 /** A row that the sheet has no element for. */
 export function newRow(
   number: number,
-  cells: ReadonlyMap<number, Cell>,
+  cells: ReadonlyMap<number, CellToWrite>,
   prefix: string,
-  rewrite: Pick<RowRewrite, 'styleOf' | 'fittingStyle'>,
+  rewrite: Pick<RowRewrite, 'styleOf' | 'fitting'>,
 ): string {
   const written = [...cells]
     .sort(([one], [other]) => one - other)
-    .map(([column, cell]) => {
-      const style = rewrite.fittingStyle(cell, rewrite.styleOf(column))
+    .map(([column, given]) => {
+      const { cell, style } = rewrite.fitting(given, rewrite.styleOf(column))
       return writeCellXml(writeCellReference(number - 1, column), cell, style, prefix)
     })
   return `<${prefix}row r="${number}">${written.join('')}</${prefix}row>`
@@ -104,7 +101,7 @@ export function stylesOfRow(rowText: string): Map<number, string> {
 }
 
 /** The column of a cell, from 0; one without a reference follows the cell before. */
-function columnOf(cell: XmlElement, formerColumn: number): number {
+export function columnOf(cell: XmlElement, formerColumn: number): number {
   const reference = cell.attribute('r')
   return reference === undefined ? formerColumn + 1 : parseCellReference(reference) % MAX_COLUMNS
 }

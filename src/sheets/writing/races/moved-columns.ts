@@ -1,11 +1,18 @@
-import type { Observe } from '../../reporting/observe.ts'
-import type { SheetRecord } from '../../store/sheets/sheets.ts'
-import type { CellChange, Change, ChangeResult } from '../change.ts'
-import type { Prepared, Provider } from '../provider.ts'
-import { OutcomeUnknown, ProviderFailure } from '../provider-failure.ts'
-import type { Cell } from '../rows/grid.ts'
-import { positionOf, rowJson, type Snapshot } from '../rows/snapshot.ts'
-import type { Column } from '../rows/table.ts'
+import type { Observe } from '../../../reporting/observe.ts'
+import type { SheetRecord } from '../../../store/sheets/sheets.ts'
+import type { CellChange, Change, ChangeResult } from '../../change.ts'
+import type { Prepared, Provider } from '../../provider.ts'
+import { OutcomeUnknown, ProviderFailure } from '../../provider-failure.ts'
+import type { Cell } from '../../rows/grid.ts'
+import { positionOf, rowJson, type Snapshot } from '../../rows/snapshot.ts'
+import type { Column } from '../../rows/table.ts'
+import type { InTurns } from '../in-turns.ts'
+import type { SentOrder } from '../journal.ts'
+import { movedWarning, named, type WriteAnswer } from '../order.ts'
+import type { Persistence } from '../persistence.ts'
+import { answerOf } from '../plans/answer-of.ts'
+import type { Plan } from '../plans/plan.ts'
+import { stretchOf } from '../plans/stretches.ts'
 import {
   canBePutRight,
   cellsToPutRight,
@@ -13,13 +20,6 @@ import {
   isWrittenColumnMoved,
   type MovedColumns,
 } from './column-moves.ts'
-import type { InTurns } from './in-turns.ts'
-import type { SentOrder } from './journal.ts'
-import { movedWarning, type WriteAnswer } from './order.ts'
-import type { Persistence } from './persistence.ts'
-import { answerOf } from './plans/answer-of.ts'
-import type { Plan } from './plans/plan.ts'
-import { stretchOf } from './plans/stretches.ts'
 
 export interface PuttingRightParts {
   provider: Provider
@@ -92,7 +92,7 @@ export async function afterMovedColumns(
     // What is not known as it stands is told as it was found; nothing was written once more of that.
     if (!isRewritten || told.length < standing.length) return { order, answer: warned(answer, warning) }
     const anew = await parts.inTurns(answerOf(plan, told, rewritten?.columns ?? columns.now))
-    return { order, answer: warned(anew, warning) }
+    return { order, answer: named(warned(anew, warning), order) }
   }
 
   function standingNow(change: Change, at: number): StandingNow {

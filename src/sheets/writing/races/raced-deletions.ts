@@ -1,7 +1,7 @@
-import type { Change, ChangeResult, RowAsRead } from '../change.ts'
-import type { Cell } from '../rows/grid.ts'
-import type { InTurns } from './in-turns.ts'
-import type { Mark, RowMarks } from './looks/row-marks.ts'
+import type { Change, ChangeResult, RowAsRead } from '../../change.ts'
+import type { Cell } from '../../rows/grid.ts'
+import type { InTurns } from '../in-turns.ts'
+import type { Mark, RowMarks } from '../looks/row-marks.ts'
 
 /** What became of one deletion of a batch in whose moment somebody moved rows. */
 export type DeletionFate =
@@ -28,7 +28,7 @@ export async function fatesOfDeletions(
   const missed: number[] = []
   const fates = new Map<number, DeletionFate>()
   for (const [changeAt, change] of changes.entries()) {
-    if (change.kind === 'add') continue
+    if (change.kind === 'add' || change.kind === 'insert') continue
     const mark = change.before ? marks.markOf(change.before) : null
     if (change.kind === 'update') {
       const written = change.cells.map(({ columnIndex }) => columnIndex)

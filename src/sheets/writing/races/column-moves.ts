@@ -1,6 +1,6 @@
-import { type CellChange, type Change, writtenColumns } from '../change.ts'
-import type { Cell } from '../rows/grid.ts'
-import type { Column } from '../rows/table.ts'
+import { type CellChange, type Change, writtenColumns } from '../../change.ts'
+import type { Cell } from '../../rows/grid.ts'
+import type { Column } from '../../rows/table.ts'
 
 /** The columns that a group was judged on, and as they are since. */
 export interface MovedColumns {

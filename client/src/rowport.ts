@@ -1,0 +1,240 @@
+import { type Answer, createSend, type Options, type Sent } from './sending.ts'
+import type {
+  AnySheet,
+  Cell,
+  Change,
+  Numbered,
+  Query,
+  RowName,
+  SheetTypes,
+  Where,
+  WriteOptions,
+  Written,
+} from './sheet-types.ts'
+
+export { type Options, RowportError } from './sending.ts'
+export type * from './sheet-types.ts'
+export { verifyWebhook, WebhookError } from './webhook.ts'
+
+export interface Sheet<T extends SheetTypes> {
+  /** All rows that match; without a `limit` all of the sheet. */
+  rows(query?: Query<T['Row']>): Promise<Numbered<T['Row']>[]>
+  /** The same page by page: no more than `pageSize` rows (1,000) are in memory. */
+  each(query?: Query<T['Row']> & { pageSize?: number }): AsyncIterable<Numbered<T['Row']>>
+  count(query?: Query<T['Row']>): Promise<number>
+  /** null where there is none. `etag` goes into `ifMatch`. */
+  row(name: RowName<T['Row']>): Promise<{ row: T['Row']; etag: string } | null>
+  /** `sums('count(),sum(price)', 'category')`: figures, one row for each group. */
+  sums(aggregate: string, groupBy?: string, query?: Query<T['Row']>): Promise<Record<string, Cell>[]>
+  add(rows: T['Insert'] | readonly T['Insert'][], options?: WriteOptions): Promise<Written<T['Row']>>
+  /** Changes rows whose value in `column` is there (or skips them), adds the others. */
+  upsert(
+    column: Extract<keyof T['Row'], string>,
+    rows: T['Insert'] | readonly T['Insert'][],
+    options?: WriteOptions & { onMatch?: 'update' | 'skip' },
+  ): Promise<Written<T['Row']>>
+  update(name: RowName<T['Row']>, change: T['Update'], options?: WriteOptions): Promise<Written<T['Row']>>
+  remove(name: RowName<T['Row']>, options?: WriteOptions): Promise<Written<T['Row']>>
+  /** All rows that match, or none where they are more than `maxRows` (100). */
+  updateWhere(where: Where<T['Row']>, change: T['Update'], options?: Bulk): Promise<Written<T['Row']>>
+  removeWhere(where: Where<T['Row']>, options?: Bulk): Promise<Written<T['Row']>>
+  /** Takes a write back. */
+  undo(operation: string, options?: WriteOptions): Promise<void>
+  /** What becomes of rows, as it happens: from now on, or after the cursor `since`. Ends with `signal`. */
+  changes(options?: { since?: string; signal?: AbortSignal }): AsyncIterable<Change<T['Row']>>
+}
+
+export type Bulk = WriteOptions & { maxRows?: number }
+
+type Parameters = [name: string, value: string][]
+type Body = Record<string, unknown> & { meta?: Record<string, unknown> }
+
+/** Answers that are kept to be asked for by their ETag. */
+const mostKept = 20
+
+/** A sheet at either of its addresses: `https://…/api/sheets/demo/products` or `https://…/v1/sheets/sh_…`. */
+export function sheet<T extends SheetTypes = AnySheet>(address: string, options: Options = {}): Sheet<T> {
+  type Row = T['Row']
+  const base = address.replace(/\/+$/, '')
+  const send = createSend(options)
+  const kept = new Map<string, { etag: string; answer: Answer }>()
+
+  return {
+    rows: async (query) => rowsOf(await read('', [...queried(query), ['row_numbers', 'true']])),
+    async *each({ pageSize = 1_000, ...query } = {}) {
+      const { limit = Infinity, offset = 0 } = query
+      for (let taken = 0; taken < limit; ) {
+        const page = { ...query, limit: Math.min(pageSize, limit - taken), offset: offset + taken }
+        const url = urlOf('', [...queried(page), ['row_numbers', 'true']])
+        const rows: Numbered<Row>[] = rowsOf(await send({ method: 'GET', url }))
+        yield* rows
+        taken += rows.length
+        if (rows.length < page.limit) return
+      }
+    },
+    async count(query) {
+      const { headers } = await read('', queried({ ...query, limit: 0 }))
+      return Number(headers.get('x-total-count'))
+    },
+    async row(name) {
+      const [path] = named(name)
+      try {
+        const { headers, text } = await read(path, [])
+        const body = JSON.parse(text)
+        return { row: isNested(body) ? body.data : body, etag: headers.get('etag') ?? '' }
+      } catch (error) {
+        if ((error as { code?: string }).code === 'row_not_found') return null
+        throw error
+      }
+    },
+    sums: async (aggregate, groupBy, query) =>
+      rowsOf(await read('', [['aggregate', aggregate], ...given('group_by', groupBy), ...queried(query)])),
+    add: (rows, more) => write('POST', '', [], rows, more),
+    upsert: (column, rows, { onMatch, ...more } = {}) =>
+      write('POST', '', [['upsert', column], ...given('on_match', onMatch)], rows, more),
+    update: (name, change, more) => write('PATCH', ...named(name), change, more),
+    remove: (name, more) => write('DELETE', ...named(name), undefined, more),
+    updateWhere: (where, change, { maxRows, ...more } = {}) =>
+      write('PATCH', '', [...filters(where), ...given('max_rows', maxRows)], change, more),
+    removeWhere: (where, { maxRows, ...more } = {}) =>
+      write('DELETE', '', [...filters(where), ...given('max_rows', maxRows)], undefined, more),
+    undo: async (operation, more) => {
+      await sendWrite('POST', `/operations/${encodeURIComponent(operation)}/undo`, [], undefined, more)
+    },
+    async *changes({ since, signal } = {}) {
+      const ask = (parameters: Parameters) =>
+        send({ method: 'GET', url: urlOf('/changes', parameters), signal })
+      let cursor = since ?? (await ask([])).headers.get('x-change-cursor') ?? ''
+      try {
+        while (!signal?.aborted) {
+          const answer = await ask([
+            ['since', cursor],
+            ['wait', '25'],
+          ])
+          yield* rowsOf(answer) as unknown as Change<Row>[]
+          cursor = answer.headers.get('x-change-cursor') ?? cursor
+        }
+      } catch (error) {
+        if (!signal?.aborted) throw error
+      }
+    },
+  }
+
+  /** What was read before is not sent again while it holds, and costs nothing of the month. */
+  async function read(path: string, parameters: Parameters): Promise<Answer> {
+    const url = urlOf(path, parameters)
+    const known = kept.get(url)
+    const asked: Sent = { method: 'GET', url }
+    const answer = await send(known ? { ...asked, headers: { 'If-None-Match': known.etag } } : asked)
+    if (answer.status === 304 && known) return known.answer
+    const etag = answer.headers.get('etag')
+    kept.delete(url)
+    if (etag) kept.set(url, { etag, answer })
+    for (const oldest of kept.keys()) if (kept.size > mostKept) kept.delete(oldest)
+    return answer
+  }
+
+  function sendWrite(
+    method: string,
+    path: string,
+    parameters: Parameters,
+    body: unknown,
+    more: WriteOptions = {},
+  ) {
+    const { dryRun, ifMatch, idempotencyKey = newKey() } = more
+    const headers = { 'Idempotency-Key': idempotencyKey, ...(ifMatch && { 'If-Match': ifMatch }) }
+    return send({
+      method,
+      url: urlOf(path, [...parameters, ...given('dry_run', dryRun || undefined)]),
+      headers,
+      body,
+    })
+  }
+
+  async function write(...asked: globalThis.Parameters<typeof sendWrite>): Promise<Written<Row>> {
+    const { headers, text } = await sendWrite(...asked)
+    const body = JSON.parse(text) as Body
+    const facts = body.meta ?? body
+    const rows = [body.rows ?? body.data].flat() as Numbered<Row>[]
+    const numbers = [body.meta ? (body.meta.rows ?? body.meta.row) : (body.row ?? [])].flat() as number[]
+    const single = (method: string) => (asked[0] === method && facts.row !== undefined ? 1 : 0)
+    return {
+      rows: rows.map((row, at) => (numbers[at] === undefined ? row : { ...row, _row: numbers[at] })),
+      rowsAdded: Number(facts.rows_added ?? 0),
+      rowsUpdated: Number(facts.rows_updated ?? single('PATCH')),
+      rowsDeleted: Number(facts.rows_deleted ?? single('DELETE')),
+      rowsUnchanged: Number(facts.rows_unchanged ?? 0),
+      operation: headers.get('operation-id'),
+      warnings: (facts.warnings ?? []) as string[],
+    }
+  }
+
+  function urlOf(path: string, parameters: Parameters): string {
+    const query = new URLSearchParams(parameters).toString()
+    return `${base}${path}${query && `?${query}`}`
+  }
+}
+
+/** Not `randomUUID`, which pages without https do not have. */
+function newKey(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16))
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
+}
+
+function isNested(body: Body): boolean {
+  return typeof body.meta === 'object' && 'data' in body && 'as_of' in (body.meta ?? {})
+}
+
+function rowsOf<Row>({ text }: Answer): Row[] {
+  const body = JSON.parse(text)
+  return Array.isArray(body) ? body : body.data
+}
+
+function given(name: string, value: string | number | boolean | undefined): Parameters {
+  return value === undefined ? [] : [[name, String(value)]]
+}
+
+/** A query of any sheet. */
+interface AnyQuery {
+  where?: object
+  search?: string
+  sort?: string | readonly string[]
+  limit?: number
+  offset?: number
+}
+
+function queried({ where, search, sort, limit, offset }: AnyQuery = {}): Parameters {
+  return [
+    ...filters(where),
+    ...given('q', search),
+    ...[sort ?? []].flat().map((column): [string, string] => ['sort', column]),
+    ...given('limit', limit),
+    ...given('offset', offset),
+  ]
+}
+
+/** In brackets, so that no column is taken for a parameter of its name. */
+function filters(where: object = {}): Parameters {
+  return Object.entries(where).flatMap(([column, wish]): Parameters => {
+    if (wish === undefined) return []
+    const isPlain = wish === null || typeof wish !== 'object' || Array.isArray(wish)
+    const comparisons: [string, unknown][] = isPlain
+      ? [[Array.isArray(wish) ? 'in' : 'eq', wish]]
+      : Object.entries(wish)
+    return comparisons.flatMap(([operator, value]): Parameters => {
+      if (value === undefined) return []
+      if (value === null) return [[`${column}[empty]`, String(operator !== 'ne')]]
+      if (!Array.isArray(value)) return [[`${column}[${operator}]`, String(value)]]
+      // A list of one is sent twice: alone, a comma in it would part it.
+      const list = value.length === 1 ? [value[0], value[0]] : value
+      return list.map((one) => [`${column}[${operator}]`, String(one)])
+    })
+  })
+}
+
+function named(name: number | object): [path: string, parameters: Parameters] {
+  if (typeof name === 'number') return [`/${name}`, []]
+  const [[column, value] = [], ...others] = Object.entries(name)
+  if (column === undefined || others.length > 0) throw new TypeError('Name a row by one column.')
+  return [`/by/${encodeURIComponent(column)}/${encodeURIComponent(String(value))}`, []]
+}

@@ -1,0 +1,178 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import type { AskInside } from '../http/asking-inside.ts'
+import type { OwnAddress } from '../http/own-address.ts'
+import type { Observe } from '../reporting/observe.ts'
+import { randomBase62 } from '../secrets/random-base62.ts'
+import type { Message } from './message.ts'
+import { isOwnOrigin } from './own-origin.ts'
+import { CallerGone, createSheetsApi, Failure, type Listed, type SheetsApi } from './sheets-api.ts'
+
+export interface AgentsDoorParts {
+  askInside: AskInside
+  ownAddress: OwnAddress
+  isDraining(): boolean
+  observe: Observe
+  version: string
+}
+
+const maxBodyBytes = 2 * 1024 * 1024
+/** A longer body is read only for those whose key is good, which costs one request more. */
+const freelyReadBytes = 64 * 1024
+
+/** Door 3, `POST /mcp`: agents, by the Model Context Protocol. What they ask for goes through the API (docs/decisions/040). */
+export function createAgentsDoor(
+  parts: AgentsDoorParts,
+): (request: IncomingMessage, response: ServerResponse) => Promise<void> {
+  return async (request, response) => {
+    try {
+      await answer(request, response)
+    } catch (error) {
+      if (error instanceof CallerGone || response.destroyed) return
+      const reference = randomBase62(12)
+      parts.observe({ event: 'malfunction', reference, operation: 'none', error })
+      if (response.headersSent) return void response.destroy()
+      refuse(response, new Refused(500, -32603, `An internal error occurred. Reference ${reference}`))
+    }
+  }
+
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (request.method !== 'POST')
+      return refuse(
+        response,
+        new Refused(405, -32000, 'Only POST is answered here.', { Allow: 'POST, OPTIONS' }),
+      )
+    if (!isOwnOrigin(request, parts.ownAddress(request)))
+      return refuse(response, new Refused(403, -32000, 'Pages of other origins may not use this address.'))
+    const api = createSheetsApi(parts.askInside, request)
+    let listed: Listed | null = null
+    if (Number(request.headers['content-length'] ?? Number.POSITIVE_INFINITY) > freelyReadBytes) {
+      const outcome = await api.listSheets()
+      if (outcome instanceof Failure) return refuse(response, refusedBy(outcome))
+      listed = outcome
+    }
+    const message = await messageIn(request)
+    if (message instanceof Refused) return refuse(response, message)
+    if (asksForSheets(message) && listed === null) {
+      const outcome = await api.listSheets()
+      if (outcome instanceof Failure) return refuse(response, refusedBy(outcome, message.id))
+      listed = outcome
+    }
+    await answerBySdk(request, response, message, api, listed)
+  }
+
+  async function answerBySdk(
+    request: IncomingMessage,
+    response: ServerResponse,
+    message: Message,
+    api: SheetsApi,
+    listed: Listed | null,
+  ): Promise<void> {
+    // Loaded when the first agent comes: it is as large as half of the server.
+    const { answerMessage } = await import('./answer-message.ts')
+    const left = new AbortController()
+    response.once('close', () => left.abort())
+    const told = await answerMessage({
+      ...{ request, message, api, listed, left: left.signal, version: parts.version },
+      url: `${parts.ownAddress(request)}/mcp`,
+    })
+    for (const [name, value] of told.headers) response.setHeader(name, value)
+    for (const [name, value] of api.limits()) response.setHeader(name, value)
+    for (const [name, value] of Object.entries(always)) response.setHeader(name, value)
+    if (parts.isDraining()) response.setHeader('Connection', 'close')
+    response.writeHead(told.status)
+    if (!told.body) return void response.end()
+    // Whoever left before the end has closed the connection, and that is all there is to know.
+    await pipeline(Readable.fromWeb(told.body as never), response).catch(() => {})
+  }
+
+  function refuse(response: ServerResponse, { status, code, message, headers, id, data }: Refused): void {
+    const error = { code, message, ...(data && { data }) }
+    const isLast = status === 413 || parts.isDraining()
+    response.writeHead(status, {
+      'Content-Type': 'application/json; charset=utf-8',
+      ...always,
+      ...headers,
+      ...(isLast && { Connection: 'close' }),
+    })
+    response.end(`${JSON.stringify({ jsonrpc: '2.0', id, error })}\n`)
+  }
+}
+
+const always = { 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' }
+
+/** These need to know what the key opens, and a wrong key is to be told of when a client connects. A tool asks by itself. */
+function asksForSheets({ id, method }: Message): boolean {
+  return id !== undefined && method !== 'tools/call' && method !== 'resources/read' && method !== 'ping'
+}
+
+class Refused {
+  readonly status: number
+  readonly code: number
+  readonly message: string
+  readonly headers: Record<string, string>
+  readonly id: string | number | null
+  readonly data: Record<string, unknown> | null
+
+  constructor(
+    status: number,
+    code: number,
+    message: string,
+    headers: Record<string, string> = {},
+    id: string | number | null = null,
+    data: Record<string, unknown> | null = null,
+  ) {
+    this.status = status
+    this.code = code
+    this.message = message
+    this.headers = headers
+    this.id = id
+    this.data = data
+  }
+}
+
+/** As the API refuses: the same status, code and words. */
+function refusedBy(
+  { status, code, message, details, retryAfterSeconds }: Failure,
+  id: Message['id'] = undefined,
+) {
+  const headers = {
+    ...(status === 401 && { 'WWW-Authenticate': 'Bearer' }),
+    ...(retryAfterSeconds !== null && { 'Retry-After': String(retryAfterSeconds) }),
+  }
+  return new Refused(status, -32000, message, headers, id ?? null, {
+    code,
+    ...(details !== null && { details }),
+  })
+}
+
+async function messageIn(request: IncomingMessage): Promise<Message | Refused> {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  try {
+    for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+      bytes += chunk.length
+      if (bytes > maxBodyBytes) return new Refused(413, -32600, `A body may have ${maxBodyBytes} bytes.`)
+      chunks.push(chunk)
+    }
+  } catch (cause) {
+    throw new CallerGone('The caller went away while sending', { cause })
+  }
+  const parsed = parsedJson(Buffer.concat(chunks).toString())
+  if (parsed === undefined) return new Refused(400, -32700, 'The body is not JSON.')
+  // Of several messages in one, each would cost a request and all would be worked on at once; no client of today sends such.
+  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed))
+    return new Refused(400, -32600, 'Send one message, an object.')
+  const { id, method } = parsed as Record<string, unknown>
+  const isMessage = typeof method === 'string' && /^(?:string|number|undefined)$/.test(typeof id)
+  return isMessage ? (parsed as Message) : new Refused(400, -32600, 'This is no request of JSON-RPC 2.0.')
+}
+
+function parsedJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

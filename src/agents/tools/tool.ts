@@ -1,0 +1,71 @@
+import { z } from 'zod'
+import type { Failure, Parameters, SheetsApi } from '../sheets-api.ts'
+
+/** Something that an agent can do. Its schema is sent to a model with every conversation, so words are few. */
+export interface Tool {
+  name: string
+  description: string
+  /** What its key must be allowed to do. */
+  needs: 'read' | 'add' | 'change'
+  hints: { readOnlyHint?: true; destructiveHint?: boolean; idempotentHint?: true }
+  input: z.ZodType
+  run(api: SheetsApi, given: unknown): Promise<string | Failure>
+}
+
+/** Arguments are checked before `run` gets them. */
+export function tool<Input extends z.ZodType>(
+  parts: Omit<Tool, 'run' | 'input'> & {
+    input: Input
+    run(api: SheetsApi, given: z.infer<Input>): Promise<string | Failure>
+  },
+): Tool {
+  return { ...parts, run: (api, given) => parts.run(api, given as z.infer<Input>) }
+}
+
+export const sheet = z.string().describe('id or name')
+const scalar = z.union([z.string(), z.number(), z.boolean(), z.null()])
+export const row = z.record(z.string(), scalar)
+
+const operators = 'eq ne gt gte lt lte in nin contains starts ends empty'
+export const where = z
+  .record(z.string(), z.unknown())
+  .describe(`{column: value} or {column: {operator: value}}; operators: ${operators}. All must hold.`)
+export const dryRun = z.boolean().optional().describe('Only show what would happen')
+export const requestId = z.string().min(1).max(200).optional().describe('Same id on a retry: done once')
+
+/** What is wrong with the argument, in words. */
+export class WrongArgument extends Error {
+  override readonly name = 'WrongArgument'
+}
+
+const knownOperators = new Set(operators.split(' '))
+
+/** Each as it stands in an address. In brackets, so that no column is taken for a parameter of its name. */
+export function filterParameters(filters: Record<string, unknown> = {}): [string, string][] {
+  return Object.entries(filters).flatMap(([column, wish]) => {
+    if (Array.isArray(wish)) return listed(`${column}[in]`, wish)
+    if (typeof wish !== 'object' || wish === null) return [comparison(column, 'eq', wish)]
+    return Object.entries(wish).flatMap(([operator, value]) => {
+      if (!knownOperators.has(operator))
+        throw new WrongArgument(`"${operator}" is no operator. There are ${operators}.`)
+      if (Array.isArray(value)) return listed(`${column}[${operator}]`, value)
+      return [comparison(column, operator, value)]
+    })
+  })
+}
+
+function comparison(column: string, operator: string, value: unknown): [string, string] {
+  if (value === null || value === '') return [`${column}[empty]`, String(operator !== 'ne')]
+  if (typeof value === 'object') throw new WrongArgument(`The value for "${column}" is no single value.`)
+  return [`${column}[${operator}]`, String(value)]
+}
+
+/** A list of one is sent twice: alone, a comma in it would part it. */
+function listed(name: string, values: readonly unknown[]): [string, string][] {
+  const repeated = values.length === 1 ? [values[0], values[0]] : values
+  return repeated.map((value) => [name, String(value)])
+}
+
+export function optional(name: string, value: string | number | boolean | undefined): Parameters {
+  return value === undefined || value === false ? [] : [[name, String(value)]]
+}

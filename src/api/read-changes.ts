@@ -1,0 +1,126 @@
+import type { IncomingMessage } from 'node:http'
+import type { Pass } from '../admission/judge.ts'
+import { changeJson } from '../changes/change-json.ts'
+import { cursorText } from '../changes/cursor.ts'
+import type { ChangesRead } from '../changes/reading-changes.ts'
+import { Refusal } from '../errors.ts'
+import { randomBase62 } from '../secrets/random-base62.ts'
+import { CredentialExpired, ProviderFailure } from '../sheets/provider-failure.ts'
+import type { Logged } from '../sheets/sheet-log.ts'
+import { type ChangesAsked, parseChangesWish } from './request/changes-wish.ts'
+import { wantsEvents } from './request/format.ts'
+import { type AdmittedCall, type ApiParts, admitRows, type RowsRequest } from './request/rows-request.ts'
+import { eventStreamHeaders, type Reply, writeHeaders } from './response/reply.ts'
+import { noLog } from './streams/open-streams.ts'
+
+/** `…/changes`: parse → admit → look at the sheet → the log → respond, at once or as it goes on. */
+export async function readChanges(asked: RowsRequest, parts: ApiParts): Promise<Reply | Refusal> {
+  const pass = await admitRows(asked, parts, { intent: 'read', pageRight: 'never' })
+  if (pass instanceof Refusal) return pass
+  const { method, headers } = asked.exchange.request
+  const isStream = method === 'GET' && wantsEvents(headers.accept)
+  const lastEventId = headers['last-event-id']?.toString()
+  const wish = parseChangesWish(pass.parameters, isStream ? { lastEventId } : null)
+  if (wish instanceof Refusal) return wish
+  const place = await placeToBegin(wish.since, pass.sheet, parts)
+  if (place instanceof Refusal) return place
+  if (isStream) return streamReply(asked, place, wish, pass, parts)
+  const read = await changesFor(asked, place, wish, pass, parts)
+  return read instanceof Refusal ? read : changesReply(asked, read)
+}
+
+/** Where the log is read from. Whoever asks for changes looks at the sheet as a reader does, so that there are some. */
+async function placeToBegin(
+  since: ChangesAsked['since'],
+  sheet: Pass['sheet'],
+  { reading, changes }: ApiParts,
+): Promise<Logged | Refusal> {
+  try {
+    const { logged } = await reading.readAll(sheet, { values: 'typed', mustAskProvider: false })
+    await logged
+  } catch (error) {
+    // What is logged can be told all the same.
+    if (!(error instanceof ProviderFailure || error instanceof CredentialExpired)) throw error
+  }
+  const position = await changes.positionOf(sheet.id)
+  if (!position) return noLog
+  const { epoch, head, floor } = position
+  if (epoch === null) return new Refusal('service_unavailable', { retryAfterSeconds: 1 })
+  if (since === null) return { epoch, seq: head }
+  if (since === 'earliest') return { epoch, seq: floor }
+  const isKept = since.epoch === epoch && since.seq >= floor && since.seq <= head
+  return isKept ? since : new Refusal('cursor_expired')
+}
+
+async function changesFor(
+  { exchange: { request } }: RowsRequest,
+  place: Logged,
+  wish: ChangesAsked,
+  { sheet, account, call }: AdmittedCall,
+  { changes, waiting, admission }: ApiParts,
+): Promise<ChangesRead | Refusal> {
+  if (wish.since === null) return { changes: [], next: place, hasMore: false }
+  if (wish.waitMs === 0) return unlessOver(await changes.after(sheet.id, place, wish))
+  const client = watchClient(request)
+  const end = waiting.enter(account.id)
+  try {
+    const read = await changes.await(sheet.id, place, wish, { waitMs: wish.waitMs, left: client.left })
+    // What was revoked or paused while it waited holds for it.
+    return (await admission.stillAdmits(call)) ?? unlessOver(read)
+  } finally {
+    end()
+    client.forget()
+  }
+}
+
+function unlessOver(read: ChangesRead): ChangesRead | Refusal {
+  if (read.over === 'no_log') return noLog
+  return read.over === 'expired' ? new Refusal('cursor_expired') : read
+}
+
+function changesReply({ address }: RowsRequest, { changes, next, hasMore }: ChangesRead): Reply {
+  const list = `[${changes.map(changeJson).join(',')}]`
+  const cursor = cursorText(next)
+  const meta = `{"count":${changes.length},"cursor":"${cursor}","more":${hasMore}}`
+  return {
+    status: 200,
+    base: writeHeaders,
+    headers: ['X-Change-Cursor', cursor, 'X-More-Changes', String(hasMore)],
+    body: address.form === 'a' ? list : `{"data":${list},"meta":${meta}}`,
+  }
+}
+
+function streamReply(
+  { exchange: { request, clientAddress }, address }: RowsRequest,
+  place: Logged,
+  wish: ChangesAsked,
+  { sheet, account, call }: AdmittedCall,
+  { streams, waiting, turns, observe }: ApiParts,
+): Reply {
+  const { left } = watchClient(request)
+  const end = waiting.enter(account.id)
+  if (left.aborted) end()
+  else left.addEventListener('abort', end, { once: true })
+  const form = address.form === 'a' ? 'flat' : 'nested'
+  const onHalfClosed = (probe: () => void) => void request.socket.once('end', probe)
+  const chunks = streams.open({
+    ...{ sheetId: sheet.id, place, filter: wish, call, clientAddress, form, left, onHalfClosed },
+  })
+  const onFailure = (error: unknown) =>
+    observe({ event: 'malfunction', reference: randomBase62(12), operation: 'list_changes', error })
+  return {
+    status: 200,
+    base: eventStreamHeaders,
+    headers: ['X-Change-Cursor', cursorText(place)],
+    body: { chunks, bytes: null, holds: [], nextTurn: () => turns.next(account.id), onFailure },
+  }
+}
+
+/** Says when the client is gone: whoever waits for it need not. */
+function watchClient({ socket }: IncomingMessage): { left: AbortSignal; forget(): void } {
+  const left = new AbortController()
+  const leave = () => left.abort()
+  socket.once('close', leave)
+  if (socket.destroyed) leave()
+  return { left: left.signal, forget: () => socket.off('close', leave) }
+}

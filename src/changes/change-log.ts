@@ -1,0 +1,232 @@
+import type { Clock } from '../clock.ts'
+import type { Observe } from '../reporting/observe.ts'
+import { type LoggedChange, readChanges } from '../sheets/logged-change.ts'
+import type { Decoding } from '../sheets/reading/decoding.ts'
+import { positionOf as placeOf, rowJson, type Snapshot } from '../sheets/rows/snapshot.ts'
+import type { KnownRows, Logged, LookBegun, SheetLog } from '../sheets/sheet-log.ts'
+import type { ChangeChunk, LogPosition } from '../store/changes/change-log.ts'
+import type { SheetRecord } from '../store/sheets/sheets.ts'
+import type { Store } from '../store/store.ts'
+import { idleTimers, type Timers } from '../timers.ts'
+import { isExplainedByAdditions } from './compare/additions.ts'
+import { type Compared, compare, compareJob, type ToCompare } from './compare/compare-job.ts'
+import type { RowsOfSnapshot } from './compare/tab-rows.ts'
+import type { Following } from './following.ts'
+import type { Retention } from './retention.ts'
+
+export interface ChangeLogParts {
+  store: Pick<
+    Store,
+    'changeLogOf' | 'loggedState' | 'loggedChanges' | 'chunkOfOperation' | 'logSeen' | 'wantLook'
+  >
+  decoding: Pick<Decoding, 'inTurn'>
+  clock: Pick<Clock, 'nowMs'>
+  observe: Observe
+  following: Pick<Following, 'noteChange'>
+  retention: Pick<Retention, 'noteBytes'>
+  timers?: Timers
+}
+
+/** So little is compared in a moment. */
+const inlineBytes = 32 * 1024
+/** Two who saw the same difference: the second one looks again. */
+const maxTries = 4
+/** Rows that were read while a write was on its way are perhaps those that it left: that is waited for. */
+const writeEndsWithinMs = 1_000
+const askAgainMs = 50
+/** So long what people did may wait for a pause between writes; then the next write looks at all of the tab before it is sent. */
+const lookWantedWithinMs = 10_000
+/** More changes since the rows in memory are not gone through for a write: the tab is read. */
+const maxSinceBytes = 256 * 1024
+/** More is not gone through to find the rows of a write again. */
+const maxHistoryBytes = 16 * 1024 * 1024
+const leastStateBytes = 64 * 1024
+
+const nothingLogged = { epoch: null, seq: 0 }
+
+interface Begun extends LookBegun {
+  position: LogPosition
+}
+
+/** Logs what became of rows (docs/decisions/032). */
+export function createChangeLog(parts: ChangeLogParts): SheetLog {
+  const { store, decoding, clock, observe, following, retention, timers = idleTimers } = parts
+
+  return {
+    async beforeLook(record) {
+      if (record.historyDays === 0) return null
+      const position = await store.changeLogOf(record.id)
+      if (!position) return null
+      const begun: Begun = { position, seq: position.head, writeSeq: position.writeSeq, mayLog: true }
+      return begun
+    },
+    async afterLook(begun, record, rows, known) {
+      try {
+        return await afterLook(begun as Begun, record, rows, known)
+      } catch (cause) {
+        observe({ event: 'changes_not_logged', sheetId: record.id, cause })
+        return null
+      }
+    },
+    async placeOf({ id }, known, columns, rows) {
+      const position = await store.changeLogOf(id)
+      if (!position) return nothingLogged
+      const place = { epoch: position.epoch, seq: position.head }
+      // Where no look was logged yet, there is nothing to be held against.
+      if (position.stateSeq === null) return place
+      if ((position.lookWantedForMs ?? 0) > lookWantedWithinMs) return null
+      if (!known || known.logged.epoch !== position.epoch || position.unplaced !== null) return null
+      const names = (list: readonly { key: string }[]) => list.map(({ key }) => key).join('\n')
+      if (names(known.snapshot.columns) !== names(columns)) return null
+      const since = await store.loggedChanges(id, known.logged.seq, maxSinceBytes)
+      if ((since.at(-1)?.lastSeq ?? known.logged.seq) !== position.head) return null
+      const changes = changesAfter(since, known.logged.seq)
+      if (changes.some(({ kind }) => kind === 'columns_changed' || kind === 'reset')) return null
+      const isLastKnown = rows.every(
+        ({ rowNumber, json }) => lastKnown(known.snapshot, changes, rowNumber) === json,
+      )
+      return isLastKnown ? place : null
+    },
+    async historyOf({ id }, operationId) {
+      const first = await store.chunkOfOperation(id, operationId)
+      if (!first) return null
+      const chunks = await store.loggedChanges(id, first.firstSeq - 1, maxHistoryBytes)
+      const bytes = chunks.reduce((sum, { entries }) => sum + entries.length, 0)
+      return { operationId, chunks, isCut: bytes >= maxHistoryBytes }
+    },
+    noteWritten: (sheetId) => following.noteChange(sheetId),
+  }
+
+  async function afterLook(
+    { position: begunAt, mayLog }: Begun,
+    record: SheetRecord,
+    rows: Snapshot,
+    known: KnownRows | null,
+  ): Promise<Logged | null> {
+    const { id: sheetId, accountId, source, keyColumn } = record
+    const isToldAlike = begunAt.identity === (keyColumn ?? '')
+    if (isToldAlike && known?.logged.epoch === begunAt.epoch && known.logged.seq === begunAt.head) {
+      const isSame = known.snapshot === rows || known.snapshot.contentHash === rows.contentHash
+      if (isSame && begunAt.unplaced === null && begunAt.lookWantedForMs === null) return known.logged
+    }
+    for (let [tries, position] = [0, begunAt]; tries < maxTries; tries++) {
+      const compared = await comparedWith(position, record, rows, known)
+      const { epoch, head } = position
+      const isNothingNew = compared.chunks.length === 0 && position.unplaced === null
+      const isNothingToTell = isNothingNew && compared.state === null && position.lookWantedForMs === null
+      if (isNothingToTell && epoch !== null) return { epoch, seq: head }
+      // Whoever was overtaken may have seen something older: then only what is logged already is recognised.
+      if (!mayLog || position !== begunAt) {
+        if (isNothingNew && epoch !== null) return { epoch, seq: head }
+        if (mayLog) await store.wantLook(sheetId)
+        return null
+      }
+      const identity = keyColumn ?? ''
+      const atMs = clock.nowMs()
+      const chunks = compared.chunks.map((chunk) => ({ ...chunk, atMs, identity }))
+      const seen = { sheetId, accountId, source, position, chunks, identity, state: compared.state }
+      const outcome = await store.logSeen(seen)
+      if (typeof outcome === 'number') {
+        retention.noteBytes(chunks.reduce((sum, { entries }) => sum + entries.length, 0))
+        if (chunks.length > 0) following.noteChange(sheetId)
+        const logEpoch = epoch ?? (await store.changeLogOf(sheetId))?.epoch
+        return logEpoch ? { epoch: logEpoch, seq: outcome } : null
+      }
+      if (isNothingNew && epoch !== null) return { epoch, seq: head }
+      const now = await afterWriting(sheetId, position, outcome)
+      if (now === 'writing' && epoch !== null) await store.wantLook(sheetId)
+      if (!now || now === 'writing') return null
+      position = now
+    }
+    await store.wantLook(sheetId)
+    return null
+  }
+
+  /** Where the log stands when it, or the number of writes, has moved on; 'writing' where neither does for long. */
+  async function afterWriting(
+    sheetId: string,
+    before: LogPosition,
+    outcome: 'overtaken' | 'writing',
+  ): Promise<LogPosition | 'writing' | null> {
+    for (let waitedMs = 0; ; waitedMs += askAgainMs) {
+      const now = await store.changeLogOf(sheetId)
+      const isOther =
+        now?.head !== before.head || now.epoch !== before.epoch || now.writeSeq !== before.writeSeq
+      if (!now || isOther || outcome === 'overtaken') return now
+      if (waitedMs >= writeEndsWithinMs) return 'writing'
+      await new Promise<void>((resolve) => void timers.after(askAgainMs, resolve))
+    }
+  }
+
+  async function comparedWith(
+    position: LogPosition,
+    { id: sheetId, accountId, keyColumn }: SheetRecord,
+    next: Snapshot,
+    known: KnownRows | null,
+  ): Promise<Compared> {
+    const { epoch, head, stateSeq, sinceStateBytes, identity, isBroken, unplaced } = position
+    const isInMemory = known !== null && known.logged.epoch === epoch && known.logged.seq <= head
+    const isOtherwiseTold = stateSeq !== null && identity !== (keyColumn ?? '')
+    const mustReset = isBroken || isOtherwiseTold
+    const isFirst = stateSeq === null && !isBroken
+    // Both as text: of a wide sheet the state is a hundredth when compressed, and would be written anew with every row.
+    const wantsState = sinceStateBytes > Math.max(leastStateBytes, next.listJson.byteLength / 2)
+    const from = mustReset || isFirst ? null : isInMemory ? known : await store.loggedState(sheetId)
+    const fromSeq = from === null ? head : 'stateSeq' in from ? from.stateSeq : from.logged.seq
+    const since = from === null ? [] : await changesBetween(sheetId, fromSeq, head)
+    if (from && 'snapshot' in from && !wantsState && unplaced === null) {
+      if (isExplainedByAdditions(from.snapshot, since, next)) return { chunks: [], state: null }
+    }
+    const input: ToCompare = {
+      known: from === null ? null : 'state' in from ? from.state : rowsOf(from.snapshot),
+      since: since.length === 0 ? [] : [JSON.stringify(since)],
+      next: rowsOf(next),
+      keyColumn,
+      unplaced,
+      mustReset,
+      wantsState,
+    }
+    const knownBytes =
+      from === null ? 0 : 'state' in from ? from.state.length * 8 : from.snapshot.listJson.byteLength
+    const bytes = knownBytes + next.listJson.byteLength
+    if (bytes <= inlineBytes) return compare(input)
+    return decoding.inTurn(accountId, async (turn) => {
+      await turn.begin(bytes)
+      return (await turn.run(compareJob, input, [])).reply
+    })
+  }
+
+  async function changesBetween(sheetId: string, afterSeq: number, head: number): Promise<LoggedChange[]> {
+    if (afterSeq >= head) return []
+    const chunks = await store.loggedChanges(sheetId, afterSeq, Number.POSITIVE_INFINITY)
+    return changesAfter(
+      chunks.filter(({ lastSeq }) => lastSeq <= head),
+      afterSeq,
+    )
+  }
+}
+
+function changesAfter(chunks: readonly ChangeChunk[], seq: number): LoggedChange[] {
+  return chunks.flatMap(({ firstSeq, entries }) =>
+    readChanges(entries).filter((_, nth) => firstSeq + nth > seq),
+  )
+}
+
+/** A row's text by the last change that has it, or by the rows before them; null for a blank one. */
+function lastKnown(snapshot: Snapshot, changes: readonly LoggedChange[], rowNumber: number): string | null {
+  let row = rowNumber
+  for (const { kind, row: its, after = null } of changes.toReversed()) {
+    if (its === undefined) return null
+    if (kind === 'deleted') {
+      if (its <= row) row++
+    } else if (its === row) return after === snapshot.blankRowJson ? null : after
+    else if (kind === 'added' && its < row) row--
+  }
+  const place = placeOf(snapshot, row)
+  return place === null ? null : rowJson(snapshot, place)
+}
+
+/** Without what else a snapshot has: it is copied to the thread. */
+function rowsOf({ columns, listJson, rowStarts, rowNumbers }: Snapshot): RowsOfSnapshot {
+  return { columns, listJson, rowStarts, rowNumbers }
+}

@@ -1,0 +1,138 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { changesText, type LoggedChange, readChanges } from '../../sheets/logged-change.ts'
+import { buildSnapshot } from '../../sheets/rows/build-snapshot.ts'
+import type { Cell } from '../../sheets/rows/grid.ts'
+import { compare } from './compare-job.ts'
+
+/*
+ * Writes of which nobody knows where they landed, when people did something as well before anyone looked: what was acknowledged is told as
+ * the write, and only the rest as theirs.
+ */
+
+const header = ['id', 'name', 'n']
+const lamp = ['a', 'Lamp', 1]
+const table = ['b', 'Table', 2]
+const shelf = ['c', 'Shelf', 3]
+
+for (const isKeyed of [true, false]) {
+  const of = isKeyed ? 'by key' : 'by position'
+
+  test(`${of}: a row that was added and then changed by a person is an addition of ours and a change of theirs`, () => {
+    const changes = compared([lamp, table], [lamp, table, ['c', 'Cupboard', 3]], [added(shelf)])
+    assert.deepEqual(told(changes), [
+      ['added', 'op_1', null, shelf],
+      ['updated', null, shelf, ['c', 'Cupboard', 3]],
+    ])
+  })
+
+  test(`${of}: a row that was added and deleted by a person is told as both`, () => {
+    const changes = compared([lamp, table], [lamp, ['b', 'Desk', 2]], [added(shelf)])
+    assert.deepEqual(told(changes).toSorted(), [
+      ['added', 'op_1', null, shelf],
+      ['deleted', null, shelf, null],
+      ['updated', null, table, ['b', 'Desk', 2]],
+    ])
+  })
+
+  test(`${of}: a change of ours and one of a person in the same row are two`, () => {
+    const changes = compared([lamp, table], [lamp, ['b', 'Desk', 9]], [updated(table, ['b', 'Table', 9], 3)])
+    assert.deepEqual(told(changes), [
+      ['updated', 'op_1', table, ['b', 'Table', 9]],
+      ['updated', null, ['b', 'Table', 9], ['b', 'Desk', 9]],
+    ])
+    assert.deepEqual(changes[0]?.changed, ['n'])
+  })
+
+  test(`${of}: a deletion of ours is one also where people put in rows`, () => {
+    const changes = compared([lamp, table], [shelf, lamp], [deleted(table, 3)])
+    assert.deepEqual(told(changes), [
+      ['deleted', 'op_1', table, null],
+      ['added', null, null, shelf],
+    ])
+  })
+
+  test(`${of}: what is as it was before is not told, because the write hit another row`, () => {
+    const changes = compared([lamp, table], [lamp, table, shelf], [deleted(table, 3)])
+    assert.deepEqual(told(changes), [['added', null, null, shelf]])
+  })
+
+  test(`${of}: where the answer told which row it hit, that one is ours`, () => {
+    const hit: LoggedChange = { kind: 'updated', after: row(['a', 'Lamp', 9]), operation: 'op_1' }
+    const changes = compared([lamp, table], [shelf, ['a', 'Lamp', 9], table], [hit])
+    const ours = changes.filter(({ operation }) => operation !== undefined)
+    assert.deepEqual(
+      ours.map(({ after }) => after),
+      [hit.after],
+    )
+  })
+
+  test(`${of}: columns that were renamed come first, and the write under their new names`, () => {
+    const changes = compared([lamp], [lamp, shelf, table], [added(shelf)], ['id', 'title', 'n'])
+    assert.deepEqual(
+      changes.map(({ kind, operation }) => [kind, operation ?? null]),
+      [
+        ['columns_changed', null],
+        ['added', 'op_1'],
+        ['added', null],
+      ],
+    )
+    assert.equal(changes[1]?.after, '{"id":"c","title":"Shelf","n":3}')
+  })
+
+  function compared(
+    known: Cell[][],
+    next: Cell[][],
+    written: LoggedChange[],
+    names = header,
+  ): LoggedChange[] {
+    const { chunks } = compare({
+      known: buildSnapshot({ rows: [header, ...known] }),
+      since: [],
+      next: buildSnapshot({ rows: [names, ...next] }),
+      keyColumn: isKeyed ? 'id' : null,
+      unplaced: changesText(written),
+      mustReset: false,
+      wantsState: false,
+    })
+    return chunks.flatMap(({ entries }) => readChanges(entries))
+  }
+
+  function added(cells: Cell[]): LoggedChange {
+    return { kind: 'added', ...identity(cells), after: row(cells), operation: 'op_1' }
+  }
+
+  function updated(before: Cell[], after: Cell[], rowNumber: number): LoggedChange {
+    const changed = header.filter((_, at) => before[at] !== after[at])
+    const rows = { before: row(before), after: row(after), changed }
+    return { kind: 'updated', row: rowNumber, ...identity(before), ...rows, operation: 'op_1' }
+  }
+
+  function deleted(cells: Cell[], rowNumber: number): LoggedChange {
+    return {
+      kind: 'deleted',
+      row: rowNumber,
+      ...identity(cells),
+      before: row(cells),
+      operation: 'op_1',
+    }
+  }
+
+  function identity([key]: Cell[]): Pick<LoggedChange, 'key' | 'isByPosition'> {
+    return isKeyed ? { key: JSON.stringify(key) } : { isByPosition: true }
+  }
+}
+
+function row(cells: Cell[]): string {
+  return JSON.stringify(Object.fromEntries(header.map((name, at) => [name, cells[at] ?? null])))
+}
+
+function told(changes: readonly LoggedChange[]) {
+  const cells = (text: string | undefined) => (text === undefined ? null : Object.values(JSON.parse(text)))
+  return changes.map(({ kind, operation, before, after }) => [
+    kind,
+    operation ?? null,
+    cells(before),
+    cells(after),
+  ])
+}

@@ -1,0 +1,225 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Admission } from '../admission/admit.ts'
+import { ClientGone, parseRows, readBody } from '../api/request/body.ts'
+import { parseForm } from '../api/request/form-body.ts'
+import type { Clock } from '../clock.ts'
+import { errorBody, Refusal, StoreFailure, TooManyAtOnce } from '../errors.ts'
+import { clientAddress, type TrustedProxies } from '../http/client-address.ts'
+import type { FormRecord, FormSettings, Forms } from '../management/forms/forms.ts'
+import type { HeldEntries } from '../management/forms/held-entries.ts'
+import { Problem } from '../management/problem.ts'
+import type { Observe } from '../reporting/observe.ts'
+import { randomBase62 } from '../secrets/random-base62.ts'
+import { CredentialExpired, ProviderFailure } from '../sheets/provider-failure.ts'
+import type { Writing } from '../sheets/writing/writing.ts'
+import { addEntry } from './add-entry.ts'
+import { checkEntry, type Sent } from './entry.ts'
+import { contentPolicyOf, formPage, messagePage } from './form-page.ts'
+import { createFormTokens } from './form-token.ts'
+
+export interface FormsParts {
+  forms: Pick<Forms, 'find'>
+  entries: Pick<HeldEntries, 'hold'>
+  admission: Pick<Admission, 'admitForm'>
+  writing: Writing
+  digest(text: string): Buffer
+  trustedProxies: TrustedProxies | null
+  clock: Clock
+  observe: Observe
+}
+
+/** What is answered, as a page or as JSON, by what the client accepts. */
+interface Answer {
+  status: number
+  html: string
+  json: object
+  /** Where a browser goes instead of being shown the page. */
+  location?: string
+  retryAfterSeconds?: number
+}
+
+export const formMethods = ['GET', 'HEAD', 'POST']
+
+/** The door of forms: pages for people, who need no script for them. */
+export function createFormsDoor(
+  parts: FormsParts,
+): (request: IncomingMessage, response: ServerResponse, path: string) => Promise<void> {
+  const { forms, entries, admission, writing, trustedProxies, clock, observe } = parts
+  const tokens = createFormTokens(parts.digest)
+
+  return async (request, response, path) => {
+    const begunMs = clock.elapsedMs()
+    const found = await forms.find(path.slice('/f/'.length)).catch((error: unknown) => failed(error))
+    const form = found instanceof Problem || found instanceof Refusal ? null : found
+    let answer: Answer | null
+    try {
+      answer = found instanceof Refusal ? refusalAnswer(found) : form ? await answerTo(request, form) : noForm
+    } catch (error) {
+      if (error instanceof ClientGone) return
+      answer = refusalAnswer(failed(error))
+    }
+    send(request, response, answer, form)
+    observe({
+      event: 'request_answered',
+      operation: request.method === 'POST' ? 'add_rows' : 'describe',
+      form: 'none',
+      method: request.method ?? 'other',
+      status: answer.location === undefined ? answer.status : 303,
+      code: null,
+      rowsFrom: null,
+      durationMs: clock.elapsedMs() - begunMs,
+      accountId: form?.accountId ?? null,
+      sheetId: form?.sheetId ?? null,
+      keyId: null,
+    })
+  }
+
+  async function answerTo(request: IncomingMessage, form: FormRecord): Promise<Answer> {
+    if (!form.isOpen) return closed
+    if (request.method !== 'POST') return blank(form)
+    const body = await readBody(request)
+    if (body instanceof Refusal) return refusalAnswer(body)
+    const sent = await sentIn(body, request)
+    if (sent instanceof Refusal) return refusalAnswer(sent)
+    const address = clientAddress(request, trustedProxies)
+    const { verdict, reserve, release } = await admission.admitForm(form, address)
+    if (verdict instanceof Refusal) return refusalAnswer(verdict)
+    const { row, mistakes } = checkEntry(sent, form.settings)
+    const token = sent.get('_token') ?? ''
+    if (mistakes.size > 0) {
+      const fresh = tokens.shownAtMs(form.id, token) === null ? tokens.create(form.id, clock.nowMs()) : token
+      return wrong(form, fresh, sent, mistakes)
+    }
+    const shownAtMs = tokens.shownAtMs(form.id, token)
+    const reason = reasonToHold(sent, form.settings, shownAtMs, clock.nowMs())
+    if (reason !== null) {
+      const isHeld = await entries.hold({ formId: form.id, reason, row })
+      // Whoever fills a trap is told nothing of it.
+      return isHeld
+        ? thanks(form)
+        : refusalAnswer(new Refusal('service_unavailable', { retryAfterSeconds: 60 }))
+    }
+    // A page that was made elsewhere has no token: what one visitor sends twice within a minute is sent once.
+    const minute = Math.floor(clock.nowMs() / 60_000)
+    const name = shownAtMs === null ? `from ${address} at ${minute}` : `view ${token}`
+    const asked = { form, pass: verdict, row, name, nowMs: clock.nowMs(), reserve, stillAdmitted }
+    const outcome = await addEntry(asked, writing)
+    if (outcome === 'added') return thanks(form)
+    release()
+    return refusalAnswer(outcome)
+
+    async function stillAdmitted(): Promise<Refusal | null> {
+      const now = await forms.find(form.id)
+      if (now instanceof Problem || !now.isOpen) return new Refusal('not_found')
+      const again = await admission.admitForm(form, null)
+      return again.verdict instanceof Refusal ? again.verdict : null
+    }
+  }
+
+  function blank(form: FormRecord): Answer {
+    const token = tokens.create(form.id, clock.nowMs())
+    const { id, name, settings } = form
+    const fields = settings.fields.map(({ column, label, kind, isRequired, choices }) => {
+      return { name: column, label, kind, required: isRequired, ...(kind === 'choice' && { choices }) }
+    })
+    const html = formPage({ form, token, sent: new Map(), mistakes: new Map() })
+    return { status: 200, html, json: { id, name, fields, token } }
+  }
+
+  function failed(error: unknown): Refusal {
+    if (error instanceof CredentialExpired) return new Refusal('token_expired')
+    if (error instanceof TooManyAtOnce) return error.refusal
+    if (error instanceof ProviderFailure)
+      return new Refusal('google_api_error', { fill: { action: 'write to', reason: error.message } })
+    observe({ event: 'malfunction', reference: randomBase62(12), operation: 'add_rows', error })
+    return error instanceof StoreFailure
+      ? new Refusal('service_unavailable', { retryAfterSeconds: 1 })
+      : new Refusal('internal_error')
+  }
+}
+
+/** JSON as one object of scalars, or what a plain form sends. */
+async function sentIn(body: Buffer, { headers }: IncomingMessage): Promise<Sent | Refusal> {
+  const form = parseForm(body, headers['content-type'])
+  if (form instanceof Refusal) return form
+  const rows = form ? [form] : await parseRows(body, headers['content-encoding'], 'one')
+  if (rows instanceof Refusal) return rows
+  return new Map((rows[0] ?? []).map(([name, value]) => [name, value === null ? '' : String(value)]))
+}
+
+function reasonToHold(
+  sent: Sent,
+  { honeypot, minSeconds }: FormSettings,
+  shownAtMs: number | null,
+  nowMs: number,
+): 'honeypot' | 'too_quick' | null {
+  if ((sent.get(honeypot) ?? '') !== '') return 'honeypot'
+  if (minSeconds === 0) return null
+  return shownAtMs === null || nowMs - shownAtMs < minSeconds * 1_000 ? 'too_quick' : null
+}
+
+function wrong(form: FormRecord, token: string, sent: Sent, mistakes: ReadonlyMap<string, string>): Answer {
+  const html = formPage({ form, token, sent, mistakes })
+  const error = mistakes.get('') ?? 'Some fields are not filled in right.'
+  const fields = Object.fromEntries([...mistakes].filter(([column]) => column !== ''))
+  return { status: 422, html, json: { error, code: 'invalid_entry', fields } }
+}
+
+function thanks({ settings: { next } }: FormRecord): Answer {
+  const html = messagePage('Thank you', 'Your entry was sent.')
+  const json = { success: true, message: 'Your entry was sent.', next }
+  return { status: 200, html, json, ...(next !== null && { location: next }) }
+}
+
+function refusalAnswer(refusal: Refusal): Answer {
+  const json = errorBody(refusal, 'flat') as { error: string; details?: string }
+  const { retryAfterSeconds } = refusal.facts
+  const words = refusal.status === 429 ? 'Please try again in a while.' : (json.details ?? json.error)
+  const html = messagePage('Your entry was not sent', words)
+  return { status: refusal.status, html, json, ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) }
+}
+
+const noForm: Answer = {
+  status: 404,
+  html: messagePage('There is no form here', 'Perhaps the address was mistyped, or the form was deleted.'),
+  json: errorBody(new Refusal('not_found'), 'flat') as object,
+}
+const closed: Answer = {
+  status: 410,
+  html: messagePage('This form is closed', 'It takes no entries any more.'),
+  json: { error: 'This form is closed.', code: 'form_closed' },
+}
+
+const safety = [
+  ...['Cache-Control', 'no-store', 'Referrer-Policy', 'no-referrer', 'X-Content-Type-Options', 'nosniff'],
+  // Any page may send a form here, and read what became of it.
+  ...['Access-Control-Allow-Origin', '*', 'Vary', 'Accept'],
+]
+
+function send(
+  request: IncomingMessage,
+  response: ServerResponse,
+  answer: Answer,
+  form: FormRecord | null,
+): void {
+  const { status, html, json, location, retryAfterSeconds } = answer
+  const { accept = '' } = request.headers
+  // A program that never heard of pages is refused as everywhere else; browsers say that they take them.
+  const isJson = /\bapplication\/json\b/.test(accept) || (status >= 400 && !/\btext\/html\b/.test(accept))
+  const head = [...safety]
+  if (retryAfterSeconds !== undefined) head.push('Retry-After', String(retryAfterSeconds))
+  if (status === 413) head.push('Connection', 'close')
+  if (!isJson && location !== undefined) {
+    response.writeHead(303, [...head, 'Location', location, 'Content-Length', '0'])
+    response.end()
+    return
+  }
+  const body = Buffer.from(isJson ? `${JSON.stringify(json)}\n` : html)
+  head.push('Content-Type', isJson ? 'application/json; charset=utf-8' : 'text/html; charset=utf-8')
+  if (!isJson) head.push('Content-Security-Policy', contentPolicyOf(form ?? nobodys))
+  head.push('Content-Length', String(body.byteLength))
+  response.writeHead(status, head)
+  response.end(request.method === 'HEAD' ? undefined : body)
+}
+
+const nobodys = { settings: { next: null, framedBy: [] } } as unknown as FormRecord

@@ -1,0 +1,65 @@
+import type { FormField, FormSettings } from '../management/forms/forms.ts'
+import type { Cell } from '../sheets/rows/grid.ts'
+
+/** What somebody sent: texts by name, as a form has them. */
+export type Sent = ReadonlyMap<string, string>
+
+export interface CheckedEntry {
+  /** Column and value, of the fields that were filled in. */
+  row: (readonly [column: string, value: string | number | boolean])[]
+  /** What is wrong, by column; for the form as a whole under ''. */
+  mistakes: Map<string, string>
+}
+
+const maxCharacters = 10_000
+
+/** Texts stay texts: only a field that is one for numbers, or a box to tick, makes something else of them. */
+export function checkEntry(sent: Sent, { fields, honeypot }: FormSettings): CheckedEntry {
+  const checked: CheckedEntry = { row: [], mistakes: new Map() }
+  for (const field of fields) {
+    const text = (sent.get(field.column) ?? '').trim()
+    const outcome = text === '' ? emptyField(field) : valueOfField(field, text)
+    if ('mistake' in outcome) checked.mistakes.set(field.column, outcome.mistake)
+    else if (outcome.value !== null) checked.row.push([field.column, outcome.value])
+  }
+  const known = new Set([...fields.map(({ column }) => column), honeypot])
+  const unknown = [...sent.keys()].find((name) => !known.has(name) && !name.startsWith('_'))
+  if (unknown !== undefined) checked.mistakes.set('', `The form has no field “${unknown.slice(0, 80)}”.`)
+  if (checked.mistakes.size === 0 && checked.row.every(([, value]) => value === false))
+    checked.mistakes.set('', 'Fill in at least one field.')
+  return checked
+}
+
+type Outcome = { mistake: string } | { value: Exclude<Cell, null> | null }
+
+function emptyField({ kind, isRequired }: FormField): Outcome {
+  if (kind === 'checkbox') return isRequired ? { mistake: 'Tick this box.' } : { value: false }
+  return isRequired ? { mistake: 'Fill in this field.' } : { value: null }
+}
+
+function valueOfField({ kind, choices }: FormField, text: string): Outcome {
+  if (text.length > maxCharacters)
+    return { mistake: `At most ${maxCharacters.toLocaleString('en')} characters.` }
+  switch (kind) {
+    case 'checkbox':
+      return { value: !/^(?:off|false|0|no)$/i.test(text) }
+    case 'number': {
+      const number = text.replace(',', '.')
+      const isNumber = /^-?\d{1,15}(?:\.\d{1,15})?$/.test(number)
+      return isNumber ? { value: Number(number) } : { mistake: 'Enter a number.' }
+    }
+    case 'email':
+      return /^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(text)
+        ? { value: text }
+        : { mistake: 'Enter an email address.' }
+    case 'date': {
+      const isDate = /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text))
+      return isDate ? { value: text } : { mistake: 'Enter a date, like 2026-11-17.' }
+    }
+    case 'choice':
+      return choices.includes(text) ? { value: text } : { mistake: 'Choose one of these.' }
+    case 'text':
+    case 'long':
+      return { value: text }
+  }
+}

@@ -1,0 +1,66 @@
+import type { Admission } from '../admission/admit.ts'
+import type { Clock } from '../clock.ts'
+import { Refusal } from '../errors.ts'
+import type { HeldEntries } from '../management/forms/held-entries.ts'
+import type { Observe } from '../reporting/observe.ts'
+import { randomBase62 } from '../secrets/random-base62.ts'
+import type { Writing } from '../sheets/writing/writing.ts'
+import { addEntry } from './add-entry.ts'
+
+export interface ReleasingParts {
+  entries: HeldEntries
+  admission: Pick<Admission, 'admitForm'>
+  writing: Writing
+  clock: Clock
+  observe: Observe
+}
+
+const lookEveryMs = 2_000
+const mostAtOnce = 50
+
+/**
+ * Adds what owners have released. The release is in the store, so a command or any instance can make it; the entry's id names the write, so
+ * that several instances add it once.
+ */
+export function startReleasing(parts: ReleasingParts): { close(): Promise<void> } {
+  const { entries, admission, writing, clock, observe } = parts
+  let underWay: Promise<void> | null = null
+  const timer = setInterval(() => {
+    underWay ??= look().finally(() => {
+      underWay = null
+    })
+  }, lookEveryMs)
+  timer.unref()
+  return {
+    async close() {
+      clearInterval(timer)
+      await underWay
+    },
+  }
+
+  async function look(): Promise<void> {
+    try {
+      for (const { entry, form } of await entries.released(mostAtOnce)) {
+        const stillAdmitted = async () => {
+          const again = await admission.admitForm(form, null)
+          return again.verdict instanceof Refusal ? again.verdict : null
+        }
+        const { verdict, reserve, release } = await admission.admitForm(form, null)
+        if (verdict instanceof Refusal) continue
+        const asked = {
+          form,
+          pass: verdict,
+          row: [...entry.row],
+          name: `entry ${entry.id}`,
+          reserve,
+          stillAdmitted,
+        }
+        const outcome = await addEntry({ ...asked, nowMs: clock.nowMs() }, writing)
+        if (outcome === 'added') await entries.forget(entry.id)
+        else release()
+      }
+    } catch (error) {
+      observe({ event: 'malfunction', reference: randomBase62(12), operation: 'add_rows', error })
+    }
+  }
+}

@@ -1,0 +1,27 @@
+import type { FormRecord, HeldEntry, NewEntry } from '../../store/forms/forms.ts'
+import type { Store } from '../../store/store.ts'
+
+/** For the door of forms: what looks like no person's waits for the owner, and what the owner released is added. */
+export interface HeldEntries {
+  /** False where no more can be held. */
+  hold(entry: NewEntry): Promise<boolean>
+  released(most: number): Promise<{ entry: HeldEntry; form: FormRecord }[]>
+  forget(entryId: string): Promise<void>
+}
+
+/** Of one form: whoever floods it fills neither the sheet nor the disk. */
+const mostHeld = 1_000
+
+export function createHeldEntries(store: Store): HeldEntries {
+  return {
+    hold: (entry) => store.holdEntry(entry, mostHeld),
+    async released(most) {
+      const entries = await store.releasedEntries(most)
+      const found = await Promise.all(
+        entries.map(async (entry) => ({ entry, form: await store.findForm(entry.formId) })),
+      )
+      return found.flatMap(({ entry, form }) => (form ? [{ entry, form }] : []))
+    },
+    forget: (entryId) => store.deleteEntry(entryId),
+  }
+}

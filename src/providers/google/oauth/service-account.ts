@@ -1,0 +1,166 @@
+import { createPrivateKey, type KeyObject, sign } from 'node:crypto'
+import type { ConnectionProblem, Grant } from '../../../sheets/connection.ts'
+import { ProviderFailure } from '../../../sheets/provider-failure.ts'
+import { fieldsOf, textOf } from '../../remote/json-fields.ts'
+import { createGoogleTime } from '../client/google-time.ts'
+import { scopeUrl } from './google-consent.ts'
+import { problemOfFailure, type TokenRefusal } from './oauth-problem.ts'
+import { createTokenEndpoint, type TokenEndpointParts } from './token-endpoint.ts'
+
+/** An account of a project at Google and of no person: its key is all that it takes, and it opens what is shared with its address. */
+export interface ServiceAccounts {
+  /** `keyFile`: the JSON as Google's console gives it. Tried once, so that no key is kept that Google does not take. */
+  exchangeKey(keyFile: string): Promise<Grant | ConnectionProblem>
+  /** As `TokenSource.refresh`, for a token of `exchangeKey`. */
+  refresh(token: string): Promise<{ accessToken: string; expiresInSeconds: number } | { dead: string }>
+}
+
+/** What is kept of a key file. */
+interface ServiceAccountKey {
+  client_email: string
+  private_key_id: string
+  private_key: string
+}
+
+/** Reading and writing cells; and the names of what was shared, to choose from. */
+const scopes = [scopeUrl('spreadsheets'), scopeUrl('drive.metadata.readonly')]
+const jwtBearer = 'urn:ietf:params:oauth:grant-type:jwt-bearer'
+/** Google takes no assertion that is good for longer. */
+const lifeSeconds = 3_600
+
+/** An address of Google's own: no person has one. */
+export function isServiceAccount(subject: string | null): boolean {
+  return subject?.endsWith('.gserviceaccount.com') ?? false
+}
+
+/** A key file is JSON, and no refresh token of Google's begins like that. */
+export function isServiceAccountToken(token: string): boolean {
+  return token.startsWith('{')
+}
+
+export function createServiceAccounts(parts: TokenEndpointParts): ServiceAccounts {
+  const { endpoints, clock } = parts
+  const endpoint = createTokenEndpoint(parts)
+  // Of its own: the clock of the spreadsheets' host says how old markers are, and this is another host.
+  const time = createGoogleTime(clock)
+
+  return {
+    async exchangeKey(keyFile) {
+      const key = readKeyFile(keyFile)
+      if ('problem' in key) return key
+      try {
+        const given = await ask(key)
+        if ('refused' in given) return notTaken(given.refused)
+        const { client_email: address } = key
+        return { token: JSON.stringify(key), scopes, subject: address, label: address }
+      } catch (error) {
+        if (!(error instanceof ProviderFailure)) throw error
+        return { problem: 'failed', words: problemOfFailure(error).words }
+      }
+    },
+
+    async refresh(token) {
+      const key = readKeyFile(token)
+      if ('problem' in key) return { dead: key.words }
+      const given = await ask(key)
+      if (!('refused' in given)) return given
+      const { error, description } = given.refused
+      if (isOver(given.refused)) return { dead: `${error}: ${description}` }
+      throw refusedByGoogle(given.refused)
+    },
+  }
+
+  /** Where this machine's clock is wrong, the second try goes by Google's. */
+  async function ask(key: ServiceAccountKey) {
+    const askedAtMs = clock.elapsedMs()
+    const first = await endpoint.askToken(formOf(key))
+    if (!('refused' in first) || !isAboutTime(first.refused)) return first
+    time.hear(first.date, askedAtMs)
+    return endpoint.askToken(formOf(key))
+  }
+
+  function formOf(key: ServiceAccountKey): Record<string, string> {
+    const issuedAt = Math.floor((time.nowMs() ?? clock.nowMs()) / 1_000)
+    const claims = {
+      iss: key.client_email,
+      scope: scopes.join(' '),
+      // Never what the file says: it comes from outside, and the assertion opens what is shared with the account.
+      aud: endpoints.token,
+      iat: issuedAt,
+      exp: issuedAt + lifeSeconds,
+    }
+    const unsigned = [{ alg: 'RS256', typ: 'JWT', kid: key.private_key_id }, claims]
+      .map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'))
+      .join('.')
+    const signature = sign('sha256', Buffer.from(unsigned), key.private_key).toString('base64url')
+    return { grant_type: jwtBearer, assertion: `${unsigned}.${signature}` }
+  }
+}
+
+function readKeyFile(text: string): ServiceAccountKey | ConnectionProblem {
+  const fields = fieldsOf(parsed(text))
+  if (fields.type !== undefined && fields.type !== 'service_account')
+    return failed(
+      `That is a file of another kind (“${String(fields.type).slice(0, 40)}”); the key of a service account is needed.`,
+    )
+  const address = textOf(fields.client_email)
+  const keyId = textOf(fields.private_key_id)
+  const privateKey = textOf(fields.private_key)
+  if (!address || !keyId || !privateKey)
+    return failed(
+      'That is not the key of a service account. Paste all of the JSON file that Google lets you download.',
+    )
+  if (!isServiceAccount(address) || rsaKey(privateKey) === null)
+    return failed('The key in that file cannot be used. Download a new one at Google and paste all of it.')
+  return { client_email: address, private_key_id: keyId, private_key: privateKey }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}
+
+function rsaKey(pem: string): KeyObject | null {
+  try {
+    const key = createPrivateKey(pem)
+    return key.asymmetricKeyType === 'rsa' ? key : null
+  } catch {
+    return null
+  }
+}
+
+function failed(words: string): ConnectionProblem {
+  return { problem: 'failed', words }
+}
+
+function isAboutTime({ error, description }: TokenRefusal): boolean {
+  return error === 'invalid_grant' && /\biat\b|\bexp\b|timeframe/.test(description)
+}
+
+/** The key was deleted, or the account: no later try helps. */
+function isOver({ error, description }: TokenRefusal): boolean {
+  return error === 'invalid_grant' && /Invalid JWT Signature|account not found/i.test(description)
+}
+
+function notTaken(refusal: TokenRefusal): ConnectionProblem {
+  if (isOver(refusal))
+    return failed(
+      'Google does not know this key any more: the key or its service account was deleted. Nothing was saved; make a new key.',
+    )
+  const { message, facts } = refusedByGoogle(refusal)
+  return failed(`${message}. ${facts.details ?? ''} Nothing was saved.`)
+}
+
+/** Whatever it is, the key may be as good as ever. */
+function refusedByGoogle(refusal: TokenRefusal): ProviderFailure {
+  const { error, description } = refusal
+  return new ProviderFailure('Google gives the service account no access', {
+    details: isAboutTime(refusal)
+      ? 'The clock of this server is wrong; whoever runs it must set it.'
+      : `Google says: ${error} ${description}`.trim(),
+    cause: new Error(`${error}: ${description}`),
+  })
+}

@@ -1,0 +1,97 @@
+import type { Cell } from './rows/grid.ts'
+import { createRowWriter } from './rows/row-json.ts'
+import type { Column } from './rows/table.ts'
+
+/**
+ * One change as the log keeps it (docs/decisions/032). Rows are JSON text, because an object would not keep the order of all
+ * their keys; `before` and `after` of `columns_changed` are lists of names.
+ */
+export interface LoggedChange {
+  kind: 'added' | 'updated' | 'deleted' | 'columns_changed' | 'reset'
+  /** The number that the row has when the changes before it are made; absent where it was not to be told. */
+  row?: number
+  /** The JSON text of the cell in the key column, before the change where there was one. */
+  key?: string
+  before?: string
+  after?: string
+  /** Columns whose cells are others now. */
+  changed?: string[]
+  /** New names by old ones. */
+  renamed?: [from: string, to: string][]
+  /** It was not told by a key. */
+  isByPosition?: true
+  /** What is told as added or deleted was there as a blank row before, or is since: no other row moved. */
+  isInPlace?: true
+  /** The columns that a write wrote, where cells in others changed with them. */
+  wrote?: string[]
+  /** What `before` does not tell of the row: it takes this to put it back. */
+  lost?: LostOfRow
+  /** Of a write through the API, and whose key it was. */
+  operation?: string
+  by?: string
+  /** Of an undo: the write that it took back. */
+  undoes?: string
+}
+
+/** `LostWithChange` by the names of columns. */
+export interface LostOfRow {
+  times?: [name: string, format: string][]
+  formulas?: string[]
+  spelling?: string
+  /** Of a row that went, or came back: what it holds under columns without a name. */
+  unnamed?: UnnamedCells
+}
+
+/** Nobody but the spreadsheet shows them, so they are known by position, and only while the others stand where they stood. */
+export interface UnnamedCells {
+  cells: UnnamedCell[]
+  /** The positions of the columns with names. */
+  namedAt: number[]
+}
+
+/** The format of a date or a time, in the words of the place. */
+export type UnnamedCell = [position: number, value: Cell, timeFormat?: string]
+
+/** null where there are none. */
+export function unnamedCellsOf(
+  row: readonly Cell[],
+  columns: readonly Column[],
+  times: readonly (readonly [position: number, format: string])[] = [],
+): UnnamedCells | null {
+  const namedAt = columns.map(({ index }) => index)
+  const named = new Set(namedAt)
+  const formatAt = new Map(times)
+  const cells = row.flatMap((value, at): UnnamedCell[] => {
+    if (value === null || value === '' || named.has(at)) return []
+    const format = formatAt.get(at)
+    return [format === undefined ? [at, value] : [at, value, format]]
+  })
+  return cells.length === 0 ? null : { cells, namedAt }
+}
+
+/** What one look finds is logged in chunks of so many. */
+export const changesTogether = 500
+
+export function changesText(changes: readonly LoggedChange[]): string {
+  return JSON.stringify(changes)
+}
+
+export function readChanges(text: string): LoggedChange[] {
+  return JSON.parse(text) as LoggedChange[]
+}
+
+/** The writes that these changes are of. */
+export function operationsOf(changes: readonly LoggedChange[]): string[] {
+  return [...new Set(changes.flatMap(({ operation }) => operation ?? []))]
+}
+
+/** Of one row, as a list shows it where it is blank. */
+export function blankRowOf(columns: readonly Column[]): string {
+  return createRowWriter(columns)([])
+}
+
+/** The JSON text of one cell of a row; null where it is empty or the column is not there. */
+export function keyTextOf(cells: readonly (Cell | undefined)[], keyIndex: number | null): string | null {
+  const cell = keyIndex === null ? null : (cells[keyIndex] ?? null)
+  return cell === null || cell === '' ? null : JSON.stringify(cell)
+}

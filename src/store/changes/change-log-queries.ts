@@ -1,0 +1,316 @@
+import { type Kysely, sql, type Transaction } from 'kysely'
+import type { Tables } from '../sql/schema.ts'
+import type { SqlDatabase } from '../sql/sql-database.ts'
+import type { ChangeChunk, ChangeLogStore, SeenChanges } from './change-log.ts'
+import { bytesOfChunk, forgetBehind, holdLog, noteOperations } from './changes-of-writes.ts'
+
+/** SQLite deletes on the thread that serves everyone. */
+const forgottenTogether = 100
+const readTogether = 50
+const dayMs = 24 * 60 * 60 * 1_000
+
+export function createChangeLogQueries(database: SqlDatabase): ChangeLogStore {
+  const { kysely } = database
+
+  return {
+    async changeLogOf(sheetId) {
+      const row = await kysely
+        .selectFrom('sheet')
+        .leftJoin('change_log', 'change_log.sheet_id', 'sheet.id')
+        .where('sheet.id', '=', sheetId)
+        .where('sheet.history_days', '>', 0)
+        .select([
+          'sheet.write_seq',
+          'epoch',
+          'head',
+          'floor',
+          'state_seq',
+          'identity',
+          'is_broken',
+          'unplaced',
+        ])
+        .select(sql<number | null>`${database.nowMs()} - look_wanted_at_ms`.as('look_wanted_for_ms'))
+        .select(['since_state_bytes', sql<number | null>`length(change_log.state)`.as('state_bytes')])
+        .executeTakeFirst()
+      return row
+        ? {
+            epoch: row.epoch,
+            head: row.head ?? 0,
+            floor: row.floor ?? 0,
+            stateSeq: row.state_seq,
+            stateBytes: row.state_bytes ?? 0,
+            sinceStateBytes: row.since_state_bytes ?? 0,
+            identity: row.identity ?? '',
+            isBroken: row.is_broken === 1,
+            unplaced: row.unplaced,
+            lookWantedForMs: row.look_wanted_for_ms === null ? null : Number(row.look_wanted_for_ms),
+            writeSeq: row.write_seq,
+          }
+        : null
+    },
+    async loggedState(sheetId) {
+      const row = await kysely
+        .selectFrom('change_log')
+        .where('sheet_id', '=', sheetId)
+        .select(['state', 'state_seq'])
+        .executeTakeFirst()
+      if (row?.state == null || row.state_seq === null) return null
+      return { state: row.state, stateSeq: row.state_seq }
+    },
+    async loggedChanges(sheetId, afterSeq, maxBytes, upToSeq = Number.MAX_SAFE_INTEGER) {
+      const chunks: ChangeChunk[] = []
+      for (let [after, bytes] = [afterSeq, 0]; ; ) {
+        const rows = await kysely
+          .selectFrom('change_chunk')
+          .innerJoin('change_log', 'change_log.sheet_id', 'change_chunk.sheet_id')
+          .where('change_chunk.sheet_id', '=', sheetId)
+          .where('last_seq', '>', after)
+          .where('first_seq', '<=', upToSeq)
+          .whereRef('last_seq', '<=', 'head')
+          .orderBy('first_seq')
+          .limit(readTogether)
+          .select(['first_seq', 'last_seq', 'at_ms', 'entries'])
+          .execute()
+        for (const { first_seq, last_seq, at_ms, entries } of rows) {
+          chunks.push({ firstSeq: first_seq, lastSeq: last_seq, atMs: at_ms, entries })
+          bytes += entries.length
+          after = last_seq
+          if (bytes >= maxBytes) return chunks
+        }
+        if (rows.length < readTogether) return chunks
+      }
+    },
+    async chunkOfOperation(sheetId, operationId) {
+      const row = await kysely
+        .selectFrom('change_operation')
+        .innerJoin('change_chunk', (join) =>
+          join
+            .onRef('change_chunk.sheet_id', '=', 'change_operation.sheet_id')
+            .onRef('change_chunk.first_seq', '=', 'change_operation.first_seq'),
+        )
+        .innerJoin('change_log', 'change_log.sheet_id', 'change_operation.sheet_id')
+        .where('change_operation.sheet_id', '=', sheetId)
+        .where('operation_id', '=', operationId)
+        .whereRef('last_seq', '<=', 'head')
+        .orderBy('change_chunk.first_seq')
+        .select(['change_chunk.first_seq', 'last_seq', 'at_ms', 'entries'])
+        .executeTakeFirst()
+      return row
+        ? { firstSeq: row.first_seq, lastSeq: row.last_seq, atMs: row.at_ms, entries: row.entries }
+        : null
+    },
+    logSeen: (seen) => kysely.transaction().execute((transaction) => logSeen(transaction, seen)),
+    async wantLook(sheetId) {
+      await kysely
+        .updateTable('change_log')
+        .set({ look_wanted_at_ms: database.nowMs() })
+        .where('sheet_id', '=', sheetId)
+        .where('look_wanted_at_ms', 'is', null)
+        .execute()
+    },
+    async forgetOldChanges(maxAccountBytes) {
+      const old = await forgetByAge()
+      return old + (await forgetByBytes(maxAccountBytes))
+    },
+  }
+
+  async function logSeen(
+    transaction: Transaction<Tables>,
+    { sheetId, accountId, source, position, chunks, identity, state }: SeenChanges,
+  ): Promise<number | 'overtaken' | 'writing'> {
+    const bytes = chunks.reduce((sum, { entries }) => sum + bytesOfChunk(entries), 0)
+    const isKept = await transaction
+      .selectFrom('sheet')
+      .where('id', '=', sheetId)
+      .where('history_days', '>', 0)
+      .select('id')
+      .executeTakeFirst()
+    if (!isKept) return 'overtaken'
+    const log = await holdLog(transaction, { sheetId, accountId, identity })
+    // Only now: whoever logs or sends has done so before, or waits for this transaction.
+    const sheet = await transaction
+      .selectFrom('sheet')
+      .where('id', '=', sheetId)
+      .select('write_seq')
+      .executeTakeFirst()
+    if (sheet?.write_seq !== position.writeSeq) return 'writing'
+    const isNew = position.epoch === null && log.head === 0
+    if (log.head !== position.head || (!isNew && log.epoch !== position.epoch)) return 'overtaken'
+    const sending = await transaction
+      .selectFrom('operation')
+      .where((of) => of.and({ source, state: 'sending' }))
+      .select('id')
+      .executeTakeFirst()
+    if (sending) return 'writing'
+    let head = log.head
+    await forgetBehind(transaction, sheetId, head)
+    for (const { entries, count, atMs, operations = [] } of chunks) {
+      await transaction
+        .insertInto('change_chunk')
+        .values({
+          sheet_id: sheetId,
+          first_seq: head + 1,
+          last_seq: head + count,
+          at_ms: atMs,
+          logged_at_ms: database.nowMs(),
+          is_placed: 1,
+          entries,
+          bytes: bytesOfChunk(entries),
+        })
+        .execute()
+      await noteOperations(transaction, { sheetId, firstSeq: head + 1, operations }, database)
+      head += count
+    }
+    await transaction
+      .updateTable('change_log')
+      .set((of) => ({
+        head,
+        identity,
+        unplaced: null,
+        look_wanted_at_ms: null,
+        is_broken: 0,
+        ...(state === null
+          ? { since_state_bytes: of('since_state_bytes', '+', bytes), bytes: of('bytes', '+', bytes) }
+          : {
+              state,
+              state_seq: head,
+              since_state_bytes: 0,
+              bytes: sql<number>`bytes + ${bytes + state.length} - coalesce(length(state), 0)`,
+            }),
+      }))
+      .where('sheet_id', '=', sheetId)
+      .execute()
+    return head
+  }
+
+  /** What comes after the state is needed to know the rows. */
+  async function forgetByAge(): Promise<number> {
+    for (let count = 0; ; ) {
+      const old = await kysely
+        .selectFrom('change_chunk')
+        .innerJoin('change_log', 'change_log.sheet_id', 'change_chunk.sheet_id')
+        .innerJoin('sheet', 'sheet.id', 'change_chunk.sheet_id')
+        .where('logged_at_ms', '<', sql<number>`${database.nowMs()} - ${sql.lit(dayMs)} * sheet.history_days`)
+        .whereRef('last_seq', '<=', 'state_seq')
+        .orderBy('logged_at_ms')
+        .limit(forgottenTogether)
+        .select(['change_chunk.sheet_id', 'first_seq', 'last_seq', 'change_chunk.bytes'])
+        .execute()
+      await forget(old)
+      count += old.length
+      if (old.length < forgottenTogether) return count
+      await new Promise<void>((resolve) => setImmediate(resolve))
+    }
+  }
+
+  async function forgetByBytes(maxAccountBytes: number): Promise<number> {
+    let count = 0
+    const over = await kysely
+      .selectFrom('change_log')
+      .groupBy('account_id')
+      .having((of) => of.fn.sum<number>('bytes'), '>', maxAccountBytes)
+      .select(['account_id', (of) => of.fn.sum<number | string>('bytes').as('bytes')])
+      .execute()
+    for (const { account_id, bytes } of over) {
+      for (let left = Number(bytes) - maxAccountBytes; left > 0; ) {
+        const oldest = await kysely
+          .selectFrom('change_chunk')
+          .innerJoin('change_log', 'change_log.sheet_id', 'change_chunk.sheet_id')
+          .where('account_id', '=', account_id)
+          .whereRef('last_seq', '<=', 'head')
+          .orderBy('logged_at_ms')
+          .orderBy('first_seq')
+          .limit(forgottenTogether)
+          .select(['change_chunk.sheet_id', 'first_seq', 'last_seq', 'change_chunk.bytes'])
+          .execute()
+        if (oldest.length === 0) {
+          await forgetStates(account_id)
+          break
+        }
+        const going: ForgottenChunk[] = []
+        for (const chunk of oldest) {
+          if (left <= 0) break
+          going.push(chunk)
+          left -= chunk.bytes
+        }
+        await forget(going)
+        count += going.length
+        await new Promise<void>((resolve) => setImmediate(resolve))
+      }
+    }
+    return count
+  }
+
+  interface ForgottenChunk {
+    sheet_id: string
+    first_seq: number
+    last_seq: number
+    bytes: number
+  }
+
+  /** A log whose state cannot be told any more without them says so at the next look. */
+  async function forget(chunks: readonly ForgottenChunk[]): Promise<void> {
+    if (chunks.length === 0) return
+    await kysely.transaction().execute(async (transaction) => {
+      for (const { sheet_id, first_seq, last_seq, bytes } of chunks) {
+        const { numDeletedRows } = await transaction
+          .deleteFrom('change_chunk')
+          .where((of) => of.and({ sheet_id, first_seq }))
+          .executeTakeFirst()
+        if (numDeletedRows !== 1n) continue
+        // Of a write of which a part is gone, the rest is no use either.
+        await transaction
+          .deleteFrom('change_operation')
+          .where('sheet_id', '=', sheet_id)
+          .where('operation_id', 'in', (of) =>
+            of
+              .selectFrom('change_operation')
+              .where((at) => at.and({ sheet_id, first_seq }))
+              .select('operation_id'),
+          )
+          .execute()
+        await transaction
+          .updateTable('change_log')
+          .set((of) => ({ floor: last_seq, bytes: of('bytes', '-', bytes) }))
+          .where('sheet_id', '=', sheet_id)
+          .execute()
+        await transaction
+          .updateTable('change_log')
+          .set({
+            is_broken: 1,
+            state: null,
+            state_seq: null,
+            bytes: sql<number>`bytes - coalesce(length(state), 0)`,
+          })
+          .where('sheet_id', '=', sheet_id)
+          .where('state_seq', '<', last_seq)
+          .execute()
+      }
+    })
+  }
+
+  /** States alone are more than the account may keep. */
+  async function forgetStates(accountId: string): Promise<void> {
+    await kysely
+      .updateTable('change_log')
+      .set({
+        is_broken: 1,
+        state: null,
+        state_seq: null,
+        bytes: sql<number>`bytes - coalesce(length(state), 0)`,
+      })
+      .where('account_id', '=', accountId)
+      .where('state', 'is not', null)
+      .execute()
+  }
+}
+
+/** All that is known of the changes of sheets. */
+export async function deleteLogsOn(
+  on: Pick<Kysely<Tables>, 'deleteFrom'>,
+  sheetIds: readonly string[],
+): Promise<void> {
+  for (const table of ['change_operation', 'change_chunk', 'change_log'] as const) {
+    await on.deleteFrom(table).where('sheet_id', 'in', sheetIds).execute()
+  }
+}

@@ -1,0 +1,121 @@
+import type { Kysely, Selectable } from 'kysely'
+import type { Clock } from '../../clock.ts'
+import { newId } from '../new-id.ts'
+import type { FormEntryTable, FormTable, Tables } from '../sql/schema.ts'
+import type { SqlDatabase } from '../sql/sql-database.ts'
+import type { FormRecord, FormStore, HeldEntry } from './forms.ts'
+
+export function createFormQueries({ kysely }: SqlDatabase, clock: Clock): FormStore {
+  return {
+    async createForm({ accountId, sheetId, name, settings }) {
+      const row = {
+        id: newId('form'),
+        account_id: accountId,
+        sheet_id: sheetId,
+        name,
+        settings: JSON.stringify(settings),
+        is_open: 1,
+        created_at_ms: clock.nowMs(),
+      }
+      return toForm(await kysely.insertInto('form').values(row).returningAll().executeTakeFirstOrThrow())
+    },
+    async findForm(formId) {
+      const row = await kysely.selectFrom('form').where('id', '=', formId).selectAll().executeTakeFirst()
+      return row ? toForm(row) : null
+    },
+    async formsOf(accountId) {
+      const forms = kysely.selectFrom('form').where('account_id', '=', accountId)
+      return (await forms.orderBy('created_at_ms').orderBy('id').selectAll().execute()).map(toForm)
+    },
+    async setFormOpen(formId, isOpen) {
+      const is_open = isOpen ? 1 : 0
+      await kysely.updateTable('form').set({ is_open }).where('id', '=', formId).execute()
+    },
+    async deleteForm(formId) {
+      await kysely.transaction().execute((transaction) => deleteFormsOn(transaction, [formId]))
+    },
+    async holdEntry({ formId, reason, row }, mostOfForm) {
+      return kysely.transaction().execute(async (transaction) => {
+        // A write that changes nothing: it holds the form, so that it is counted once and not deleted meanwhile.
+        const form = await transaction
+          .updateTable('form')
+          .set((of) => ({ name: of.ref('name') }))
+          .where('id', '=', formId)
+          .returning('id')
+          .executeTakeFirst()
+        const { held } = await transaction
+          .selectFrom('form_entry')
+          .where('form_id', '=', formId)
+          .select((of) => of.fn.countAll().as('held'))
+          .executeTakeFirstOrThrow()
+        if (!form || Number(held) >= mostOfForm) return false
+        const text = JSON.stringify(row)
+        const entry = {
+          id: newId('entry'),
+          form_id: formId,
+          reason,
+          row: text,
+          received_at_ms: clock.nowMs(),
+        }
+        await transaction
+          .insertInto('form_entry')
+          .values({ ...entry, is_released: 0 })
+          .execute()
+        return true
+      })
+    },
+    async heldEntries(formId) {
+      const held = kysely.selectFrom('form_entry').where('form_id', '=', formId)
+      return (await held.orderBy('received_at_ms').orderBy('id').selectAll().execute()).map(toEntry)
+    },
+    async findEntry(entryId) {
+      const entry = kysely.selectFrom('form_entry').where('id', '=', entryId).selectAll()
+      const row = await entry.executeTakeFirst()
+      return row ? toEntry(row) : null
+    },
+    async releaseEntry(entryId) {
+      await kysely.updateTable('form_entry').set({ is_released: 1 }).where('id', '=', entryId).execute()
+    },
+    async deleteEntry(entryId) {
+      await kysely.deleteFrom('form_entry').where('id', '=', entryId).execute()
+    },
+    async releasedEntries(most) {
+      const released = kysely.selectFrom('form_entry').where('is_released', '=', 1)
+      const rows = await released.orderBy('received_at_ms').orderBy('id').limit(most).selectAll().execute()
+      return rows.map(toEntry)
+    },
+  }
+}
+
+/** With all that is held of them. */
+export async function deleteFormsOn(
+  on: Pick<Kysely<Tables>, 'deleteFrom'>,
+  formIds: readonly string[],
+): Promise<void> {
+  if (formIds.length === 0) return
+  await on.deleteFrom('form_entry').where('form_id', 'in', formIds).execute()
+  await on.deleteFrom('form').where('id', 'in', formIds).execute()
+}
+
+function toForm(row: Selectable<FormTable>): FormRecord {
+  return {
+    id: row.id,
+    accountId: row.account_id,
+    sheetId: row.sheet_id,
+    name: row.name,
+    settings: JSON.parse(row.settings) as FormRecord['settings'],
+    isOpen: row.is_open === 1,
+    createdAtMs: row.created_at_ms,
+  }
+}
+
+function toEntry(row: Selectable<FormEntryTable>): HeldEntry {
+  return {
+    id: row.id,
+    formId: row.form_id,
+    reason: row.reason,
+    row: JSON.parse(row.row) as HeldEntry['row'],
+    isReleased: row.is_released === 1,
+    receivedAtMs: row.received_at_ms,
+  }
+}

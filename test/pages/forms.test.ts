@@ -1,0 +1,193 @@
+import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { FormField } from '../../src/store/forms/forms.ts'
+import { bearer, done, type Rowport, startMs, startRowport } from '../harness.ts'
+
+const field = (column: string, more: Partial<FormField> = {}): FormField => {
+  return { column, label: column, kind: 'text', isRequired: false, choices: [], ...more }
+}
+const fields = [
+  field('name', { isRequired: true, label: 'Your name' }),
+  field('email', { kind: 'email' }),
+  field('guests', { kind: 'number' }),
+  field('meal', { kind: 'choice', choices: ['Soup', 'Salad'] }),
+  field('news', { kind: 'checkbox' }),
+]
+
+async function withForm(
+  t: Parameters<typeof startRowport>[0],
+  more: Record<string, unknown> = {},
+  wish: Parameters<typeof startRowport>[1] = {},
+) {
+  const rowport = await startRowport(t, wish)
+  const header = 'name,email,guests,meal,news,source,at\n'
+  const sheet = await rowport.connectFile('guests', 'guests.csv', `${header}First,,,,,,\n`)
+  const { forms, accounts } = rowport.workshop
+  const account = done(await accounts.find('acme'))
+  const settings = { fields, ...more }
+  const form = done(await forms.create({ account, sheetSlug: 'guests', name: 'Party', settings }))
+  const rows = async () => (await readFile(sheet.path, 'utf8')).trimEnd().split('\n').slice(2)
+  return { rowport, form, sheet, rows, path: `/f/${form.id}` }
+}
+
+function post(
+  rowport: Rowport,
+  path: string,
+  entries: Record<string, string>,
+  headers: Record<string, string> = {},
+) {
+  const body = new URLSearchParams(entries)
+  return fetch(rowport.url + path, { method: 'POST', body, headers, redirect: 'manual' })
+}
+
+async function tokenOf(rowport: Rowport, path: string): Promise<string> {
+  return /name="_token" value="([^"]+)"/.exec(await (await rowport.get(path)).text())?.[1] ?? ''
+}
+
+const asJson = { Accept: 'application/json' }
+
+test('a plain form adds a row in which texts are texts, and sets what is always set', async (t) => {
+  const set = [
+    ['source', 'site'],
+    ['at', 'now()'],
+  ] as const
+  const { rowport, path, rows } = await withForm(t, { set })
+  const page = await rowport.get(path)
+  assert.equal(page.status, 200)
+  assert.match(page.headers.get('content-security-policy') ?? '', /frame-ancestors 'none'/)
+  const html = await page.text()
+  assert.ok(html.includes('<label for="field-0">Your name</label>') && !html.includes('<script'))
+  const sent = await post(rowport, path, {
+    name: '=1+1',
+    email: 'a@b.example',
+    guests: '2',
+    meal: 'Soup',
+    news: 'yes',
+  })
+  assert.equal(sent.status, 200)
+  assert.match(await sent.text(), /Thank you/)
+  const at = new Date(startMs).toISOString()
+  assert.deepEqual(await rows(), [`"=1+1",a@b.example,2,Soup,TRUE,site,${at}`])
+
+  const multipart = new FormData()
+  multipart.set('name', '<b>Eve</b>')
+  const second = await fetch(rowport.url + path, { method: 'POST', body: multipart, headers: asJson })
+  assert.deepEqual(await second.json(), { success: true, message: 'Your entry was sent.', next: null })
+  const third = await fetch(rowport.url + path, {
+    method: 'POST',
+    body: JSON.stringify({ name: 'Json', guests: 3 }),
+    headers: { ...asJson, 'Content-Type': 'application/json', Origin: 'https://elsewhere.example' },
+  })
+  assert.equal(third.status, 200)
+  assert.equal(third.headers.get('access-control-allow-origin'), '*')
+  assert.deepEqual((await rows()).slice(1), [`<b>Eve</b>,,,,FALSE,site,${at}`, `Json,,3,,FALSE,site,${at}`])
+})
+
+test('what is wrong comes back beside its field, with the entries kept, and nothing is added', async (t) => {
+  const { rowport, path, rows } = await withForm(t)
+  const entries = { name: '', email: 'nobody', guests: 'two', meal: 'Steak"><script>' }
+  const page = await post(rowport, path, entries, { Accept: 'text/html,*/*' })
+  assert.equal(page.status, 422)
+  const html = await page.text()
+  for (const text of ['value="nobody"', 'Enter an email address.', 'Enter a number.', 'Choose one of these.'])
+    assert.ok(html.includes(text), text)
+  assert.ok(
+    html.includes('aria-invalid="true" aria-describedby="field-0-mistake"') && !html.includes('<script'),
+  )
+  const json = await post(rowport, path, { ...entries, meal: 'Soup' }, asJson)
+  assert.deepEqual(await json.json(), {
+    error: 'Some fields are not filled in right.',
+    code: 'invalid_entry',
+    fields: { name: 'Fill in this field.', email: 'Enter an email address.', guests: 'Enter a number.' },
+  })
+  assert.equal((await post(rowport, path, { name: 'x', source: 'mine' })).status, 422)
+  assert.equal((await post(rowport, path, { email: 'a@b.example' })).status, 422)
+  assert.deepEqual(await rows(), [])
+})
+
+test('double clicks and reloads are one row, and an entry that was changed is another', async (t) => {
+  const { rowport, path, rows } = await withForm(t, { next: 'https://shop.example/thanks' })
+  const _token = await tokenOf(rowport, path)
+  const clicks = await Promise.all([1, 2, 3].map(() => post(rowport, path, { name: 'Ann', _token })))
+  for (const click of clicks) {
+    assert.equal(click.status, 303)
+    assert.equal(click.headers.get('location'), 'https://shop.example/thanks')
+  }
+  rowport.clock.advanceMs(3_600_000)
+  const reload = await post(rowport, path, { name: 'Ann', _token, _next: 'https://evil.example' })
+  assert.equal(reload.headers.get('location'), 'https://shop.example/thanks')
+  assert.equal((await rows()).length, 1)
+  await post(rowport, path, { name: 'Anne', _token })
+  await post(rowport, path, { name: 'Ann', _token: await tokenOf(rowport, path) })
+  assert.equal((await rows()).length, 3)
+  await Promise.all([1, 2].map(() => post(rowport, path, { name: 'Without a token' })))
+  assert.equal((await rows()).length, 4)
+})
+
+test('what looks like spam is held and answered alike; its owner releases it or throws it away', async (t) => {
+  const { rowport, path, form, rows } = await withForm(t, { minSeconds: 3, honeypot: 'website' })
+  const { forms } = rowport.workshop
+  const _token = await tokenOf(rowport, path)
+  const trapped = await post(rowport, path, { name: 'Bot', website: 'x', _token })
+  const quick = await post(rowport, path, { name: 'Quick', _token })
+  const forged = await post(rowport, path, {
+    name: 'Forged',
+    _token: `0.${'a'.repeat(16)}.${'b'.repeat(22)}`,
+  })
+  rowport.clock.advanceMs(3_000)
+  const slow = await post(rowport, path, { name: 'Slow', _token })
+  const texts = await Promise.all([trapped, quick, forged, slow].map((answer) => answer.text()))
+  assert.equal(new Set(texts).size, 1)
+  assert.deepEqual(await rows(), ['Slow,,,,FALSE,,'])
+  const held = done(await forms.entries(form.id))
+  assert.deepEqual(held.map(({ reason }) => reason).sort(), ['honeypot', 'too_quick', 'too_quick'])
+  const bot = held.find(({ reason }) => reason === 'honeypot')
+  const person = held.find(({ row }) => row[0]?.[1] === 'Quick')
+  assert.ok(bot && person)
+  done(await forms.discard(bot.id))
+  done(await forms.release(person.id))
+  for (let tries = 0; (await rows()).length < 2 && tries < 200; tries++) await sleep(100)
+  assert.deepEqual(await rows(), ['Slow,,,,FALSE,,', 'Quick,,,,FALSE,,'])
+  for (let tries = 0; done(await forms.entries(form.id)).length > 1 && tries < 100; tries++) await sleep(100)
+  assert.equal(done(await forms.entries(form.id)).length, 1)
+})
+
+test('visitors and forms have their limits, and neither uses up what the owner has', async (t) => {
+  const more = { entriesPerMinute: 2, entriesPerHour: 5 }
+  const wish = { plan: 'pro', settings: { trustedProxies: ['127.0.0.1'] } }
+  const { rowport, path, rows, sheet } = await withForm(t, more, wish)
+  const statuses: number[] = []
+  for (let n = 0; n < 12; n++) {
+    const headers = { 'X-Forwarded-For': `203.0.113.${Math.floor(n / 3)}` }
+    statuses.push((await post(rowport, path, { name: `n${n}` }, headers)).status)
+  }
+  assert.deepEqual(statuses, [200, 200, 429, 200, 200, 429, 200, 429, 429, 429, 429, 429])
+  assert.equal((await rows()).length, 5)
+  const owners = await rowport.get(sheet.formA, bearer(await rowport.createKey()))
+  assert.equal(owners.headers.get('x-ratelimit-remaining'), '299')
+  assert.equal(owners.headers.get('x-quota-remaining'), '249999')
+  const refused = await post(rowport, path, { name: 'x' })
+  assert.ok(Number(refused.headers.get('retry-after')) > 60)
+})
+
+test('a form that is closed, gone, paused or outdated says so and adds nothing', async (t) => {
+  const { rowport, path, form, rows } = await withForm(t, { framedBy: ['https://shop.example'] })
+  const { forms, sheets } = rowport.workshop
+  const framed = await rowport.get(path)
+  assert.match(
+    framed.headers.get('content-security-policy') ?? '',
+    /frame-ancestors https:\/\/shop\.example;/,
+  )
+  done(await forms.setOpen(form.id, false))
+  assert.equal((await post(rowport, path, { name: 'x' })).status, 410)
+  done(await forms.setOpen(form.id, true))
+  done(await sheets.setPaused('acme', 'guests', true))
+  assert.equal((await post(rowport, path, { name: 'x' })).status, 503)
+  done(await sheets.setPaused('acme', 'guests', false))
+  assert.deepEqual(await rows(), [])
+  done(await forms.remove(form.id))
+  assert.equal((await rowport.get(path)).status, 404)
+  assert.equal((await post(rowport, '/f/form_nothing', { name: 'x' })).status, 404)
+})

@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict'
+import { rm, utimes, writeFile } from 'node:fs/promises'
+import { test } from 'node:test'
+import { bearer, done, type Rowport, startRowport } from '../harness.ts'
+import { settingsFor, signUpVerified } from '../mail/mailing.ts'
+import { startSmtpPeer } from '../servers/smtp-peer.ts'
+import { type Receiver, startReceiver, until } from './receiver.ts'
+
+const allowed = { webhookNetworks: ['127.0.0.0/8'] }
+
+async function listen(rowport: Rowport, receiver: Receiver, slug: string, sheetSlug: string | null = null) {
+  const account = done(await rowport.workshop.accounts.find(slug))
+  const wish = { account, sheetSlug, url: receiver.url, kinds: null, columns: null }
+  const { record, secret } = done(await rowport.workshop.webhooks.add(wish))
+  receiver.secrets = [secret]
+  return record
+}
+
+test('an account hears of broken and mended sheets and of its quota, each once over all instances', async (t) => {
+  const rowport = await startRowport(t, { settings: allowed, plan: 'free' })
+  await startRowport(t, { beside: rowport, settings: allowed })
+  const { store } = rowport.workshop
+  const receiver = await startReceiver(t)
+  const { id, accountId } = await listen(rowport, receiver, 'acme')
+  const sheet = await rowport.connectFile('stock', 'stock.csv', 'name\nLamp\n')
+  const limits = { plan: 'free', requestsPerMinute: 1_000, requestsPerMonth: 20 }
+  await store.setPlan(accountId, limits)
+  const key = await rowport.createKey()
+  const ask = async (count: number) => {
+    for (let n = 0; n < count; n++) await rowport.get(sheet.formA, bearer(key))
+  }
+  await ask(17)
+  await until('it heard', () => receiver.taken().length === 1)
+  await ask(5)
+  await until('it heard', () => receiver.taken().length === 2)
+  const told = () => receiver.taken().map(({ type, data }) => [type, data.percent ?? data.sheet])
+  assert.deepEqual(told(), [
+    ['quota.reached', 80],
+    ['quota.reached', 100],
+  ])
+  const { data } = receiver.received[1] ?? {}
+  assert.deepEqual(
+    { ...data, used: 0 },
+    {
+      webhook: id,
+      account: 'acme',
+      percent: 100,
+      used: 0,
+      limit: 20,
+      by: 'keys',
+      resets_at: '2026-12-15T00:00:00.000Z',
+    },
+  )
+  await store.setPlan(accountId, { plan: 'enterprise', requestsPerMinute: null, requestsPerMonth: null })
+  await rm(sheet.path)
+  rowport.clock.advanceMs(60_000)
+  await ask(1)
+  await until(
+    'it heard',
+    async () => {
+      rowport.clock.advanceMs(2_000)
+      return receiver.taken().length === 3
+    },
+    40_000,
+  )
+  await writeFile(sheet.path, 'name\nLamp\n')
+  await utimes(sheet.path, new Date(0), new Date(0))
+  rowport.clock.advanceMs(60_000)
+  await ask(1)
+  await until('it heard', () => receiver.taken().length === 4, 40_000)
+  assert.deepEqual(told().slice(2), [
+    ['sheet.broken', 'stock'],
+    ['sheet.recovered', 'stock'],
+  ])
+  assert.match(receiver.received[2]?.data.reason, /missing/)
+})
+
+test('an owner gets a mail when a webhook is turned off', async (t) => {
+  const peer = await startSmtpPeer(t, {})
+  const rowport = await startRowport(t, { settings: { ...settingsFor(peer), ...allowed } })
+  await signUpVerified({ rowport, peer })
+  const sheet = await rowport.connectFile('stock', 'stock.csv', 'name\n', { account: 'ada' })
+  const account = done(await rowport.workshop.accounts.find('ada'))
+  const limits = { plan: 'enterprise', requestsPerMinute: null, requestsPerMonth: null }
+  await rowport.workshop.store.setPlan(account.id, limits)
+  const key = await rowport.createKey({ account: 'ada' })
+  await rowport.get(sheet.formB, bearer(key))
+  const receiver = await startReceiver(t, () => ({ status: 410 }))
+  await listen(rowport, receiver, 'ada', 'stock')
+  const body = JSON.stringify({ name: 'Lamp' })
+  await fetch(rowport.url + sheet.formB, { method: 'POST', headers: bearer(key), body })
+  const mail = await peer.next()
+  const { host } = new URL(receiver.url)
+  assert.equal(mail.subject, `A webhook to ${host} was turned off`)
+  assert.match(mail.text, /^ {2}It answered 410 Gone\.$/m)
+  assert.ok(mail.text.includes(`${rowport.workshop.baseUrl}/webhooks\n`))
+})

@@ -1,0 +1,43 @@
+import { useState } from 'react'
+import type { SheetView } from '../../../../../src/dashboard/contract.ts'
+import { Button } from '../../../ui/button.tsx'
+import { FormError, TextField } from '../../../ui/field.tsx'
+import { Section } from '../../../ui/section.tsx'
+import { useSheetChange } from '../sheet-change.ts'
+
+/** What somebody types stays, whatever another tab saves meanwhile. */
+export function WatchingSection({ sheet: { slug, settings } }: { sheet: SheetView }) {
+  const saved = String(settings.watchSeconds)
+  const [typed, setTyped] = useState<string | null>(null)
+  const change = useSheetChange({ onSaved: () => setTyped(null) })
+  const shown = typed ?? saved
+  return (
+    <Section
+      title="Checking for edits"
+      about="Edits people make in the spreadsheet enter the change log when Rowport next reads it. While a client follows the changes, that is every 15 seconds."
+    >
+      <form
+        className="max-w-sm"
+        onSubmit={(event) => {
+          event.preventDefault()
+          change.mutate({ slug, settings: { watchSeconds: Number(shown) } })
+        }}
+      >
+        <TextField
+          label="Check for edits every (seconds)"
+          type="number"
+          min={0}
+          max={3600}
+          required
+          hint="5–3,600. 0 checks only while a client follows the changes."
+          value={shown}
+          onChange={({ target }) => setTyped(target.value)}
+        />
+        <Button type="submit" isBusy={change.isPending}>
+          Apply
+        </Button>
+        <FormError>{change.error?.message}</FormError>
+      </form>
+    </Section>
+  )
+}
