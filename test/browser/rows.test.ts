@@ -119,6 +119,18 @@ test('the console sends what is on the screen, with bodies that fit, beside a co
   const rowport = await startRowport(t, { settings })
   const { path } = await rowport.connectFile('lamps', 'lamps.csv', 'name,price,added\nLamp,1,2026-11-01\n')
   const { page, look } = await createLooks(t)
+  // As of a spreadsheet that the server has not read yet when the page opens.
+  await page.route(
+    '**/dashboard/api/sheets/lamps',
+    async (route) => {
+      const response = await route.fetch()
+      await route.fulfill({
+        response,
+        json: { ...(await response.json()), columns: [], rowCount: null, fetchedAtMs: null },
+      })
+    },
+    { times: 1 },
+  )
   await signInByLink(page, rowport, '/sheets/lamps/console')
   const send = async (one: typeof page) => {
     await one.getByRole('button', { name: 'Send', exact: true }).click()

@@ -31,6 +31,8 @@ export const serverQuery = queryOptions({
 
 const soonMs = 2_000
 const laterMs = 30_000
+/** A spreadsheet that cannot be read at all is not asked about for ever. */
+const looksAtUnread = 10
 
 export const startQuery = queryOptions({
   queryKey: ['start'],
@@ -49,6 +51,9 @@ export const sheetQuery = (slug: string) =>
   queryOptions({
     queryKey: ['sheets', slug],
     queryFn: ({ signal }) => get('GET /sheets/{slug}', { names: { slug }, signal }),
+    // The server does not wait for a spreadsheet that takes long, and what it holds is known a moment later.
+    refetchInterval: ({ state }) =>
+      state.data?.rowCount === null && state.dataUpdateCount < looksAtUnread ? soonMs : false,
   })
 
 /** Of all pages of a sheet's rows. */

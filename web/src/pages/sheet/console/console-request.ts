@@ -8,7 +8,8 @@ export interface Asked {
   rowBy: string | null
   /** null until somebody types one. */
   query: string | null
-  body: string
+  /** null until somebody types one: what is suggested may only be known later. */
+  body: string | null
 }
 
 export const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']

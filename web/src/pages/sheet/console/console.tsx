@@ -71,12 +71,13 @@ export function Console() {
     row: linked.row ?? '',
     rowBy: linked.row === undefined ? sheet.settings.keyColumn : null,
     query: linked.query ?? null,
-    body: exampleBody(sheet.columns),
+    body: null,
   })
   const isRead = asked.method === 'GET'
   const hasBody = ['POST', 'PUT', 'PATCH'].includes(asked.method)
   const row = asked.method === 'POST' ? '' : asked.row
   const query = asked.query ?? (isRead && !row ? 'limit=10' : '')
+  const body = asked.body ?? exampleBody(sheet.columns)
   const search = query.replace(/^\?/, '')
   const needsRow = ['PUT', 'PATCH', 'DELETE'].includes(asked.method) && !isOfMany(asked.method, search)
   const isDryRun = !isRead && isTrial(search)
@@ -93,10 +94,10 @@ export function Console() {
               slug: sheet.slug,
               method: asked.method,
               path,
-              body: hasBody ? asked.body : null,
+              body: hasBody ? body : null,
               isLeft: () => isLeft.current,
               sheetId: sheet.id,
-              asked: { ...asked, row, query },
+              asked: { ...asked, row, query, body: hasBody ? body : asked.body },
             })
           }}
         >
@@ -156,7 +157,7 @@ export function Console() {
               <textarea
                 rows={8}
                 spellCheck={false}
-                value={asked.body}
+                value={body}
                 onChange={({ target }) => setAsked({ ...asked, body: target.value })}
                 className="w-full rounded-md border border-line-strong bg-raised p-3 font-mono text-[13px]"
               />
@@ -193,7 +194,7 @@ export function Console() {
               isOfEarlier={
                 request.variables?.method !== asked.method ||
                 request.variables.path !== path ||
-                (hasBody && request.variables.body !== asked.body)
+                (hasBody && request.variables.body !== body)
               }
             />
           ) : (
