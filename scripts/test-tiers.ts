@@ -74,6 +74,12 @@ const measuringTests = [
   'test/shares/',
 ]
 
+/**
+ * Of the system tests, those that wait for a page in a browser. Nowhere else does a test that failed pass by a second run: what is lost
+ * or doubled once is.
+ */
+const pageTests = ['test/browser/', 'test/docs/', 'test/tools/']
+
 /** Of the others, what takes longest. */
 const longQuickTests = ['test/spec/malformed', 'test/spec/', 'test/']
 
@@ -83,6 +89,10 @@ export function isQuick(file: string): boolean {
 
 export function isMeasuring(file: string): boolean {
   return measuringTests.some((beginning) => file.startsWith(beginning))
+}
+
+export function hasSecondChance(file: string): boolean {
+  return pageTests.some((beginning) => file.startsWith(beginning))
 }
 
 export function inOrder(files: readonly string[]): string[] {
