@@ -16,6 +16,7 @@ import type { TimeLimits } from '../src/server/server.ts'
 import { defaultShares } from '../src/shares/shares.ts'
 import type { KeyMode, KeyScope, SheetAccess } from '../src/store/sql/schema.ts'
 import { putMigratedStore } from './servers/migrated-store.ts'
+import { usedThreads } from './used-threads.ts'
 
 /** Every test's time begins here; nothing moves it but `clock.advanceMs`, unless the test wants it to pass. */
 export const startMs = Date.UTC(2026, 10, 15, 9, 30)
@@ -100,7 +101,10 @@ export async function startRowport(
   const observe = (observation: Observation) => void seen.push(observation)
   const config = configOf(folder, settings)
   if (!beside && config.store.kind === 'sqlite') await putMigratedStore(config.store.path)
-  const workshop = await openWorkshop(config, clock, observe, createMore)
+  const workshop = await openWorkshop(config, clock, observe, {
+    ...(createMore && { createMore }),
+    threadSource: usedThreads,
+  })
   const server = await startServer(config, workshop, clock, timeLimits)
   if (!beside) done(await workshop.accounts.create(account, plan))
   const url = `http://127.0.0.1:${server.port}`

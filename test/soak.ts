@@ -5,3 +5,8 @@ export const patienceMs = process.env.SOAK === undefined ? 150_000 : Number.POSI
 export function times(inTests: number, inSoak: number): number {
   return process.env.SOAK === undefined ? inTests : inSoak
 }
+
+/** What costs much and shows little more by its size: small where everything quick runs (`npm test`), whole wherever else it does. */
+export function sized(whereQuick: number, whole: number): number {
+  return process.env.ROWPORT_TESTS === 'quick' ? whereQuick : whole
+}

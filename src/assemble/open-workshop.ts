@@ -36,6 +36,7 @@ import { createProviderKinds } from '../sheets/provider-kind.ts'
 import { createDecoding } from '../sheets/reading/decoding.ts'
 import type { Column } from '../sheets/rows/table.ts'
 import { createThreadPool } from '../sheets/threads/thread-pool.ts'
+import type { ThreadSource } from '../sheets/threads/threads.ts'
 import { createInTurns } from '../sheets/writing/in-turns.ts'
 import { type CopiedTable, type CopyRefusal, copyStore } from '../store/sql/copy-store.ts'
 import type { SqlDatabase } from '../store/sql/sql-database.ts'
@@ -48,12 +49,18 @@ import { createHomes, type Home, type HomeParts } from './homes.ts'
 import { createSharedState } from './shared-state.ts'
 import type { Workshop } from './workshop.ts'
 
-/** `createMore`: builds providers beside those of the table. */
+/** What may be another than in a process of one server. */
+export interface Surroundings {
+  /** Builds providers beside those of the table. */
+  createMore?(parts: HomeParts): readonly Home[]
+  threadSource?: ThreadSource
+}
+
 export async function openWorkshop(
   config: Config,
   clock: Clock,
   log: Observe,
-  createMore: (parts: HomeParts) => readonly Home[] = () => [],
+  surroundings: Surroundings = {},
 ): Promise<Workshop> {
   const metrics = createMetrics()
   const observe = observeAll([log, metrics.observe])
@@ -64,7 +71,7 @@ export async function openWorkshop(
   const database = await openDatabase(config.store, clock, observe)
   try {
     const sealing = createSealing(await secretOf(config), config.formerSecrets, config.nextSecret)
-    return buildWorkshop({ config, clock, observe, metrics, database, sealing, createMore })
+    return buildWorkshop({ config, clock, observe, metrics, database, sealing, surroundings })
   } catch (error) {
     await database.close()
     throw error
@@ -78,11 +85,11 @@ interface BareWorkshop {
   metrics: Metrics
   database: SqlDatabase
   sealing: Sealing
-  createMore(parts: HomeParts): readonly Home[]
+  surroundings: Surroundings
 }
 
 function buildWorkshop(bare: BareWorkshop): Workshop {
-  const { config, clock, observe, metrics, database, sealing } = bare
+  const { config, clock, observe, metrics, database, sealing, surroundings } = bare
   const store = createSqlStore(database, clock)
   const plans: Plans = new Map([...defaultPlans, ...Object.entries(config.plans)])
   const accounts = createAccounts(store, plans, config.defaultPlan)
@@ -94,10 +101,10 @@ function buildWorkshop(bare: BareWorkshop): Workshop {
   // Files lie on one machine: where several serve, the others would not find them.
   const isEmbedded = config.store.kind === 'sqlite'
   const room = isEmbedded ? createUploadRoom(uploadFolder, config.shares, observe) : null
-  const threads = createThreadPool({ clock, observe })
+  const threads = createThreadPool({ clock, observe, source: surroundings.threadSource })
   const share = shared.share
   const homeParts = { config, store, sealing, clock, observe, sharedTokens, share, threads, room }
-  const homes = [...Object.values(createHomes(homeParts)), ...bare.createMore(homeParts)]
+  const homes = [...Object.values(createHomes(homeParts)), ...(surroundings.createMore?.(homeParts) ?? [])]
   const providers: ReadonlyMap<string, Provider> = new Map(
     homes.map(({ kind, provider }) => [kind.id, provider]),
   )

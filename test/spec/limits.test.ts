@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { generateApiKey } from '../../src/admission/api-key.ts'
 import { bearer, done, startMs, startRowport } from '../harness.ts'
+import { sized } from '../soak.ts'
 
 const startSeconds = startMs / 1_000
 
@@ -61,9 +62,10 @@ test('the request after the last is 429 in both forms, and whoever waits as told
 
 test('exactly N of a window are admitted at four times the load over 100 connections', async (t) => {
   const limit = 150
+  const windows = sized(2, 5)
   const { rowport, read } = await start(t, { requestsPerMinute: limit, requestsPerMonth: null })
   const perWindow: number[] = []
-  for (let window = 0; window < 5; window++) {
+  for (let window = 0; window < windows; window++) {
     // The first of each window is the client that waited as it was told.
     const waited = await read()
     assert.equal(waited.status, 200)
@@ -73,7 +75,10 @@ test('exactly N of a window are admitted at four times the load over 100 connect
     rowport.clock.advanceMs(Number(refused?.headers.get('retry-after')) * 1_000)
   }
   process.stdout.write(`admitted in each window of ${limit}: ${perWindow.join(' ')}\n`)
-  assert.deepEqual(perWindow, [limit, limit, limit, limit, limit])
+  assert.deepEqual(
+    perWindow,
+    Array.from({ length: windows }, () => limit),
+  )
 })
 
 test('test keys have a window of their own', async (t) => {

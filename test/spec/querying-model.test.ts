@@ -6,7 +6,7 @@ import { naiveQuery } from '../../src/sheets/rows/query/naive-query.fixture.ts'
 import { argumentOf, filterOperators } from '../../src/sheets/rows/query/operators.ts'
 import type { Filter, Query } from '../../src/sheets/rows/query/query.ts'
 import { startRowport } from '../harness.ts'
-import { times } from '../soak.ts'
+import { sized, times } from '../soak.ts'
 import { connectMoody, createMoodyProvider } from './freshness-provider.ts'
 
 /*
@@ -127,7 +127,7 @@ test('random tables and queries give what the rules give', async (t) => {
         asked++
       }
     }),
-    { seed, numRuns: times(50, 1_000) },
+    { seed, numRuns: sized(20, times(50, 1_000)) },
   )
   t.diagnostic(`${asked} queries in both forms`)
 })

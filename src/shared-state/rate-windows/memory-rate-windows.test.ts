@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { sized } from '../../../test/soak.ts'
 import { createMovableClock } from '../../clock.ts'
 import { createMemoryRateWindows } from './memory-rate-windows.ts'
 import { rateWindowsContract } from './rate-windows.contract.ts'
@@ -37,7 +38,7 @@ test('no more windows are kept than may be, and the oldest are forgotten first',
 
 test('however many networks come, so many are remembered', async () => {
   const clock = createMovableClock(Date.UTC(2026, 10, 15))
-  const most = 50_000
+  const most = sized(10_000, 50_000)
   const windows = createMemoryRateWindows(clock, most)
   const name = (n: number) => `ip 2001:db8:${(n >> 16).toString(16)}:${(n & 0xffff).toString(16)}`
   const tookMs: number[] = []

@@ -3,7 +3,7 @@ import type { Observe } from '../../reporting/observe.ts'
 import type { ShareName } from '../../shares/shares.ts'
 import { createPlaces, createTurnstile, type Turn } from '../../shares/turnstile.ts'
 import type { ThreadJob } from './thread-jobs.ts'
-import { createThreads, ThreadLost, type WholeAnswer } from './threads.ts'
+import { createThreads, ThreadLost, type ThreadSource, type WholeAnswer } from './threads.ts'
 
 /**
  * The threads of this process, for work on bytes that would block the server, or that a hostile file could take down. Whatever
@@ -51,6 +51,7 @@ export interface ThreadTurn {
 export interface ThreadPoolParts {
   clock: Pick<Clock, 'elapsedMs'>
   observe: Observe
+  source?: ThreadSource | undefined
 }
 
 /** Of CSV or JSON, so much is read in some 50 ms. Of a workbook nobody knows before. */
@@ -78,9 +79,9 @@ const largeThreads = {
   niceness: 10,
 }
 
-export function createThreadPool({ clock, observe }: ThreadPoolParts): ThreadPool {
-  const short = createThreads(shortThreads)
-  const large = createThreads(largeThreads)
+export function createThreadPool({ clock, observe, source }: ThreadPoolParts): ThreadPool {
+  const short = createThreads({ ...shortThreads, source })
+  const large = createThreads({ ...largeThreads, source })
   const shortPlaces = createPlaces(shortThreads.count)
   const largePlaces = createPlaces(largeThreads.count)
   /** In the order of time. */

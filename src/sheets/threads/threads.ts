@@ -1,4 +1,4 @@
-import { Worker } from 'node:worker_threads'
+import { Worker, type WorkerOptions } from 'node:worker_threads'
 import { ProviderFailure } from '../provider-failure.ts'
 import type { AskedJob, FailedJob, ThreadAnswer, ThreadJob, ThreadMessage } from './thread-jobs.ts'
 
@@ -47,6 +47,18 @@ interface ThreadQueue {
   last: Promise<unknown>
 }
 
+/** Where threads come from, and where they go. */
+export interface ThreadSource {
+  start(script: URL, options: WorkerOptions): Worker
+  /** One that is well and has nothing to do. */
+  takeBack(worker: Worker): Promise<unknown>
+}
+
+const ownThreads: ThreadSource = {
+  start: (script, options) => new Worker(script, options),
+  takeBack: (worker) => worker.terminate(),
+}
+
 export interface ThreadsParts {
   count: number
   /**
@@ -57,11 +69,12 @@ export interface ThreadsParts {
   maxOldGenerationSizeMb: number
   /** From 0 to 19: whose is higher goes on when the others leave it a processor. By Linux alone. */
   niceness: number
+  source?: ThreadSource | undefined
 }
 
 const script = new URL('./worker.ts', import.meta.url)
 
-export function createThreads(parts: ThreadsParts): Threads {
+export function createThreads({ source = ownThreads, ...parts }: ThreadsParts): Threads {
   const lanes = Array.from(
     { length: parts.count },
     (): ThreadQueue => ({ worker: null, waiting: 0, begun: Promise.resolve(), last: Promise.resolve() }),
@@ -87,7 +100,9 @@ export function createThreads(parts: ThreadsParts): Threads {
         lanes.map(async (lane) => {
           // What has begun is finished, but for the rest of an answer; what has not begun is not.
           await lane.begun
-          await lane.worker?.terminate()
+          const { worker } = lane
+          if (worker && lane.waiting === 0) await source.takeBack(worker)
+          else await worker?.terminate()
           await lane.last
         }),
       )
@@ -160,7 +175,7 @@ export function createThreads(parts: ThreadsParts): Threads {
   function start(): Worker {
     const { maxOldGenerationSizeMb, niceness } = parts
     const resourceLimits = { maxOldGenerationSizeMb, maxYoungGenerationSizeMb }
-    const worker = new Worker(script, { resourceLimits, workerData: { niceness } })
+    const worker = source.start(script, { resourceLimits, workerData: { niceness } })
     worker.on('error', () => {})
     return worker
   }

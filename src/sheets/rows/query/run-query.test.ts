@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { sized } from '../../../../test/soak.ts'
 import { createMovableClock } from '../../../clock.ts'
 import { buildSnapshot } from '../build-snapshot.ts'
 import type { Cell } from '../grid.ts'
@@ -169,7 +170,7 @@ test('any query on any table gives what comparing cell by cell gives', () => {
       const cells = cellsIn(snapshot)
       for (const query of queries) assertSame(snapshot, cells, query)
     }),
-    { seed, numRuns: 1_000 },
+    { seed, numRuns: sized(300, 1_000) },
   )
 })
 
@@ -188,7 +189,7 @@ test('one operator on one column, all of them in turn', () => {
       for (const descending of [false, true])
         assertSame(snapshot, cells, { ...everything, search: value, sort: [{ column: 1, descending }] })
     }),
-    { seed, numRuns: 600 },
+    { seed, numRuns: sized(200, 600) },
   )
 })
 

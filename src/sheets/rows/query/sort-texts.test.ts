@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { processorMs } from '../../../../test/processor-time.ts'
+import { sized } from '../../../../test/soak.ts'
 import { foldTexts } from './folded-texts.ts'
 import { sortTexts } from './sort-texts.ts'
 import { folded } from './text-order.ts'
@@ -31,7 +32,7 @@ test('texts are folded together as each alone', () => {
         texts.map((each) => folded(each)),
       )
     }),
-    { seed, numRuns: 300 },
+    { seed, numRuns: sized(100, 300) },
   )
   const many = Array.from({ length: 5_000 }, (_, n) => (n === 1_500 ? 'İ' : `Text ${n}`))
   const { units, starts } = foldTexts(many)

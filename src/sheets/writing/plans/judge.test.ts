@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { sized } from '../../../../test/soak.ts'
 import { Refusal } from '../../../errors.ts'
 import type { Change } from '../../change.ts'
 import { buildSnapshot } from '../../rows/build-snapshot.ts'
@@ -16,7 +17,7 @@ import type { Judgement, Plan } from './plan.ts'
 
 type Rows = Cell[][]
 
-const seeds = 300
+const seeds = sized(100, 300)
 const settings = { unknownFields: 'reject', keyColumn: null, autoKey: 'none' } as const
 const keyed = { ...settings, keyColumn: 'a' }
 
