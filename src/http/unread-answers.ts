@@ -59,7 +59,7 @@ export function createUnreadAnswers(
 
   return {
     begin(accountId, response, holds) {
-      if (response.destroyed) return
+      if (response.destroyed || isShort(holds)) return
       const holding = holdingOf(holds)
       if (holding.bytes < shortBytes) return
       const unread = { response, holding }
@@ -143,6 +143,13 @@ function release(held: HeldBuffers, { buffers }: Holding): void {
     if (count > 1) held.holders.set(buffer, count - 1)
     else if (held.holders.delete(buffer)) held.bytes -= buffer.byteLength
   }
+}
+
+/** Nearly all are: nothing is made or kept for them. */
+function isShort(holds: readonly ArrayBufferView[]): boolean {
+  let bytes = 0
+  for (const { buffer } of holds) bytes += buffer.byteLength
+  return bytes < shortBytes
 }
 
 function sizeOf(buffers: ReadonlySet<ArrayBufferLike>): number {
