@@ -5,6 +5,7 @@ import { Refusal } from '../errors.ts'
 import type { ReadSheet } from '../sheets/reading/reading.ts'
 import { findNamedRow } from '../sheets/rows/find/named-row.ts'
 import { type Column, positionOfColumn } from '../sheets/rows/table.ts'
+import type { Logged } from '../sheets/sheet-log.ts'
 import { type Soon, then } from '../soon.ts'
 import { columnNamed } from './request/column-finder.ts'
 import { resolveWish, wholeListQuery } from './request/list-query.ts'
@@ -34,10 +35,13 @@ export async function readRows(asked: RowsRequest, parts: ApiParts): Promise<Rep
   const mustAskProvider = view === 'everything' && asksForNow(asked.exchange.request)
   const accountId = account.id
   const reading = parts.reading.read(facts, view, { values: wish.values, mustAskProvider, accountId })
-  const sheet = reading instanceof Promise ? await inTurn(reading, account.id, parts) : reading
-  if (sheet instanceof Refusal) return sheet
-  const logged = named || rowNumber !== undefined ? null : sheet.logged
-  const place = logged instanceof Promise ? await logged : logged
+  const read = reading instanceof Promise ? await inTurn(reading, account.id, parts) : reading
+  if (read instanceof Refusal) return read
+  const isList = !named && rowNumber === undefined
+  const { sheet, place } =
+    isList && read.logged instanceof Promise
+      ? await placed(read, () => parts.reading.readAgain(facts))
+      : { sheet: read, place: isList ? (read.logged as Logged | null) : null }
   const cursor = place && cursorText(place)
   const { columns } = sheet.snapshot
   if (columns.length === 0) return new Refusal('missing_headers')
@@ -63,6 +67,25 @@ export async function readRows(asked: RowsRequest, parts: ApiParts): Promise<Rep
           : rowReply(asked, { accountId, rowNumber: row, wish, fields, keyWarning }, sheet, parts),
   )
   return pass.key === null ? then(reply, (made) => forPublicReader(made, facts)) : reply
+}
+
+/** Looks that are overtaken by writes, one after the other. */
+const mostLooksForPlace = 2
+
+/**
+ * Rows that were read in the moment of a write may have no place in the log. Who reads them could not follow them, so they are
+ * read again; after some of that they are shown without one.
+ */
+async function placed(
+  first: ReadSheet,
+  readAgain: () => Promise<ReadSheet | null>,
+): Promise<{ sheet: ReadSheet; place: Logged | null }> {
+  for (let [sheet, looks] = [first, 1]; ; looks++) {
+    const place = await sheet.logged
+    const next = place || looks === mostLooksForPlace ? null : await readAgain()
+    if (!next) return { sheet, place }
+    sheet = next
+  }
 }
 
 /** A publishable key has a most of rows in one answer, also where nobody asked for a limit. */

@@ -80,6 +80,8 @@ export interface OwnerReading {
   ): Promise<MadeJson | Refusal>
   /** Looks at the spreadsheet first, unless that takes long: what people did is in the log then. null where none is kept. */
   history(sheet: SheetRecord, wish: LookingBackWish): Promise<LookedBack | null>
+  /** The text of a JSON object with one member more, `changes`: all that the logs of these sheets have, by their slugs. */
+  withChanges(json: string, sheets: readonly SheetRecord[], fileName: string): MadeJson
   /** What is known of a sheet without waiting for long; null when that is nothing. */
   shape(sheet: SheetRecord, mustAskProvider?: boolean): Promise<SheetShape | null>
 }

@@ -14,8 +14,9 @@ export async function newAccount(store: Store, slug: string): Promise<AccountRec
 
 export async function accountWithSheet(
   store: Store,
+  slug = 'acme',
 ): Promise<{ account: AccountRecord; sheet: SheetRecord }> {
-  const account = await newAccount(store, 'acme')
+  const account = await newAccount(store, slug)
   const sheet = await store.createSheet(newSheet(account.id, 'stock'))
   assert.ok(typeof sheet === 'object')
   return { account, sheet }

@@ -14,7 +14,11 @@ const clients = 2
 /** Google's rations are what they are: a write a second and a look every two are within them. */
 const writeEveryMs = 1_500
 const lookEveryMs = 2_000
-const killEveryMs = 3_000
+/** Whoever takes a lane over needs some seconds for that: killed in a shorter time, nobody would write anything. */
+const killEveryMs = times(3_000, 6_000)
+/** A whole run of 20 takes three to four minutes; whoever waits longer for one answer waits in vain. */
+const answersWithinMs = 30_000
+const settlesWithinMs = 120_000
 
 test('two instances on PostgreSQL, Redis and Google, killed again and again while clients and people write: the log has no gap, no double and no wrong before', {
   skip: skipCluster,
@@ -40,6 +44,8 @@ test('two instances on PostgreSQL, Redis and Google, killed again and again whil
     api: 0,
     outside: 0,
   }
+  /** Tries of writes that came to nothing, by why. */
+  const refused: Record<string, number> = {}
   /** What a client was told of each write: that it changed rows, or at least that it was done. */
   const written = new Map<string, 'changed' | 'done'>()
   const seen: List[] = []
@@ -54,11 +60,12 @@ test('two instances on PostgreSQL, Redis and Google, killed again and again whil
     ['late', 0.1],
   ])
     await google.control('POST', 'faults', { match: ':batchUpdate', kind, rate, seed: 7, delayMs: 300 })
+  const begunAtMs = performance.now()
   const working = [...Array.from({ length: clients }, write), look(), person()]
 
   for (let kill = 0; kill < kills; kill++) {
     await sleep(killEveryMs)
-    const at = kill % 2
+    const at = below(2)
     instances[at]?.child.kill('SIGKILL')
     await instances[at]?.ended
     figures.kills++
@@ -69,12 +76,15 @@ test('two instances on PostgreSQL, Redis and Google, killed again and again whil
     }
     if (kill % 3 === 1) await servers.postgres.restart()
     instances[at] = await start()
+    tellProgress(`kill ${kill + 1} of ${kills}`)
   }
   await sleep(killEveryMs)
   isOver = true
   await Promise.all(working)
+  tellProgress('all answers are there')
   await google.control('DELETE', 'faults')
   const last = await settledList()
+  tellProgress('nothing is under way any more')
 
   const changes = await changesAfter(first.cursor)
   const follower = new Follower(first, false)
@@ -103,6 +113,11 @@ test('two instances on PostgreSQL, Redis and Google, killed again and again whil
   assert.deepEqual(untold, [], 'each write that was acknowledged is told as its own')
   assert.ok(figures.api > 0 && figures.outside > 0 && checked > 0)
 
+  function tellProgress(what: string): void {
+    const seconds = Math.round((performance.now() - begunAtMs) / 1_000)
+    process.stdout.write(`${seconds} s: ${what}, ${JSON.stringify({ ...figures, refused })}\n`)
+  }
+
   function anyUrl(): string {
     return instances[below(2)]?.url ?? ''
   }
@@ -111,7 +126,7 @@ test('two instances on PostgreSQL, Redis and Google, killed again and again whil
     const own = key === undefined ? {} : { 'Idempotency-Key': key }
     const now = method === 'GET' ? { 'Cache-Control': 'no-cache' } : {}
     const sent = body === undefined ? {} : { body: JSON.stringify(body) }
-    const signal = AbortSignal.timeout(30_000)
+    const signal = AbortSignal.timeout(answersWithinMs)
     return fetch(anyUrl() + path + more, {
       method,
       headers: { ...headers, ...own, ...now },
@@ -142,6 +157,8 @@ test('two instances on PostgreSQL, Redis and Google, killed again and again whil
           if (operation) figures.acknowledged++
           break
         }
+        const why = answer ? (/"code":"(\w+)"/.exec(text ?? '')?.[1] ?? String(answer.status)) : 'no answer'
+        refused[why] = (refused[why] ?? 0) + 1
         await sleep(300)
       }
     }
@@ -236,12 +253,14 @@ test('two instances on PostgreSQL, Redis and Google, killed again and again whil
   /** What is late may still come. */
   async function settledList(): Promise<List> {
     await sleep(1_000)
-    for (let before = await listWithCursor(); ; ) {
+    const endMs = performance.now() + settlesWithinMs
+    for (let before = await listWithCursor(); performance.now() < endMs; ) {
       await sleep(1_500)
       const now = await listWithCursor()
       if (now.cursor === before.cursor) return now
       before = now
     }
+    return assert.fail('the log goes on although nobody does anything')
   }
 
   async function changesAfter(since: string): Promise<Change[]> {

@@ -282,6 +282,12 @@ test('all of an account’s data can be taken along, without a secret in it', as
   await rowport.connectFile('s', 's.csv', 'a\n1\n')
   const key = await rowport.createKey()
   await rowport.get('/api/sheets/acme/s', bearer(key))
+  const added = await fetch(`${rowport.url}/api/sheets/acme/s`, {
+    method: 'POST',
+    headers: bearer(key),
+    body: JSON.stringify(Array.from({ length: 1_000 }, (_, n) => ({ a: n }))),
+  })
+  assert.equal(added.status, 201, await added.text())
   await owner.call('POST', '/password', { current: null, next: 'a long password', email: 'a@x.org' })
   const url = 'https://203.0.114.7/hook'
   const hook = { sheetSlug: 's', url, kinds: ['added'], columns: null }
@@ -298,7 +304,14 @@ test('all of an account’s data can be taken along, without a secret in it', as
     'keys',
     'webhooks',
     'usage',
+    'changes',
   ])
+  const { s: log = [] } = answer.json.changes as Record<string, { kind: string; after: { a: number } }[]>
+  assert.deepEqual(
+    log.map(({ kind, after }) => `${kind} ${after.a}`),
+    Array.from({ length: 1_000 }, (_, n) => `added ${n}`),
+    'what became of rows, in order',
+  )
   const [webhook] = answer.json.webhooks as Record<string, unknown>[]
   assert.deepEqual(
     [webhook?.sheet, webhook?.url, webhook?.kinds, webhook?.state],

@@ -17,6 +17,8 @@ interface GuardedOptions {
   /** What the guard sends then; SIGKILL follows. */
   abandonSignal: 'QUIT' | 'TERM'
   user?: { uid: number; gid: number }
+  /** Beside what this process has. */
+  env?: Record<string, string>
 }
 
 const endLimitMs = 10_000
@@ -40,14 +42,14 @@ rm -rf "$3"
 export async function startGuarded(
   program: string,
   args: string[],
-  { logFile, folder, abandonSignal, user }: GuardedOptions,
+  { logFile, folder, abandonSignal, user, env }: GuardedOptions,
 ): Promise<GuardedProcess> {
   const log = openSync(logFile, 'a')
   // Detached: Ctrl-C in the terminal is for us, the guard ends the server after us.
   const child = spawn(program, args, {
     cwd: folder,
     detached: true,
-    env: { ...process.env, LC_ALL: 'C' },
+    env: { ...process.env, LC_ALL: 'C', ...env },
     stdio: ['ignore', log, log],
     ...user,
   })

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
+import { findCaddy } from './caddy.ts'
 import { findChromium } from './chromium.ts'
 import { findProgram } from './find-program.ts'
 import { findNginx } from './nginx.ts'
@@ -17,6 +18,7 @@ export const testServers: readonly ForeignProgram[] = [
   { name: 'PostgreSQL', find: findPostgres, debianPackage: 'postgresql' },
   { name: 'Redis', find: findRedis, debianPackage: 'redis-server' },
   { name: 'nginx', find: findNginx, debianPackage: 'nginx' },
+  { name: 'Caddy', find: findCaddy, debianPackage: 'caddy' },
   { name: 'Chromium', find: findChromium, debianPackage: 'chromium' },
 ]
 

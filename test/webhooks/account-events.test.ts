@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import { bearer, done, type Rowport, startRowport } from '../harness.ts'
 import { settingsFor, signUpVerified } from '../mail/mailing.ts'
 import { startSmtpPeer } from '../servers/smtp-peer.ts'
+import { connectOwner, owner as googleOwner, scope, startGoogleGround } from '../writing/google-ground.ts'
 import { type Receiver, startReceiver, until } from './receiver.ts'
 
 const allowed = { webhookNetworks: ['127.0.0.0/8'] }
@@ -73,6 +74,32 @@ test('an account hears of broken and mended sheets and of its quota, each once o
     ['sheet.recovered', 'stock'],
   ])
   assert.match(receiver.received[2]?.data.reason, /missing/)
+})
+
+test('an account hears when access to Google has ended, once, and again after it was given and taken anew', async (t) => {
+  const { rowport, local, newSheet } = await startGoogleGround(t, { settings: allowed })
+  const sheet = await newSheet('stock', [['name'], ['Lamp']])
+  assert.equal((await sheet.ask('GET')).status, 200)
+  const now = { ...bearer(await rowport.createKey()), 'Cache-Control': 'no-cache' }
+  const statusNow = async () => (await rowport.get('/api/sheets/acme/stock', now)).status
+  const receiver = await startReceiver(t)
+  const { id } = await listen(rowport, receiver, 'acme')
+  const { store, sealing } = rowport.workshop
+  const account = done(await rowport.workshop.accounts.find('acme'))
+  for (const times of [1, 2]) {
+    await local.control('POST', `grants/${googleOwner}/revoke`)
+    assert.equal(await statusNow(), 503)
+    await until('it heard', () => receiver.taken().length === times, 20_000)
+    await connectOwner(store, sealing, account.id, (await local.tokens(googleOwner, [scope])).refresh_token)
+    assert.equal(await statusNow(), 200)
+  }
+  assert.deepEqual(
+    receiver.taken().map(({ type, data }) => [type, { ...data, connection: typeof data.connection }]),
+    [1, 2].map(() => [
+      'connection.expired',
+      { webhook: id, account: 'acme', provider: 'google', connection: 'string', sheets: 1 },
+    ]),
+  )
 })
 
 test('an owner gets a mail when a webhook is turned off', async (t) => {

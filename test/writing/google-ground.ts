@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import type { MovableClock } from '../../src/clock.ts'
-import type { GoogleSetting } from '../../src/config.ts'
+import type { Config, GoogleSetting } from '../../src/config.ts'
 import { locateGoogleTab } from '../../src/providers/google/google-location.ts'
 import { tokenIdentity } from '../../src/providers/remote/access-tokens.ts'
 import type { Store } from '../../src/store/store.ts'
@@ -44,7 +44,7 @@ export interface Asked {
 }
 
 export const owner = 'ada@example.com'
-const scope = 'https://www.googleapis.com/auth/spreadsheets'
+export const scope = 'https://www.googleapis.com/auth/spreadsheets'
 export const googleClient = { clientId: 'client', clientSecret: 'secret', scope: 'spreadsheets' } as const
 
 /** As a server's settings have it. */
@@ -55,15 +55,20 @@ export function googleAt(endpoint: string): GoogleSetting {
 
 export async function startGoogleGround(
   t: TestContext,
-  { rations = plenty, speed = 1, instances: count = 1 } = {},
+  {
+    rations = plenty,
+    speed = 1,
+    instances: count = 1,
+    settings = {},
+  }: { rations?: typeof plenty; speed?: number; instances?: number; settings?: Partial<Config> } = {},
 ): Promise<GoogleGround> {
   const local = await startLocalGoogle(t)
   // Its own kind of setting has no rations: everyone has the same, but for a test without time to wait.
   const google = { ...googleAt(local.url), rations }
-  const rowport = await startRowport(t, { settings: { google } })
+  const rowport = await startRowport(t, { settings: { google, ...settings } })
   const instances = [rowport]
   while (instances.length < count)
-    instances.push(await startRowport(t, { settings: { google }, beside: rowport }))
+    instances.push(await startRowport(t, { settings: { google, ...settings }, beside: rowport }))
   runClock(t, rowport.clock, speed)
   const { store, sealing, accounts } = rowport.workshop
   const { refresh_token, access_token } = await local.tokens(owner, [scope])

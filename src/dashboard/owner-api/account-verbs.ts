@@ -3,7 +3,7 @@ import { exportAccount } from '../../management/accounts/account-export.ts'
 import { Problem } from '../../management/problem.ts'
 import type { AuditEntryView, ShareView, UsageView } from '../contract.ts'
 import { endedCookie } from '../session-cookie.ts'
-import { RawJson, type Verbs, withInput } from './route.ts'
+import { MadeAnswer, type Verbs, withInput } from './route.ts'
 import { sessionView } from './session-verbs.ts'
 
 const renameInput = z.strictObject({ slug: z.string('Choose a name.').max(100) })
@@ -31,8 +31,9 @@ export const accountVerbs = {
   'GET /export': {
     async owner(
       { session: { account } },
-      { sheets, keys, webhooks, connections, owners, usageFigures, clock },
+      { sheets, keys, webhooks, connections, owners, usageFigures, ownerReading, clock },
     ) {
+      const list = await sheets.list(account)
       const data = exportAccount(
         {
           account,
@@ -43,14 +44,15 @@ export const accountVerbs = {
               status: await status(account.id),
             })),
           ),
-          sheets: (await sheets.list(account)).map((sheet) => ({ ...sheet, place: sheets.describe(sheet) })),
+          sheets: list.map((sheet) => ({ ...sheet, place: sheets.describe(sheet) })),
           keys: await keys.list(account),
           webhooks: await webhooks.list(account),
           usage: await usageFigures.everything(account.id),
         },
         clock.nowMs(),
       )
-      return { json: new RawJson(JSON.stringify(data, null, 2)), fileName: `rowport-${account.slug}.json` }
+      const text = JSON.stringify(data, null, 2)
+      return new MadeAnswer(ownerReading.withChanges(text, list, `rowport-${account.slug}.json`))
     },
   },
   'GET /usage': {

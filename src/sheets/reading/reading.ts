@@ -32,6 +32,8 @@ export type { SheetAtSeq }
 export interface Reading {
   /** At once when memory has it. */
   read(sheet: SheetFacts, wish: ReadingWish): Soon<ReadSheet>
+  /** Rows of now, for whoever wants them with their place in the log; null where the provider's ration is scarce, or where it fails. */
+  readAgain(sheet: SheetFacts): Promise<ReadSheet | null>
   /**
    * Looks at the provider for nobody in particular, and logs what is new. Where its ration is scarce the sheet waits for its turn
    * behind those that somebody reads: 'queued'.
@@ -133,6 +135,13 @@ export function createReading({
         }
       }
       return refreshed(sheet, wish, known ? 'stale' : 'miss')
+    },
+    async readAgain(sheet) {
+      const known = held.get(nameOf(sheet.id, 'typed'))
+      if (known && isTight(known)) return null
+      const how = { mustBeginNow: true, isUrgent: false, isAhead: false }
+      const read = await ask(sheet, 'typed', how).catch(() => null)
+      return read && answer(read, 'stale', clock.elapsedMs())
     },
     async look(sheet) {
       const known = held.get(nameOf(sheet.id, 'typed'))

@@ -21,6 +21,7 @@ export interface Viewing {
   read(sheet: SheetFacts, view: RowsView | 'everything', wish: ViewingWish): Soon<ReadSheet | Refusal>
   /** Everything, which costs nothing beside the reading itself. */
   readAll(sheet: SheetFacts, wish: ReadingWish): Soon<ReadSheet>
+  readAgain: Reading['readAgain']
 }
 
 export interface ViewingWish extends ReadingWish {
@@ -29,7 +30,7 @@ export interface ViewingWish extends ReadingWish {
 }
 
 export interface ViewingParts {
-  reading: Pick<Reading, 'read'>
+  reading: Pick<Reading, 'read' | 'readAgain'>
   decoding: Pick<Decoding, 'decode'>
   querying: Querying
   clock: Clock
@@ -80,6 +81,7 @@ export function createViewing({
       })
     },
     readAll: (sheet, wish) => reading.read(sheet, wish),
+    readAgain: (sheet) => reading.readAgain(sheet),
   }
 
   function viewOf(read: ReadSheet, asked: Asked): Soon<HeldView | Refusal> {

@@ -284,11 +284,28 @@ export function changeLogContract(of: StoreTest): void {
       await store.logSeen(seen(sheet, await positionOf(store, sheet), [chunk('look', 1)], 'rows'))
       assert.notEqual((await positionOf(store, sheet)).epoch, position.epoch)
       await store.deleteSheet(sheet.id)
-      for (const table of ['change_chunk', 'change_log'] as const) {
+      for (const table of ['change_chunk', 'change_log', 'change_operation'] as const) {
         assert.deepEqual(await database.kysely.selectFrom(table).selectAll().execute(), [])
       }
     },
   )
+
+  of('the logs of an account go with it, those of others stay', async (store, _clock, database) => {
+    const { sheet } = await accountWithSheet(store)
+    const { sheet: other } = await accountWithSheet(store, 'others')
+    for (const each of [sheet, other]) {
+      await store.logSeen(seen(each, await positionOf(store, each), [chunk('look', 1)], 'rows'))
+      const told = { ...changes(each, 'write', 1), operations: ['op_1'] }
+      const [id = ''] = await begin(store, each, `fence ${each.id}`, told)
+      const finished = { sheetId: each.id, outcome: 'as_begun' } as const
+      await store.finishApplied(each.source, [{ id, answer: null }], finished)
+    }
+    await store.deleteAccount(sheet.accountId)
+    for (const table of ['change_chunk', 'change_log', 'change_operation'] as const) {
+      const rows = await database.kysely.selectFrom(table).select('sheet_id').execute()
+      assert.deepEqual([...new Set(rows.map(({ sheet_id }) => sheet_id))], [other.id], table)
+    }
+  })
 }
 
 async function positionOf(store: Store, { id }: SheetRecord): Promise<LogPosition> {

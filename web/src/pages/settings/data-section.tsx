@@ -5,7 +5,7 @@ export function DataSection() {
   return (
     <Section title="Your data" about="Download all your Rowport data in one file.">
       <p className="mb-4 text-sm text-soft">
-        Sheets, settings, keys (without their values) and usage, as JSON.
+        Sheets and what became of their rows, settings, keys (without their values) and usage, as JSON.
       </p>
       <a
         href={linkTo('GET /export', {})}
