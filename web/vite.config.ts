@@ -6,11 +6,38 @@ import { defineConfig } from 'vite'
 /** `npx vite web` beside a running server: pages reload as they are edited, the API is the server's. */
 const server = process.env.ROWPORT_URL ?? 'http://localhost:8787'
 
+/** What the first page needs, whichever it is, and what pages of several folders share: files that import each other load together. */
+const ofEveryPage = [
+  /node_modules|\0|\/src\/(?!pages\/)/,
+  /\/pages\/sign-in\//,
+  /-(?:search|list|requests)\.ts$/,
+  /\/pages\/.*\/(?:sheet-access|sheet-state|connect-source|key-state|as-client|sending|snippets|snippet-tabs)\.tsx?$/,
+]
+
 export default defineConfig({
   root: fileURLToPath(new URL('.', import.meta.url)),
   // Chunks find each other wherever they lie; the server puts its own path into index.html.
   base: './',
   plugins: [react(), tailwind()],
-  build: { outDir: 'dist', emptyOutDir: true, assetsInlineLimit: 0, modulePreload: { polyfill: false } },
+  build: {
+    outDir: 'dist',
+    emptyOutDir: true,
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    // Small files share no words when they are compressed: pages that are opened after one another are one file.
+    rolldownOptions: {
+      output: {
+        codeSplitting: {
+          includeDependenciesRecursively: false,
+          groups: [
+            { name: 'frame', test: (id) => ofEveryPage.some((files) => files.test(id)), priority: 2 },
+            { name: 'sheet-pages', test: /\/web\/src\/pages\/sheet\//, priority: 1 },
+            { name: 'first-pages', test: /\/web\/src\/pages\/(?:start|sheets|connect|files)\//, priority: 1 },
+            { name: 'account-pages', test: /\/web\/src\/pages\//, priority: 0 },
+          ],
+        },
+      },
+    },
+  },
   server: { proxy: { '/dashboard': server, '/api': server, '/v1': server, '/openapi.json': server } },
 })

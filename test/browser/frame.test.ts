@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { readdir } from 'node:fs/promises'
 import { test } from 'node:test'
 import { startRowport } from '../harness.ts'
 import { patienceMs } from '../soak.ts'
@@ -18,24 +19,24 @@ test('the frame stays when the code of a page does not arrive, says when it is s
   await rowport.connectFile('lamps', 'lamps.csv', 'name,price\nLamp,1\n')
   const { page, look } = await createLooks(t)
   const link = (name: string) => page.getByRole('link', { name, exact: true })
-  await page.route('**/assets/usage-page*', (route) => route.abort())
-  await page.route('**/assets/keys-page*', async (route) => {
+  await page.route('**/assets/account-pages*', (route) => route.abort())
+  await page.route('**/assets/sheet-pages*', async (route) => {
     await new Promise((resolve) => setTimeout(resolve, 1_500))
     await route.continue()
   })
   await signInByLink(page, rowport, '/sheets')
   await link('lamps').waitFor()
-  await link('API keys').click()
+  await link('lamps').click()
   await page.locator('.on-its-way').waitFor({ state: 'attached', timeout: 600 })
   await page.getByRole('main').getByRole('status', { name: 'Loading' }).waitFor({ timeout: 600 })
-  await page.getByRole('heading', { name: 'API keys', exact: true }).waitFor()
+  await page.getByRole('heading', { name: 'lamps', exact: true }).waitFor()
   await page.locator('.on-its-way').waitFor({ state: 'detached' })
 
   await link('Usage').click()
   await page.getByText('This page couldn’t be loaded.').waitFor()
   await link('Sheets').waitFor()
   await look('48-page-not-loaded', 'state')
-  await page.unroute('**/assets/usage-page*')
+  await page.unroute('**/assets/account-pages*')
   await page.getByRole('button', { name: 'Try again' }).click()
   await page.getByText('This month', { exact: true }).waitFor()
 
@@ -68,6 +69,28 @@ test('the frame stays when the code of a page does not arrive, says when it is s
   await page.getByRole('button', { name: 'Sign in' }).click()
   await page.getByText(`Open the dashboard at ${baseUrl}.`).waitFor()
 })
+
+test('all JavaScript together is under 160 KB as Chromium gets it, and what a first page needs is under 140 KB', {
+  skip,
+  timeout: patienceMs,
+}, async (t) => {
+  const { workshop } = await startRowport(t, { settings: { baseUrl: 'http://127.0.0.1:0' } })
+  const { page } = await createLooks(t)
+  await page.goto(`${workshop.baseUrl}/sign-in`)
+  await page.getByRole('button', { name: 'Sign in' }).waitFor()
+  const firstBytes = await page.evaluate<number>(sentBytesOfScripts)
+  for (const name of await readdir('web/dist/assets'))
+    if (name.endsWith('.js')) await page.evaluate(`import('/assets/${name}').then(() => true)`)
+  const allBytes = await page.evaluate<number>(sentBytesOfScripts)
+  t.diagnostic(`JavaScript: first page ${firstBytes} bytes, all pages ${allBytes} bytes`)
+  assert.ok(firstBytes > 50_000 && firstBytes < 140_000, `the first page needs ${firstBytes} bytes`)
+  assert.ok(allBytes > firstBytes && allBytes < 160_000, `all pages together need ${allBytes} bytes`)
+})
+
+/** As they came over the wire, in whatever coding the server chose for this browser. */
+const sentBytesOfScripts = `performance.getEntriesByType('resource')
+  .filter(({ name }) => new URL(name).pathname.endsWith('.js'))
+  .reduce((sum, { encodedBodySize }) => sum + encodedBodySize, 0)`
 
 test('what the pages read is sent compressed', async (t) => {
   const rowport = await startRowport(t, { settings: { baseUrl: 'http://127.0.0.1:0' } })

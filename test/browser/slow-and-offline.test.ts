@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { pageAddresses } from '../../src/dashboard/pages.ts'
+import { startRowport } from '../harness.ts'
+import { holdsOfTwo } from '../measured-twice.ts'
+import { patienceMs } from '../soak.ts'
+import { comeBackOnline, signInByLink } from './at-the-dashboard.ts'
+import { createLooks, skip } from './looks.ts'
+
+const latencyMs = 1_500
+/** What is said later than this after a click feels like nothing happened; two frames of the page's own clock are added. */
+const feedbackMs = 150 + 34
+
+const pages = pageAddresses.map((address) => address.replace('$slug', 'lamps'))
+/** These have no frame: nobody has to be signed in. */
+const entrances = /^\/(?:sign-|forgot|reset|verify|confirmed)/
+const typable = 'input:is([type=text], [type=search], [type=email], [type=password], :not([type])), textarea'
+
+test('every page at 1.5 s of latency says at once that it is on its way, and comes whole', {
+  skip,
+  timeout: patienceMs,
+}, async (t) => {
+  const { page } = await openSheets(t)
+  await page.route('**/*', async (route) => {
+    await new Promise((resolve) => setTimeout(resolve, latencyMs))
+    await route.continue().catch(() => {})
+  })
+  const walked: string[] = []
+  for (const path of pages) {
+    const { toldMs } = await holdsOfTwo(
+      async () => {
+        await goTo(page, path === '/keys' ? '/files' : '/keys')
+        await page.getByRole('heading', { level: 1 }).waitFor()
+        return { toldMs: await goTo(page, path) }
+      },
+      ({ toldMs: ms }) => (ms <= feedbackMs ? null : `${path} said nothing for ${Math.round(ms)} ms`),
+    )
+    walked.push(`${path} ${Math.round(toldMs)}`)
+    await page.locator('h1').first().waitFor({ state: 'attached' })
+    await page.locator('[role=status].animate-pulse').first().waitFor({ state: 'detached' })
+    await page.locator('.on-its-way').waitFor({ state: 'detached' })
+    assert.equal(await page.getByText('Something went wrong').count(), 0, path)
+    assert.equal(await page.getByText('Page not found').count(), 0, path)
+  }
+  t.diagnostic(`ms until each page said something: ${walked.join(', ')}`)
+})
+
+test('every page without a network keeps its frame, says so, and loses nothing that was typed', {
+  skip,
+  timeout: patienceMs,
+}, async (t) => {
+  const { page } = await openSheets(t)
+  for (const path of pages) {
+    await goTo(page, path)
+    await page.locator('[role=status].animate-pulse').first().waitFor({ state: 'detached' })
+  }
+  const bar = page.getByText('You’re offline. Showing data from')
+  // Fields of numbers take digits alone.
+  let typed = 0
+  for (const path of pages) {
+    await page.context().setOffline(true)
+    await goTo(page, path)
+    await page.locator('h1').first().waitFor({ state: 'attached' })
+    if (!entrances.test(path)) {
+      await bar.waitFor()
+      assert.equal(await page.getByRole('navigation', { name: 'Pages' }).isVisible(), true, path)
+    }
+    const field = page.locator('main').locator(typable).and(page.locator(':enabled:visible')).first()
+    const hasField = (await field.count()) > 0
+    if (hasField) await field.fill('7')
+    await comeBackOnline(page)
+    if (!entrances.test(path)) await bar.waitFor({ state: 'hidden' })
+    assert.equal(new URL(page.url()).pathname, path)
+    if (!hasField) continue
+    assert.equal(await field.inputValue(), '7', path)
+    typed++
+  }
+  assert.ok(typed >= 8, `only ${typed} pages have a field to type into`)
+})
+
+async function openSheets(t: Parameters<typeof createLooks>[0]): Promise<{ page: Page }> {
+  const rowport = await startRowport(t, { settings: { baseUrl: 'http://rowport.lan:0' } })
+  await rowport.connectFile('lamps', 'lamps.csv', 'name,price\nLamp,1\nRug,2\n')
+  await rowport.createKey()
+  const { page } = await createLooks(t)
+  await signInByLink(page, rowport, '/sheets')
+  await page.getByRole('link', { name: 'lamps', exact: true }).waitFor()
+  return { page }
+}
+
+/** As a link of the app does. Gives how long it took until something on the page told of it. */
+function goTo(page: Page, path: string): Promise<number> {
+  return page.evaluate<number>(`new Promise((resolve) => {
+    const told = () => document.title + (document.querySelector('h1')?.textContent ?? '')
+    const before = told()
+    const begunMs = performance.now()
+    history.pushState(null, '', ${JSON.stringify(path)})
+    requestAnimationFrame(function look() {
+      const tookMs = performance.now() - begunMs
+      const isTold = told() !== before || document.querySelector('.on-its-way, [aria-busy=true], main [role=status].animate-pulse')
+      if (isTold || tookMs > 5_000) resolve(tookMs)
+      else requestAnimationFrame(look)
+    })
+  })`)
+}
