@@ -34,7 +34,7 @@ export interface HomeParts {
   observe: Observe
   sharedTokens: SharedTokens
   /** Where several servers spend from the same rations. */
-  share: ShareValue | null
+  share: ShareValue
   threads: ThreadPool
   /** null where files of this machine are not served. */
   room: UploadRoom | null
@@ -64,7 +64,7 @@ function googleHome({ config, store, sealing, clock, observe, sharedTokens, shar
     observe,
     sharedTokens,
     shares,
-    ...(share && { share }),
+    share,
   })
   return {
     kind: googleKind,

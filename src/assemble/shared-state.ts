@@ -15,9 +15,8 @@ import type { Store } from '../store/store.ts'
 import type { SharedState } from './workshop.ts'
 
 /**
- * What instances share. On the embedded default this process keeps it for itself. Else values are in the store, which loses
- * nothing (docs/decisions/015), and rate windows in Redis, or in the store where there is none or it is away. Redis is connected
- * when it is first needed.
+ * What instances share. Values are in the store, which loses nothing (docs/decisions/025); rate windows in Redis, or in the store
+ * where there is none or it is away, and on the embedded default in this process. Redis is connected when it is first needed.
  */
 export function createSharedState(
   { redisUrl, store: { kind } }: Config,
@@ -30,9 +29,8 @@ export function createSharedState(
   const share: ShareValue = (name, form) =>
     createRegisterValue({ name, form, registers, clock, random: Math.random })
   if (redisUrl === null) {
-    const alone = { windows: createMemoryRateWindows(clock), share: null }
-    const onStore = { windows, share }
-    return { ...(kind === 'sqlite' ? alone : onStore), async settled() {}, async close() {} }
+    const own = kind === 'sqlite' ? createMemoryRateWindows(clock) : windows
+    return { windows: own, share, async settled() {}, async close() {} }
   }
   // How long it is waited for here is decided by who falls over.
   const redis = redisAt(redisUrl, observe, 2 * longestPatienceMs)

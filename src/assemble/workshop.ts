@@ -64,8 +64,7 @@ export interface Workshop {
 /** What instances share beside what they remember. */
 export interface SharedState {
   windows: RateWindows
-  /** Null where there is nobody to share with. */
-  share: ShareValue | null
+  share: ShareValue
   /** It can be reached, or has had its time for that. */
   settled(): Promise<void>
   close(): Promise<void>

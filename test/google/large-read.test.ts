@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { systemClock } from '../../src/clock.ts'
 import { createGoogle } from '../../src/providers/google/google.ts'
 import { locateGoogleTab } from '../../src/providers/google/google-location.ts'
+import { createOwnValues } from '../../src/shared-state/registers/own-values.fixture.ts'
 import { createDecoding } from '../../src/sheets/reading/decoding.ts'
 import { createMemoryCredentials, sealing } from './memory-credentials.ts'
 
@@ -37,6 +38,7 @@ test('a hundred thousand rows of ten columns are read without holding up the ser
     settings: { client: { clientId: 'shop', clientSecret: 'any' }, endpoint: url, scope: 'drive.file' },
     store: credentials,
     sealing,
+    share: createOwnValues(systemClock),
     clock: systemClock,
     observe: () => {},
   })

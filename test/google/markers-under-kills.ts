@@ -5,6 +5,7 @@ import { createGoogle } from '../../src/providers/google/google.ts'
 import { locateGoogleTab } from '../../src/providers/google/google-location.ts'
 import { ExchangeLost, type Transport } from '../../src/providers/remote/transport.ts'
 import { createSealing } from '../../src/secrets/sealing.ts'
+import { createOwnValues } from '../../src/shared-state/registers/own-values.fixture.ts'
 import type { Provider } from '../../src/sheets/provider.ts'
 import { OutcomeUnknown, ProviderFailure } from '../../src/sheets/provider-failure.ts'
 import type { Timers } from '../../src/timers.ts'
@@ -263,6 +264,7 @@ export async function playMarkers(seed: number, wish: MarkersWish): Promise<Play
         scope: 'spreadsheets',
       },
       store: credentials,
+      share: createOwnValues(its),
       sealing: { ...sealing, open: () => 'refresh token' },
       clock: its,
       observe: () => {},

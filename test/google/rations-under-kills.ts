@@ -96,7 +96,6 @@ export async function playRations(seed: number, wish: RationsWish): Promise<Play
       swapRegister: (...given) => onTheWay(server, () => place.swapRegister(...given)),
     }
     server.budget = createGoogleBudget({
-      clock,
       timers,
       observe: () => {},
       random,

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { createEmulator } from '../../emulator/server.ts'
 import { createGoogle } from '../../src/providers/google/google.ts'
 import { callLimits } from '../../src/providers/remote/remote-calls.ts'
+import { createOwnValues } from '../../src/shared-state/registers/own-values.fixture.ts'
 import type { ProviderFailure } from '../../src/sheets/provider-failure.ts'
 import { createMemoryCredentials, sealing } from './memory-credentials.ts'
 import { createVirtualTime } from './virtual-time.ts'
@@ -27,6 +28,7 @@ async function start(t: TestContext, owners: readonly string[]) {
       scope: 'spreadsheets',
     },
     store: credentials,
+    share: createOwnValues(time.clock),
     sealing,
     clock: time.clock,
     timers: time.timers,

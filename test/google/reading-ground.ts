@@ -3,6 +3,7 @@ import type { TestContext } from 'node:test'
 import { createGoogle, type Google, type GoogleParts } from '../../src/providers/google/google.ts'
 import { locateGoogleTab } from '../../src/providers/google/google-location.ts'
 import type { Observation } from '../../src/reporting/observe.ts'
+import { createOwnValues } from '../../src/shared-state/registers/own-values.fixture.ts'
 import type { AccountPlace } from '../../src/sheets/provider.ts'
 import { createDecoding } from '../../src/sheets/reading/decoding.ts'
 import type { Snapshot } from '../../src/sheets/rows/snapshot.ts'
@@ -38,6 +39,7 @@ export async function startReadingGround(
     settings: { client: { clientId: 'shop', clientSecret: 'any' }, endpoint: local.url, scope: 'drive.file' },
     store: credentials,
     sealing,
+    share: createOwnValues(local.clock),
     clock: local.clock,
     observe: (observation) => seen.push(observation),
     ...parts,

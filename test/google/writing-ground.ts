@@ -3,6 +3,7 @@ import { createGoogle, type Google } from '../../src/providers/google/google.ts'
 import { locateGoogleTab } from '../../src/providers/google/google-location.ts'
 import type { BudgetLimits } from '../../src/providers/remote/rations/budget.ts'
 import type { Observation } from '../../src/reporting/observe.ts'
+import { createOwnValues } from '../../src/shared-state/registers/own-values.fixture.ts'
 import type { AccountPlace } from '../../src/sheets/provider.ts'
 import type { Cell } from '../../src/sheets/rows/grid.ts'
 import { type LocalGoogle, startLocalGoogle } from '../emulator/harness.ts'
@@ -52,6 +53,7 @@ export async function startWritingGround(
       scope: 'spreadsheets',
     },
     store: credentials,
+    share: createOwnValues(local.clock),
     sealing,
     clock: local.clock,
     observe: (observation) => void seen.push(observation),

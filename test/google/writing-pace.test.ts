@@ -8,6 +8,7 @@ import type { ColumnLooks } from '../../src/providers/google/write/column-looks.
 import { createGoogleWriting } from '../../src/providers/google/write/google-writing.ts'
 import { createDeadline } from '../../src/providers/remote/deadline.ts'
 import type { RationKind } from '../../src/providers/remote/rations/budget.ts'
+import { createOwnValues } from '../../src/shared-state/registers/own-values.fixture.ts'
 import { createVirtualTime } from './virtual-time.ts'
 
 const writeMs = 400
@@ -16,7 +17,7 @@ const minutes = 5
 test('a lane that always has something to write is let through about once a second, and never above the ration', async () => {
   const { clock, timers, pass } = createVirtualTime()
   const budget = createGoogleBudget({
-    clock,
+    share: createOwnValues(clock),
     timers,
     observe: () => {},
     random: () => 0.5,
@@ -55,7 +56,12 @@ test('a lane that always has something to write is let through about once a seco
 test('readers get their share of the reads beside a lane that always has something to add', async () => {
   const { clock, timers, pass } = createVirtualTime()
   const parts = { clock, timers, observe: () => {} }
-  const budget = createGoogleBudget({ ...parts, random: () => 0.5, limits: googleRations })
+  const budget = createGoogleBudget({
+    ...parts,
+    share: createOwnValues(clock),
+    random: () => 0.5,
+    limits: googleRations,
+  })
   const { untilTurn } = createGoogleWriting({
     ...parts,
     budget,

@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Refusal } from '../../src/errors.ts'
+import { createLoopTurns } from '../../src/shares/loop-turns.ts'
+import { defaultShares } from '../../src/shares/shares.ts'
 import type { Fetched, Prepared } from '../../src/sheets/provider.ts'
 import { OutcomeUnknown, ProviderFailure } from '../../src/sheets/provider-failure.ts'
 import type { Decoding } from '../../src/sheets/reading/decoding.ts'
 import { createReading } from '../../src/sheets/reading/reading.ts'
 import { buildSnapshot } from '../../src/sheets/rows/build-snapshot.ts'
 import type { Cell } from '../../src/sheets/rows/grid.ts'
+import { noLog } from '../../src/sheets/sheet-log.ts'
 import { noTurn } from '../../src/sheets/threads/no-turn.ts'
 import type { Wish } from '../../src/sheets/writing/order.ts'
 import { createWriting, type Writing } from '../../src/sheets/writing/writing.ts'
@@ -15,6 +18,10 @@ import { createFaultyProvider, poison } from './simulation/faulty-provider.ts'
 import { createMemoryJournal, type Trouble } from './simulation/memory-journal.ts'
 import { liveOn, simulatedSheet as sheet } from './simulation/schedule.ts'
 import { createVirtualTime } from './simulation/virtual-time.ts'
+
+const maxKeptBytes = defaultShares.journal_mb * 1024 * 1024
+/** While something is worked out: in these histories only calls take time. */
+const noTimePasses = { elapsedMs: () => 0 }
 
 /** What a commit does, one after the other; then all goes well. */
 type Step = 'apply' | 'lose' | 'never' | 'conflict' | 'fail' | 'bug' | 'nonsense'
@@ -346,6 +353,8 @@ function start({ steps = [], prepareMs = [], onCommit }: Script) {
       close: async () => {},
     }
     const reading = createReading({ store, providers, decoding, clock: time, observe, maxHeldBytes: 1e6 })
-    return createWriting({ store, providers, reading, clock: time, observe, timers: time })
+    // As of a sheet whose owner wants no history; with one: test/changes/simulation/.
+    const parts = { log: noLog, turns: createLoopTurns(noTimePasses), maxKeptBytes }
+    return createWriting({ ...parts, store, providers, reading, clock: time, observe, timers: time })
   }
 }

@@ -79,7 +79,7 @@ export interface GoogleParts {
   observe: Observe
   sharedTokens?: SharedTokens
   /** Where several servers spend from the same rations. */
-  share?: ShareValue
+  share: ShareValue
   shares?: Pick<Shares, 'fetching_at_once' | 'decoding_waiting'>
   /** For tests; without them, as docs/google.md#limits and docs/reliability.md#deadlines-and-retries have it. */
   timers?: Timers
@@ -116,12 +116,11 @@ export function createGoogle(parts: GoogleParts): Google {
   })
   const tokens = withPublicAccess(ownTokens, settings.apiKey ?? null)
   const budget = createGoogleBudget({
-    clock,
     timers,
     observe,
     random,
     limits: parts.rations ?? settings.rations ?? googleRations,
-    ...(parts.share && { share: parts.share }),
+    share: parts.share,
   })
   const breaker = createBreaker({
     name: 'Google',

@@ -49,7 +49,6 @@ export function createRegisterValue<T>(parts: RegisterValueParts<T>): SharedValu
       return changed.finally(lookAgainLater)
     },
     known: () => ({ value: knownValue(), nowMs: far.nowMs() }),
-    isShared: true,
     close() {
       isClosed = true
       cancelLook()

@@ -11,8 +11,6 @@ export interface SharedValue<T> {
   change<R>(work: (value: T, nowMs: number) => R | null): Soon<R | null>
   /** As this instance saw it last, for guesses, and the time by which it goes. Not to be changed. */
   known(): { value: T; nowMs: number }
-  /** Others may change it unseen: whoever waits for something looks again now and then. */
-  isShared: boolean
   close(): void
 }
 

@@ -10,7 +10,7 @@ import { idleTimers, type Timers } from '../../timers.ts'
 import type { Provider } from '../provider.ts'
 import { ProviderFailure } from '../provider-failure.ts'
 import type { Reading } from '../reading/reading.ts'
-import { noLog, type SheetLog } from '../sheet-log.ts'
+import type { SheetLog } from '../sheet-log.ts'
 import { workOff } from './batch-work.ts'
 import { batchLength } from './batching.ts'
 import { claimKey, type KeyClaim, keepAnswersMs } from './idempotency.ts'
@@ -47,12 +47,12 @@ export interface WritingParts {
   clock: Clock
   observe: Observe
   timers?: Timers
-  /** For what many rows take on the thread that answers everybody; absent = at once. */
-  turns?: LoopTurns
-  /** Where it is kept what became of rows; absent = nowhere. */
-  log?: SheetLog
-  /** What one account may keep of answers for idempotency keys; absent = anything. */
-  maxKeptBytes?: number
+  /** For what many rows take on the thread that answers everybody. */
+  turns: LoopTurns
+  /** Where it is kept what became of rows. */
+  log: SheetLog
+  /** What one account may keep of answers for idempotency keys. */
+  maxKeptBytes: number
 }
 
 const tidyEveryMs = 60 * 60 * 1_000
@@ -69,16 +69,10 @@ const closeWithinMs = 5_000
  * lease, and whoever takes it settles what was left open there. Begins at once with what dead instances left.
  */
 export function createWriting(parts: WritingParts): Writing {
-  const { store, providers, observe, timers = idleTimers } = parts
-  const { maxKeptBytes = Number.POSITIVE_INFINITY } = parts
+  const { store, providers, observe, maxKeptBytes, timers = idleTimers } = parts
   const lanes = new Map<string, Lane>()
   const persistence = createPersistence(timers)
-  const batchParts = {
-    ...parts,
-    persistence,
-    turns: parts.turns ?? { next: () => {} },
-    log: parts.log ?? noLog,
-  }
+  const batchParts = { ...parts, persistence }
   const unheardClaims = createUnheardClaims(store, persistence)
   const recovered = persistence.until(takeOverAll)
   // Whoever writes hears of it.

@@ -3,6 +3,8 @@ import { changeJson } from '../../../src/changes/change-json.ts'
 import { createChangeLog } from '../../../src/changes/change-log.ts'
 import { cursorText } from '../../../src/changes/cursor.ts'
 import { Refusal } from '../../../src/errors.ts'
+import { createLoopTurns } from '../../../src/shares/loop-turns.ts'
+import { defaultShares } from '../../../src/shares/shares.ts'
 import { readChanges } from '../../../src/sheets/logged-change.ts'
 import type { Fetched } from '../../../src/sheets/provider.ts'
 import type { Decoding } from '../../../src/sheets/reading/decoding.ts'
@@ -22,6 +24,10 @@ import { liveOn } from '../../writing/simulation/schedule.ts'
 import { createRandom } from '../../writing/simulation/virtual-time.ts'
 import { type Change, Follower, type List } from '../follower.ts'
 import type { SimulatedStore } from './simulated-store.ts'
+
+const maxKeptBytes = defaultShares.journal_mb * 1024 * 1024
+/** While something is worked out: in these histories only calls take time. */
+const noTimePasses = { elapsedMs: () => 0 }
 
 export interface HistoryWishes {
   clients: number
@@ -398,7 +404,11 @@ export async function playHistory(
     })
     const parts = { store, providers, clock: time, observe, log }
     const reading = createReading({ ...parts, decoding, maxHeldBytes: 1e6, timers })
-    return Object.assign(server, { reading, store, writing: createWriting({ ...parts, reading, timers }) })
+    const writing = createWriting({
+      ...{ ...parts, reading, timers, maxKeptBytes },
+      turns: createLoopTurns(noTimePasses),
+    })
+    return Object.assign(server, { reading, store, writing })
   }
 
   function crash(server: Server): void {

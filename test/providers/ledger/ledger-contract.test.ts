@@ -1,4 +1,5 @@
 import { createMovableClock } from '../../../src/clock.ts'
+import { createOwnValues } from '../../../src/shared-state/registers/own-values.fixture.ts'
 import { providerContract } from '../../../src/sheets/provider.contract.ts'
 import { createMemoryCredentials, sealing } from '../../google/memory-credentials.ts'
 import { createLedger } from './ledger.ts'
@@ -9,7 +10,8 @@ providerContract(
   async (t, rows) => {
     const server = await startLedgerServer(t)
     const store = createMemoryCredentials()
-    const parts = { store, sealing, clock: createMovableClock(0), observe() {}, share: null }
+    const clock = createMovableClock(0)
+    const parts = { store, sealing, clock, observe() {}, share: createOwnValues(clock) }
     const { provider, connection, close } = createLedger(parts, server.url)
     t.after(close)
     const credentialId = store.connect({ subject: 'ada', refreshToken: server.grant('ada') })

@@ -54,12 +54,11 @@ export function createLedger({ store, sealing, clock, observe, share }: LedgerPa
   const budget = createBudget({
     id,
     name,
-    clock,
     timers,
     random,
     limits: ledgerRations,
     onUsedUp() {},
-    ...(share && { share }),
+    share,
   })
   // A key opens everything itself.
   const refresh = async (key: string) => ({ accessToken: key, expiresInSeconds: keyLifeSeconds })

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { Refusal } from '../../../src/errors.ts'
+import { createLoopTurns } from '../../../src/shares/loop-turns.ts'
+import { defaultShares } from '../../../src/shares/shares.ts'
 import type { Fetched } from '../../../src/sheets/provider.ts'
 import { OutcomeUnknown } from '../../../src/sheets/provider-failure.ts'
 import type { Decoding } from '../../../src/sheets/reading/decoding.ts'
@@ -7,6 +9,7 @@ import { createReading } from '../../../src/sheets/reading/reading.ts'
 import { buildSnapshot } from '../../../src/sheets/rows/build-snapshot.ts'
 import type { Cell } from '../../../src/sheets/rows/grid.ts'
 import type { RowInput } from '../../../src/sheets/rows/row-input.ts'
+import { noLog } from '../../../src/sheets/sheet-log.ts'
 import { noTurn } from '../../../src/sheets/threads/no-turn.ts'
 import type { Wish, WriteAnswer } from '../../../src/sheets/writing/order.ts'
 import { createWriting, type Writing } from '../../../src/sheets/writing/writing.ts'
@@ -16,6 +19,10 @@ import type { Store } from '../../../src/store/store.ts'
 import { createFaultyProvider, type Faults, poison, unfit } from './faulty-provider.ts'
 import { createMemoryJournal, type InstanceJournal } from './memory-journal.ts'
 import { createRandom, createVirtualTime, type VirtualTime } from './virtual-time.ts'
+
+const maxKeptBytes = defaultShares.journal_mb * 1024 * 1024
+/** While something is worked out: in these histories only calls take time. */
+const noTimePasses = { elapsedMs: () => 0 }
 
 /** What one client asked for and what it was told; `token` is in every row that its write touches. */
 export interface Told {
@@ -196,7 +203,9 @@ export async function play(
     const timers = {
       after: (delayMs: number, work: () => void) => time.after(delayMs, () => life.isOver || work()),
     }
-    const writing = createWriting({ store, providers, reading, clock, observe, timers })
+    // As of a sheet whose owner wants no history; with one: test/changes/simulation/.
+    const parts = { log: noLog, turns: createLoopTurns(noTimePasses), maxKeptBytes }
+    const writing = createWriting({ ...parts, store, providers, reading, clock, observe, timers })
     return { life, writing, instance, accepted: 0 }
   }
 

@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { createVirtualTime, type VirtualTime } from '../../../../test/google/virtual-time.ts'
 import type { Observation } from '../../../reporting/observe.ts'
+import { createOwnValues } from '../../../shared-state/registers/own-values.fixture.ts'
 import { ProviderFailure } from '../../../sheets/provider-failure.ts'
 import { createDeadline } from '../../remote/deadline.ts'
 import type { BudgetPlace } from '../../remote/rations/budget.ts'
@@ -13,7 +14,7 @@ const owner = 'owner'
 function start(time: VirtualTime) {
   const seen: Observation[] = []
   const budget = createGoogleBudget({
-    clock: time.clock,
+    share: createOwnValues(time.clock),
     timers: time.timers,
     observe: (observation) => seen.push(observation),
     random: () => 1,

@@ -4,6 +4,7 @@ import { createMemoryRegisters } from '../../../../test/cluster/memory-registers
 import { createMemoryCredentials, sealing } from '../../../../test/google/memory-credentials.ts'
 import { createVirtualTime, type VirtualTime } from '../../../../test/google/virtual-time.ts'
 import type { Observation } from '../../../reporting/observe.ts'
+import { createOwnValues } from '../../../shared-state/registers/own-values.fixture.ts'
 import { createRegisterValue } from '../../../shared-state/registers/register-value.ts'
 import type { ShareValue } from '../../../shared-state/registers/shared-value.ts'
 import { CredentialExpired, OutcomeUnknown, ProviderFailure } from '../../../sheets/provider-failure.ts'
@@ -86,12 +87,11 @@ function start(
     },
     tokens,
     budget: createGoogleBudget({
-      clock,
+      share: among?.share ?? createOwnValues(clock),
       timers,
       observe,
       random,
       limits: googleRations,
-      ...(among?.share && { share: among.share }),
     }),
     breaker: createBreaker({ name: 'Google', clock, random, onRest() {} }),
     retryCredit: createRetryCredit(clock),

@@ -269,7 +269,6 @@ function setUp(t: TestContext, count: number) {
   const { clock, timers } = time
   const servers = Array.from({ length: count }, () =>
     createGoogleBudget({
-      clock,
       timers,
       observe: () => {},
       random: () => 1,

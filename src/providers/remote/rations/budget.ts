@@ -1,5 +1,3 @@
-import type { Clock } from '../../../clock.ts'
-import { createOwnValue } from '../../../shared-state/registers/own-value.ts'
 import type { ShareValue } from '../../../shared-state/registers/shared-value.ts'
 import { ProviderFailure } from '../../../sheets/provider-failure.ts'
 import type { Timers } from '../../../timers.ts'
@@ -68,14 +66,13 @@ export interface BudgetParts {
   id: string
   /** What people call the provider. */
   name: string
-  clock: Clock
   timers: Timers
   /** Called for the report. */
   onUsedUp(ration: UsedUpRation): void
   random: () => number
   limits: BudgetLimits
-  /** Where several servers spend from one ration; without it, this process counts for itself. */
-  share?: ShareValue
+  /** Where all servers that spend from one ration count. */
+  share: ShareValue
 }
 
 /** How long a call counts after its end. One that we gave up may still be under way. */
@@ -112,12 +109,9 @@ export function createBudget(parts: BudgetParts): Budget {
   }
 }
 
-function createRation(
-  kind: RationKind,
-  { id, name, clock, timers, onUsedUp, random, limits, share }: BudgetParts,
-) {
+function createRation(kind: RationKind, { id, name, timers, onUsedUp, random, limits, share }: BudgetParts) {
   const queue = createRationQueue({
-    book: share?.(`${id} ${kind}s`, rationBookForm) ?? createOwnValue(rationBookForm, clock),
+    book: share(`${id} ${kind}s`, rationBookForm),
     timers,
     ownerWindow,
     projectWindow: (ration) => windowOf(ration, limits.perProject[kind]),

@@ -141,7 +141,7 @@ export function createRationQueue(parts: RationQueueParts): RationQueue {
       tidy(into, nowMs)
       for (const change of changes) change(into, nowMs)
       const served = serve(into, waiters, nowMs, turnParts)
-      const isNoted = book.isShared && noteWaiting(into, notIn(served), nowMs, turnParts)
+      const isNoted = noteWaiting(into, notIn(served), nowMs, turnParts)
       return changes.length > 0 || served.length > 0 || isNoted ? { served, changes: changes.length } : null
     })
     if (written instanceof Promise) written.then(turnEnded, turnFailed)
@@ -182,8 +182,8 @@ export function createRationQueue(parts: RationQueueParts): RationQueue {
     const subjects = new Set(waiters.map(({ subject }) => subject))
     const leftMs = nextAtMs(value, subjects, nowMs) - nowMs
     // A fraction of a millisecond too early would be a turn for nothing.
-    const delayMs = leftMs > 0 ? Math.ceil(leftMs) : book.isShared ? notOurTurnMs : 1
-    const soonMs = book.isShared ? Math.min(delayMs, lookAgainMs) : delayMs
+    const delayMs = leftMs > 0 ? Math.ceil(leftMs) : notOurTurnMs
+    const soonMs = Math.min(delayMs, lookAgainMs)
     if (Number.isFinite(soonMs)) cancelTimer = timers.after(soonMs, turn)
   }
 
