@@ -67,6 +67,37 @@ for (const isKeyed of [true, false]) {
     )
   })
 
+  test(`${of}: a lost answer, and rows that moved: the one row that has just what was written is the one it hit`, () => {
+    const write = updated(table, ['b', 'Table', 9], 3)
+    const changes = compared([lamp, table], [['a', 'Lamp', 9], table, shelf], [write])
+    assert.deepEqual(told(changes).toSorted(), [
+      ['added', null, null, shelf],
+      ['updated', 'op_1', lamp, ['a', 'Lamp', 9]],
+    ])
+  })
+
+  test(`${of}: where it could be either of two rows, or a person did more to it, nobody says that it was ours`, () => {
+    const write = updated(table, ['b', 'Table', 9], 3)
+    for (const next of [
+      [['a', 'Lamp', 9], ['c', 'Shelf', 9], table],
+      [['a', 'Torch', 9], shelf, table],
+      [['a', 'Lamp', 8], shelf, table],
+    ] as Cell[][][]) {
+      const changes = compared([lamp, shelf, table], next, [write])
+      assert.ok(changes.length > 0 && changes.every(({ operation }) => operation === undefined))
+    }
+  })
+
+  test(`${of}: a lost answer to a deletion: the only row that is gone is the one it took`, () => {
+    const changes = compared([lamp, shelf, table], [lamp, table], [deleted(table, 4)])
+    assert.deepEqual(told(changes), [['deleted', 'op_1', shelf, null]])
+    const two = compared([lamp, shelf, table], [table], [deleted(table, 4)])
+    assert.deepEqual(
+      two.map(({ operation }) => operation),
+      [undefined, undefined],
+    )
+  })
+
   test(`${of}: columns that were renamed come first, and the write under their new names`, () => {
     const changes = compared([lamp], [lamp, shelf, table], [added(shelf)], ['id', 'title', 'n'])
     assert.deepEqual(

@@ -10,6 +10,7 @@ import {
 import type { Handed, ThreadJob } from '../../sheets/threads/thread-jobs.ts'
 import { asWritten } from './as-written.ts'
 import { changedColumns, compareColumns, compareRows, createKeyReader } from './compare-tabs.ts'
+import { hitInstead } from './hit-instead.ts'
 import { replayed } from './replay.ts'
 import { applyChanges, type RowsOfSnapshot, renameColumns, type TabRows, tabOf } from './tab-rows.ts'
 
@@ -99,11 +100,19 @@ function attribute(changes: readonly LoggedChange[], written: readonly LoggedCha
   const ledTo = Map.groupBy(written, nameOf)
   for (const change of changes) {
     const ours = ledTo.get(nameOf(change))?.shift()
-    if (ours?.operation !== undefined) change.operation = ours.operation
-    if (ours?.by !== undefined) change.by = ours.by
-    if (ours?.wrote !== undefined) change.wrote = ours.wrote
-    if (ours?.lost !== undefined) change.lost = ours.lost
+    if (!ours) continue
+    sign(change, ours)
+    if (ours.wrote !== undefined) change.wrote = ours.wrote
+    if (ours.lost !== undefined) change.lost = ours.lost
   }
+  const others = changes.filter(({ operation }) => operation === undefined)
+  for (const [change, ours] of hitInstead(others, [...ledTo.values()].flat())) sign(change, ours)
+}
+
+function sign(change: LoggedChange, { operation, by, undoes }: LoggedChange): void {
+  if (operation !== undefined) change.operation = operation
+  if (by !== undefined) change.by = by
+  if (undoes !== undefined) change.undoes = undoes
 }
 
 /** Where columns were changed, rows are compared as they are under the new names; a write may know these already. */
