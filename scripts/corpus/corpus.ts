@@ -46,7 +46,12 @@ async function examine(path: string, findings: Findings, python: Python | null):
 /** Without the exports that lie beside workbooks as references (`book.xlsx.0.csv`). */
 function spreadsheetsIn(folder: string): string[] {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && kindOf(entry.name) !== null && !/\.\w+\.\d+\.csv$/.test(entry.name))
+    .filter(
+      (entry) =>
+        entry.isFile() &&
+        kindOf(entry.name) !== null &&
+        !/\.\w+\.\d+(?:\.libreoffice)?\.csv$/.test(entry.name),
+    )
     .map((entry) => join(entry.parentPath, entry.name))
     .sort()
 }

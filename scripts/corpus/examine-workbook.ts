@@ -1,17 +1,21 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { MAX_INFLATED_BYTES } from '../../src/providers/file/xlsx/container/limits.ts'
 import { openWorkbook } from '../../src/providers/file/xlsx/container/open.ts'
+import { readPartText } from '../../src/providers/file/xlsx/container/part.ts'
 import { openZip, partKey, readCentralDirectory } from '../../src/providers/file/xlsx/container/zip.ts'
 import { editXlsx } from '../../src/providers/file/xlsx/edit/edit.ts'
+import { formulaCellsIn } from '../../src/providers/file/xlsx/edit/stale/formula-cells.ts'
 import { readFormatCodes } from '../../src/providers/file/xlsx/read/cell-formats.ts'
 import { readWorksheet } from '../../src/providers/file/xlsx/read/worksheet.ts'
 import { decodeXlsx } from '../../src/providers/file/xlsx/read/xlsx.ts'
 import type { Change } from '../../src/sheets/change.ts'
 import { ProviderFailure } from '../../src/sheets/provider-failure.ts'
 import type { Cell } from '../../src/sheets/rows/grid.ts'
+import { type DisplayedCell, whyDisplayedOtherwise } from './displayed-otherwise.ts'
 import { count, disagree, displayedAs, type Findings } from './findings.ts'
-import { exportBeside, type Python, type PythonTab, typedBeside } from './references.ts'
+import { exportsBeside, type Python, type PythonTab, type Reference, typedBeside } from './references.ts'
 
 /** Above that a second opinion on every edit takes minutes. */
 const maxBytesForPython = 1_000_000
@@ -37,12 +41,14 @@ export async function examineWorkbook(
       if (typed && at === 0) compare(place, rows, typed.rows, [], findings)
       const ofTab = theirs?.[tab.name]
       if (ofTab) compare(place, rows, ofTab.rows, ofTab.covered, findings)
-      const shown = exportBeside(path, at)
-      if (!shown) continue
-      findings.references.add(shown.name)
-      const kinds = await readWorksheet(openZip(bytes), tab.path, kindReader(codes), 'none')
+      const exports = exportsBeside(path, at)
+      if (exports.length === 0) continue
+      const shownCells = await cellsToShow(bytes, tab.path, codes, workbook.uses1904)
       const displayed = await decodeXlsx(bytes, { tab: tab.name, values: 'formatted' })
-      compareDisplayed(place, displayed.rows, kinds.rows, shown.rows, findings)
+      for (const shown of exports) {
+        findings.references.add(shown.name)
+        compareDisplayed(place, displayed.rows, shownCells, shown, findings)
+      }
     } catch (error) {
       if (!(error instanceof ProviderFailure)) throw error
       count(findings.refused, error.message)
@@ -108,14 +114,38 @@ function kindOfDifference(own: Cell, their: Cell, isCovered: boolean): string {
   return `${kindOf(own)}, not ${kindOf(their)}`
 }
 
-/** Gives each cell the kind of its format instead of its value. */
-function kindReader(codes: readonly string[]) {
-  const kind = (style: string | undefined): string => kindOfCode(codes[Number(style ?? 0)] ?? 'General')
-  return {
-    value: (_raw: string, type: string | undefined, style: string | undefined): Cell =>
-      type === undefined || type === 'n' || type === 'd' ? kind(style) : 'text, boolean, error',
-    inlineText: (): Cell => 'text, boolean, error',
+/** A cell before it is displayed; the texts are for whoever displays it. */
+type CellToShow = Omit<DisplayedCell, 'own' | 'their'>
+
+async function cellsToShow(
+  bytes: Uint8Array,
+  path: string,
+  codes: readonly string[],
+  uses1904: boolean,
+): Promise<(CellToShow | undefined)[][]> {
+  const archive = openZip(bytes)
+  const { text } = await readPartText(archive, path, MAX_INFLATED_BYTES)
+  const calculated = new Set(formulaCellsIn(text).map(({ row, column }) => `${row}:${column}`))
+  const described: Omit<CellToShow, 'isCalculated'>[] = []
+  const describe = (raw: string, type: string | undefined, style: string | undefined): Cell => {
+    const code = codes[Number(style ?? 0)] ?? 'General'
+    const isNumber = type === undefined || type === 'n' || type === 'd'
+    const kind = isNumber ? kindOfCode(code) : 'text, boolean, error'
+    const value = isNumber && type !== 'd' && raw.trim() !== '' ? Number(raw) : undefined
+    return described.push({ kind, code, value, uses1904 }) - 1
   }
+  const { rows } = await readWorksheet(
+    archive,
+    path,
+    { value: describe, inlineText: (text, style) => describe(text, 'inlineStr', style) },
+    'none',
+  )
+  return rows.map((row, at) =>
+    row.map((index, column) => {
+      const cell = typeof index === 'number' ? described[index] : undefined
+      return cell && { ...cell, isCalculated: calculated.has(`${at + 1}:${column + 1}`) }
+    }),
+  )
 }
 
 function kindOfCode(code: string): string {
@@ -147,20 +177,42 @@ function kindOfCode(code: string): string {
 function compareDisplayed(
   { path, tab }: Place,
   ours: readonly (readonly Cell[])[],
-  kinds: readonly (readonly Cell[])[],
-  theirs: readonly (readonly Cell[])[],
+  cells: readonly (readonly (CellToShow | undefined)[])[],
+  theirs: Reference,
   findings: Findings,
 ): void {
-  kinds.forEach((row, at) => {
-    row.forEach((kind, column) => {
-      if (typeof kind !== 'string') return
-      const [own, their] = [String(ours[at]?.[column] ?? ''), String(theirs[at]?.[column] ?? '')]
-      // What a column was too narrow for is not in an export.
-      if (/^#+$/.test(their)) return
+  const start = startOfExport(ours, theirs)
+  cells.forEach((row, at) => {
+    row.forEach((cell, column) => {
+      if (cell === undefined) return
+      const own = String(ours[at]?.[column] ?? '')
+      const their = String(theirs.rows[at - start.row]?.[column - start.column] ?? '')
       const difference = own === their ? '' : `${tab} ${at + 1}:${column + 1} "${own}", not "${their}"`
-      displayedAs(findings, kind, path, difference)
+      const reason =
+        difference === '' ? undefined : whyDisplayedOtherwise(theirs.name, { ...cell, own, their })
+      displayedAs(findings, theirs.name, cell.kind, path, difference, reason)
     })
   })
+}
+
+/** Excel for Mac leaves the blank rows and columns before the first cell out of its exports, others do not. */
+function startOfExport(
+  ours: readonly (readonly Cell[])[],
+  theirs: Reference,
+): { row: number; column: number } {
+  const row = Math.max(
+    ours.findIndex((cells) => cells.some((cell) => cell !== null)),
+    0,
+  )
+  const column = Math.min(
+    ...ours.map((cells) => cells.findIndex((cell) => cell !== null)).filter((at) => at >= 0),
+  )
+  const first = ours[row]?.find((cell) => cell !== null)
+  const isLeftOut =
+    theirs.name === 'exports' &&
+    theirs.rows[row]?.[ours[row]?.indexOf(first ?? null) ?? 0] !== first &&
+    theirs.rows[0]?.[(ours[row]?.indexOf(first ?? null) ?? 0) - column] === first
+  return isLeftOut ? { row, column } : { row: 0, column: 0 }
 }
 
 async function edit(

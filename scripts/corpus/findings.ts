@@ -20,8 +20,10 @@ export interface Findings {
   mixedColumns: number
   /** Such texts, by what keeps them from being numbers. */
   numbersAsText: Map<string, number>
-  /** Cells as displayed, by the kind of their format. */
-  displayed: Map<string, { agree: number; compared: number }>
+  /** Cells as displayed, by whom they were held against and the kind of their format. */
+  displayed: Map<string, Map<string, { agree: number; compared: number }>>
+  /** Those that another program displays otherwise for a known reason, with Excel on our side, by whom and why. They are not among the others. */
+  displayedOtherwise: Map<string, number>
   slowest: { file: string; ms: number }
   peakMegabytes: number
   /** What cells were compared with. */
@@ -44,6 +46,7 @@ export function noFindings(): Findings {
     mixedColumns: 0,
     numbersAsText: new Map(),
     displayed: new Map(),
+    displayedOtherwise: new Map(),
     slowest: { file: '', ms: 0 },
     peakMegabytes: 0,
     references: new Set(),
@@ -60,13 +63,27 @@ export function disagree(findings: Findings, kind: string, file: string, what: s
 }
 
 /** `difference` is empty where a cell is as it should be. */
-export function displayedAs(findings: Findings, kind: string, file: string, difference: string): void {
-  const known = findings.displayed.get(kind) ?? { agree: 0, compared: 0 }
-  findings.displayed.set(kind, {
+export function displayedAs(
+  findings: Findings,
+  reference: string,
+  kind: string,
+  file: string,
+  difference: string,
+  knownReason?: string,
+): void {
+  if (knownReason !== undefined) {
+    count(findings.displayedOtherwise, `${reference}: ${knownReason}`)
+    keepExample(findings, `${reference}: ${knownReason}`, file, difference)
+    return
+  }
+  const byKind = findings.displayed.get(reference) ?? new Map()
+  findings.displayed.set(reference, byKind)
+  const known = byKind.get(kind) ?? { agree: 0, compared: 0 }
+  byKind.set(kind, {
     agree: known.agree + (difference === '' ? 1 : 0),
     compared: known.compared + 1,
   })
-  if (difference !== '') keepExample(findings, `displayed, ${kind}`, file, difference)
+  if (difference !== '') keepExample(findings, `${reference}, ${kind}`, file, difference)
 }
 
 const maxExamples = 6
@@ -103,17 +120,17 @@ export function findingsTable(findings: Findings): string {
     `| Slowest file | ${slowest.file} (${number(Math.round(slowest.ms))} ms) |`,
     `| Peak memory | ${number(findings.peakMegabytes)} MB |`,
   ]
-  const shown = [...displayed].sort(([one], [other]) => (one < other ? -1 : 1))
-  if (shown.length > 0) {
-    lines.push('', '| values=formatted | Agree | | Others |', '|---|---|---|---|')
-    for (const [kind, { agree, compared }] of shown) {
+  for (const [reference, byKind] of displayed) {
+    lines.push('', `| values=formatted (${reference}) | Agree | | Others |`, '|---|---|---|---|')
+    for (const [kind, { agree, compared }] of [...byKind].sort(([one], [other]) => (one < other ? -1 : 1))) {
       lines.push(
-        `| ${kind} | ${number(agree)} / ${number(compared)} | ${((agree / compared) * 100).toFixed(1)} % | ${examplesOf(findings, `displayed, ${kind}`)} |`,
+        `| ${kind} | ${number(agree)} / ${number(compared)} | ${((agree / compared) * 100).toFixed(1)} % | ${examplesOf(findings, `${reference}, ${kind}`)} |`,
       )
     }
   }
   for (const [title, counts] of [
     ['Disagreements', disagreements],
+    ['Displayed otherwise, with Excel on our side', findings.displayedOtherwise],
     ['Numbers in CSV files that stay text', findings.numbersAsText],
     ['Refused', refused],
     ['Edits refused', editsRefused],
@@ -121,7 +138,9 @@ export function findingsTable(findings: Findings): string {
     if (counts.size === 0) continue
     lines.push('', `| ${title} | |`, '|---|---|')
     for (const [what, times] of [...counts].sort(([, one], [, other]) => other - one)) {
-      const examples = title === 'Disagreements' ? `<br>${examplesOf(findings, what)}` : ''
+      const hasExamples =
+        title !== 'Edits refused' && title !== 'Refused' && examplesOf(findings, what) !== ''
+      const examples = hasExamples ? `<br>${examplesOf(findings, what)}` : ''
       lines.push(`| ${what} | ${number(times)}${examples} |`)
     }
   }

@@ -10,20 +10,25 @@ export interface Reference {
   rows: readonly (readonly Cell[])[]
 }
 
-/** Beside a file may lie `<file>.typed.json`, its first tab as JSON, and `<file>.<n>.csv`, tab n as its program exports it. */
+/** Beside a file may lie `<file>.typed.json`, its first tab as JSON, and `<file>.<n>.csv` or `<file>.<n>.libreoffice.csv`, tab n as its
+ * own program or LibreOffice exports it. */
 export function typedBeside(path: string): Reference | null {
   const beside = `${path}.typed.json`
   return existsSync(beside) ? { name: 'own', rows: JSON.parse(readFileSync(beside, 'utf8')) } : null
 }
 
-export function exportBeside(path: string, tabAt: number): Reference | null {
-  const beside = `${path}.${tabAt}.csv`
-  if (!existsSync(beside)) return null
-  try {
-    return { name: 'exports', rows: decodeCsv(readFileSync(beside), { values: 'formatted' }).rows }
-  } catch {
-    return null
-  }
+export function exportsBeside(path: string, tabAt: number): Reference[] {
+  return [
+    { name: 'exports', beside: `${path}.${tabAt}.csv` },
+    { name: 'LibreOffice', beside: `${path}.${tabAt}.libreoffice.csv` },
+  ].flatMap(({ name, beside }) => {
+    if (!existsSync(beside)) return []
+    try {
+      return [{ name, rows: decodeCsv(readFileSync(beside), { values: 'formatted' }).rows }]
+    } catch {
+      return []
+    }
+  })
 }
 
 /** A tab as openpyxl has it. */

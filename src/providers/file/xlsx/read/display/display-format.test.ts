@@ -19,6 +19,30 @@ for (const [what, cases] of Object.entries(shown)) {
 
 test('the 1904 date system', () => assert.equal(show('yyyy-mm-dd', 44_879, true), '2026-11-15'))
 
+test('before day 0 there are dates and times in the 1904 system, with a minus, and only counted time in the other', () => {
+  assert.equal(show('h:mm', -0.5, true), '-12:00')
+  assert.equal(show('m/d/yyyy', -1, true), '-1/2/1904')
+  assert.equal(show('h:mm;"less "h:mm', -0.5, true), 'less 12:00')
+  assert.equal(show('h:mm', -0.5), '-0.5')
+  assert.equal(show('[h]:mm', -1.5), '-36:00')
+})
+
+test('a section of their own shows negative lengths of time with its own minus only', () => {
+  for (const uses1904 of [true, false]) {
+    assert.equal(show('[h]:mm;-[h]:mm;0:00', -1.5, uses1904), '-36:00')
+    assert.equal(show('[h]:mm;[Red]([h]:mm)', -0.25, uses1904), '(6:00)')
+  }
+})
+
+test('a code that mixes places for digits with parts of a date counts as none, as Excel takes no such code', () => {
+  for (const code of ['0\\ m', '0 d', '#,##0.00 USD', '0 AM/PM', '[>1]0 m;0']) {
+    assert.equal(show(code, 12.345), '12.345', code)
+  }
+  assert.equal(show('0" m"', 12.345), '12 m')
+  assert.equal(show('0 kg', 12.345), '12 kg')
+  assert.equal(show('mm:ss.0', 0.5), '00:00.0')
+})
+
 test('any code shows any number and any text in some way, and never fails', () => {
   const code = fc.string({
     unit: fc.constantFrom(

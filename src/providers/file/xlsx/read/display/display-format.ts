@@ -23,6 +23,8 @@ export const generalFormat: DisplayFormat = {
 export function createDisplayFormat(code: string): DisplayFormat {
   if (code === '' || code.length > MAX_CODE_CHARS) return generalFormat
   const sections = parseFormatCode(code)
+  // Excel takes no such code and opens a workbook that has one as if the cell had no format.
+  if (sections.some(({ mixesDigitsAndDates }) => mixesDigitsAndDates)) return generalFormat
   // The last section is for texts if it has a place for one, or is the fourth.
   const hasTextSection = sections.length === 4 || (sections.length > 1 && takesText(sections.at(-1)))
   const forNumbers = hasTextSection ? sections.slice(0, -1) : sections
@@ -31,7 +33,7 @@ export function createDisplayFormat(code: string): DisplayFormat {
     number(value, uses1904) {
       const { section, showsSign } = chooseSection(forNumbers, value)
       if (section === undefined) return displayGeneral(value)
-      if (section.isDate) return displayTime(value, section, uses1904) ?? displayGeneral(value)
+      if (section.isDate) return displayTime(value, section, showsSign, uses1904) ?? displayGeneral(value)
       const size = Math.abs(value)
       // The minus that the format does not have itself is left out where only zeros would follow it.
       const sign = value < 0 && showsSign && !roundsToZero(size, section.tokens) ? '-' : ''
@@ -45,12 +47,18 @@ export function createDisplayFormat(code: string): DisplayFormat {
   }
 }
 
-/** There is no date and no time of day before day 0, but hours, minutes and seconds are counted back from it. */
-function displayTime(value: number, section: FormatSection, uses1904: boolean): string | undefined {
+/** Before day 0 there is a date and a time of day in the 1904 system only, shown as those after it with a minus; hours, minutes and
+ * seconds are counted back from it in both. */
+function displayTime(
+  value: number,
+  section: FormatSection,
+  showsSign: boolean,
+  uses1904: boolean,
+): string | undefined {
   const isCounted = section.tokens.some(({ kind }) => kind === 'elapsed')
-  if (value >= 0 || !isCounted) return displayDate(value, section, uses1904)
+  if (value >= 0 || !(isCounted || uses1904)) return displayDate(value, section, uses1904)
   const shown = displayDate(-value, section, uses1904)
-  return shown === undefined ? undefined : `-${shown}`
+  return shown === undefined || !showsSign ? shown : `-${shown}`
 }
 
 function takesText(section: FormatSection | undefined): boolean {

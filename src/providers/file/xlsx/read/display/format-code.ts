@@ -16,6 +16,8 @@ export interface FormatSection {
   tokens: FormatToken[]
   condition: FormatCondition | undefined
   isDate: boolean
+  /** `0 m`: letters that stand for a part of a date beside places for digits. */
+  mixesDigitsAndDates: boolean
   /** Absent where the code names no language. */
   locale: FormatLocale | undefined
 }
@@ -72,15 +74,18 @@ export function parseFormatCode(code: string): FormatSection[] {
 }
 
 function emptySection(): FormatSection {
-  return { tokens: [], condition: undefined, isDate: false, locale: undefined }
+  return { tokens: [], condition: undefined, isDate: false, mixesDigitsAndDates: false, locale: undefined }
 }
 
-/** Digit places make a number of it, but for those of a second's decimals; letters are then only letters. */
+/** Digit places make a number of it, but for those of a second's decimals; where a text has its place, letters are then only letters. */
 function settle(section: FormatSection): void {
   const { tokens } = section
   const hasDate = tokens.some(({ kind }) => kind === 'date' || kind === 'elapsed' || kind === 'half-day')
   const hasDigits = tokens.some(({ kind }, at) => isPlace(kind) && !isDecimalOfSecond(tokens, at))
   section.isDate = hasDate && !hasDigits
+  section.mixesDigitsAndDates =
+    tokens.some(isSurelyDate) &&
+    tokens.some(({ kind }, at) => isNumberPlace(kind) && !isDecimalOfSecond(tokens, at))
   section.tokens = tokens.map((token): FormatToken => {
     const isLetter = token.kind === 'date' || token.kind === 'half-day' || token.kind === 'elapsed'
     // `e-` without digits before it is the year of an era and a dash.
@@ -90,7 +95,16 @@ function settle(section: FormatSection): void {
 }
 
 function isPlace(kind: FormatToken['kind']): boolean {
-  return kind === 'digit' || kind === 'general' || kind === 'text'
+  return isNumberPlace(kind) || kind === 'text'
+}
+
+function isNumberPlace(kind: FormatToken['kind']): boolean {
+  return kind === 'digit' || kind === 'general'
+}
+
+/** Other letters stand for a date in some languages only: `0 kg` is a unit to everybody else. */
+function isSurelyDate({ kind, text }: FormatToken): boolean {
+  return kind === 'elapsed' || kind === 'half-day' || (kind === 'date' && /^[ymdhs]/.test(text))
 }
 
 /** `0` in `ss.00`. */
