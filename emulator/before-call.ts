@@ -12,7 +12,7 @@ export interface BeforeCall {
   arrive(call: CallFacts): string[]
 }
 
-interface Waiting {
+interface HeldCall {
   match: CallMatch
   run: () => void
   /** Asked once for each matching call. */
@@ -21,7 +21,7 @@ interface Waiting {
 }
 
 export function createBeforeCall(): BeforeCall {
-  let waiting: Waiting[] = []
+  let waiting: HeldCall[] = []
   return {
     schedule(nth, match, run) {
       let left = nth

@@ -8,17 +8,17 @@ const limit = 2
 
 test('an address waits after so many refusals, until its minute is over; a look costs nothing', async () => {
   const { guard, clock } = start()
-  for (let n = 0; n < 10; n++) assert.equal((await guard.look('192.0.2.1')).isAdmitted, true)
+  for (let n = 0; n < 10; n++) assert.equal((await guard.readRefusals('192.0.2.1')).isAdmitted, true)
   await guard.countRefused('192.0.2.1')
-  assert.equal((await guard.look('192.0.2.1')).remaining, 1)
+  assert.equal((await guard.readRefusals('192.0.2.1')).remaining, 1)
   await guard.countRefused('192.0.2.1')
-  const refused = await guard.look('192.0.2.1')
+  const refused = await guard.readRefusals('192.0.2.1')
   assert.equal(refused.isAdmitted, false)
-  assert.equal((await guard.look('192.0.2.2')).isAdmitted, true, 'its neighbour need not wait')
+  assert.equal((await guard.readRefusals('192.0.2.2')).isAdmitted, true, 'its neighbour need not wait')
   clock.advanceMs(refused.resetAtMs - clock.nowMs() - 1)
-  assert.equal((await guard.look('192.0.2.1')).isAdmitted, false)
+  assert.equal((await guard.readRefusals('192.0.2.1')).isAdmitted, false)
   clock.advanceMs(1)
-  assert.equal((await guard.look('192.0.2.1')).isAdmitted, true)
+  assert.equal((await guard.readRefusals('192.0.2.1')).isAdmitted, true)
 })
 
 test('an IPv6 caller is its /64, however the address is spelled', async () => {
@@ -49,10 +49,18 @@ test('an IPv6 caller is its /64, however the address is spelled', async () => {
     const { guard } = start()
     for (let n = 0; n < limit; n++) await guard.countRefused(address)
     for (const spelling of spellings) {
-      assert.equal((await guard.look(spelling)).isAdmitted, false, `${spelling} is in the /64 of ${address}`)
+      assert.equal(
+        (await guard.readRefusals(spelling)).isAdmitted,
+        false,
+        `${spelling} is in the /64 of ${address}`,
+      )
     }
     for (const [other] of same.filter(([network]) => network !== address)) {
-      assert.equal((await guard.look(other)).isAdmitted, true, `${other} is not in the /64 of ${address}`)
+      assert.equal(
+        (await guard.readRefusals(other)).isAdmitted,
+        true,
+        `${other} is not in the /64 of ${address}`,
+      )
     }
   }
 })
@@ -61,7 +69,7 @@ test('the next /64 is another caller', async () => {
   const { guard } = start()
   for (let n = 0; n < limit; n++) await guard.countRefused('2001:db8::1')
   for (const other of ['2001:db8:0:1::1', '2001:db8:1::1', '2001:db9::1', '2001::db8:0:0:1', '1::2001:db8']) {
-    assert.equal((await guard.look(other)).isAdmitted, true, other)
+    assert.equal((await guard.readRefusals(other)).isAdmitted, true, other)
   }
 })
 
@@ -76,7 +84,7 @@ test('an IPv4 address in IPv6 clothes is that IPv4 address, and no two of them a
     '0:0:0:0:0:ffff:192.0.2.200',
     '0000:0000:0000:0000:0000:ffff:c000:02c8',
   ]) {
-    assert.equal((await guard.look(spelling)).isAdmitted, false, spelling)
+    assert.equal((await guard.readRefusals(spelling)).isAdmitted, false, spelling)
   }
   for (const other of [
     '::ffff:192.0.2.201',
@@ -85,7 +93,7 @@ test('an IPv4 address in IPv6 clothes is that IPv4 address, and no two of them a
     '::ffff:0:c000:2c8',
     '::1',
   ]) {
-    assert.equal((await guard.look(other)).isAdmitted, true, other)
+    assert.equal((await guard.readRefusals(other)).isAdmitted, true, other)
   }
 })
 

@@ -11,7 +11,7 @@ const windowMs = 60_000
 export interface IpGuard {
   refusalsPerMinute: number
   /** Whether this address may still be refused as a stranger; who shows a good key is none, and goes on. */
-  look(address: string): Soon<RateWindow>
+  readRefusals(address: string): Soon<RateWindow>
   countRefused(address: string): Promise<void>
 }
 
@@ -19,7 +19,7 @@ export function createIpGuard(windows: RateWindows, refusalsPerMinute: number): 
   const nameFor = (address: string) => `ip ${clientNetwork(address)}`
   return {
     refusalsPerMinute,
-    look: (address) => windows.readWindow(nameFor(address), refusalsPerMinute, windowMs),
+    readRefusals: (address) => windows.readWindow(nameFor(address), refusalsPerMinute, windowMs),
     async countRefused(address) {
       await windows.takeFromWindow(nameFor(address), refusalsPerMinute, windowMs)
     },

@@ -135,7 +135,7 @@ export function createApi(parts: DoorParts): Api {
     }
     let outcome: Reply | Refusal | null
     try {
-      const look = ipGuard.look(exchange.clientAddress)
+      const look = ipGuard.readRefusals(exchange.clientAddress)
       const window = look instanceof Promise ? await look : look
       const isWelcome = window.isAdmitted || method === 'OPTIONS'
       const mayPass = isWelcome || mayHaveKey(request, readableParameters(query))
@@ -249,7 +249,7 @@ const actions: Partial<Record<Operation, string>> = {
   undo_write: 'write to',
 }
 
-type GuardWindow = Awaited<ReturnType<IpGuard['look']>>
+type GuardWindow = Awaited<ReturnType<IpGuard['readRefusals']>>
 
 const noHeaders: readonly string[] = []
 

@@ -57,12 +57,12 @@ async function changesFor(
   place: Logged,
   wish: ChangesAsked,
   { sheet, account, call }: AdmittedCall,
-  { changes, waiting, admission }: ApiParts,
+  { changes, followerPlaces, admission }: ApiParts,
 ): Promise<ChangesRead | Refusal> {
   if (wish.since === null) return { changes: [], next: place, hasMore: false }
   if (wish.waitMs === 0) return unlessOver(await changes.after(sheet.id, place, wish))
   const client = watchClient(request)
-  const end = waiting.enter(account.id)
+  const end = followerPlaces.enter(account.id)
   try {
     const read = await changes.await(sheet.id, place, wish, { waitMs: wish.waitMs, left: client.left })
     // What was revoked or paused while it waited holds for it.
@@ -95,10 +95,10 @@ function streamReply(
   place: Logged,
   wish: ChangesAsked,
   { sheet, account, call }: AdmittedCall,
-  { streams, waiting, turns, observe }: ApiParts,
+  { streams, followerPlaces, turns, observe }: ApiParts,
 ): Reply {
   const { left } = watchClient(request)
-  const end = waiting.enter(account.id)
+  const end = followerPlaces.enter(account.id)
   if (left.aborted) end()
   else left.addEventListener('abort', end, { once: true })
   const form = address.form === 'a' ? 'flat' : 'nested'

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import packageJson from '../../package.json' with { type: 'json' }
 import type { ApiParts } from '../api/request/rows-request.ts'
-import { createLookingBack } from '../changes/looking-back.ts'
+import { createLookingBack } from '../changes/history.ts'
 import type { Config } from '../config.ts'
 import { createDashboard, type Dashboard } from '../dashboard/dashboard.ts'
 import { clientAddress, type TrustedProxies } from '../http/client-address.ts'

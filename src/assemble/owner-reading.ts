@@ -6,13 +6,14 @@ import type { ApiParts } from '../api/request/rows-request.ts'
 import { warningOfKeys } from '../api/response/key-warning.ts'
 import { type ListReader, listReply, reportLateFailure } from '../api/response/list-reply.ts'
 import { type Body, heldBy, send } from '../api/response/reply.ts'
-import type { LookingBack } from '../changes/looking-back.ts'
+import type { LookingBack } from '../changes/history.ts'
 import { wholeLog } from '../changes/whole-log.ts'
 import type { MadeJson, OwnerReading } from '../dashboard/dashboard-parts.ts'
 import { Refusal, TooManyAtOnce } from '../errors.ts'
 import type { UnreadAnswers } from '../http/unread-answers.ts'
 import { columnTypesOf } from '../management/sheets/column-types.ts'
 import { CredentialExpired, ProviderFailure } from '../sheets/provider-failure.ts'
+import type { Cell } from '../sheets/rows/grid.ts'
 import { type IndexedSnapshot, rowBytes, rowJson } from '../sheets/rows/snapshot.ts'
 import type { SheetRecord } from '../store/sheets/sheets.ts'
 
@@ -145,8 +146,6 @@ export function createOwnerReading(
     }
   }
 }
-
-type Cell = string | number | boolean | null
 
 /** Long ones are not parsed for the sake of an example. */
 function firstRows(snapshot: IndexedSnapshot): Record<string, Cell>[] {

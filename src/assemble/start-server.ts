@@ -8,11 +8,11 @@ import { createApi } from '../api/door.ts'
 import { createOpenStreams } from '../api/streams/open-streams.ts'
 import { createChangeLog } from '../changes/change-log.ts'
 import { createChangePages } from '../changes/change-pages.ts'
+import { createFollowerPlaces } from '../changes/follower-places.ts'
 import { createFollowing } from '../changes/following.ts'
 import { createLooking } from '../changes/looking.ts'
 import { createReadingChanges } from '../changes/reading-changes.ts'
 import { createRetention } from '../changes/retention.ts'
-import { createWaiting } from '../changes/waiting.ts'
 import type { Clock } from '../clock.ts'
 import type { Config, MailSetting } from '../config.ts'
 import { StoreUnwritable } from '../errors.ts'
@@ -119,12 +119,12 @@ export async function startServer(
   const compression = createCompression({ shares, clock, observe })
   const ownAddress = createOwnAddress(() => workshop.baseUrl, config.isBaseUrlSet)
   const changes = createReadingChanges({ store, following, clock })
-  const waiting = createWaiting(shares, observe)
+  const followerPlaces = createFollowerPlaces(shares, observe)
   const pages = createChangePages({ changes, following })
   const streams = createOpenStreams({ pages, admission })
   const apiParts = {
     changes,
-    waiting,
+    followerPlaces,
     streams,
     looking,
     admission,

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { LookedBack, LookingBackWish } from '../changes/looking-back.ts'
+import type { LookedBack, LookingBackWish } from '../changes/history.ts'
 import type { Clock } from '../clock.ts'
 import type { Refusal } from '../errors.ts'
 import type { Compression } from '../http/compression.ts'

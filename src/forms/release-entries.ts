@@ -15,7 +15,7 @@ export interface ReleasingParts {
   observe: Observe
 }
 
-const lookEveryMs = 2_000
+const releaseEveryMs = 2_000
 const mostAtOnce = 50
 
 /**
@@ -26,10 +26,10 @@ export function startReleasing(parts: ReleasingParts): { close(): Promise<void> 
   const { entries, admission, writing, clock, observe } = parts
   let underWay: Promise<void> | null = null
   const timer = setInterval(() => {
-    underWay ??= look().finally(() => {
+    underWay ??= releaseDue().finally(() => {
       underWay = null
     })
-  }, lookEveryMs)
+  }, releaseEveryMs)
   timer.unref()
   return {
     async close() {
@@ -38,7 +38,7 @@ export function startReleasing(parts: ReleasingParts): { close(): Promise<void> 
     },
   }
 
-  async function look(): Promise<void> {
+  async function releaseDue(): Promise<void> {
     try {
       for (const { entry, form } of await entries.released(mostAtOnce)) {
         const stillAdmitted = async () => {

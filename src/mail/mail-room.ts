@@ -31,7 +31,7 @@ export interface MailRoomParts {
   observe: Observe
 }
 
-const lookEveryMs = 1_000
+const sendEveryMs = 1_000
 /** Longer than any attempt takes: until then nobody else sends it. */
 const holdMs = 2 * 60_000
 const firstPauseMs = 30_000
@@ -41,12 +41,12 @@ const closingMs = 2_000
 
 export function openMailRoom({ store, sealing, transport, observe }: MailRoomParts): RunningMailRoom {
   const underWay = new Set<Promise<void>>()
-  let looking: Promise<void> = Promise.resolve()
-  let isLooking = false
+  let sending: Promise<void> = Promise.resolve()
+  let isSending = false
   let isOpen = true
   const timer = setInterval(() => {
-    if (!isLooking) looking = look()
-  }, lookEveryMs).unref()
+    if (!isSending) sending = sendDueMail()
+  }, sendEveryMs).unref()
 
   return {
     async post(letter, to) {
@@ -56,7 +56,7 @@ export function openMailRoom({ store, sealing, transport, observe }: MailRoomPar
     async close() {
       isOpen = false
       clearInterval(timer)
-      await looking
+      await sending
       // A server that hangs must not keep this one from ending.
       const cancel = idleTimers.after(closingMs, () => transport.close())
       await Promise.all(underWay)
@@ -77,8 +77,8 @@ export function openMailRoom({ store, sealing, transport, observe }: MailRoomPar
   }
 
   /** A store that is away is asked again the next time. */
-  async function look(): Promise<void> {
-    isLooking = true
+  async function sendDueMail(): Promise<void> {
+    isSending = true
     try {
       while (isOpen && underWay.size < sendingAtOnce) {
         const due = await store.takeDueMail(holdMs)
@@ -90,7 +90,7 @@ export function openMailRoom({ store, sealing, transport, observe }: MailRoomPar
       }
     } catch {
     } finally {
-      isLooking = false
+      isSending = false
     }
   }
 

@@ -53,9 +53,9 @@ export async function openToOthers(dataFolder: string): Promise<OpenEntry[]> {
 async function open(
   path: string,
   mode: number,
-  look: (path: string) => Promise<Stats> = lstat,
+  statOf: (path: string) => Promise<Stats> = lstat,
 ): Promise<OpenEntry | null> {
-  const entry = await look(path).catch(() => null)
+  const entry = await statOf(path).catch(() => null)
   if (!entry || entry.isSymbolicLink()) return null
   return (entry.mode & forOthers) === 0 ? null : { path, mode }
 }

@@ -28,7 +28,7 @@ export interface ConnectionsParts {
   observe: Observe
 }
 
-interface Connection {
+interface OpenSocket {
   socket: Socket
   /** null for a proxy's. */
   network: Network | null
@@ -41,14 +41,14 @@ interface Connection {
 
 interface Network {
   name: string
-  connections: Set<Connection>
+  connections: Set<OpenSocket>
 }
 
 const retryAfterSeconds = 1
 
 export function createConnections({ shares, trustedProxies, observe }: ConnectionsParts): OpenConnections {
   const { connections: most, connections_per_address: mostOfAddress } = shares
-  const bySocket = new WeakMap<Socket, Connection>()
+  const bySocket = new WeakMap<Socket, OpenSocket>()
   const networks = new Map<string, Network>()
   /** Networks by how many connections they have, so that the one with the most is found at once. */
   const bySize: Set<Network>[] = []
@@ -70,7 +70,7 @@ export function createConnections({ shares, trustedProxies, observe }: Connectio
         gone.socket.resetAndDestroy()
         forget(gone)
       }
-      const connection: Connection = { socket, network, request: null, response: null, turn: ++turns }
+      const connection: OpenSocket = { socket, network, request: null, response: null, turn: ++turns }
       bySocket.set(socket, connection)
       open++
       if (network) {
@@ -97,7 +97,7 @@ export function createConnections({ shares, trustedProxies, observe }: Connectio
   }
 
   /** Once it is closed, or as good as: the event may come later than the next connection. */
-  function forget(connection: Connection): void {
+  function forget(connection: OpenSocket): void {
     if (!bySocket.delete(connection.socket)) return
     open--
     const { network } = connection
@@ -120,7 +120,7 @@ export function createConnections({ shares, trustedProxies, observe }: Connectio
    * Of the networks with the most connections the first that has one to spare. Nobody loses one to a network that holds as
    * many: it may be new, with its first request still on the way.
    */
-  function mostDispensable(newcomer: Network | null): Connection | null {
+  function mostDispensable(newcomer: Network | null): OpenSocket | null {
     const more = (newcomer?.connections.size ?? 0) + 1
     return (
       fromLargest(longestIdle, more) ??
@@ -129,7 +129,7 @@ export function createConnections({ shares, trustedProxies, observe }: Connectio
     )
   }
 
-  function fromLargest(find: (network: Network) => Connection | null, leastSize: number): Connection | null {
+  function fromLargest(find: (network: Network) => OpenSocket | null, leastSize: number): OpenSocket | null {
     for (let size = bySize.length - 1; size >= leastSize; size--) {
       for (const network of bySize[size] ?? []) {
         const found = find(network)
@@ -167,12 +167,12 @@ function tooMany(details: string): Refusal {
   return new Refusal('too_many_at_once', { fill, details, retryAfterSeconds })
 }
 
-function longestIdle({ connections }: Network): Connection | null {
+function longestIdle({ connections }: Network): OpenSocket | null {
   return longest(connections, ({ response }) => !isUnderWay(response))
 }
 
 /** One that brings its request, or takes its answer, at a pace of its own: the server has nothing to do for it. */
-function longestWaitedFor({ connections }: Network): Connection | null {
+function longestWaitedFor({ connections }: Network): OpenSocket | null {
   return longest(connections, ({ request, response }) => {
     if (!isUnderWay(response)) return false
     return request?.complete === false || response.writableEnded || response.writableNeedDrain
@@ -181,10 +181,10 @@ function longestWaitedFor({ connections }: Network): Connection | null {
 
 /** By looking at each: it is needed only where an address has all it may have, and costs requests nothing. */
 function longest(
-  connections: ReadonlySet<Connection>,
-  isMeant: (connection: Connection) => boolean,
-): Connection | null {
-  let found: Connection | null = null
+  connections: ReadonlySet<OpenSocket>,
+  isMeant: (connection: OpenSocket) => boolean,
+): OpenSocket | null {
+  let found: OpenSocket | null = null
   for (const connection of connections)
     if (connection.turn < (found?.turn ?? Number.POSITIVE_INFINITY) && isMeant(connection)) found = connection
   return found

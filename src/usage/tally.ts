@@ -26,7 +26,7 @@ interface UsageCounter {
 }
 
 /** What one sheet was asked lately: times beside the requests, so that a request costs no object of its own. */
-interface SheetLog extends SheetActivity {
+interface SheetTally extends SheetActivity {
   requests: AnsweredRequest[]
   requestsAtMs: number[]
 }
@@ -49,7 +49,7 @@ const rowsOfBatch = 256
 
 export function createTally(nextId: (atMs: number) => string): Tally {
   const days = new Map<number, Map<string, Map<string, UsageCounter>>>()
-  const logs = new Map<string, SheetLog>()
+  const logs = new Map<string, SheetTally>()
   const calls = new Map<string, { sheetId: string; day: string; calls: number }>()
   let dayNow = -1
   let sheetsNow = new Map<string, Map<string, UsageCounter>>()
@@ -139,16 +139,16 @@ export function createTally(nextId: (atMs: number) => string): Tally {
     log.requestsAtMs = log.requestsAtMs.slice(-keptRequests)
   }
 
-  function logFor(sheetId: string): SheetLog {
+  function logFor(sheetId: string): SheetTally {
     const known = logs.get(sheetId)
     if (known) return known
     const nothing = { firstRequestAtMs: null, lastRequestAtMs: null, health: null }
-    const fresh: SheetLog = { ...nothing, requests: [], requestsAtMs: [] }
+    const fresh: SheetTally = { ...nothing, requests: [], requestsAtMs: [] }
     logs.set(sheetId, fresh)
     return fresh
   }
 
-  function newestIn(sheetId: string, { requests, requestsAtMs }: SheetLog): RecentRequestRecord[] {
+  function newestIn(sheetId: string, { requests, requestsAtMs }: SheetTally): RecentRequestRecord[] {
     const first = Math.max(0, requests.length - keptRequests)
     return requests.slice(first).map((request, at) => {
       const { keyId, method, operation, status, code, rowsFrom, durationMs } = request

@@ -35,7 +35,7 @@ export interface WebhookDeliveryParts {
   observe: Observe
 }
 
-const lookEveryMs = 1_000
+const roundEveryMs = 1_000
 const soonMs = 20
 const sheetsEveryMs = 5_000
 /** Much longer than any attempt takes: until then nobody else sends. */
@@ -54,10 +54,10 @@ export function startWebhookDelivery(parts: WebhookDeliveryParts): WebhookDelive
   const closing = new AbortController()
   let followed: ReadonlySet<string> = new Set()
   let followedAtMs: number | null = null
-  let looking: Promise<void> | null = null
+  let round: Promise<void> | null = null
   let isAsked = false
   let isOpen = true
-  const timer = setInterval(look, lookEveryMs).unref()
+  const timer = setInterval(runRound, roundEveryMs).unref()
   let cancelSoon: (() => void) | null = null
 
   return {
@@ -65,14 +65,14 @@ export function startWebhookDelivery(parts: WebhookDeliveryParts): WebhookDelive
       if (!isOpen || cancelSoon || !followed.has(sheetId)) return
       cancelSoon = idleTimers.after(soonMs, () => {
         cancelSoon = null
-        look()
+        runRound()
       })
     },
     async close() {
       isOpen = false
       clearInterval(timer)
       cancelSoon?.()
-      await looking
+      await round
       // A receiver that hangs must not keep this process from ending.
       const cancel = idleTimers.after(closingMs, () => closing.abort())
       await Promise.all(underWay.keys())
@@ -80,20 +80,20 @@ export function startWebhookDelivery(parts: WebhookDeliveryParts): WebhookDelive
     },
   }
 
-  function look(): void {
+  function runRound(): void {
     if (!isOpen) return
-    if (looking) {
+    if (round) {
       isAsked = true
       return
     }
     // A store that is away is asked again the next time.
-    looking = takeAll()
+    round = takeAll()
       .catch(() => {})
       .finally(() => {
-        looking = null
+        round = null
         if (!isAsked) return
         isAsked = false
-        look()
+        runRound()
       })
   }
 
@@ -116,7 +116,7 @@ export function startWebhookDelivery(parts: WebhookDeliveryParts): WebhookDelive
       .finally(() => {
         underWay.delete(sending)
         // Somebody may have waited for the place.
-        if (underWay.size === atOnce - 1) look()
+        if (underWay.size === atOnce - 1) runRound()
       })
     underWay.set(sending, { isFailing })
   }

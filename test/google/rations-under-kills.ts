@@ -142,7 +142,7 @@ export async function playRations(seed: number, wish: RationsWish): Promise<Play
       played.frozen++
       await delay(10_000)
       if (server.isDead) return
-      given.giveBack('no_answer')
+      given.endCall('no_answer')
     } else {
       await delay(between(20, 200))
       if (server.isDead) return
@@ -151,7 +151,7 @@ export async function playRations(seed: number, wish: RationsWish): Promise<Play
       isRefusedLast.set(rationOf(owner), isRefused)
       if (isRefused) server.budget.noteRefusal({ ...who, per: wish.refused })
       else server.budget.noteAcceptance(who)
-      given.giveBack('answered')
+      given.endCall('answered')
     }
     server.underWay.delete(call)
     again()

@@ -32,7 +32,7 @@ test('a lane that always has something to write is let through about once a seco
       const place = await budget.take({ subject: 'ada', kind: 'write', isUrgent: true, deadline })
       const fromMs = clock.elapsedMs() - begunMs
       await new Promise<void>((resolve) => void timers.after(writeMs, resolve))
-      place.giveBack('answered')
+      place.endCall('answered')
       deadline.end()
       writes.push({ fromMs, toMs: fromMs + writeMs })
     }
@@ -78,7 +78,7 @@ test('readers get their share of the reads beside a lane that always has somethi
     const deadline = createDeadline(clock, timers, 60_000)
     const place = await budget.take({ subject: 'ada', kind, isUrgent, deadline })
     await new Promise<void>((resolve) => void timers.after(durationMs, resolve))
-    place.giveBack('answered')
+    place.endCall('answered')
     deadline.end()
   }
   let [batches, reads] = [0, 0]

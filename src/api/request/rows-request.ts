@@ -1,8 +1,8 @@
 import type { Admission } from '../../admission/admit.ts'
 import type { AdmissionCall, Pass, SheetAddress } from '../../admission/judge.ts'
+import type { FollowerPlaces } from '../../changes/follower-places.ts'
 import type { Looking } from '../../changes/looking.ts'
 import type { ReadingChanges } from '../../changes/reading-changes.ts'
-import type { Waiting } from '../../changes/waiting.ts'
 import type { Clock } from '../../clock.ts'
 import { Refusal } from '../../errors.ts'
 import type { Compression } from '../../http/compression.ts'
@@ -22,7 +22,7 @@ import type { NamedInPath } from './routes.ts'
 
 export interface ApiParts {
   changes: ReadingChanges
-  waiting: Waiting
+  followerPlaces: FollowerPlaces
   streams: OpenStreams
   looking: Pick<Looking, 'refresh'>
   admission: Admission

@@ -67,7 +67,7 @@ export function asWritten(
   }
 }
 
-interface KnownRows {
+interface RowLocator {
   /** Its place; null where nobody knows. */
   find(change: LoggedChange): number | null
   add(change: LoggedChange): LoggedChange
@@ -76,7 +76,7 @@ interface KnownRows {
   end(): void
 }
 
-function rowsByKey(tab: TabRows, keyOf: (row: string) => string | null): KnownRows {
+function rowsByKey(tab: TabRows, keyOf: (row: string) => string | null): RowLocator {
   const [byText, byKey] = [new Map<string, Set<number>>(), new Map<string, Set<number>>()]
   for (const at of tab.rows.keys()) note(at)
   return {
@@ -124,7 +124,7 @@ function rowsByKey(tab: TabRows, keyOf: (row: string) => string | null): KnownRo
 }
 
 /** The tab is a list that changes with each; `known`: how often each row is in it. */
-function rowsByPosition(tab: TabRows, known: ReadonlyMap<string, number>): KnownRows {
+function rowsByPosition(tab: TabRows, known: ReadonlyMap<string, number>): RowLocator {
   const blank = blankOf(tab)
   return {
     find({ row = 0, before = '' }) {

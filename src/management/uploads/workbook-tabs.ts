@@ -28,7 +28,7 @@ export function createWorkbookTabs(decoding: Decoding): WorkbookTabs {
       const version = `${ino} ${size} ${mtimeMs}`
       const former = known.get(path)
       if (former?.version === version) return former.found
-      const found = await look(accountId, path, size)
+      const found = await findTabs(accountId, path, size)
       known.delete(path)
       if ('notNow' in found) return found
       if (known.size >= maxKnown) known.delete(known.keys().next().value ?? '')
@@ -37,7 +37,7 @@ export function createWorkbookTabs(decoding: Decoding): WorkbookTabs {
     },
   }
 
-  async function look(accountId: string, path: string, bytes: number): Promise<TabsFound> {
+  async function findTabs(accountId: string, path: string, bytes: number): Promise<TabsFound> {
     try {
       const rows = await decoded(accountId, path, bytes)
       const problem = rows[0]?.problem

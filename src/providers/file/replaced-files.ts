@@ -61,20 +61,20 @@ export function createReplacedFiles(observe: Observe): ReplacedFiles {
 
   async function isOver(kept: Kept): Promise<boolean> {
     const nowMs = performance.now()
-    await look(kept, nowMs)
+    await noteLateSave(kept, nowMs)
     if (!kept.isChanged) return nowMs - kept.sinceMs > keepMs
     return nowMs - kept.changedMs > restMs || nowMs - kept.sinceMs > longestSaveMs
   }
 
   async function end(kept: Kept | undefined): Promise<void> {
     if (!kept) return
-    await look(kept, performance.now())
+    await noteLateSave(kept, performance.now())
     if (kept.isChanged) observe({ event: 'file_saved_too_late', copy: await putBeside(kept) })
     await kept.handle.close().catch(() => {})
   }
 }
 
-async function look(kept: Kept, nowMs: number): Promise<void> {
+async function noteLateSave(kept: Kept, nowMs: number): Promise<void> {
   const now = await kept.handle.stat({ bigint: true }).catch(() => null)
   if (!now || (now.size === kept.last.size && now.mtimeNs === kept.last.mtimeNs)) return
   kept.last = now

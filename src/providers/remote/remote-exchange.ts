@@ -79,7 +79,7 @@ export function createRemoteExchange<Service extends string>(
         body = await call.compose()
         pass = breaker.enter(credentialId)
       } catch (error) {
-        place?.giveBack('not_sent')
+        place?.endCall('not_sent')
         throw error
       }
     }
@@ -87,12 +87,12 @@ export function createRemoteExchange<Service extends string>(
       const answer = await send(kind, { ...call, body }, access, deadline)
       // First: when a call on trial gives its place back, the next one may be let through.
       const isRation = noteRation(kind, call, subject, answer)
-      place?.giveBack('answered')
+      place?.endCall('answered')
       pass.recordOutcome(isRation ? 'untold' : isAnswered(answer, protocol) ? 'well' : 'failed')
       return answer
     } catch (error) {
       const lost = error instanceof ExchangeLost ? error.lost : 'no_answer'
-      place?.giveBack(lost === 'not_sent' ? 'not_sent' : 'no_answer')
+      place?.endCall(lost === 'not_sent' ? 'not_sent' : 'no_answer')
       pass.recordOutcome(lost === 'too_large' ? 'well' : 'failed')
       throw error
     }

@@ -44,7 +44,7 @@ export interface LossRecordParts {
 
 /** Whoever counts in Redis has looked no longer ago than this, so nobody does so later than this after a loss was told. */
 const believedForMs = 1_000
-const lookEveryMs = 500
+const readEveryMs = 500
 const registerName = 'losses of Redis'
 /** The record is kept for good: without it a restart that nobody saw would pass unnoticed. */
 const keepMs = 10 * 365 * 24 * 3_600_000
@@ -58,18 +58,18 @@ export function createLossRecord({ registers, clock, life }: LossRecordParts): L
   let askedAtMs = Number.NEGATIVE_INFINITY
   let heardAtMs = 0
   let storeSaidMs = 0
-  let looking: Promise<Losses> | null = null
+  let reading: Promise<Losses> | null = null
   let telling: Promise<void> | null = null
 
   return {
     seen() {
-      if (!known || !isBelieved()) return looked()
-      if (clock.elapsedMs() - askedAtMs >= lookEveryMs) looked().catch(() => {})
+      if (!known || !isBelieved()) return readOnce()
+      if (clock.elapsedMs() - askedAtMs >= readEveryMs) readOnce().catch(() => {})
       return known
     },
-    seenAnew: () => look(),
+    seenAnew: () => readLosses(),
     async isStill({ version }) {
-      const now = known && isBelieved() ? known : await look()
+      const now = known && isBelieved() ? known : await readLosses()
       return now.version === version
     },
     tell(knownLife) {
@@ -85,14 +85,14 @@ export function createLossRecord({ registers, clock, life }: LossRecordParts): L
     return clock.elapsedMs() - askedAtMs < believedForMs
   }
 
-  function looked(): Promise<Losses> {
-    looking ??= look().finally(() => {
-      looking = null
+  function readOnce(): Promise<Losses> {
+    reading ??= readLosses().finally(() => {
+      reading = null
     })
-    return looking
+    return reading
   }
 
-  async function look(): Promise<Losses> {
+  async function readLosses(): Promise<Losses> {
     for (;;) {
       const atMs = clock.elapsedMs()
       const { version, text, nowMs } = await registers.readRegister(registerName)
@@ -127,7 +127,7 @@ export function createLossRecord({ registers, clock, life }: LossRecordParts): L
     for (;;) {
       const { version, text } = await registers.readRegister(registerName)
       if (version === null) {
-        await look()
+        await readLosses()
         continue
       }
       const before = JSON.parse(text) as Written
@@ -135,7 +135,7 @@ export function createLossRecord({ registers, clock, life }: LossRecordParts): L
       const said = await put(version, untimed)
       if (said === null) continue
       await putTime(said.version, untimed, said.nowMs)
-      await look()
+      await readLosses()
       return
     }
   }

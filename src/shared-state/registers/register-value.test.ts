@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { createMemoryRegisters, type MemoryRegisters } from '../../../test/cluster/memory-registers.ts'
 import { createVirtualTime } from '../../../test/google/virtual-time.ts'
-import { createRegisterValue, lookEveryMs } from './register-value.ts'
+import { createRegisterValue, refreshEveryMs } from './register-value.ts'
 import { type Names, namesForm } from './shared-value.contract.ts'
 import type { SharedValue } from './shared-value.ts'
 
@@ -26,10 +26,10 @@ test('an instance that changes nothing knows what the others did a moment ago', 
   assert.ok(one && two)
   await write(two, 'first')
   await write(one, 'second')
-  await time.pass(lookEveryMs)
+  await time.pass(refreshEveryMs)
   assert.deepEqual(two.known().value, ['first', 'second'])
   registers.asked = 0
-  await time.pass(10 * lookEveryMs)
+  await time.pass(10 * refreshEveryMs)
   assert.equal(registers.asked, 20, 'each looks now and then, and writes nothing')
 })
 
@@ -70,7 +70,7 @@ test('a change that was kept though its answer was lost is seen by whoever repea
 
   loseNextAnswer(registers)
   await assert.rejects(writeOnce(one, 'third'), /lost/)
-  await time.pass(2 * lookEveryMs)
+  await time.pass(2 * refreshEveryMs)
   await writeOnce(one, 'third')
   await writeOnce(two, 'fourth')
   assert.deepEqual(two.known().value, ['first', 'second', 'third', 'fourth'])
@@ -108,7 +108,7 @@ test('instances of another form have a value of their own, and neither reads wha
   t.after(() => upgraded.close())
   await write(old, 'old')
   await write(upgraded, 'new')
-  await time.pass(2 * lookEveryMs)
+  await time.pass(2 * refreshEveryMs)
   await write(old, 'older')
   await write(upgraded, 'newer')
   assert.deepEqual(old.known().value, ['old', 'older'])

@@ -15,7 +15,7 @@ export interface RegisterValueParts<T> {
 }
 
 /** An instance that changes nothing itself still guesses from what it knows: that is no older than this. */
-export const lookEveryMs = 1_000
+export const refreshEveryMs = 1_000
 /** A value is kept for so long after its last change: nothing in it matters any more by then. */
 const keepMs = 10 * 60_000
 /** "Nothing to do" is believed of what was seen so lately. */
@@ -40,24 +40,24 @@ export function createRegisterValue<T>(parts: RegisterValueParts<T>): SharedValu
   let decoded: { text: string; value: T } | null = null
   let turn: Promise<unknown> = Promise.resolve()
   let isClosed = false
-  let cancelLook = () => {}
+  let cancelRefresh = () => {}
 
   return {
     change(work) {
       const changed = turn.then(() => attempts(work))
       turn = changed.catch(() => {})
-      return changed.finally(lookAgainLater)
+      return changed.finally(refreshLater)
     },
     known: () => ({ value: knownValue(), nowMs: far.nowMs() }),
     close() {
       isClosed = true
-      cancelLook()
+      cancelRefresh()
     },
   }
 
   async function attempts<R>(work: (value: T, nowMs: number) => R | null): Promise<R | null> {
     for (let attempt = 1; attempt <= maxAttempts; attempt++) {
-      const known = seen ?? (await look())
+      const known = seen ?? (await refreshSeen())
       const value = knownValue()
       // From here on it is the work's, and known again only if that is kept.
       decoded = null
@@ -65,7 +65,7 @@ export function createRegisterValue<T>(parts: RegisterValueParts<T>): SharedValu
       if (result === null) {
         decoded = { text: known.text, value }
         if (clock.elapsedMs() - known.atMs <= freshMs) return null
-        await look()
+        await refreshSeen()
         continue
       }
       const text = form.encode(value)
@@ -92,7 +92,7 @@ export function createRegisterValue<T>(parts: RegisterValueParts<T>): SharedValu
     return true
   }
 
-  async function look(): Promise<SeenRegister> {
+  async function refreshSeen(): Promise<SeenRegister> {
     const askedAtMs = clock.elapsedMs()
     return hear(await registers.readRegister(name), askedAtMs)
   }
@@ -122,16 +122,16 @@ export function createRegisterValue<T>(parts: RegisterValueParts<T>): SharedValu
     return decoded.value
   }
 
-  function lookAgainLater(): void {
-    cancelLook()
+  function refreshLater(): void {
+    cancelRefresh()
     if (isClosed || form.isIdle(knownValue(), far.nowMs())) return
-    cancelLook = after(lookEveryMs, lookAgain)
+    cancelRefresh = after(refreshEveryMs, refreshOnTime)
   }
 
-  function lookAgain(): void {
+  function refreshOnTime(): void {
     turn = turn
       .then(() => attempts(() => null))
-      .finally(lookAgainLater)
+      .finally(refreshLater)
       // Last, so that nothing here ends the process: whoever changes the value is told what is wrong.
       .catch(() => {})
   }

@@ -192,8 +192,8 @@ function start(maxBytes: number, maxAccountBytes = maxBytes) {
   const seen: Observation[] = []
   const observe = (observation: Observation) => void seen.push(observation)
   let givenBack = 0
-  const giveBack = () => void givenBack++
-  const held = createHeldSnapshots({ maxBytes, maxAccountBytes, observe, giveBack })
+  const collectDropped = () => void givenBack++
+  const held = createHeldSnapshots({ maxBytes, maxAccountBytes, observe, collectDropped })
   const all = new Set<string>()
   const holdFor = (
     accountId: string,

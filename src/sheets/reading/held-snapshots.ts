@@ -76,7 +76,7 @@ export interface HeldSnapshotsParts {
   maxAccountBytes: number
   observe: Observe
   /** Called when much was dropped: as long as nobody collects it, it is in memory beside what is held. */
-  giveBack(): void
+  collectDropped(): void
 }
 
 /** So much of all that may be held is dropped before it is given back: to look for it costs a moment each time. */
@@ -90,7 +90,7 @@ export function createHeldSnapshots<Held extends HeldRows = HeldSnapshot>({
   maxBytes,
   maxAccountBytes,
   observe,
-  giveBack,
+  collectDropped,
 }: HeldSnapshotsParts): HeldSnapshots<Held> {
   const held = new Map<string, Held>()
   const expected = new Set<{ accountId: string; bytes: number }>()
@@ -248,7 +248,7 @@ export function createHeldSnapshots<Held extends HeldRows = HeldSnapshot>({
     droppedBytes += bytesOf(read) + read.bodies.bytes
     if (droppedBytes < maxBytes * shareOfDropped) return
     droppedBytes = 0
-    giveBack()
+    collectDropped()
   }
 
   function report(): void {

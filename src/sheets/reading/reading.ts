@@ -109,7 +109,7 @@ export function createReading({
     maxBytes: maxHeldBytes,
     maxAccountBytes: (maxHeldBytes * shares.snapshot_percent) / 100,
     observe,
-    giveBack: collectGarbage,
+    collectDropped: collectGarbage,
   })
   const failures = createStandingFailures()
   const background = createBackgroundRefresh()

@@ -13,7 +13,7 @@ export interface StandingFailures {
   forget(name: string): void
 }
 
-interface Failure {
+interface StandingFailure {
   error: unknown
   writeSeq: number
   failedAtMs: number
@@ -29,7 +29,7 @@ const forgottenAfterMs = 60_000
 const maxRemembered = 10_000
 
 export function createStandingFailures(): StandingFailures {
-  const failures = new Map<string, Failure>()
+  const failures = new Map<string, StandingFailure>()
 
   return {
     standing(name, { writeSeq, isUrgent }, nowMs) {

@@ -65,7 +65,7 @@ export function createViewing({
     maxAccountBytes: (maxHeldBytes * shares.snapshot_percent) / 100,
     // What is reported is how many sheets are held; these are parts of them.
     observe: () => {},
-    giveBack: collectGarbage,
+    collectDropped: collectGarbage,
   })
   const beingMade = new Map<string, { madeOf: string; made: Promise<HeldView | Refusal> }>()
 

@@ -93,7 +93,7 @@ function setUp() {
     async takeLease(name: string): Promise<Lease | null> {
       leases.asked++
       if (leases.isFull) throw new Error('SQLite refused')
-      return leases.isFree ? { name, fence: ++leases.taken } : null
+      return leases.isFree ? { name, fencingToken: ++leases.taken } : null
     },
     async renewLease(): Promise<boolean> {
       leases.renewed++

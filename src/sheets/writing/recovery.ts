@@ -118,10 +118,10 @@ async function settle({ source, fence, place, operations }: Unsettled, parts: Re
 /** What the client is told when it asks again; nobody asks for an operation without a key. */
 async function outcomeOf(
   { id, answer: text }: OperationRecord,
-  look: () => Promise<Snapshot>,
+  readRows: () => Promise<Snapshot>,
 ): Promise<OperationOutcome> {
   const kept = text ? readAnswer(text) : null
   if (!kept || kept instanceof Refusal || kept.isExact) return { id, answer: null }
-  const found = withFoundNumbers(kept.answer, await look(), kept.expectedLastRow ?? null)
+  const found = withFoundNumbers(kept.answer, await readRows(), kept.expectedLastRow ?? null)
   return { id, answer: answerText(found) }
 }

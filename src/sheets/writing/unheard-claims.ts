@@ -4,7 +4,7 @@ import type { Persistence } from './persistence.ts'
 /** Claims of which the store's answer was lost: perhaps they are recorded, and nobody works on them. */
 export interface UnheardClaims {
   /** Nobody waits for it: whoever asked has been told that the store is away. */
-  giveBack(operationId: string): void
+  freeUnheardKey(operationId: string): void
 }
 
 /** While the store is away every request with a key adds one. More are left to be found abandoned (`claimKey`). */
@@ -18,7 +18,7 @@ export function createUnheardClaims(
   let isGivingBack = false
 
   return {
-    giveBack(operationId) {
+    freeUnheardKey(operationId) {
       if (unheard.size < maxUnheard) unheard.add(operationId)
       if (isGivingBack) return
       isGivingBack = true

@@ -91,7 +91,7 @@ export function createWriting(parts: WritingParts): Writing {
         return await claimKey({ store, maxKeptBytes, observe }, { ...asked, id, sheetId: sheet.id, source })
       } catch (error) {
         // The store may have recorded it all the same: until it is given back, every repetition is told that it is being worked on.
-        unheardClaims.giveBack(id)
+        unheardClaims.freeUnheardKey(id)
         throw error
       }
     },

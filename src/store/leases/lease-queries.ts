@@ -37,7 +37,7 @@ export function createLeaseQueries(database: SqlDatabase, instanceId: string): L
           )
           .returning('fence')
           .executeTakeFirst()
-        if (taken) return { name, fence: taken.fence }
+        if (taken) return { name, fencingToken: taken.fence }
         await db
           .updateTable('lease')
           .set({ wanted_by: instanceId, wanted_until_ms: sql<number>`${nowMs} + ${wholeMs(wantForMs)}` })
@@ -129,8 +129,8 @@ export function createLeaseQueries(database: SqlDatabase, instanceId: string): L
     ])
   }
 
-  function ours({ name, fence }: Lease) {
-    return { name, fence, holder: instanceId }
+  function ours({ name, fencingToken }: Lease) {
+    return { name, fence: fencingToken, holder: instanceId }
   }
 }
 

@@ -59,7 +59,7 @@ export function leasesContract(of: StoreTest): void {
       assert.equal(await two.takeLease('a', forMs, wantForMs), null, 'it was renewed')
       await passTime(database, clock, forMs)
       const taken = await two.takeLease('a', forMs, wantForMs)
-      assert.ok(taken && taken.fence > lease.fence)
+      assert.ok(taken && taken.fencingToken > lease.fencingToken)
       assert.equal(await one.renewLease(lease, forMs), false)
       await one.endLease(lease)
       assert.equal(await one.takeLease('a', forMs, wantForMs), null, 'what was lost cannot be given back')

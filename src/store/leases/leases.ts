@@ -29,5 +29,5 @@ export interface LeaseStore {
 export interface Lease {
   name: string
   /** Another number each time that the lease changes hands. */
-  fence: number
+  fencingToken: number
 }

@@ -196,10 +196,10 @@ export function createOperationQueries(database: SqlDatabase, instanceId: string
     return sql<number>`${database.nowMs()} - created_at_ms`.as('age_ms')
   }
 
-  async function mustBeOurs(transaction: Transaction<Tables>, { name, fence }: Lease): Promise<void> {
+  async function mustBeOurs(transaction: Transaction<Tables>, { name, fencingToken }: Lease): Promise<void> {
     const ours = await transaction
       .selectFrom('lease')
-      .where((of) => of.and({ name, fence, holder: instanceId }))
+      .where((of) => of.and({ name, fence: fencingToken, holder: instanceId }))
       .select('name')
       .executeTakeFirst()
     if (!ours) throw new StoreFailure(`The ${name} is in other hands by now`)

@@ -24,7 +24,7 @@ export function createWebhookSendingQueries(database: SqlDatabase, instanceId: s
         .execute()
       const taken: HeldWebhook[] = []
       for (const { id, fence } of due) {
-        const held = await take({ id, fence }, holdMs)
+        const held = await take({ id, fencingToken: fence }, holdMs)
         if (held) taken.push(held)
       }
       return taken
@@ -94,18 +94,18 @@ export function createWebhookSendingQueries(database: SqlDatabase, instanceId: s
     },
   }
 
-  async function take({ id, fence }: Held, holdMs: number): Promise<HeldWebhook | null> {
+  async function take({ id, fencingToken }: Held, holdMs: number): Promise<HeldWebhook | null> {
     // Only as it was when it was looked at: whoever came in between has it.
     const { numUpdatedRows } = await database.passing((db) =>
       db
         .updateTable('webhook')
-        .set({ holder: instanceId, fence: fence + 1, due_at_ms: inMs(database.nowMs(), holdMs) })
-        .where((of) => of.and({ id, fence, state: 'on' }))
+        .set({ holder: instanceId, fence: fencingToken + 1, due_at_ms: inMs(database.nowMs(), holdMs) })
+        .where((of) => of.and({ id, fence: fencingToken, state: 'on' }))
         .executeTakeFirst(),
     )
     if (numUpdatedRows !== 1n) return null
     const row = await webhookRows(database).where('webhook.id', '=', id).executeTakeFirst()
-    return row ? { id, fence: fence + 1, webhook: toWebhook(row) } : null
+    return row ? { id, fencingToken: fencingToken + 1, webhook: toWebhook(row) } : null
   }
 
   function noted(
@@ -126,8 +126,8 @@ export function createWebhookSendingQueries(database: SqlDatabase, instanceId: s
     })
   }
 
-  function ours({ id, fence }: Held) {
-    return { id, fence, holder: instanceId }
+  function ours({ id, fencingToken }: Held) {
+    return { id, fence: fencingToken, holder: instanceId }
   }
 }
 

@@ -30,7 +30,7 @@ export interface WebhookSendingStore {
 
 export interface Held {
   id: string
-  fence: number
+  fencingToken: number
 }
 
 export interface HeldWebhook extends Held {

@@ -151,7 +151,7 @@ export function webhooksContract(of: StoreTest): void {
       assert.deepEqual(await two.takeWebhooks(healthy), [])
       await passTime(db, clock, lifeMs)
       const [held] = await two.takeWebhooks(healthy)
-      assert.ok(held && held.fence > dead.fence)
+      assert.ok(held && held.fencingToken > dead.fencingToken)
       assert.equal(await one.noteSending(dead, head, holdMs), false)
       assert.equal(await one.noteTaken(dead, head, delivery(), holdMs), false)
       assert.equal(await one.noteFailed(dead, delivery(), { offReason: 'gone' }), false)

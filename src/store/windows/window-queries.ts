@@ -69,7 +69,8 @@ export function createWindowQueries(database: SqlDatabase): WindowStore {
     },
     lookWindow(name, limit, windowMs) {
       const lineName = `${limit} ${windowMs} ${name}`
-      const looking = looks.get(lineName) ?? look(name, limit, windowMs).finally(() => looks.delete(lineName))
+      const looking =
+        looks.get(lineName) ?? readStored(name, limit, windowMs).finally(() => looks.delete(lineName))
       looks.set(lineName, looking)
       return looking
     },
@@ -156,7 +157,7 @@ export function createWindowQueries(database: SqlDatabase): WindowStore {
     return row ? answersOf(row, limit) : () => null
   }
 
-  async function look(name: string, limit: number, windowMs: number): Promise<StoredWindow> {
+  async function readStored(name: string, limit: number, windowMs: number): Promise<StoredWindow> {
     const { now_ms, count, ends_at_ms } = await database.kysely
       .selectFrom(database.kysely.selectNoFrom(database.nowMs().as('now_ms')).as('moment'))
       .leftJoin('rate_window', (join) =>

@@ -12,7 +12,7 @@ export interface MemoryLeases {
 
 interface Held {
   holder: string
-  fence: number
+  fencingToken: number
   expiresAtMs: number
   wantedBy: string | null
   wantedUntilMs: number
@@ -21,9 +21,9 @@ interface Held {
 export function createMemoryLeases(time: VirtualTime): MemoryLeases {
   const leases = new Map<string, Held>()
   const aliveUntilMs = new Map<string, number>()
-  const isOurs = ({ name, fence }: Lease, instanceId: string) => {
+  const isOurs = ({ name, fencingToken }: Lease, instanceId: string) => {
     const held = leases.get(name)
-    return held?.fence === fence && held.holder === instanceId ? held : null
+    return held?.fencingToken === fencingToken && held.holder === instanceId ? held : null
   }
 
   return {
@@ -38,10 +38,10 @@ export function createMemoryLeases(time: VirtualTime): MemoryLeases {
           return null
         }
         if (!mayBeNext) return null
-        const fence = (known?.fence ?? 0) + 1
+        const fencingToken = (known?.fencingToken ?? 0) + 1
         const unwanted = { wantedBy: null, wantedUntilMs: 0 }
-        leases.set(name, { holder: instanceId, fence, expiresAtMs: nowMs + forMs, ...unwanted })
-        return { name, fence }
+        leases.set(name, { holder: instanceId, fencingToken, expiresAtMs: nowMs + forMs, ...unwanted })
+        return { name, fencingToken }
       },
       async renewLease(lease, forMs) {
         const held = isOurs(lease, instanceId)

@@ -53,7 +53,7 @@ test('whatever the delays, no minute at Google has more than the ration', async 
       for (const { wayMs, backMs, pauseMs } of callers) {
         take(owner, false, 600_000).then((place) => {
           arrivals.push(time.clock.elapsedMs() + wayMs)
-          time.timers.after(wayMs + backMs, () => place.giveBack('answered'))
+          time.timers.after(wayMs + backMs, () => place.endCall('answered'))
         })
         await time.pass(pauseMs)
       }
@@ -75,7 +75,7 @@ test('the whole ration can be used, and nobody starves at the end of a minute', 
     if (!place) return
     given.push(time.clock.elapsedMs() - startMs)
     time.timers.after(300, () => {
-      place.giveBack('answered')
+      place.endCall('answered')
       call()
     })
   }
@@ -97,7 +97,7 @@ test('an owner has a ration of their own, and all owners together that of the pr
       take(subject, false, 30_000).then(
         (place) => {
           given.set(subject, (given.get(subject) ?? 0) + 1)
-          place.giveBack('answered')
+          place.endCall('answered')
         },
         () => {},
       )
@@ -113,7 +113,7 @@ test('an owner has a ration of their own, and all owners together that of the pr
 test('who waits for a write comes before readers; among equals the first comes first', async () => {
   const time = createVirtualTime()
   const { take } = start(time)
-  for (let at = 0; at < 31; at++) (await take()).giveBack('answered')
+  for (let at = 0; at < 31; at++) (await take()).endCall('answered')
   const order: string[] = []
   for (const name of ['reader 1', 'reader 2']) take().then(() => order.push(name))
   for (const name of ['writer 1', 'writer 2']) take(owner, true).then(() => order.push(name))
@@ -125,11 +125,11 @@ test('who cannot have a turn in time is told so at once, and when to come back',
   const time = createVirtualTime()
   const { take, budget, seen } = start(time)
   assert.equal(budget.isTight(owner), false)
-  for (let at = 0; at < 60; at++) take(owner, false, 70_000).then((place) => place.giveBack('answered'))
+  for (let at = 0; at < 60; at++) take(owner, false, 70_000).then((place) => place.endCall('answered'))
   await time.pass(58_500)
   assert.equal(budget.isTight(owner), true)
   await time.pass(1_000)
-  for (let at = 0; at < 100; at++) take(owner, false, 120_000).then((place) => place.giveBack('answered'))
+  for (let at = 0; at < 100; at++) take(owner, false, 120_000).then((place) => place.endCall('answered'))
   const startMs = time.clock.elapsedMs()
   await assert.rejects(take(), (error: unknown) => {
     assert.ok(error instanceof ProviderFailure)
@@ -140,20 +140,20 @@ test('who cannot have a turn in time is told so at once, and when to come back',
   })
   assert.equal(time.clock.elapsedMs(), startMs)
   assert.ok(seen.some(({ event }) => event === 'google_rationed'))
-  ;(await take('another owner')).giveBack('answered')
+  ;(await take('another owner')).endCall('answered')
 })
 
 test('a place that was never used to send anything is free at once', async () => {
   const time = createVirtualTime()
   const { take, budget } = start(time)
-  for (let at = 0; at < 500; at++) (await take()).giveBack('not_sent')
+  for (let at = 0; at < 500; at++) (await take()).endCall('not_sent')
   assert.equal(budget.isTight(owner), false)
 })
 
 test('a call without an answer holds its place longer: it may still be under way', async () => {
   const time = createVirtualTime()
   const { take, budget } = start(time)
-  for (let at = 0; at < 31; at++) (await take()).giveBack('no_answer')
+  for (let at = 0; at < 31; at++) (await take()).endCall('no_answer')
   await time.pass(70_000)
   assert.equal(budget.isTight(owner), true)
   await time.pass(5_000)
@@ -170,14 +170,14 @@ test('a refusal of Google closes for a moment, longer each time, until Google ta
     let atMs = 0
     take().then((place) => {
       atMs = time.clock.elapsedMs()
-      place.giveBack('answered')
+      place.endCall('answered')
     })
     await time.pass(10_000)
     return atMs - startMs
   }
   const closures = [await closedForMs(), await closedForMs(), await closedForMs(), await closedForMs()]
   assert.deepEqual(closures, [1_000, 2_000, 4_000, 4_000])
-  ;(await take('another owner')).giveBack('answered')
+  ;(await take('another owner')).endCall('answered')
   budget.noteAcceptance({ subject: owner, kind: 'read' })
   assert.equal(await closedForMs(), 1_000)
 })

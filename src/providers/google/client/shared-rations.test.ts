@@ -40,12 +40,12 @@ test('who waits for a write comes before the readers of other servers; among equ
   const { servers, take, time } = setUp(t, 2)
   const [one, two] = servers
   assert.ok(one && two)
-  for (let at = 0; at < 31; at++) (await take(one)).giveBack('answered')
+  for (let at = 0; at < 31; at++) (await take(one)).endCall('answered')
   const order: string[] = []
   const wait = async (server: Budget, name: string, isUrgent: boolean) => {
     take(server, { isUrgent }).then((place) => {
       order.push(name)
-      place.giveBack('answered')
+      place.endCall('answered')
     })
     await time.pass(10)
   }
@@ -83,9 +83,9 @@ test('while the store is away nobody is let through, and afterwards all that was
   const { servers, take, time, store } = setUp(t, 2)
   const [one, two] = servers
   assert.ok(one && two)
-  ;(await take(two)).giveBack('answered')
+  ;(await take(two)).endCall('answered')
   await time.pass(10)
-  for (let at = 0; at < 30; at++) (await take(one)).giveBack('answered')
+  for (let at = 0; at < 30; at++) (await take(one)).endCall('answered')
   store.isAway = true
   await assert.rejects(take(two), /away/)
   store.isAway = false
@@ -111,9 +111,9 @@ for (const lost of ['the taking', 'the end'] as const) {
       const place = await take(one)
       await time.pass(10)
       loseNextAnswer(store)
-      place.giveBack('answered')
+      place.endCall('answered')
     }
-    ;(await take(two)).giveBack('answered')
+    ;(await take(two)).endCall('answered')
     await time.pass(2_500)
     let given = 0
     for (let at = 0; at < 40; at++) {
@@ -152,7 +152,7 @@ test('what Google refuses to one server is closed for all, for as long as Google
   const { servers, take, time } = setUp(t, 3)
   const [one, two, three] = servers
   assert.ok(one && two && three)
-  for (const server of servers) (await take(server)).giveBack('answered')
+  for (const server of servers) (await take(server)).endCall('answered')
   one.noteRefusal({ subject: owner, kind: 'read', per: 'user', retryAfterMs: 7_000 })
   await time.pass(10)
   const startMs = time.clock.elapsedMs()
@@ -181,7 +181,7 @@ for (const per of ['user', 'project'] as const) {
       await take(server)
       server.close()
     }
-    ;(await take(left)).giveBack('answered')
+    ;(await take(left)).endCall('answered')
     left.noteRefusal(refusal)
     assert.deepEqual(await takenAfterMs(time, [take(left, { allowedMs: 25_000 })]), [1_000])
   })
@@ -190,7 +190,7 @@ for (const per of ['user', 'project'] as const) {
     const { servers, take, time } = setUp(t, 4)
     const [left] = servers
     assert.ok(left)
-    ;(await take(left)).giveBack('answered')
+    ;(await take(left)).endCall('answered')
     left.noteRefusal(refusal)
     await time.pass(10)
     const startMs = time.clock.elapsedMs()
@@ -207,7 +207,7 @@ test('the call on trial hangs, because Google is frozen: another one tries every
   const { servers, take, time } = setUp(t, 2)
   const [one, two] = servers
   assert.ok(one && two)
-  ;(await take(one)).giveBack('answered')
+  ;(await take(one)).endCall('answered')
   one.noteRefusal({ subject: owner, kind: 'read', per: 'user' })
   const taken = await takenAfterMs(time, [take(one), take(two), take(one), take(two)])
   assert.deepEqual(
@@ -234,9 +234,9 @@ test('a server knows how scarce places are though others took them, and says so 
   const { servers, take, time } = setUp(t, 2)
   const [one, two] = servers
   assert.ok(one && two)
-  ;(await take(two)).giveBack('answered')
+  ;(await take(two)).endCall('answered')
   for (let at = 0; at < 59; at++) {
-    take(one, { allowedMs: patientMs }).then((place) => place.giveBack('answered'))
+    take(one, { allowedMs: patientMs }).then((place) => place.endCall('answered'))
   }
   await time.pass(57_000)
   assert.equal(two.isTight(owner), true)
@@ -310,7 +310,7 @@ function setUp(t: TestContext, count: number) {
         else google.taken++
         counted.calls++
         time.timers.after(200, () => {
-          place.giveBack('answered')
+          place.endCall('answered')
           call(subject)
         })
       })

@@ -35,7 +35,7 @@ export interface BudgetWish {
 
 export interface BudgetPlace {
   /** To be called once, when the call has ended. A call that was never sent costs nothing. */
-  giveBack(end: CallEnd): void
+  endCall(end: CallEnd): void
 }
 
 type CallEnd = 'answered' | 'no_answer' | 'not_sent'
@@ -123,7 +123,7 @@ function createRation(kind: RationKind, { id, name, timers, onUsedUp, random, li
     if (openingMs > deadline.leftMs()) throw usedUp(openingMs)
     const tooLate = () => usedUp(queue.opensInMs({ subject, isUrgent }))
     const placeId = await queue.wait({ subject, isUrgent }, deadline, tooLate)
-    return { giveBack: (end) => queue.end(subject, placeId, heldMs[end]) }
+    return { endCall: (end) => queue.end(subject, placeId, heldMs[end]) }
   }
 
   function noteRefusal({ subject, per, retryAfterMs = 0 }: RationRefusal): void {

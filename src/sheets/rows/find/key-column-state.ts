@@ -26,12 +26,12 @@ const known = new WeakMap<ColumnIndexes, Map<number, KeyColumnState>>()
 export function* keyColumnState(snapshot: IndexedSnapshot, column: number): Generator<void, KeyColumnState> {
   const states = known.get(snapshot.indexes) ?? new Map<number, KeyColumnState>()
   known.set(snapshot.indexes, states)
-  const state = states.get(column) ?? (yield* look(snapshot, column))
+  const state = states.get(column) ?? (yield* countBlanksAndRepeats(snapshot, column))
   states.set(column, state)
   return state
 }
 
-function* look(snapshot: IndexedSnapshot, column: number): Generator<void, KeyColumnState> {
+function* countBlanksAndRepeats(snapshot: IndexedSnapshot, column: number): Generator<void, KeyColumnState> {
   const { rowNumbers } = snapshot
   const { codes, emptyCode } = new ColumnCells(snapshot, column).column
   const isRepeated = yield* repeatedCodes(snapshot, column)

@@ -53,8 +53,8 @@ export function* groupRows(positions: Uint32Array, tellings: readonly Telling[])
 const spareIds = createSpareRows<Int32Array>(Int32Array)
 
 /** When nothing is looked up in their `ids` any more. */
-export function giveBack({ ids }: Groups): void {
-  spareIds.giveBack(ids)
+export function returnGroupIds({ ids }: Groups): void {
+  spareIds.returnSpare(ids)
 }
 
 /** Each fold has a figure for every id, so there should not be many that no row has. */

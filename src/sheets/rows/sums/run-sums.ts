@@ -8,7 +8,7 @@ import type { IndexedSnapshot, Snapshot } from '../snapshot.ts'
 import type { Column } from '../table.ts'
 import { daysOf, numbersByRow, numbersOf, orderOf } from './code-numbers.ts'
 import { addUp, countCells, findExtremes } from './fold-cells.ts'
-import { countDistinct, type Groups, giveBack, groupRows, type Telling } from './group-rows.ts'
+import { countDistinct, type Groups, groupRows, returnGroupIds, type Telling } from './group-rows.ts'
 import { createLeftOut, type LeftOut } from './left-out.ts'
 import { sortGroups } from './sort-groups.ts'
 import { createSpareRows } from './spare-rows.ts'
@@ -77,9 +77,9 @@ export function* runSumsSteps(snapshot: IndexedSnapshot, query: SumsQuery): Gene
   const columns = labels.map((label) => label(groups))
   for (const aggregate of sums.aggregates)
     columns.push(yield* folded(snapshot, positions, groups, aggregate, leftOut))
-  giveBack(groups)
+  returnGroupIds(groups)
   const ignored = yield* leftOut.counted(positions)
-  sparePositions.giveBack(positions)
+  sparePositions.returnSpare(positions)
 
   const orders = sort.map(({ column, descending }) => ({
     ranks: columns[column]?.ranks ?? new Float64Array(groups.idsTo),

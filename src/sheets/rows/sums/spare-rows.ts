@@ -6,7 +6,7 @@ export interface SpareRows<T> {
   /** What it holds is left from before. */
   take(rows: number): T
   /** When nothing is looked up in it any more. A part of what was taken is as good. */
-  giveBack(taken: T): void
+  returnSpare(taken: T): void
 }
 
 /** More than this is not kept. */
@@ -23,7 +23,7 @@ export function createSpareRows<T extends Int32Array | Uint32Array>(
       spare = null
       return taken.subarray(0, rows) as T
     },
-    giveBack({ buffer }) {
+    returnSpare({ buffer }) {
       const whole = new numbers(buffer)
       if (whole.length <= mostSpareRows && whole.length > (spare?.length ?? 0)) spare = whole
     },

@@ -13,11 +13,11 @@ import { readSharedStrings } from '../read/shared-strings.ts'
 import type { Workbook } from '../read/workbook.ts'
 import { createWorksheetHandler } from '../read/worksheet.ts'
 import { reaches } from './formulas/formula-shift.ts'
+import { createCellStyles } from './parts/cell-styles.ts'
 import { refuseCellsInTheWay, refuseCutFormulas } from './parts/cells-in-the-way.ts'
 import { changeDimension } from './parts/dimension.ts'
 import { type EditPlan, emptyCells, planChanges } from './parts/edit-plan.ts'
 import { followChanges } from './parts/follow.ts'
-import { createLook } from './parts/look.ts'
 import { withLost } from './parts/lost-cells.ts'
 import { Obstacle } from './parts/obstacle.ts'
 import { encodeXml, refuseOtherEncodings } from './parts/part-output.ts'
@@ -95,7 +95,7 @@ async function edit(
     shift: plan.shift,
     writes: plan.writes,
     insertions: plan.insertions,
-    ...createLook(scan, styles, headerWidth),
+    ...createCellStyles(scan, styles, headerWidth),
     formulaShift,
     unshared: unsharedFormulas(scan, plan),
   })

@@ -48,7 +48,7 @@ export function dependentsOf(
     isDependent[dependent] = 1
     queue.push({ tab: formula.tab, ...formula.cell.fills })
   }
-  const look = (reference: Reference, range: TabRange): void => {
+  const followReference = (reference: Reference, range: TabRange): void => {
     steps++
     if (overlaps(reference, range)) reach(reference.dependent)
   }
@@ -65,8 +65,9 @@ export function dependentsOf(
     if (range === undefined || steps > MAX_STEPS) break
     for (const references of [byTab.get(range.tab), byTab.get(anyTab)]) {
       if (references === undefined) continue
-      for (const few of rowsOf(references, range)) for (const reference of few) look(reference, range)
-      for (const reference of references.many) look(reference, range)
+      for (const few of rowsOf(references, range))
+        for (const reference of few) followReference(reference, range)
+      for (const reference of references.many) followReference(reference, range)
       references.many = references.many.filter(({ dependent }) => isDependent[dependent] === 0)
     }
   }

@@ -8,7 +8,7 @@ import type { Styles } from './styles.ts'
  * How written cells look. One that is there keeps its style; a new one takes that of its row or column; an added row
  * looks like the row with data above it, its empty cells too, unless that is the header.
  */
-export function createLook(
+export function createCellStyles(
   scan: SheetScan,
   styles: Styles,
   headerWidth: number,

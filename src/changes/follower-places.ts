@@ -3,17 +3,17 @@ import type { Observe } from '../reporting/observe.ts'
 import type { ShareName, Shares } from '../shares/shares.ts'
 
 /** Who waits for changes: polls and streams, so many of one account, and of all. */
-export interface Waiting {
+export interface FollowerPlaces {
   /** Throws `TooManyAtOnce`; what it returns is called at the end. */
   enter(accountId: string): () => void
 }
 
 const retryAfterSeconds = 5
 
-export function createWaiting(
+export function createFollowerPlaces(
   { following_at_once, following_total }: Pick<Shares, 'following_at_once' | 'following_total'>,
   observe: Observe,
-): Waiting {
+): FollowerPlaces {
   const counts = new Map<string, number>()
   let total = 0
   return {
