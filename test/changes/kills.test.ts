@@ -46,8 +46,8 @@ test('two instances on PostgreSQL, Redis and Google, killed again and again whil
   }
   /** Tries of writes that came to nothing, by why. */
   const refused: Record<string, number> = {}
-  /** What a client was told of each write: that it changed rows, or at least that it was done. */
-  const written = new Map<string, 'changed' | 'done'>()
+  /** What a client was told of each write: that it changed rows, or at least that it was done; and what it asked for. */
+  const written = new Map<string, { what: 'changed' | 'done'; asked: string }>()
   const seen: List[] = []
   let made = 0
   let isOver = false
@@ -108,7 +108,7 @@ test('two instances on PostgreSQL, Redis and Google, killed again and again whil
     'every cell is what the spreadsheet has',
   )
   const told = Map.groupBy(changes, ({ operation }) => operation)
-  const untold = [...written].filter(([operation, what]) => what === 'changed' && !told.has(operation))
+  const untold = [...written].filter(([operation, { what }]) => what === 'changed' && !told.has(operation))
   t.diagnostic(`${JSON.stringify(figures)}, ${checked} lists held against the log at their cursor`)
   assert.deepEqual(untold, [], 'each write that was acknowledged is told as its own')
   assert.ok(figures.api > 0 && figures.outside > 0 && checked > 0)
@@ -153,7 +153,8 @@ test('two instances on PostgreSQL, Redis and Google, killed again and again whil
           const operation = answer.headers.get('Operation-Id')
           if (answer.headers.has('Idempotent-Replayed')) figures.replays++
           assert.equal(operation !== null, answer.ok, `${method} ${more}: ${answer.status} ${text}`)
-          if (operation) written.set(operation, what)
+          if (operation)
+            written.set(operation, { what, asked: `${method} ${more} ${JSON.stringify(body)} → ${text}` })
           if (operation) figures.acknowledged++
           break
         }

@@ -32,13 +32,14 @@ export function asWritten(
       count(change.after, 1)
       continue
     }
-    const at = isHit(change) ? rows.find(change) : null
+    const at = change.before === undefined ? racedRow(change) : isHit(change) ? rows.find(change) : null
     const before = at === null ? undefined : tab.rows[at]
     if (at === null || before === undefined) {
       left.push(change)
       continue
     }
-    const after = before === change.before ? change.after : withCellsOf(change, before, tab.names)
+    const isAsFound = change.before === undefined || change.before === before
+    const after = isAsFound ? change.after : withCellsOf(change, before, tab.names)
     // Somebody else did the same before.
     if (before === after) continue
     told.push({ ...change, before, ...(after !== undefined && { after }), ...rows.put(at, after) })
@@ -47,6 +48,15 @@ export function asWritten(
   }
   rows.end()
   return { told, left }
+
+  /** The answer told what became of the row that was hit, and not which one it was: the one that is so but for the cells of the write. */
+  function racedRow({ kind, after, wrote = [] }: LoggedChange): number | null {
+    if (kind !== 'updated' || after === undefined || wrote.length === 0) return null
+    const isIt = (text: string) =>
+      text !== after && withCellsOf({ kind, after, changed: wrote }, text, tab.names) === after
+    const places = tab.rows.flatMap((text, at) => (text !== '' && isIt(text) ? at : []))
+    return places.length === 1 ? (places[0] ?? null) : null
+  }
 
   function isHit({ before, after }: LoggedChange): boolean {
     if (before === undefined) return false

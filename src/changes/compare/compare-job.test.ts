@@ -67,6 +67,18 @@ for (const isKeyed of [true, false]) {
     )
   })
 
+  test(`${of}: where the answer told which row it hit and a person changed that one as well, there are two changes`, () => {
+    const after = row(['a', 'Lamp', 9])
+    const hit: LoggedChange = { kind: 'updated', after, wrote: ['n'], operation: 'op_1' }
+    const changes = compared([lamp, table], [['a', 'Torch', 9], table, shelf], [hit])
+    assert.deepEqual(told(changes), [
+      ['updated', 'op_1', lamp, ['a', 'Lamp', 9]],
+      ['updated', null, ['a', 'Lamp', 9], ['a', 'Torch', 9]],
+      ['added', null, null, shelf],
+    ])
+    assert.deepEqual(changes.find(({ operation }) => operation)?.changed, ['n'])
+  })
+
   test(`${of}: a lost answer, and rows that moved: the one row that has just what was written is the one it hit`, () => {
     const write = updated(table, ['b', 'Table', 9], 3)
     const changes = compared([lamp, table], [['a', 'Lamp', 9], table, shelf], [write])

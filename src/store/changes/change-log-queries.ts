@@ -3,6 +3,7 @@ import type { Tables } from '../sql/schema.ts'
 import type { SqlDatabase } from '../sql/sql-database.ts'
 import type { ChangeChunk, ChangeLogStore, SeenChanges } from './change-log.ts'
 import { bytesOfChunk, forgetBehind, holdLog, noteOperations } from './changes-of-writes.ts'
+import { packed, unpacked } from './packed-entries.ts'
 
 /** SQLite deletes on the thread that serves everyone. */
 const forgottenTogether = 100
@@ -71,7 +72,8 @@ export function createChangeLogQueries(database: SqlDatabase): ChangeLogStore {
           .limit(readTogether)
           .select(['first_seq', 'last_seq', 'at_ms', 'entries'])
           .execute()
-        for (const { first_seq, last_seq, at_ms, entries } of rows) {
+        for (const { first_seq, last_seq, at_ms, entries: kept } of rows) {
+          const entries = unpacked(kept)
           chunks.push({ firstSeq: first_seq, lastSeq: last_seq, atMs: at_ms, entries })
           bytes += entries.length
           after = last_seq
@@ -96,7 +98,7 @@ export function createChangeLogQueries(database: SqlDatabase): ChangeLogStore {
         .select(['change_chunk.first_seq', 'last_seq', 'at_ms', 'entries'])
         .executeTakeFirst()
       return row
-        ? { firstSeq: row.first_seq, lastSeq: row.last_seq, atMs: row.at_ms, entries: row.entries }
+        ? { firstSeq: row.first_seq, lastSeq: row.last_seq, atMs: row.at_ms, entries: unpacked(row.entries) }
         : null
     },
     logSeen: (seen) => kysely.transaction().execute((transaction) => logSeen(transaction, seen)),
@@ -118,7 +120,8 @@ export function createChangeLogQueries(database: SqlDatabase): ChangeLogStore {
     transaction: Transaction<Tables>,
     { sheetId, accountId, source, position, chunks, identity, state }: SeenChanges,
   ): Promise<number | 'overtaken' | 'writing'> {
-    const bytes = chunks.reduce((sum, { entries }) => sum + bytesOfChunk(entries), 0)
+    const textBytes = chunks.reduce((sum, { entries }) => sum + bytesOfChunk(entries), 0)
+    let bytes = 0
     const isKept = await transaction
       .selectFrom('sheet')
       .where('id', '=', sheetId)
@@ -144,7 +147,9 @@ export function createChangeLogQueries(database: SqlDatabase): ChangeLogStore {
     if (sending) return 'writing'
     let head = log.head
     await forgetBehind(transaction, sheetId, head)
-    for (const { entries, count, atMs, operations = [] } of chunks) {
+    for (const { entries: text, count, atMs, operations = [] } of chunks) {
+      const entries = packed(text)
+      bytes += bytesOfChunk(entries)
       await transaction
         .insertInto('change_chunk')
         .values({
@@ -170,7 +175,7 @@ export function createChangeLogQueries(database: SqlDatabase): ChangeLogStore {
         look_wanted_at_ms: null,
         is_broken: 0,
         ...(state === null
-          ? { since_state_bytes: of('since_state_bytes', '+', bytes), bytes: of('bytes', '+', bytes) }
+          ? { since_state_bytes: of('since_state_bytes', '+', textBytes), bytes: of('bytes', '+', bytes) }
           : {
               state,
               state_seq: head,

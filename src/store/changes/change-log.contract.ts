@@ -238,6 +238,26 @@ export function changeLogContract(of: StoreTest): void {
     assert.equal(chunks.filter(({ entries }) => entries.includes('write')).length, 8)
   })
 
+  of('long changes take little room, and are read as they were written', async (store) => {
+    const { sheet } = await accountWithSheet(store)
+    const names = Array.from({ length: 60 }, (_, n) => [`a column with a name ${n}`, null])
+    const wide = JSON.stringify([{ before: Object.fromEntries(names), after: Object.fromEntries(names) }])
+    const own = { ...changes(sheet, '', 1), entries: wide }
+    const [id = ''] = await begin(store, sheet, 'fence 1', own)
+    const finished = { sheetId: sheet.id, outcome: 'as_begun' } as const
+    await store.finishApplied(sheet.source, [{ id, answer: null }], finished)
+    const look = { ...chunk('', 1), entries: wide }
+    await store.logSeen(seen(sheet, await positionOf(store, sheet), [look]))
+    const chunks = await store.loggedChanges(sheet.id, 0, anything)
+    assert.deepEqual(
+      chunks.map(({ entries }) => entries),
+      [wide, wide],
+    )
+    const { sinceStateBytes } = await positionOf(store, sheet)
+    assert.ok(sinceStateBytes >= 2 * wide.length, 'the rows are written anew by how long the texts are')
+    assert.equal(await store.forgetOldChanges(wide.length), 0, 'both together take less than one of them')
+  })
+
   of(
     'changes are forgotten after their days, but not those that the rows are told from',
     async (store, clock, database) => {

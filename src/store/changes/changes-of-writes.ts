@@ -4,6 +4,7 @@ import type { ChangesToSend } from '../operations/operations.ts'
 import type { Tables } from '../sql/schema.ts'
 import type { SqlDatabase } from '../sql/sql-database.ts'
 import type { FinishedChanges } from './change-log.ts'
+import { packed, unpacked } from './packed-entries.ts'
 
 /** What a row of the log costs beside its text. */
 const chunkRowBytes = 100
@@ -27,13 +28,14 @@ export async function logBehindHead(
   const isSameLog = after?.epoch === epoch || (after?.epoch === null && state_seq === null)
   if (after && !(isSameLog && after.seq === head)) throw new LogOvertaken()
   if (count === 0) return forgetBehind(transaction, sheetId, head)
+  const kept = packed(entries)
   const chunk = {
     last_seq: head + count,
     at_ms: atMs,
     logged_at_ms: database.nowMs(),
     is_placed: isPlaced ? 1 : 0,
-    entries,
-    bytes: bytesOfChunk(entries),
+    entries: kept,
+    bytes: bytesOfChunk(kept),
   }
   await transaction
     .insertInto('change_chunk')
@@ -129,14 +131,16 @@ export async function tellBehindHead(
   const isPlaced = changes.outcome === 'placed' || (changes.outcome === 'as_begun' && behind.is_placed === 1)
   if (!isPlaced) {
     await forgetBehind(transaction, sheetId, log.head)
-    const { entries = behind.entries } = changes.outcome === 'unplaced' ? changes : {}
+    const { entries = unpacked(behind.entries) } = changes.outcome === 'unplaced' ? changes : {}
     const unplaced = JSON.stringify([...parsed(log.unplaced), ...parsed(entries)])
     await transaction.updateTable('change_log').set({ unplaced }).where('sheet_id', '=', sheetId).execute()
     return log.head
   }
   let { last_seq: head, bytes } = behind
+  const text = changes.outcome === 'placed' ? changes.chunk.entries : unpacked(behind.entries)
   if (changes.outcome === 'placed') {
-    const { entries, count, atMs } = changes.chunk
+    const { count, atMs } = changes.chunk
+    const entries = packed(text)
     head = log.head + count
     bytes = bytesOfChunk(entries)
     await transaction
@@ -151,7 +155,7 @@ export async function tellBehindHead(
     .set((of) => ({
       head,
       bytes: of('bytes', '+', bytes),
-      since_state_bytes: of('since_state_bytes', '+', bytes),
+      since_state_bytes: of('since_state_bytes', '+', bytesOfChunk(text)),
     }))
     .where('sheet_id', '=', sheetId)
     .execute()
