@@ -149,6 +149,7 @@ async function cellsToShow(
 }
 
 function kindOfCode(code: string): string {
+  if (/\[DBNum\d\]/i.test(code)) return 'numerals of another script'
   const plain = code.replace(/"[^"]*"?|[\\_*]./g, '')
   const [first = ''] = plain.split(';')
   const letters = first.replace(/\[(?!h+\]|m+\]|s+\])[^\]]*\]/gi, '').replace(/general|am\/pm|a\/p/gi, '')
@@ -168,7 +169,7 @@ function kindOfCode(code: string): string {
   if (/[?#0]\s*\/\s*[?#0\d]/.test(first)) return 'fraction'
   if (/e[+-]/i.test(first)) return 'scientific'
   if (first.includes('%')) return 'percent'
-  if (/\$|€|£|¥/.test(code)) return 'currency'
+  if (/\$|€|£|¥/.test(code.replace(/\[\$-[^\]]*\]/g, ''))) return 'currency'
   if (/[0#?],[0#?]/.test(first)) return 'thousands'
   if (first.trim() === '@') return 'text format'
   return /[0#?]/.test(first) ? 'number' : 'other'

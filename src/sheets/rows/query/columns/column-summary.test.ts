@@ -66,4 +66,18 @@ test('in a column of numbers, what is none is counted and shown from the top', (
   assert.equal(exceptionsOf([1, 2, null]), null)
   assert.equal(exceptionsOf(['a', null]), null)
   assert.equal(exceptionsOf([1, 'a']), null, 'half are no numbers')
+  assert.deepEqual(
+    exceptionsOf([1.5, '-18.430000000000007', '0.1234567890123456', '3.14159265358979324E-5', 'n/a']),
+    {
+      count: 4,
+      cells: 5,
+      examples: [
+        { cell: '-18.430000000000007', position: 1 },
+        { cell: '0.1234567890123456', position: 2 },
+        { cell: '3.14159265358979324E-5', position: 3 },
+      ],
+    },
+    'most spell a number',
+  )
+  assert.equal(exceptionsOf([1, '007', '008']), null, 'codes with zeros before them')
 })

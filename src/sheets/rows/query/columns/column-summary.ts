@@ -19,7 +19,7 @@ export interface ColumnKinds {
 export interface ColumnSummary extends ColumnKinds {
   /** The first three different ones, from the top. */
   examples: Exclude<Cell, null>[]
-  /** Of a column in which most cells are numbers and some are not; else null. */
+  /** Of a column in which most cells are numbers, or texts that spell one (of too many digits), and some are not numbers; else null. */
   exceptions: NumberExceptions | null
 }
 
@@ -102,10 +102,32 @@ function exceptionsIn(
     count++
     if (found.size < maxExamples && !found.has(code)) found.set(code, position)
   }
-  if (count * 2 >= cells) return null
+  const isOfNumbers =
+    count * 2 < cells || (count - spelledNumbersIn(codes, textsFrom, emptyCode, rows, index)) * 2 < cells
+  if (!isOfNumbers) return null
   const examples = Array.from(found.values(), (position) => ({
     cell: rows[position]?.[index] as Exclude<Cell, null>,
     position,
   }))
   return { count, cells, examples }
+}
+
+/** As `-18.430000000000007` does, which no number of JSON holds. Leading zeros are those of a code. */
+const spelledNumber = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?$/
+
+function spelledNumbersIn(
+  codes: IndexedColumn['codes'],
+  textsFrom: number,
+  emptyCode: number,
+  rows: readonly (readonly Cell[])[],
+  index: number,
+): number {
+  let count = 0
+  for (let position = 0; position < codes.length; position++) {
+    const code = codes[position] ?? emptyCode
+    if (code < textsFrom || code === emptyCode) continue
+    const cell = rows[position]?.[index]
+    if (typeof cell === 'string' && spelledNumber.test(cell)) count++
+  }
+  return count
 }
