@@ -36,15 +36,22 @@ test('no package wants to, and each is held to its bytes', () => {
   }
 })
 
-test('the tools of the tests are held to their bytes; what two of them want to run is never run', () => {
-  const { packages } = JSON.parse(text('test/tools/package-lock.json')) as {
-    packages: Record<string, { hasInstallScript?: boolean; integrity?: string }>
+test('the tools of the tests are held to their bytes; what some of them want to run is never run', () => {
+  for (const [folder, wanting] of [
+    ['test/tools', ['node_modules/@scarf/scarf', 'node_modules/esbuild']],
+    ['test/tools/agents', ['node_modules/@modelcontextprotocol/inspector']],
+  ] as const) {
+    const { packages } = JSON.parse(text(`${folder}/package-lock.json`)) as {
+      packages: Record<string, { hasInstallScript?: boolean; integrity?: string }>
+    }
+    const all = Object.entries(packages).filter(([location]) => location !== '')
+    const withScripts = all
+      .filter(([, { hasInstallScript }]) => hasInstallScript)
+      .map(([location]) => location)
+    assert.deepEqual(withScripts, wanting)
+    assert.ok(all.every(([, { integrity }]) => integrity?.startsWith('sha512-')))
+    assert.match(text(`${folder}/.npmrc`), /^ignore-scripts=true$/m)
   }
-  const all = Object.entries(packages).filter(([location]) => location !== '')
-  const withScripts = all.filter(([, { hasInstallScript }]) => hasInstallScript).map(([location]) => location)
-  assert.deepEqual(withScripts, ['node_modules/@scarf/scarf', 'node_modules/esbuild'])
-  assert.ok(all.every(([, { integrity }]) => integrity?.startsWith('sha512-')))
-  assert.match(text('test/tools/.npmrc'), /^ignore-scripts=true$/m)
 })
 
 test('npm itself runs no script before or after ours, which it would now leave out', () => {

@@ -7,7 +7,7 @@ import type { Store } from '../store/store.ts'
 import { type Admitted, refused } from './admitted.ts'
 import { type AdmissionCall, isPastAuthentication, judge, type Pass } from './judge.ts'
 import { createKeyLimits } from './key-limits.ts'
-import { problemWithRight } from './key-policy.ts'
+import { isOriginAllowed } from './key-policy.ts'
 import type { KeyUse } from './key-use.ts'
 import type { Plans } from './plans.ts'
 import { createPublicLimits, type PublicReaders } from './public-limits.ts'
@@ -28,7 +28,10 @@ export interface Admission {
    */
   admitForm(form: AdmittedForm, clientAddress: string | null): Promise<Admitted<Pass>>
   /** For what belongs to the account and not to one sheet: the key says which account. */
-  admitToAccount(keyHash: string | null): Promise<Admitted<AccountPass>>
+  admitToAccount(
+    call: Pick<AdmissionCall, 'keyHash' | 'origin'>,
+    clientAddress: string,
+  ): Promise<Admitted<AccountPass>>
 }
 
 export interface AdmittedForm {
@@ -37,14 +40,16 @@ export interface AdmittedForm {
   settings: { entriesPerMinute: number; entriesPerHour: number }
 }
 
+export type AccountRight = 'read' | 'add' | 'change'
+
 export interface AccountPass {
   account: AccountFacts
   sheet: null
   key: KeyFacts
-  /** The sheets this key may read. */
+  /** The sheets that this key opens. */
   sheets: SheetRecord[]
   /** What it may do there, as long as nothing else is in the way. */
-  may: readonly ('read' | 'add' | 'change')[]
+  may: readonly AccountRight[]
 }
 
 export interface AdmissionParts {
@@ -104,24 +109,30 @@ export function createAdmission(parts: AdmissionParts): Admission {
       )
     },
 
-    async admitToAccount(keyHash) {
+    async admitToAccount({ keyHash, origin }, clientAddress) {
       const found = keyHash === null ? null : await store.lookUpKey(keyHash)
       if (!found) {
         const refusal = new Refusal(keyHash === null ? 'api_key_required' : 'invalid_api_key')
         return { ...refused(refusal), isStranger: true }
       }
       const { account, key } = found
-      const refusal = key.policy && problemWithRight(key.policy, 'never')
-      if (refusal) return refused(refusal)
+      const { policy } = key
+      if (policy && !isOriginAllowed(policy, origin))
+        return { ...refused(new Refusal('origin_not_allowed')), isStranger: true }
       const sheets = (await store.sheetsOf(account.id)).filter(
         (sheet) =>
           (key.sheetId === null || key.sheetId === sheet.id) &&
           (key.mode === 'live' || sheet.accepts !== 'live'),
       )
       keyUse.noteKeyUse(key.id)
-      const mayWrite = key.scope === 'read-write' && plans.get(account.plan)?.writeApi === true
-      const may = mayWrite ? (['read', 'add', 'change'] as const) : (['read'] as const)
-      return keyLimits.takeRequest({ account, sheet: null, key, sheets, may }, 'read')
+      const isWritingInPlan = plans.get(account.plan)?.writeApi === true
+      const rights: readonly AccountRight[] =
+        policy?.may ?? (key.scope === 'read-write' ? ['read', 'add', 'change'] : ['read'])
+      const may = rights.filter((right) => right === 'read' || isWritingInPlan)
+      const pass: AccountPass = { account, sheet: null, key, sheets, may }
+      if (!policy) return keyLimits.takeRequest(pass, 'read')
+      const { requestsPerMinute } = policy
+      return visitorLimits.takeRequest(pass, { id: key.id, requestsPerMinute }, 'read', clientAddress)
     },
   }
 

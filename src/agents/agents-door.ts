@@ -2,7 +2,6 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { AskInside } from '../http/asking-inside.ts'
-import type { OwnAddress } from '../http/own-address.ts'
 import type { Observe } from '../reporting/observe.ts'
 import { randomBase62 } from '../secrets/random-base62.ts'
 import type { Message } from './message.ts'
@@ -11,7 +10,7 @@ import { CallerGone, createSheetsApi, Failure, type Listed, type SheetsApi } fro
 
 export interface AgentsDoorParts {
   askInside: AskInside
-  ownAddress: OwnAddress
+  baseUrl(): string
   isDraining(): boolean
   observe: Observe
   version: string
@@ -43,7 +42,7 @@ export function createAgentsDoor(
         response,
         new Refused(405, -32000, 'Only POST is answered here.', { Allow: 'POST, OPTIONS' }),
       )
-    if (!isOwnOrigin(request, parts.ownAddress(request)))
+    if (!isOwnOrigin(request, parts.baseUrl()))
       return refuse(response, new Refused(403, -32000, 'Pages of other origins may not use this address.'))
     const api = createSheetsApi(parts.askInside, request)
     let listed: Listed | null = null
@@ -54,11 +53,13 @@ export function createAgentsDoor(
     }
     const message = await messageIn(request)
     if (message instanceof Refused) return refuse(response, message)
-    if (asksForSheets(message) && listed === null) {
+    if (listed === null && (!api.isKeyed || asksForSheets(message))) {
       const outcome = await api.listSheets()
       if (outcome instanceof Failure) return refuse(response, refusedBy(outcome, message.id))
       listed = outcome
     }
+    // Nothing is kept between requests, so there is nobody whom a notification could tell anything.
+    if (message.id === undefined) return void response.writeHead(202, always).end()
     await answerBySdk(request, response, message, api, listed)
   }
 
@@ -75,7 +76,7 @@ export function createAgentsDoor(
     response.once('close', () => left.abort())
     const told = await answerMessage({
       ...{ request, message, api, listed, left: left.signal, version: parts.version },
-      url: `${parts.ownAddress(request)}/mcp`,
+      url: `${parts.baseUrl()}/mcp`,
     })
     for (const [name, value] of told.headers) response.setHeader(name, value)
     for (const [name, value] of api.limits()) response.setHeader(name, value)
@@ -104,7 +105,7 @@ const always = { 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff
 
 /** These need to know what the key opens, and a wrong key is to be told of when a client connects. A tool asks by itself. */
 function asksForSheets({ id, method }: Message): boolean {
-  return id !== undefined && method !== 'tools/call' && method !== 'resources/read' && method !== 'ping'
+  return id !== undefined && method !== 'tools/call' && method !== 'resources/read'
 }
 
 class Refused {

@@ -4,6 +4,8 @@ import { parseTarget } from '../http/target.ts'
 
 /** The API as an agent's tools use it: nothing here judges or limits anything, and every call is one of the account's requests. */
 export interface SheetsApi {
+  /** Whether there is a key at all; whether it is a good one, the API says. */
+  isKeyed: boolean
   listSheets(): Promise<Listed | Failure>
   /** The id of a sheet by id or by name. */
   idOf(sheet: string): Promise<string | Failure>
@@ -87,6 +89,7 @@ export function createSheetsApi(askInside: AskInside, from: IncomingMessage): Sh
   const limits = new Map<string, string>()
 
   return {
+    isKeyed: keyInAddress !== null || ['authorization', 'x-api-key'].some((name) => name in from.headers),
     listSheets,
     async idOf(sheet) {
       if (/^sh_\w+$/.test(sheet)) return sheet

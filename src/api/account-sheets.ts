@@ -5,15 +5,16 @@ import { presentedKeyHash } from './request/presented-key.ts'
 import { parseParameters, readableParameters } from './request/query.ts'
 import { type Reply, writeHeaders } from './response/reply.ts'
 
-/** `GET /v1/sheets`: the sheets that the key may read. */
+/** `GET /v1/sheets`: the sheets that the key opens, and what it may do there. */
 export async function listSheets(exchange: Exchange, admission: Admission): Promise<Reply | Refusal> {
-  const { request, query } = exchange
+  const { request, query, clientAddress } = exchange
   const parameters = parseParameters(query)
   const keyHash = presentedKeyHash(
     request,
     parameters instanceof Refusal ? readableParameters(query) : parameters,
   )
-  const pass = noteAdmission(exchange, await admission.admitToAccount(keyHash))
+  const call = { keyHash, origin: request.headers.origin ?? null }
+  const pass = noteAdmission(exchange, await admission.admitToAccount(call, clientAddress))
   if (pass instanceof Refusal) return pass
   if (parameters instanceof Refusal) return parameters
   const data = pass.sheets.map(({ id, slug, access, paused }) => ({

@@ -149,7 +149,8 @@ export async function startServer(
     ...{ ipGuard, trustedProxies, unread, isDraining },
   })
   const agents = createAgentsDoor({
-    ...{ askInside, ownAddress, isDraining, observe },
+    ...{ askInside, isDraining, observe },
+    baseUrl: () => workshop.baseUrl,
     version: packageJson.version,
   })
   const heldEntries = createHeldEntries(store)

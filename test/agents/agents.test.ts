@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
+import { request } from 'node:http'
 import { type TestContext, test } from 'node:test'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { bearer, type Rowport, startRowport } from '../harness.ts'
+import { createPageKey } from '../pages/page-keys.ts'
 
 const products = [
   'sku,name,category,price,in stock',
@@ -235,6 +237,14 @@ test('who may not come in is told so as at every other door', async (t) => {
   const own = bearer(key)
   assert.equal((await post(rowport, list, { ...own, Origin: 'https://elsewhere.example' })).status, 403)
   assert.equal((await post(rowport, list, { ...own, Origin: rowport.url })).status, 200)
+  const misled = { ...own, Host: 'elsewhere.example', Origin: 'http://elsewhere.example' }
+  assert.equal(await statusOf(rowport, list, misled), 403, 'a name that was made to lead here')
+  const machine = { ...own, Host: `localhost:${rowport.port}`, Origin: 'http://localhost:6274' }
+  assert.equal(await statusOf(rowport, list, machine), 200, 'a tool on this machine')
+  const byAddress = { ...own, Host: '10.1.2.3:3000', Origin: 'http://10.1.2.3:3000' }
+  assert.equal(await statusOf(rowport, list, byAddress), 200)
+  assert.equal(await statusOf(rowport, list, { ...byAddress, Origin: 'http://10.1.2.4:3000' }), 403)
+  assert.equal(await statusOf(rowport, list, { ...byAddress, Origin: 'null' }), 403)
   assert.equal((await rowport.get('/mcp', own)).status, 405)
   assert.equal((await fetch(`${rowport.url}/mcp?api_key=${key.value}`, { ...sent(list) })).status, 200)
   assert.equal((await post(rowport, [list], own)).status, 400)
@@ -247,6 +257,72 @@ test('who may not come in is told so as at every other door', async (t) => {
   const agent = await connect(t, rowport, revoked)
   await rowport.workshop.keys.revoke(revoked.id)
   assert.match(await agent.call('query_rows', { sheet: sheet.id }), /^forbidden: /)
+})
+
+test('nobody without a good key gets anything, whatever is asked; ping and initialize are no exceptions', async (t) => {
+  const { rowport, sheet, key } = await start(t)
+  const initialize = {
+    protocolVersion: '2025-11-25',
+    capabilities: {},
+    clientInfo: { name: 'test', version: '1' },
+  }
+  const asked: [method: string, params: Record<string, unknown>][] = [
+    ['ping', {}],
+    ['initialize', initialize],
+    ['tools/list', {}],
+    ['tools/call', { name: 'query_rows', arguments: { sheet: sheet.id } }],
+    ['resources/read', { uri: `rowport://sheets/${sheet.id}` }],
+    ['nonsense', {}],
+  ]
+  for (const [method, params] of asked) {
+    const refused = await post(rowport, { jsonrpc: '2.0', id: 1, method, params })
+    assert.equal(refused.status, 401, method)
+    assert.doesNotMatch(await refused.text(), /Oak table|serverInfo/)
+  }
+  const told = { jsonrpc: '2.0', method: 'notifications/initialized' }
+  assert.deepEqual(
+    [(await post(rowport, told)).status, (await post(rowport, told, bearer(key))).status],
+    [401, 202],
+  )
+  const ping = { jsonrpc: '2.0', id: 'p', method: 'ping' }
+  assert.equal((await post(rowport, ping, { Authorization: 'Bearer sk_live_nonsense' })).status, 403)
+  const answered = await post(rowport, ping, bearer(key))
+  assert.match(await answered.text(), /"id":"p"/)
+  assert.equal(answered.status, 200)
+})
+
+test('a publishable key does at this door what it does at the others', async (t) => {
+  const { rowport, sheet } = await start(t)
+  const bound = await createPageKey(rowport, 'products', { may: ['read'] })
+  const list = { jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} }
+  const refused = await post(rowport, list, bearer(bound))
+  assert.equal(refused.status, 403)
+  assert.match(await refused.text(), /origin_not_allowed/)
+
+  const readColumns = ['sku', 'category']
+  const open = await createPageKey(rowport, 'products', {
+    ...{ may: ['read', 'add'], origins: 'any', readColumns, where: 'category=Lamps' },
+    ...{ set: [['category', 'Lamps']], maxRows: 2 },
+  })
+  const agent = await connect(t, rowport, open)
+  const { tools } = await agent.client.listTools()
+  assert.deepEqual(
+    tools.map(({ name }) => name),
+    ['list_sheets', 'describe_sheet', 'query_rows', 'add_rows'],
+  )
+  const texts = [
+    await agent.call('describe_sheet', { sheet: 'products' }),
+    await agent.call('query_rows', { sheet: sheet.id }),
+    await agent.call('query_rows', { sheet: sheet.id, where: { price: { gt: 1 } } }),
+    await agent.call('query_rows', { sheet: sheet.id, q: 'Oak' }),
+    await agent.call('delete_rows', { sheet: sheet.id, where: { sku: 'A-1' } }),
+  ]
+  for (const text of texts) assert.doesNotMatch(text, /Oak table|420|Furniture/)
+  assert.match(texts[1] ?? '', /A-2,Lamps/)
+  assert.match(texts[2] ?? '', /^invalid_query: /)
+  assert.match(texts[4] ?? '', /^insufficient_scope: /)
+  assert.match(await agent.call('add_rows', { sheet: sheet.id, rows: [{ sku: 'P-1' }] }), /^Done: /)
+  assert.match(await agent.call('query_rows', { sheet: sheet.id, where: { sku: 'P-1' } }), /P-1,Lamps/)
 })
 
 test('limits hold for agents, and answers tell them', async (t) => {
@@ -328,6 +404,19 @@ function sent(message: unknown, headers: Record<string, string> = {}) {
 
 function post(rowport: Rowport, message: unknown, headers: Record<string, string> = {}): Promise<Response> {
   return fetch(`${rowport.url}/mcp`, sent(message, headers))
+}
+
+/** By Node's own client, because `fetch` sends its own `Host`. */
+function statusOf(rowport: Rowport, message: unknown, headers: Record<string, string>): Promise<number> {
+  const { method, body, headers: wanted } = sent(message, headers)
+  return new Promise((resolve, reject) => {
+    const asking = request(`${rowport.url}/mcp`, { method, headers: wanted }, (answer) => {
+      answer.resume()
+      resolve(answer.statusCode ?? 0)
+    })
+    asking.once('error', reject)
+    asking.end(body)
+  })
 }
 
 async function start(t: TestContext) {

@@ -3,18 +3,20 @@ import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 
-const folder = import.meta.dirname
 const installLimitMs = 5 * 60_000
 
 /**
  * Others' tools are these tests' alone: a folder and a lock file of their own, fetched when they are first needed. Answers with the
- * reason where that cannot be done, as on a machine without a way to the registry.
+ * reason where that cannot be done, as on a machine without a way to the registry. Tests that run at once need a folder each.
  */
-export async function installTools(say: (line: string) => void): Promise<string | null> {
+export async function installTools(
+  say: (line: string) => void,
+  folder = import.meta.dirname,
+): Promise<string | null> {
   // npm writes that record last, so an install that was cut short has none.
   const installedMs = await changedMs(join(folder, 'node_modules', '.package-lock.json'))
   if (installedMs > (await changedMs(join(folder, 'package-lock.json')))) return null
-  if (!(await isRegistryReached())) return 'the registry of npm cannot be reached'
+  if (!(await isRegistryReached(folder))) return 'the registry of npm cannot be reached'
   const begunMs = performance.now()
   const args = ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']
   const outcome = await promisify(execFile)('npm', args, { cwd: folder, timeout: installLimitMs }).then(
@@ -25,7 +27,7 @@ export async function installTools(say: (line: string) => void): Promise<string 
   return outcome
 }
 
-async function isRegistryReached(): Promise<boolean> {
+async function isRegistryReached(folder: string): Promise<boolean> {
   const { stdout } = await promisify(execFile)('npm', ['config', 'get', 'registry'], { cwd: folder })
   return fetch(stdout.trim(), { method: 'HEAD', signal: AbortSignal.timeout(10_000) }).then(
     () => true,

@@ -11,7 +11,7 @@ export function Segmented<Value extends string>({
   onChange(value: Value): void
 }) {
   return (
-    <fieldset className="inline-flex max-w-full rounded-lg border border-line-strong bg-raised p-0.5">
+    <fieldset className="inline-flex max-w-full flex-wrap rounded-lg border border-line-strong bg-raised p-0.5">
       <legend className="sr-only">{label}</legend>
       {choices.map((choice) => (
         <button

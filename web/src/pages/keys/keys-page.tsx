@@ -10,6 +10,7 @@ import { DataTable } from '../../ui/data-table.tsx'
 import { ListChoice, ListTools, useFirst } from '../../ui/list-tools.tsx'
 import { Badge, EmptyState, ErrorState, PageHeader, Skeleton } from '../../ui/states.tsx'
 import { Ago, dateOf } from '../../ui/time.tsx'
+import { AgentAccess } from './agent-lines.tsx'
 import { CreateKey } from './create-key.tsx'
 import { EditKey } from './edit-key.tsx'
 import { EndKey, type KeyEnding } from './end-key.tsx'
@@ -30,6 +31,7 @@ export function KeysPage() {
   const [made, setMade] = useState<NewKeyView | null>(null)
   const [ending, setEnding] = useState<KeyEnding | null>(null)
   const [editing, setEditing] = useState<KeyView | null>(null)
+  const [shownToAgents, setShownToAgents] = useState<KeyView | null>(null)
   const [isPublishing, setIsPublishing] = useState(false)
   const all = keys.data ?? []
   const found = listedKeys(all, search)
@@ -133,6 +135,9 @@ export function KeysPage() {
                       <Button look="quiet" onClick={() => setEditing(key)}>
                         Edit<span className="sr-only"> {key.name}</span>
                       </Button>
+                      <Button look="quiet" onClick={() => setShownToAgents(key)}>
+                        Agents<span className="sr-only"> for {key.name}</span>
+                      </Button>
                       <Button look="quiet" onClick={() => setEnding({ key, how: 'regenerate' })}>
                         Regenerate<span className="sr-only"> {key.name}</span>
                       </Button>
@@ -168,6 +173,7 @@ export function KeysPage() {
           setEditing(null)
         }}
       />
+      <AgentAccess of={shownToAgents} onClose={() => setShownToAgents(null)} />
       <EndKey
         ending={ending}
         onClose={() => setEnding(null)}
