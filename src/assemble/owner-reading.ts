@@ -25,6 +25,7 @@ const patienceMs = 1_000
 const exampleRows = 5
 const exampleCharacters = 120
 const maxExampleBytes = 64 * 1024
+const maxAllExampleBytes = 512 * 1024
 
 /**
  * The rows of a sheet for its owner, written as the API writes them. It stands beside admission and not behind it: the
@@ -75,7 +76,7 @@ export function createOwnerReading(
       if (!read) return null
       const { snapshot, ageSeconds } = read
       const types = columnTypesOf(snapshot)
-      const rows = firstRows(snapshot)
+      const rows = firstRows(snapshot, exampleRows)
       return {
         columns: snapshot.columns.map(({ key }, at) => ({
           name: key,
@@ -85,6 +86,12 @@ export function createOwnerReading(
         rowCount: snapshot.rowNumbers.length,
         ageSeconds,
       }
+    },
+    async firstCells(sheet, most) {
+      const read = await readOf(sheet)
+      if (!read) return null
+      const { snapshot } = read
+      return { columns: snapshot.columns.map(({ key }) => key), rows: firstRows(snapshot, most) }
     },
   }
 
@@ -117,13 +124,16 @@ export function createOwnerReading(
 
 type Cell = string | number | boolean | null
 
-/** Long ones are not parsed for the sake of an example. */
-function firstRows(snapshot: IndexedSnapshot): Record<string, Cell>[] {
-  const count = Math.min(exampleRows, snapshot.rowNumbers.length)
-  const places = Array.from({ length: count }, (_, at) => at)
-  return places
-    .filter((at) => rowBytes(snapshot, at) <= maxExampleBytes)
-    .map((at) => JSON.parse(rowJson(snapshot, at)) as Record<string, Cell>)
+/** Long ones are not parsed for the sake of an example, nor are many of some length. */
+function firstRows(snapshot: IndexedSnapshot, most: number): Record<string, Cell>[] {
+  const count = Math.min(most, snapshot.rowNumbers.length)
+  const rows: Record<string, Cell>[] = []
+  for (let at = 0, bytes = 0; at < count && bytes <= maxAllExampleBytes; at++) {
+    if (rowBytes(snapshot, at) > maxExampleBytes) continue
+    bytes += rowBytes(snapshot, at)
+    rows.push(JSON.parse(rowJson(snapshot, at)) as Record<string, Cell>)
+  }
+  return rows
 }
 
 function exampleIn(rows: readonly Record<string, Cell>[], key: string): Cell {
