@@ -27,6 +27,7 @@ const patienceMs = 1_000
 const exampleRows = 5
 const exampleCharacters = 120
 const maxExampleBytes = 64 * 1024
+const maxAllExampleBytes = 512 * 1024
 
 /**
  * The rows of a sheet for its owner, written as the API writes them. It stands beside admission and not behind it: the
@@ -93,7 +94,7 @@ export function createOwnerReading(
       if (!read) return null
       const { snapshot, ageSeconds } = read
       const types = columnTypesOf(snapshot)
-      const rows = firstRows(snapshot)
+      const rows = firstRows(snapshot, exampleRows)
       return {
         columns: snapshot.columns.map(({ key }, at) => ({
           name: key,
@@ -103,6 +104,12 @@ export function createOwnerReading(
         rowCount: snapshot.rowNumbers.length,
         ageSeconds,
       }
+    },
+    async firstCells(sheet, most) {
+      const read = await readOf(sheet)
+      if (!read) return null
+      const { snapshot } = read
+      return { columns: snapshot.columns.map(({ key }) => key), rows: firstRows(snapshot, most) }
     },
   }
 
@@ -147,13 +154,16 @@ export function createOwnerReading(
   }
 }
 
-/** Long ones are not parsed for the sake of an example. */
-function firstRows(snapshot: IndexedSnapshot): Record<string, Cell>[] {
-  const count = Math.min(exampleRows, snapshot.rowNumbers.length)
-  const places = Array.from({ length: count }, (_, at) => at)
-  return places
-    .filter((at) => rowBytes(snapshot, at) <= maxExampleBytes)
-    .map((at) => JSON.parse(rowJson(snapshot, at)) as Record<string, Cell>)
+/** Long ones are not parsed for the sake of an example, nor are many of some length. */
+function firstRows(snapshot: IndexedSnapshot, most: number): Record<string, Cell>[] {
+  const count = Math.min(most, snapshot.rowNumbers.length)
+  const rows: Record<string, Cell>[] = []
+  for (let at = 0, bytes = 0; at < count && bytes <= maxAllExampleBytes; at++) {
+    if (rowBytes(snapshot, at) > maxExampleBytes) continue
+    bytes += rowBytes(snapshot, at)
+    rows.push(JSON.parse(rowJson(snapshot, at)) as Record<string, Cell>)
+  }
+  return rows
 }
 
 function exampleIn(rows: readonly Record<string, Cell>[], key: string): Cell {

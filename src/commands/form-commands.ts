@@ -11,18 +11,19 @@ export const formCommands: readonly Command[] = [
     words: ['form', 'create'],
     usage:
       'form create <account>/<sheet> --fields <column[:kind],…> [--name <name>] [--required <a,b>]\n' +
-      '    [--next <url>] [--min-seconds <n>] [--honeypot <name>] [--set <column=value,…>] [--framed-by <list>]\n' +
+      '    [--intro <text>] [--thanks <text>] [--next <url>] [--min-seconds <n>] [--honeypot <name>]\n' +
+      '    [--set <column=value,…>] [--framed-by <list>] [--origins <list>]\n' +
       '    [--per-minute <n>] [--per-hour <n>]      (kinds: text, long, email, number, date, checkbox, choice=a|b)',
     positionals: ['<account>/<sheet>'],
     options: [
       ...['fields', 'name', 'required', 'next', 'min-seconds', 'honeypot', 'set', 'framed-by'],
-      ...['per-minute', 'per-hour'],
+      ...['origins', 'intro', 'thanks', 'per-minute', 'per-hour'],
     ],
     async run({ accounts, forms, baseUrl }, [target = ''], options) {
       const { accountSlug, sheetSlug } = parsedAddress(target)
       const account = await accounts.find(accountSlug)
       if (account instanceof Problem) return account
-      const { name = sheetSlug, next, honeypot, set } = options
+      const { name = sheetSlug, intro = '', thanks = '', next, honeypot, set, origins = '' } = options
       const required = listOf(options.required ?? '')
       const fields = listOf(options.fields ?? '').map((text) => fieldIn(text, required))
       const unknown = required.find((column) => !fields.some((field) => field.column === column))
@@ -31,7 +32,8 @@ export const formCommands: readonly Command[] = [
       const entriesPerMinute = positiveNumber('per-minute', options)
       const entriesPerHour = positiveNumber('per-hour', options)
       const settings = {
-        ...{ fields, set: setValues(set), framedBy: listOf(options['framed-by'] ?? '') },
+        ...{ fields, intro, thanks, set: setValues(set) },
+        ...{ framedBy: listOf(options['framed-by'] ?? ''), origins: listOf(origins) },
         ...(next !== undefined && { next }),
         ...(honeypot !== undefined && { honeypot }),
         ...(minSeconds !== null && { minSeconds }),
@@ -129,6 +131,7 @@ function fieldIn(text: string, required: readonly string[]): FormField {
   return {
     column,
     label: column,
+    help: '',
     kind: oneOf<FieldKind>('fields', kind, kinds),
     isRequired: required.includes(column),
     choices: choices === '' ? [] : choices.split('|'),
@@ -141,14 +144,17 @@ function formJson({ id, name, sheetId, isOpen, settings }: FormRecord) {
     name,
     sheet_id: sheetId,
     open: isOpen,
-    fields: settings.fields.map(({ column, label, kind, isRequired, choices }) => {
-      return { column, label, kind, required: isRequired, choices }
+    intro: settings.intro,
+    fields: settings.fields.map(({ column, label, help, kind, isRequired, choices }) => {
+      return { column, label, help, kind, required: isRequired, choices }
     }),
+    thanks: settings.thanks,
     next: settings.next,
     honeypot: settings.honeypot,
     min_seconds: settings.minSeconds,
     set: Object.fromEntries(settings.set),
     framed_by: settings.framedBy,
+    origins: settings.origins,
     per_minute: settings.entriesPerMinute,
     per_hour: settings.entriesPerHour,
   }

@@ -389,6 +389,57 @@ export interface NewKeyView {
   value: string
 }
 
+/** A page at which anybody adds a row to a sheet. */
+export interface FormView {
+  id: string
+  name: string
+  sheetSlug: string
+  isOpen: boolean
+  url: string
+  /** How many entries wait for their owner. */
+  held: number
+  createdAtMs: number
+  settings: FormSettingsView
+}
+export interface FormSettingsView {
+  intro: string
+  fields: readonly FormFieldView[]
+  thanks: string
+  next: string | null
+  honeypot: string
+  minSeconds: number
+  set: readonly (readonly [column: string, value: string | number | boolean])[]
+  framedBy: readonly string[]
+  origins: readonly string[]
+  entriesPerMinute: number
+  entriesPerHour: number
+}
+export interface FormFieldView {
+  column: string
+  label: string
+  help: string
+  kind: 'text' | 'long' | 'email' | 'number' | 'date' | 'checkbox' | 'choice'
+  isRequired: boolean
+  choices: readonly string[]
+}
+export interface FormWishInput {
+  name: string
+  settings: FormSettingsView
+}
+/** By the sheet's own columns and cells. */
+export interface FormGuessView extends Pick<FormSettingsView, 'fields' | 'set'> {
+  columns: string[]
+}
+/** What looks like no person's. */
+export interface HeldEntryView {
+  id: string
+  reason: 'honeypot' | 'too_quick'
+  cells: (readonly [column: string, value: string | number | boolean])[]
+  /** It is being added. */
+  isReleased: boolean
+  receivedAtMs: number
+}
+
 /** An address that is called; without a sheet, for events of the account. */
 export interface WebhookView {
   id: string

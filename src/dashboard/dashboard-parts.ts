@@ -10,6 +10,7 @@ import type { ShareUse } from '../management/accounts/share-use.ts'
 import type { UsageFigures } from '../management/accounts/usage-figures.ts'
 import type { AuditLog } from '../management/audit/audit-log.ts'
 import type { Connections } from '../management/connections/connections.ts'
+import type { Forms } from '../management/forms/forms.ts'
 import type { Keys } from '../management/keys/keys.ts'
 import type { Attempts } from '../management/people/attempts.ts'
 import type { GoogleSignIn } from '../management/people/google-sign-in.ts'
@@ -36,6 +37,7 @@ export interface DashboardParts {
   planBook: PlanBook
   sheets: Sheets
   keys: Keys
+  forms: Forms
   webhooks: Webhooks
   connecting: Connecting
   connections: Connections
@@ -84,12 +86,19 @@ export interface OwnerReading {
   withChanges(json: string, sheets: readonly SheetRecord[], fileName: string): MadeJson
   /** What is known of a sheet without waiting for long; null when that is nothing. */
   shape(sheet: SheetRecord, mustAskProvider?: boolean): Promise<SheetShape | null>
+  /** Of the first rows, but for very long ones; null where they cannot be read. */
+  firstCells(sheet: SheetRecord, rows: number): Promise<SheetCells | null>
 }
 
 /** JSON that was made, or will be while it is sent: it may be long, so nobody here gets it as one text. */
 export interface MadeJson {
   /** `head`: names and values of headers in turn. */
   sendTo(response: ServerResponse, head: readonly string[], isHead: boolean): void
+}
+
+export interface SheetCells {
+  columns: string[]
+  rows: Record<string, string | number | boolean | null>[]
 }
 
 export interface SheetShape {

@@ -8,6 +8,10 @@ import type {
   DeliveryView,
   DisconnectedView,
   FileChoice,
+  FormGuessView,
+  FormView,
+  FormWishInput,
+  HeldEntryView,
   HistoryView,
   KeyChangeInput,
   KeyInput,
@@ -111,6 +115,18 @@ export interface OwnerVerbs {
   /** The old value ends at once. */
   'POST /keys/{id}/regenerate': { answer: NewKeyView }
   'POST /keys/{id}/rotate': { input: { overlapSeconds: OverlapSeconds }; answer: NewKeyView }
+
+  'GET /forms': { answer: FormView[] }
+  'GET /sheets/{slug}/form-guess': { answer: FormGuessView }
+  'POST /forms': { input: FormWishInput & { sheetSlug: string }; answer: FormView }
+  /** All of it but whether it is open. */
+  'POST /forms/{id}': { input: FormWishInput; answer: FormView }
+  'PATCH /forms/{id}': { input: { isOpen: boolean }; answer: FormView }
+  'POST /forms/{id}/remove': { answer: null }
+  'GET /forms/{id}/entries': { answer: HeldEntryView[] }
+  /** It is added to the sheet a moment later. */
+  'POST /forms/{id}/entries/{entry}/release': { answer: null }
+  'POST /forms/{id}/entries/{entry}/discard': { answer: null }
 
   'GET /webhooks': { answer: WebhookView[] }
   'POST /webhooks': { input: WebhookInput; answer: NewWebhookView }

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Admission } from '../admission/admit.ts'
+import { isOriginAllowed } from '../admission/key-policy.ts'
 import { ClientGone, parseRows, readBody } from '../api/request/body.ts'
 import { parseForm } from '../api/request/form-body.ts'
 import type { Clock } from '../clock.ts'
@@ -10,12 +11,14 @@ import type { HeldEntries } from '../management/forms/held-entries.ts'
 import { Problem } from '../management/problem.ts'
 import type { Observe } from '../reporting/observe.ts'
 import { randomBase62 } from '../secrets/random-base62.ts'
+import { clientNetwork } from '../shares/client-network.ts'
 import { CredentialExpired, ProviderFailure } from '../sheets/provider-failure.ts'
 import type { Writing } from '../sheets/writing/writing.ts'
 import { addEntry } from './add-entry.ts'
 import { checkEntry, type Sent } from './entry.ts'
 import { contentPolicyOf, formPage, messagePage } from './form-page.ts'
 import { createFormTokens } from './form-token.ts'
+import { createRecentRefusals } from './recent-refusals.ts'
 
 export interface FormsParts {
   forms: Pick<Forms, 'find'>
@@ -46,10 +49,15 @@ export function createFormsDoor(
 ): (request: IncomingMessage, response: ServerResponse, path: string) => Promise<void> {
   const { forms, entries, admission, writing, trustedProxies, clock, observe } = parts
   const tokens = createFormTokens(parts.digest)
+  const refusals = createRecentRefusals(clock)
 
   return async (request, response, path) => {
     const begunMs = clock.elapsedMs()
-    const found = await forms.find(path.slice('/f/'.length)).catch((error: unknown) => failed(error))
+    const id = path.slice('/f/'.length)
+    const network = clientNetwork(clientAddress(request, trustedProxies))
+    const again = request.method === 'POST' ? refusals.of(id, network) : null
+    if (again) return send(request, response, refusalAnswer(again), null)
+    const found = await forms.find(id).catch((error: unknown) => failed(error))
     const form = found instanceof Problem || found instanceof Refusal ? null : found
     let answer: Answer | null
     try {
@@ -81,16 +89,21 @@ export function createFormsDoor(
     if (body instanceof Refusal) return refusalAnswer(body)
     const sent = await sentIn(body, request)
     if (sent instanceof Refusal) return refusalAnswer(sent)
+    const token = sent.get('_token') ?? ''
+    const shownAtMs = tokens.shownAtMs(form.id, token)
+    // What our own page sends has a token; what any other page sends, browsers say whose it is.
+    if (shownAtMs === null && !isFromListed(request, form.settings)) return fromElsewhere
     const address = clientAddress(request, trustedProxies)
     const { verdict, reserve, release } = await admission.admitForm(form, address)
-    if (verdict instanceof Refusal) return refusalAnswer(verdict)
+    if (verdict instanceof Refusal) {
+      if (verdict.status === 429) refusals.note(form.id, clientNetwork(address), verdict)
+      return refusalAnswer(verdict)
+    }
     const { row, mistakes } = checkEntry(sent, form.settings)
-    const token = sent.get('_token') ?? ''
     if (mistakes.size > 0) {
-      const fresh = tokens.shownAtMs(form.id, token) === null ? tokens.create(form.id, clock.nowMs()) : token
+      const fresh = shownAtMs === null ? tokens.create(form.id, clock.nowMs()) : token
       return wrong(form, fresh, sent, mistakes)
     }
-    const shownAtMs = tokens.shownAtMs(form.id, token)
     const reason = reasonToHold(sent, form.settings, shownAtMs, clock.nowMs())
     if (reason !== null) {
       const isHeld = await entries.hold({ formId: form.id, reason, row })
@@ -119,8 +132,9 @@ export function createFormsDoor(
   function blank(form: FormRecord): Answer {
     const token = tokens.create(form.id, clock.nowMs())
     const { id, name, settings } = form
-    const fields = settings.fields.map(({ column, label, kind, isRequired, choices }) => {
-      return { name: column, label, kind, required: isRequired, ...(kind === 'choice' && { choices }) }
+    const fields = settings.fields.map(({ column, label, help, kind, isRequired, choices }) => {
+      const more = { ...(help !== '' && { help }), ...(kind === 'choice' && { choices }) }
+      return { name: column, label, kind, required: isRequired, ...more }
     })
     const html = formPage({ form, token, sent: new Map(), mistakes: new Map() })
     return { status: 200, html, json: { id, name, fields, token } }
@@ -147,6 +161,10 @@ async function sentIn(body: Buffer, { headers }: IncomingMessage): Promise<Sent 
   return new Map((rows[0] ?? []).map(([name, value]) => [name, value === null ? '' : String(value)]))
 }
 
+function isFromListed({ headers }: IncomingMessage, { origins }: FormSettings): boolean {
+  return origins.length === 0 || isOriginAllowed({ origins }, headers.origin ?? null)
+}
+
 function reasonToHold(
   sent: Sent,
   { honeypot, minSeconds }: FormSettings,
@@ -165,9 +183,10 @@ function wrong(form: FormRecord, token: string, sent: Sent, mistakes: ReadonlyMa
   return { status: 422, html, json: { error, code: 'invalid_entry', fields } }
 }
 
-function thanks({ settings: { next } }: FormRecord): Answer {
-  const html = messagePage('Thank you', 'Your entry was sent.')
-  const json = { success: true, message: 'Your entry was sent.', next }
+function thanks({ settings: { next, thanks: words } }: FormRecord): Answer {
+  const message = words === '' ? 'Your entry was sent.' : words
+  const html = messagePage('Thank you', message)
+  const json = { success: true, message, next }
   return { status: 200, html, json, ...(next !== null && { location: next }) }
 }
 
@@ -188,6 +207,15 @@ const closed: Answer = {
   status: 410,
   html: messagePage('This form is closed', 'It takes no entries any more.'),
   json: { error: 'This form is closed.', code: 'form_closed' },
+}
+
+const fromElsewhere: Answer = {
+  status: 403,
+  html: messagePage(
+    'Your entry was not sent',
+    'This form takes no entries from the page that you came from.',
+  ),
+  json: { error: 'This form takes no entries from this page.', code: 'origin_not_allowed' },
 }
 
 const safety = [

@@ -6,6 +6,7 @@ import { alertsContract } from './alerts/alerts.contract.ts'
 import { changeLogContract } from './changes/change-log.contract.ts'
 import { accessTokensContract } from './credentials/access-tokens.contract.ts'
 import { credentialsContract } from './credentials/credentials.contract.ts'
+import { formsContract } from './forms/forms.contract.ts'
 import { asideMs, leasesContract, passTime, timeOf } from './leases/leases.contract.ts'
 import { looksContract } from './looks/looks.contract.ts'
 import { mailContract } from './mail/mail.contract.ts'
@@ -54,6 +55,7 @@ export function storeContract(
   changeLogContract(of)
   looksContract(of)
   webhooksContract(of)
+  formsContract(of)
 
   of('an account is found by its slug, which is taken once', async (store) => {
     assert.equal(await store.countAccounts(), 0)

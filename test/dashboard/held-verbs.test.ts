@@ -69,6 +69,23 @@ const ofWebhook = (method: string, path: string, body?: unknown): Verb => ({
     return owner.call(method, path.replace('{id}', id), body)
   },
 })
+const formField = { column: 'a', label: 'A', help: '', kind: 'text', isRequired: false, choices: [] } as const
+const formSettings = {
+  ...{ intro: '', fields: [formField], thanks: '', next: null, honeypot: '_gotcha', minSeconds: 0, set: [] },
+  ...{ framedBy: [], origins: [], entriesPerMinute: 1, entriesPerHour: 1 },
+}
+/** For a form of the account and an entry that is held; where that has ended meanwhile, there is none. */
+const ofForm = (method: string, path: string, body?: unknown): Verb => ({
+  async run({ rowport, account, owner }) {
+    const { store } = rowport.workshop
+    const [sheet] = await store.sheetsOf(account.id).catch(() => [])
+    const wish = { accountId: account.id, sheetId: sheet?.id ?? '', name: 'f', settings: formSettings }
+    const id = (await store.createForm(wish).catch(() => null))?.id ?? 'form_none'
+    await store.holdEntry({ formId: id, reason: 'honeypot', row: [['a', 'x']] }, 1)
+    const [entry] = await store.heldEntries(id)
+    return owner.call(method, path.replace('{id}', id).replace('{entry}', entry?.id ?? 'entry_none'), body)
+  },
+})
 const newKey = { name: 'k', mode: 'live', scope: 'read-write' }
 const pagePolicy = {
   ...{ may: ['read'], origins: 'any', readColumns: null, writeColumns: null, where: null },
@@ -138,6 +155,15 @@ const verbs: Record<string, Verb> = {
   'GET /sheets/{slug}/rows': calling('GET', '/sheets/s/rows'),
   'GET /sheets/{slug}/requests': calling('GET', '/sheets/s/requests'),
   'GET /sheets/{slug}/history': calling('GET', '/sheets/s/history'),
+  'GET /forms': calling('GET', '/forms'),
+  'GET /sheets/{slug}/form-guess': calling('GET', '/sheets/s/form-guess'),
+  'POST /forms': calling('POST', '/forms', { sheetSlug: 's', name: 'f', settings: formSettings }),
+  'POST /forms/{id}': ofForm('POST', '/forms/{id}', { name: 'g', settings: formSettings }),
+  'PATCH /forms/{id}': ofForm('PATCH', '/forms/{id}', { isOpen: false }),
+  'POST /forms/{id}/remove': ofForm('POST', '/forms/{id}/remove'),
+  'GET /forms/{id}/entries': ofForm('GET', '/forms/{id}/entries'),
+  'POST /forms/{id}/entries/{entry}/release': ofForm('POST', '/forms/{id}/entries/{entry}/release'),
+  'POST /forms/{id}/entries/{entry}/discard': ofForm('POST', '/forms/{id}/entries/{entry}/discard'),
   'GET /webhooks': calling('GET', '/webhooks'),
   'POST /webhooks': calling('POST', '/webhooks', {
     ...{ sheetSlug: 's', url: 'https://1.1.1.1/hook', kinds: null, columns: null },

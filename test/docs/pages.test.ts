@@ -22,7 +22,7 @@ test('docs are pages, Markdown and a list, for everybody, with the addresses of 
   for (const folder of ['quickstarts', 'recipes'])
     for (const file of await readdir(`docs/${folder}`))
       assert.ok(listed.includes(`/docs/${folder}/${file}`), file)
-  assert.equal(addresses.length, 20)
+  assert.equal(addresses.length, 21)
   const links = new Set<string>()
   for (const [, path = '', summary = ''] of addresses) {
     assert.ok(summary.length > 20 && summary.length < 160, `${path}: ${summary}`)

@@ -10,6 +10,11 @@ import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
+import type { BrowserContextOptions } from 'playwright-core'
+import { commands } from '../../src/commands/all-commands.ts'
+import type { Command } from '../../src/commands/command.ts'
+import { frameHtml } from '../../src/http/form-markup.ts'
+import { Problem } from '../../src/management/problem.ts'
 import { bearer, done, type Rowport, startRowport } from '../harness.ts'
 import { findChromium, launchChromium } from '../servers/chromium.ts'
 import { findProgram } from '../servers/find-program.ts'
@@ -28,9 +33,10 @@ const withoutChromium = findChromium() ? false : 'Chromium is not on this machin
 const run = promisify(execFile)
 
 test('recipe: a product list on a static page, on another origin', { skip: withoutChromium }, async (t) => {
-  const { rowport, copy } = await start(t, 'recipes/product-list', withBlank)
-  done(await rowport.workshop.sheets.change('demo', 'products', { access: 'public-read' }))
-  const { page, problems } = await openPage(t, await copy('index.html'))
+  const { rowport, text, copy } = await start(t, 'recipes/product-list', withBlank)
+  const site = await openSite(t)
+  const { key } = await obey(rowport, text, { 'http://localhost:3000': site.origin })
+  const { page, problems } = await site.open(await copy('index.html', { PUBLISHABLE_KEY: key }))
   await page.locator('li').first().waitFor()
   assert.deepEqual(await page.locator('li').allTextContents(), [
     'Desk lamp: 59.90',
@@ -40,42 +46,99 @@ test('recipe: a product list on a static page, on another origin', { skip: witho
   await page.getByLabel('Search').fill('oak')
   await page.locator('li', { hasText: 'Desk lamp' }).waitFor({ state: 'detached' })
   assert.deepEqual(await page.locator('li').allTextContents(), ['Oak table: 420.00'])
+  await page.getByLabel('Search').fill('Tables')
+  await page.locator('li').waitFor({ state: 'detached' })
   assert.deepEqual(problems, [])
+  const elsewhere = await (await openSite(t)).open(await copy('index.html', { PUBLISHABLE_KEY: key }))
+  await elsewhere.page.getByText('This key may not be used from this page.').waitFor()
 })
 
-test('recipe: a contact form that fills a sheet, also on a double click', {
+test('recipe: a contact form on a static page, on another origin and without JavaScript', {
   skip: withoutChromium,
 }, async (t) => {
-  const { rowport, key, sheet, copy } = await start(
-    t,
-    'recipes/contact-form',
-    'name,email,message\nAnn,a@example.com,hello\n',
-    'contact',
-  )
-  const url = await serve(t, await copy('contact.mjs'), key)
-  const browser = await launchChromium()
-  t.after(() => browser.close())
-  const page = await (await browser.newContext({ javaScriptEnabled: false })).newPage()
-  await page.goto(url)
-  await page.getByLabel('Name').fill('Bob')
-  await page.getByLabel('Email').fill('bob@example.com')
-  await page.getByLabel('Message').fill('=1+1\nsecond line')
-  await page.getByRole('button', { name: 'Send' }).click()
-  await page.getByText('Thank you.').waitFor()
+  const { rowport, text, copy, sheet } = await start(t, 'recipes/contact-form', null, 'contact')
+  const { form } = await obey(rowport, text)
+  const site = await openSite(t)
+  const { page } = await site.open(await copy('contact.html', { FORM_ID: form }), {
+    javaScriptEnabled: false,
+  })
+  const rows = async () => (await readFile(sheet.path, 'utf8')).trimEnd().split('\n').slice(1)
+  const fill = async (name: string, email: string, message: string) => {
+    await page.getByLabel('Name').fill(name)
+    await page.getByLabel('Email').fill(email)
+    await page.getByLabel('Message').fill(message)
+  }
+  const send = page.getByRole('button', { name: 'Send' })
+  await fill('Bob', 'bob@example.com', '=1+1')
+  await send.dblclick()
+  await page.getByText('Your entry was sent.').waitFor()
   await page.reload()
-  await page.getByText('Thank you.').waitFor()
-  const form = new URLSearchParams({
+  await page.getByText('Your entry was sent.').waitFor()
+  assert.match((await rows()).join('\n'), /^Bob,bob@example\.com,"=1\+1",20\S+Z$/)
+  await page.goBack()
+  await send.click()
+  await page.getByText('Your entry was sent.').waitFor()
+  assert.equal((await rows()).length, 1)
+
+  // What the browser lets pass and the form does not comes back beside its field, with the rest kept.
+  await page.goto(site.origin)
+  await fill('Cem', 'cem@nowhere', 'Hello')
+  await send.click()
+  await page.getByText('Enter an email address.').waitFor()
+  assert.equal(await page.getByLabel('Email').getAttribute('aria-invalid'), 'true')
+  assert.equal(await page.getByLabel('Message').inputValue(), 'Hello')
+  await page.getByLabel('Email').fill('cem@example.com')
+  await send.click()
+  await page.getByText('Your entry was sent.').waitFor()
+  assert.equal((await rows()).length, 2)
+
+  const spam = new URLSearchParams({
     name: 'Spam',
     email: 's@example.com',
     message: 'x',
-    website: 'http://spam.example',
+    _gotcha: 'http://spam.example',
   })
-  assert.equal((await fetch(url, { method: 'POST', body: form })).status, 200)
-  const rows = await (await rowport.get(sheet.formA, bearer(key))).json()
-  assert.deepEqual(rows, [
-    { name: 'Ann', email: 'a@example.com', message: 'hello' },
-    { name: 'Bob', email: 'bob@example.com', message: '=1+1\nsecond line' },
-  ])
+  const address = `${rowport.url}/f/${form}`
+  assert.equal((await fetch(address, { method: 'POST', body: spam })).status, 200)
+  const foreign = new URLSearchParams({
+    name: 'Dee',
+    email: 'd@example.com',
+    message: 'x',
+    _next: 'https://evil.example',
+  })
+  foreign.set('next', 'https://evil.example')
+  const refused = await fetch(address, { method: 'POST', body: foreign, redirect: 'manual' })
+  assert.deepEqual([refused.status, refused.headers.get('location')], [422, null])
+  assert.equal((await rows()).length, 2)
+  const [held] = done(await rowport.workshop.forms.entries(form))
+  assert.equal(held?.reason, 'honeypot')
+})
+
+test('forms: in a frame where they allow it, and nowhere else', { skip: withoutChromium }, async (t) => {
+  const { rowport, text } = await start(t, 'recipes/contact-form', null, 'contact')
+  const site = await openSite(t)
+  const { form } = await obey(rowport, text, {
+    '--name Contact': `--name Contact --framed-by ${site.origin}`,
+  })
+  const frame = (await rowport.get(`/f/${form}`)).url
+  const folder = await mkdtemp(join(tmpdir(), 'rowport-frame-'))
+  t.after(() => rm(folder, { recursive: true, force: true }))
+  const path = join(folder, 'index.html')
+  await writeFile(path, frameHtml({ title: 'Contact' }, frame))
+  const { page } = await site.open(path)
+  const inside = page.frameLocator('iframe')
+  await inside.getByLabel('Name').fill('Framed')
+  await inside.getByLabel('Email').fill('f@example.com')
+  await inside.getByLabel('Message').fill('x')
+  await inside.getByRole('button', { name: 'Send' }).click()
+  await inside.getByText('Your entry was sent.').waitFor()
+  const refusals: string[] = []
+  const elsewhere = await openSite(t)
+  const { page: other } = await elsewhere.open(null)
+  other.on('console', (message) => refusals.push(message.text()))
+  elsewhere.show(path)
+  await other.goto(elsewhere.origin)
+  await until(() => refusals.some((refusal) => refusal.includes('frame-ancestors')))
 })
 
 test('recipe: a nightly copy in a database', async (t) => {
@@ -257,14 +320,16 @@ interface Tool {
 }
 
 /** A server whose sheet `demo/products` is as fresh as after the first start, and a page of its docs. */
-async function start(t: TestContext, name: string, csv: string, slug = 'products') {
+async function start(t: TestContext, name: string, csv: string | null, slug = 'products') {
   const port = await freePort()
   const baseUrl = `http://127.0.0.1:${port}`
   const rowport: Rowport = await startRowport(t, {
     account: 'demo',
     settings: { port, baseUrl, isBaseUrlSet: true },
   })
-  const sheet = await rowport.connectFile(slug, `${slug}.csv`, csv, { account: 'demo' })
+  // Where the page itself tells how to make it, what it tells is done.
+  const header = 'name,email,message,received\n'
+  const sheet = await rowport.connectFile(slug, `${slug}.csv`, csv ?? header, { account: 'demo' })
   const key = await rowport.createKey({ account: 'demo' })
   const answer = await rowport.get(`/docs/${name}.md`)
   assert.equal(answer.headers.get('content-type'), 'text/markdown; charset=utf-8')
@@ -277,13 +342,70 @@ async function start(t: TestContext, name: string, csv: string, slug = 'products
       code,
     ]),
   )
-  const copy = async (file: string): Promise<string> => {
+  const copy = async (file: string, own: Record<string, string> = {}): Promise<string> => {
     const path = join(folder, file)
     await mkdir(dirname(path), { recursive: true })
-    await writeFile(path, files.get(file) ?? assert.fail(`${name} has no ${file}`))
+    const code = files.get(file) ?? assert.fail(`${name} has no ${file}`)
+    await writeFile(path, withOwn(code, own))
     return path
   }
   return { rowport, sheet, key, text, copy }
+}
+
+/** What readers put in place of what a page has. */
+function withOwn(text: string, own: Record<string, string>): string {
+  return Object.entries(own).reduce((shown, [from, to]) => shown.replaceAll(from, to), text)
+}
+
+/** Runs the commands of a page that make a key or a form, as they stand, and tells what they made. */
+async function obey({ workshop }: Rowport, text: string, own: Record<string, string> = {}) {
+  const lines = [...text.matchAll(/^npm run rowport -- ((?:key|form) create .*)$/gm)].map(
+    ([, line = '']) => line,
+  )
+  assert.equal(lines.length, 1)
+  const [subject = '', verb = '', target = '', ...rest] = withOwn(lines[0] ?? '', own).split(' ')
+  const command = commands.find(({ words }) => words.join(' ') === `${subject} ${verb}`) as Command
+  const names = rest.flatMap((word) => (word.startsWith('--') ? [word.slice(2)] : []))
+  const known = [...command.options, ...(command.flags ?? [])]
+  for (const name of names) assert.ok(known.includes(name), name)
+  const options = names.map((name) => {
+    const value = rest[rest.indexOf(`--${name}`) + 1] ?? ''
+    return [name, value.startsWith('--') ? '' : value]
+  })
+  const outcome = await command.run(workshop, [target], Object.fromEntries(options))
+  assert.ok(!(outcome instanceof Problem), String(outcome))
+  const made = outcome.json as { id?: string; key?: string }
+  return { form: made.id ?? '', key: made.key ?? '' }
+}
+
+/** A static server on an origin of its own. */
+async function openSite(t: TestContext) {
+  let shown: string | null = null
+  const site = createServer(async (_request, response) => {
+    response
+      .setHeader('Content-Type', 'text/html; charset=utf-8')
+      .end(shown === null ? '' : await readFile(shown))
+  })
+  await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve))
+  t.after(() => site.close())
+  const origin = `http://127.0.0.1:${(site.address() as AddressInfo).port}`
+  return {
+    origin,
+    show(file: string) {
+      shown = file
+    },
+    async open(file: string | null, options: BrowserContextOptions = {}) {
+      shown = file
+      const browser = await launchChromium()
+      t.after(() => browser.close())
+      const page = await (await browser.newContext(options)).newPage()
+      page.setDefaultTimeout(30_000)
+      const problems: string[] = []
+      page.on('pageerror', (error) => problems.push(error.message))
+      await page.goto(origin)
+      return { page, problems }
+    },
+  }
 }
 
 async function openPage(t: TestContext, file: string | null, address?: string) {

@@ -2,11 +2,12 @@ import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { Problem } from '../../src/management/problem.ts'
 import type { FormField } from '../../src/store/forms/forms.ts'
 import { bearer, done, type Rowport, startMs, startRowport } from '../harness.ts'
 
 const field = (column: string, more: Partial<FormField> = {}): FormField => {
-  return { column, label: column, kind: 'text', isRequired: false, choices: [], ...more }
+  return { column, label: column, help: '', kind: 'text', isRequired: false, choices: [], ...more }
 }
 const fields = [
   field('name', { isRequired: true, label: 'Your name' }),
@@ -190,4 +191,37 @@ test('a form that is closed, gone, paused or outdated says so and adds nothing',
   done(await forms.remove(form.id))
   assert.equal((await rowport.get(path)).status, 404)
   assert.equal((await post(rowport, '/f/form_nothing', { name: 'x' })).status, 404)
+})
+
+test('where a form names pages, others are refused, and its own page is not', async (t) => {
+  const { rowport, path, rows } = await withForm(t, { origins: ['https://*.shop.example'], thanks: 'Bye!' })
+  const from = (origin: string) => post(rowport, path, { name: 'x' }, { ...asJson, Origin: origin })
+  assert.equal((await from('https://www.shop.example')).status, 200)
+  const refused = await from('https://evil.example')
+  assert.equal(refused.status, 403)
+  assert.equal(((await refused.json()) as { code: string }).code, 'origin_not_allowed')
+  assert.equal((await post(rowport, path, { name: 'y' })).status, 403)
+  const own = await post(rowport, path, { name: 'z', _token: await tokenOf(rowport, path) })
+  assert.match(await own.text(), /<p class="message">Bye!</)
+  assert.equal((await rows()).length, 2)
+})
+
+test('a form is changed as a whole, and held against its sheet', async (t) => {
+  const { rowport, path, form, rows } = await withForm(t)
+  const { forms } = rowport.workshop
+  const settings = { fields: [field('email', { kind: 'email', help: 'For the answer.' })], intro: '<i>Hi' }
+  const changed = done(await forms.change(form, { name: 'Feast', settings }))
+  assert.deepEqual(done(await forms.find(form.id)), changed)
+  const html = await (await rowport.get(path)).text()
+  assert.ok(html.includes('&lt;i&gt;Hi') && html.includes('aria-describedby="field-0-help"'), html)
+  assert.equal((await post(rowport, path, { name: 'x' })).status, 422)
+  assert.equal((await post(rowport, path, { email: 'a@b.example' })).status, 200)
+  assert.equal((await rows()).length, 1)
+  const unknown = await forms.change(changed, { name: 'x', settings: { fields: [field('nothing')] } })
+  assert.ok(unknown instanceof Problem)
+  const unnamed = await forms.change(changed, {
+    name: 'x',
+    settings: { fields: [field('name', { label: ' ' })] },
+  })
+  assert.ok(unnamed instanceof Problem)
 })

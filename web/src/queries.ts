@@ -159,6 +159,29 @@ export const keysQuery = queryOptions({
   queryFn: ({ signal }) => get('GET /keys', { signal }),
 })
 
+export const formsQuery = queryOptions({
+  queryKey: ['forms'],
+  queryFn: ({ signal }) => get('GET /forms', { signal }),
+  refetchInterval: 5_000,
+})
+
+export const formGuessQuery = (slug: string) =>
+  queryOptions({
+    queryKey: ['form-guess', slug],
+    queryFn: ({ signal }) => get('GET /sheets/{slug}/form-guess', { names: { slug }, signal }),
+    // What somebody edits does not change under their eyes.
+    refetchInterval: false,
+    refetchOnWindowFocus: false,
+    retry: false,
+  })
+
+export const heldEntriesQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['forms', id, 'entries'],
+    queryFn: ({ signal }) => get('GET /forms/{id}/entries', { names: { id }, signal }),
+    refetchInterval: 3_000,
+  })
+
 export const webhooksQuery = queryOptions({
   queryKey: ['webhooks'],
   queryFn: ({ signal }) => get('GET /webhooks', { signal }),

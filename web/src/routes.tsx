@@ -142,6 +142,27 @@ export function createRoutes(queryClient: QueryClient) {
     validateSearch: keysSearchIn,
     component: pageIn(() => import('./pages/keys/keys-page.tsx'), 'KeysPage'),
   })
+  const forms = createRoute({
+    ...behind,
+    path: '/forms',
+    component: pageIn(() => import('./pages/forms/forms-page.tsx'), 'FormsPage'),
+  })
+  const newForm = createRoute({
+    ...behind,
+    path: '/forms/new',
+    validateSearch: (search): { sheet?: string } => ({
+      ...(search.sheet !== undefined && { sheet: String(search.sheet) }),
+    }),
+    component: pageIn(() => import('./pages/forms/new-form-page.tsx'), 'NewFormPage'),
+  })
+  const form = createRoute({
+    ...behind,
+    path: '/forms/$id',
+    validateSearch: ({ view }): { view?: 'edit' | 'share' | 'held' } => ({
+      ...((view === 'edit' || view === 'share' || view === 'held') && { view }),
+    }),
+    component: pageIn(() => import('./pages/forms/form-page.tsx'), 'FormPage'),
+  })
   const webhooks = createRoute({
     ...behind,
     path: '/webhooks',
@@ -181,6 +202,9 @@ export function createRoutes(queryClient: QueryClient) {
         sheet.addChildren([overview, consoleTab, rows, history, requests, sheetSettings]),
         files,
         keys,
+        forms,
+        newForm,
+        form,
         webhooks,
         usage,
         audit,

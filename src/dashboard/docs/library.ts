@@ -22,7 +22,7 @@ const shelves: Record<string, readonly string[]> = {
   Recipes: ['product-list', 'contact-form', 'nightly-sync', 'small-app', 'agent', 'change-notices'].map(
     (name) => `recipes/${name}`,
   ),
-  Reference: ['api', 'agents', 'webhooks', 'errors', 'contract'],
+  Reference: ['api', 'forms', 'agents', 'webhooks', 'errors', 'contract'],
   [operatorsGroup]: ['operating', 'google-setup', 'reliability'],
 }
 

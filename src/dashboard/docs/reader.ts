@@ -45,6 +45,7 @@ export function addressed(
     .replaceAll('/api/sheets/demo/', `/api/sheets/${accountSlug}/`)
     .replaceAll('key create demo', `key create ${accountSlug}`)
     .replaceAll('sheet connect demo/', `sheet connect ${accountSlug}/`)
+    .replaceAll('form create demo/', `form create ${accountSlug}/`)
     .replaceAll('--sheet products', `--sheet ${sheetSlug}`)
     .replaceAll('SHEET_ID', sheetId)
 }

@@ -17,6 +17,8 @@ const nameOfKey = (_names: readonly string[], _body: Body, json: Body) => {
   return String(key.name ?? '')
 }
 
+const nameOfForm = (_names: readonly string[], _body: Body, { name }: Body) => String(name)
+
 /** By the verb; what is not here changes nothing that anybody would look up. */
 export const auditedVerbs: Partial<Record<OwnerVerb, Audited>> = {
   'POST /sheets': {
@@ -56,6 +58,16 @@ export const auditedVerbs: Partial<Record<OwnerVerb, Audited>> = {
   'POST /keys/{id}/revoke': { action: 'key.revoked', subject: first },
   'POST /keys/{id}/regenerate': { action: 'key.regenerated', subject: nameOfKey },
   'POST /keys/{id}/rotate': { action: 'key.rotated', subject: nameOfKey, details: ['overlapSeconds'] },
+  'POST /forms': {
+    action: 'form.created',
+    subject: nameOfForm,
+    details: ['sheetSlug'],
+  },
+  'POST /forms/{id}': { action: 'form.changed', subject: nameOfForm },
+  'PATCH /forms/{id}': { action: 'form.changed', subject: nameOfForm, details: ['isOpen'] },
+  'POST /forms/{id}/remove': { action: 'form.deleted', subject: first },
+  'POST /forms/{id}/entries/{entry}/release': { action: 'form.entry_released', subject: first },
+  'POST /forms/{id}/entries/{entry}/discard': { action: 'form.entry_discarded', subject: first },
   'POST /webhooks': {
     action: 'webhook.added',
     subject: (_names, { url }) => String(url),

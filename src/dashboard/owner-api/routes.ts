@@ -4,6 +4,7 @@ import { connectVerbs } from './connect-verbs.ts'
 import { connectionVerbs } from './connection-verbs.ts'
 import { emailVerbs } from './email-verbs.ts'
 import { fileVerbs } from './file-verbs.ts'
+import { formVerbs } from './form-verbs.ts'
 import { keyVerbs } from './key-verbs.ts'
 import type { ProviderVerb, VerbAtPath, Verbs } from './route.ts'
 import { sessionVerbs } from './session-verbs.ts'
@@ -19,6 +20,7 @@ const verbs: Omit<Verbs, ProviderVerb> = {
   ...connectVerbs,
   ...fileVerbs,
   ...keyVerbs,
+  ...formVerbs,
   ...webhookVerbs,
   ...accountVerbs,
 }

@@ -3,7 +3,7 @@ import type { Store } from '../../store/store.ts'
 import type { NamedAccount } from '../accounts/accounts.ts'
 import { originOf, type PolicyColumns, policyFor } from '../keys/key-policy.ts'
 import { Problem } from '../problem.ts'
-import type { Sheets } from '../sheets/sheets.ts'
+import type { SheetRecord, Sheets } from '../sheets/sheets.ts'
 
 export type { FormField, FormRecord, FormSettings, HeldEntry }
 
@@ -11,6 +11,8 @@ export type { FormField, FormRecord, FormSettings, HeldEntry }
 export interface Forms {
   create(form: FormToCreate): Promise<FormRecord | Problem>
   list(account: NamedAccount): Promise<(FormRecord & { held: number })[]>
+  /** As a whole: what the wish leaves out is as usual again. */
+  change(form: FormRecord, wish: FormWish): Promise<FormRecord | Problem>
   /** The form, if there is one; of whatever account. */
   find(formId: string): Promise<FormRecord | Problem>
   setOpen(formId: string, isOpen: boolean): Promise<FormRecord | Problem>
@@ -22,46 +24,41 @@ export interface Forms {
   discard(entryId: string): Promise<HeldEntry | Problem>
 }
 
-export interface FormToCreate {
-  account: NamedAccount
-  sheetSlug: string
+/** A form as its owner wishes it; what is left out is as usual. */
+export interface FormWish {
   name: string
   settings: Pick<FormSettings, 'fields'> & Partial<Omit<FormSettings, 'fields'>>
 }
 
+export interface FormToCreate extends FormWish {
+  account: NamedAccount
+  sheetSlug: string
+}
+
 const maxFields = 50
 const maxCharacters = 200
+const maxText = 2_000
 
 export function createForms(store: Store, sheets: Pick<Sheets, 'find'>, policyColumns: PolicyColumns): Forms {
   return {
-    async create({ account, sheetSlug, name, settings: wish }) {
+    async create({ account, sheetSlug, ...wish }) {
       const sheet = await sheets.find(account, sheetSlug)
       if (sheet instanceof Problem) return sheet
-      const settings = settingsFor(wish)
-      if (settings instanceof Problem) return settings
-      // What a form may fill in and what it always sets is held against the sheet as a key's policy is.
-      const policy = policyFor({
-        may: ['add'],
-        origins: 'any',
-        writeColumns: settings.fields.map(({ column }) => column),
-        set: settings.set,
-      })
-      if (policy instanceof Problem) return policy
-      const fitting = await policyColumns.check(sheet, policy)
-      if (fitting instanceof Problem) return fitting
-      const fields = settings.fields.map((field, at): FormField => {
-        return { ...field, column: fitting.writeColumns?.[at] ?? field.column }
-      })
-      const named = { accountId: account.id, sheetId: sheet.id, name: name.trim().slice(0, maxCharacters) }
-      return store.createForm({ ...named, settings: { ...settings, fields, set: fitting.set } })
+      const checked = await fitting(sheet, wish)
+      if (checked instanceof Problem) return checked
+      return store.createForm({ accountId: account.id, sheetId: sheet.id, ...checked })
     },
     async list(account) {
-      const forms = await store.formsOf(account.id)
-      const counted = forms.map(async (form) => ({
-        ...form,
-        held: (await store.heldEntries(form.id)).length,
-      }))
-      return Promise.all(counted)
+      const [forms, held] = await Promise.all([store.formsOf(account.id), store.heldCounts(account.id)])
+      return forms.map((form) => ({ ...form, held: held.get(form.id) ?? 0 }))
+    },
+    async change(form, wish) {
+      const sheet = await store.sheetById(form.sheetId)
+      if (!sheet) return gone(form.id)
+      const checked = await fitting(sheet, wish)
+      if (checked instanceof Problem) return checked
+      await store.changeForm(form.id, checked)
+      return { ...form, ...checked }
     },
     find,
     async setOpen(formId, isOpen) {
@@ -92,8 +89,34 @@ export function createForms(store: Store, sheets: Pick<Sheets, 'find'>, policyCo
   }
 
   async function find(formId: string): Promise<FormRecord | Problem> {
-    const form = await store.findForm(formId)
-    return form ?? new Problem(`there is no form with the id "${formId}"`, { kind: 'not_found' })
+    return (await store.findForm(formId)) ?? gone(formId)
+  }
+
+  /** The wish as the sheet can fulfil it. */
+  async function fitting(
+    sheet: SheetRecord,
+    { name, settings: wish }: FormWish,
+  ): Promise<Pick<FormRecord, 'name' | 'settings'> | Problem> {
+    if (name.trim() === '') return invalid('name', 'give the form a title')
+    const settings = settingsFor(wish)
+    if (settings instanceof Problem) return settings
+    // What a form may fill in and what it always sets is held against the sheet as a key's policy is.
+    const policy = policyFor({
+      may: ['add'],
+      origins: 'any',
+      writeColumns: settings.fields.map(({ column }) => column),
+      set: settings.set,
+    })
+    if (policy instanceof Problem) return policy
+    const known = await policyColumns.check(sheet, policy)
+    if (known instanceof Problem) return known
+    const fields = settings.fields.map((field, at): FormField => {
+      return { ...field, column: known.writeColumns?.[at] ?? field.column }
+    })
+    return {
+      name: name.trim().slice(0, maxCharacters),
+      settings: { ...settings, fields, set: known.set },
+    }
   }
 
   async function findEntry(entryId: string): Promise<HeldEntry | Problem> {
@@ -102,15 +125,19 @@ export function createForms(store: Store, sheets: Pick<Sheets, 'find'>, policyCo
   }
 }
 
-function settingsFor(wish: FormToCreate['settings']): FormSettings | Problem {
-  const { fields, next = null, honeypot = '_gotcha', minSeconds = 0, set = [] } = wish
-  const { framedBy = [], entriesPerMinute = 10, entriesPerHour = 500 } = wish
+function settingsFor(wish: FormWish['settings']): FormSettings | Problem {
+  const { fields, intro = '', thanks = '', next = null, set = [] } = wish
+  const { honeypot = '_gotcha', minSeconds = 0, entriesPerMinute = 10, entriesPerHour = 500 } = wish
   if (fields.length === 0 || fields.length > maxFields)
     return invalid('fields', `a form has 1 to ${maxFields} fields`)
   const names = fields.map(({ column }) => column)
   if (new Set(names).size < names.length) return invalid('fields', 'each column can be in a form once')
   if (names.some((name) => name.startsWith('_')))
     return invalid('fields', 'columns whose names begin with "_" cannot be in a form')
+  const unnamed = fields.find(({ label }) => label.trim() === '')
+  if (unnamed) return invalid('fields', `"${unnamed.column}" needs a label`)
+  if ([intro, thanks, ...fields.flatMap(({ label, help }) => [label, help])].some(isTooLong))
+    return invalid('fields', `texts of a form have at most ${maxText.toLocaleString('en')} characters`)
   const unchosen = fields.find(({ kind, choices }) => kind === 'choice' && choices.length === 0)
   if (unchosen) return invalid('fields', `name the choices of "${unchosen.column}"`)
   if (next !== null && !(URL.canParse(next) && /^https?:$/.test(new URL(next).protocol)))
@@ -122,11 +149,29 @@ function settingsFor(wish: FormToCreate['settings']): FormSettings | Problem {
     return invalid('entriesPerMinute', 'entries per minute from one visitor are 1 to 1,000')
   if (!isCount(entriesPerHour, 1, 100_000))
     return invalid('entriesPerHour', 'entries per hour are 1 to 100,000')
-  const frames = framedBy.map(originOf)
-  if (frames.includes(null)) return invalid('framedBy', 'write origins, like https://example.com')
-  const limits = { entriesPerMinute, entriesPerHour, minSeconds }
-  const shown = framedBy.flatMap((text) => originOf(text) ?? [])
-  return { fields, next, honeypot, set, framedBy: shown, ...limits }
+  const framedBy = originsIn(wish.framedBy)
+  if (framedBy === null) return invalid('framedBy', writeOrigins)
+  const origins = originsIn(wish.origins)
+  if (origins === null) return invalid('origins', writeOrigins)
+  const limits = { honeypot, entriesPerMinute, entriesPerHour, minSeconds }
+  return { intro, fields, thanks, next, set, framedBy, origins, ...limits }
+}
+
+const writeOrigins = 'write origins, like https://example.com'
+
+/** null where one of them is none. */
+function originsIn(texts: readonly string[] = []): string[] | null {
+  const origins = texts.map(originOf)
+  const known = origins.filter((origin) => origin !== null)
+  return known.length === origins.length ? [...new Set(known)] : null
+}
+
+function isTooLong(text: string): boolean {
+  return text.length > maxText
+}
+
+function gone(formId: string): Problem {
+  return new Problem(`there is no form with the id "${formId}"`, { kind: 'not_found' })
 }
 
 function isCount(number: number, least: number, most: number): boolean {

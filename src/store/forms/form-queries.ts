@@ -3,7 +3,7 @@ import type { Clock } from '../../clock.ts'
 import { newId } from '../new-id.ts'
 import type { FormEntryTable, FormTable, Tables } from '../sql/schema.ts'
 import type { SqlDatabase } from '../sql/sql-database.ts'
-import type { FormRecord, FormStore, HeldEntry } from './forms.ts'
+import type { FormRecord, FormSettings, FormStore, HeldEntry } from './forms.ts'
 
 export function createFormQueries({ kysely }: SqlDatabase, clock: Clock): FormStore {
   return {
@@ -26,6 +26,10 @@ export function createFormQueries({ kysely }: SqlDatabase, clock: Clock): FormSt
     async formsOf(accountId) {
       const forms = kysely.selectFrom('form').where('account_id', '=', accountId)
       return (await forms.orderBy('created_at_ms').orderBy('id').selectAll().execute()).map(toForm)
+    },
+    async changeForm(formId, { name, settings }) {
+      const change = { name, settings: JSON.stringify(settings) }
+      await kysely.updateTable('form').set(change).where('id', '=', formId).execute()
     },
     async setFormOpen(formId, isOpen) {
       const is_open = isOpen ? 1 : 0
@@ -68,6 +72,16 @@ export function createFormQueries({ kysely }: SqlDatabase, clock: Clock): FormSt
       const held = kysely.selectFrom('form_entry').where('form_id', '=', formId)
       return (await held.orderBy('received_at_ms').orderBy('id').selectAll().execute()).map(toEntry)
     },
+    async heldCounts(accountId) {
+      const rows = await kysely
+        .selectFrom('form_entry')
+        .innerJoin('form', 'form.id', 'form_entry.form_id')
+        .where('form.account_id', '=', accountId)
+        .groupBy('form.id')
+        .select((of) => ['form.id', of.fn.countAll<number | string>().as('held')])
+        .execute()
+      return new Map(rows.map(({ id, held }) => [id, Number(held)]))
+    },
     async findEntry(entryId) {
       const entry = kysely.selectFrom('form_entry').where('id', '=', entryId).selectAll()
       const row = await entry.executeTakeFirst()
@@ -103,10 +117,17 @@ function toForm(row: Selectable<FormTable>): FormRecord {
     accountId: row.account_id,
     sheetId: row.sheet_id,
     name: row.name,
-    settings: JSON.parse(row.settings) as FormRecord['settings'],
+    settings: settingsIn(row.settings),
     isOpen: row.is_open === 1,
     createdAtMs: row.created_at_ms,
   }
+}
+
+/** Those that were made before there was all of it say nothing of the rest. */
+function settingsIn(text: string): FormSettings {
+  const settings = JSON.parse(text) as FormSettings
+  const fields = settings.fields.map((field) => ({ ...field, help: field.help ?? '' }))
+  return { ...{ intro: '', thanks: '', origins: [] }, ...settings, fields }
 }
 
 function toEntry(row: Selectable<FormEntryTable>): HeldEntry {

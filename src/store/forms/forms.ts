@@ -5,6 +5,7 @@ export interface FormStore {
   createForm(form: NewForm): Promise<FormRecord>
   findForm(formId: string): Promise<FormRecord | null>
   formsOf(accountId: string): Promise<FormRecord[]>
+  changeForm(formId: string, change: Pick<NewForm, 'name' | 'settings'>): Promise<void>
   setFormOpen(formId: string, isOpen: boolean): Promise<void>
   /** With all that is held of it. */
   deleteForm(formId: string): Promise<void>
@@ -12,6 +13,8 @@ export interface FormStore {
   holdEntry(entry: NewEntry, mostOfForm: number): Promise<boolean>
   /** Oldest first. */
   heldEntries(formId: string): Promise<HeldEntry[]>
+  /** Of the account's forms, by their ids; those without any are left out. */
+  heldCounts(accountId: string): Promise<ReadonlyMap<string, number>>
   findEntry(entryId: string): Promise<HeldEntry | null>
   /** From now on it is to be added to the sheet. */
   releaseEntry(entryId: string): Promise<void>
@@ -34,7 +37,11 @@ export interface FormRecord extends NewForm {
 }
 
 export interface FormSettings {
+  /** Above the fields; '' = nothing. */
+  intro: string
   fields: readonly FormField[]
+  /** On the page of thanks; '' = our own words. */
+  thanks: string
   /** Where a browser goes afterwards; null = a page of thanks. */
   next: string | null
   /** A field that people do not see: whoever fills it in is none. */
@@ -44,6 +51,8 @@ export interface FormSettings {
   set: readonly SetValue[]
   /** Pages that may show the form in a frame. */
   framedBy: readonly string[]
+  /** Pages whose own HTML may send to it; empty = any. */
+  origins: readonly string[]
   /** From one visitor's address. */
   entriesPerMinute: number
   /** From all of them. */
@@ -53,6 +62,8 @@ export interface FormSettings {
 export interface FormField {
   column: string
   label: string
+  /** Beside the label, for whoever fills it in; '' = nothing. */
+  help: string
   kind: FieldKind
   isRequired: boolean
   /** Of kind `choice`. */

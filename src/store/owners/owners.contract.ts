@@ -8,7 +8,8 @@ import type { StoreTest } from '../store-test.fixture.ts'
 import type { SignUp } from './owners.ts'
 
 const plainForm = {
-  ...{ fields: [], next: null, honeypot: '_gotcha', minSeconds: 0, set: [], framedBy: [] },
+  ...{ intro: '', fields: [], thanks: '', next: null, honeypot: '_gotcha', minSeconds: 0, set: [] },
+  ...{ framedBy: [], origins: [] },
   ...{ entriesPerMinute: 10, entriesPerHour: 500 },
 }
 

@@ -395,7 +395,6 @@ export interface ChangeOperationTable {
   first_seq: number
 }
 
-/** An address that is called, and how far it has been told (docs/decisions/034). */
 /** A form that fills a sheet; what it is like is JSON. */
 export interface FormTable {
   id: string
@@ -418,6 +417,7 @@ export interface FormEntryTable {
   received_at_ms: number
 }
 
+/** An address that is called, and how far it has been told (docs/decisions/034). */
 export interface WebhookTable {
   id: string
   account_id: string

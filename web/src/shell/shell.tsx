@@ -17,6 +17,7 @@ const pages = [
   { to: '/sheets', label: 'Sheets' },
   { to: '/files', label: 'Files' },
   { to: '/keys', label: 'API keys' },
+  { to: '/forms', label: 'Forms' },
   { to: '/webhooks', label: 'Webhooks' },
   { to: '/usage', label: 'Usage' },
   { to: '/audit', label: 'Audit log' },

@@ -1,6 +1,6 @@
 import { type InputHTMLAttributes, type ReactNode, type SelectHTMLAttributes, useId } from 'react'
 
-interface Around {
+export interface Around {
   label: string
   hint?: ReactNode
   error?: string | null | undefined
@@ -63,7 +63,7 @@ export function FormError({ children }: { children: string | null | undefined })
 }
 
 /** Where there may be a hint or an error, its place is always there, so that a message moves nothing. */
-function Labelled({ id, label, hint, error, children }: Around & { id: string; children: ReactNode }) {
+export function Labelled({ id, label, hint, error, children }: Around & { id: string; children: ReactNode }) {
   const keepsPlace = hasMessages({ hint, error })
   return (
     <div className={keepsPlace ? 'pb-2.5' : 'pb-4'}>
@@ -84,7 +84,7 @@ function Labelled({ id, label, hint, error, children }: Around & { id: string; c
   )
 }
 
-function hasMessages({ hint, error }: Pick<Around, 'hint' | 'error'>): boolean {
+export function hasMessages({ hint, error }: Pick<Around, 'hint' | 'error'>): boolean {
   return hint !== undefined || error !== undefined
 }
 

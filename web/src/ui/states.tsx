@@ -82,13 +82,15 @@ export function Card({
   title,
   children,
   action,
+  className = '',
 }: {
   title?: string
   children: ReactNode
   action?: ReactNode
+  className?: string
 }) {
   return (
-    <section className="rounded-xl border border-line bg-raised p-5">
+    <section className={`rounded-xl border border-line bg-raised p-5 ${className}`}>
       {title && (
         <div className="mb-3 flex items-center justify-between gap-3">
           <h2 className="text-base font-semibold tracking-tight">{title}</h2>

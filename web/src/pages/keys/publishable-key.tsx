@@ -82,7 +82,7 @@ export function PublishableKey({
     const name = field as keyof Draft
     return {
       value: String(draft[name]),
-      error: refusal?.field === field ? refusal.message : null,
+      error: refusal?.field === field ? refusal.message : undefined,
       onChange: ({ target }: { target: { value: string } }) => setDraft({ ...draft, [name]: target.value }),
     }
   }
@@ -96,7 +96,7 @@ export function PublishableKey({
       onClose={onClose}
     >
       <form
-        className="space-y-2"
+        className="[&>fieldset]:mb-4"
         onSubmit={(event) => {
           event.preventDefault()
           const policy = policyOf(draft)
@@ -104,7 +104,7 @@ export function PublishableKey({
           else create.mutate({ name: draft.name, mode: draft.mode, sheetSlug: draft.sheetSlug, policy })
         }}
       >
-        <p className="text-[13px] text-soft">
+        <p className="mb-4 text-[13px] text-soft">
           It may stand in a web page for everyone to see. It opens one sheet, and only what you allow here.
         </p>
         {!key && (
@@ -138,12 +138,14 @@ export function PublishableKey({
           placeholder="https://example.com, https://*.example.com"
           {...about('origins')}
         />
-        <Switch
-          label="Any page"
-          description="Anyone can use the key from anywhere."
-          checked={draft.isAnyOrigin}
-          onChange={(isAnyOrigin) => setDraft({ ...draft, isAnyOrigin })}
-        />
+        <div className="mb-4">
+          <Switch
+            label="Any page"
+            description="Anyone can use the key from anywhere."
+            checked={draft.isAnyOrigin}
+            onChange={(isAnyOrigin) => setDraft({ ...draft, isAnyOrigin })}
+          />
+        </div>
         {canRead && (
           <>
             <TextField

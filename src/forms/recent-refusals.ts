@@ -1,0 +1,39 @@
+import type { Clock } from '../clock.ts'
+import { Refusal } from '../errors.ts'
+
+/**
+ * Who sends too often is told so again for some seconds without a look at anything, not even at what they send: a flood must cost
+ * nobody's time. Only as long as that, since the owner may have raised a limit meanwhile.
+ */
+export interface RecentRefusals {
+  /** Of this visitor, or of everybody at this form. */
+  of(formId: string, network: string): Refusal | null
+  note(formId: string, network: string, refusal: Refusal): void
+}
+
+const longestMs = 5_000
+/** As many as there may be networks; the oldest go first. */
+const mostKept = 20_000
+
+export function createRecentRefusals(clock: Pick<Clock, 'elapsedMs'>): RecentRefusals {
+  const untilMs = new Map<string, { endMs: number; retryAtMs: number }>()
+  return {
+    of(formId, network) {
+      const kept = untilMs.get(`${formId} ${network}`)
+      const nowMs = clock.elapsedMs()
+      if (!kept || kept.endMs <= nowMs) return null
+      const retryAfterSeconds = Math.max(1, Math.ceil((kept.retryAtMs - nowMs) / 1_000))
+      return new Refusal('rate_limited', { fill: { seconds: String(retryAfterSeconds) }, retryAfterSeconds })
+    },
+    note(formId, network, refusal) {
+      const { retryAfterSeconds = 1 } = refusal.facts
+      const nowMs = clock.elapsedMs()
+      const retryAtMs = nowMs + retryAfterSeconds * 1_000
+      const key = `${formId} ${network}`
+      untilMs.delete(key)
+      untilMs.set(key, { endMs: Math.min(retryAtMs, nowMs + longestMs), retryAtMs })
+      const [oldest] = untilMs.keys()
+      if (untilMs.size > mostKept && oldest !== undefined) untilMs.delete(oldest)
+    },
+  }
+}

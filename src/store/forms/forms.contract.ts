@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict'
+import { accountWithSheet } from '../records.fixture.ts'
+import { createSqlStore } from '../sql/sql-store.ts'
+import type { StoreTest } from '../store-test.fixture.ts'
+import type { FormSettings, NewEntry } from './forms.ts'
+
+const settings: FormSettings = {
+  ...{ intro: 'Hello', thanks: 'Bye', next: null, honeypot: '_gotcha', minSeconds: 3 },
+  fields: [{ column: 'ä', label: 'Ä', help: '?', kind: 'choice', isRequired: true, choices: ['a', 'b'] }],
+  set: [
+    ['at', 'now()'],
+    ['n', 1],
+  ],
+  ...{ framedBy: ['https://a.example'], origins: [], entriesPerMinute: 1, entriesPerHour: 2 },
+}
+const entry = (formId: string, value: string): NewEntry => {
+  return { formId, reason: 'honeypot', row: [['ä', value]] }
+}
+
+export function formsContract(of: StoreTest): void {
+  of('a form is kept as it was made, changed as a whole, closed and deleted', async (store, clock) => {
+    const { account, sheet } = await accountWithSheet(store)
+    const wish = { accountId: account.id, sheetId: sheet.id, name: 'Party', settings }
+    const form = await store.createForm(wish)
+    assert.deepEqual(form, { id: form.id, ...wish, isOpen: true, createdAtMs: clock.nowMs() })
+    assert.deepEqual(await store.findForm(form.id), form)
+    assert.equal(await store.findForm('form_nothing'), null)
+    const change = { name: 'Feast', settings: { ...settings, intro: '', minSeconds: 0 } }
+    await store.changeForm(form.id, change)
+    await store.setFormOpen(form.id, false)
+    assert.deepEqual(await store.findForm(form.id), { ...form, ...change, isOpen: false })
+    const other = await store.createForm({ ...wish, name: 'Other' })
+    assert.deepEqual(
+      (await store.formsOf(account.id)).map(({ id }) => id).toSorted(),
+      [form.id, other.id].toSorted(),
+    )
+    assert.deepEqual(await store.formsOf('acc_nobody'), [])
+    await store.holdEntry(entry(form.id, 'x'), 1)
+    await store.deleteForm(form.id)
+    assert.equal(await store.findForm(form.id), null)
+    assert.deepEqual(await store.heldEntries(form.id), [])
+    assert.deepEqual(await store.findForm(other.id), other)
+  })
+
+  of('a form ends with its sheet, and with its account', async (store) => {
+    const { account, sheet } = await accountWithSheet(store)
+    const form = await store.createForm({ accountId: account.id, sheetId: sheet.id, name: 'f', settings })
+    await store.holdEntry(entry(form.id, 'x'), 1)
+    await store.deleteSheet(sheet.id)
+    assert.equal(await store.findForm(form.id), null)
+    assert.deepEqual(await store.heldEntries(form.id), [])
+  })
+
+  of(
+    'what is held is counted, released, added by whoever comes first and forgotten',
+    async (store, clock) => {
+      const { account, sheet } = await accountWithSheet(store)
+      const form = await store.createForm({ accountId: account.id, sheetId: sheet.id, name: 'f', settings })
+      for (const value of ['one', 'two', 'three']) {
+        assert.equal(await store.holdEntry(entry(form.id, value), 3), true)
+        clock.advanceMs(1)
+      }
+      assert.equal(await store.holdEntry(entry(form.id, 'four'), 3), false, 'as many as it may')
+      assert.equal(await store.holdEntry(entry('form_nothing', 'x'), 3), false)
+      const held = await store.heldEntries(form.id)
+      assert.deepEqual(
+        held.map(({ row }) => row[0]?.[1]),
+        ['one', 'two', 'three'],
+      )
+      assert.deepEqual(await store.heldCounts(account.id), new Map([[form.id, 3]]))
+      assert.deepEqual(await store.heldCounts('acc_nobody'), new Map())
+      assert.deepEqual(await store.releasedEntries(10), [])
+      const [first, second] = held
+      assert.ok(first && second)
+      await store.releaseEntry(second.id)
+      assert.deepEqual(await store.releasedEntries(10), [{ ...second, isReleased: true }])
+      await store.deleteEntry(second.id)
+      await store.deleteEntry(first.id)
+      assert.equal(await store.findEntry(second.id), null)
+      assert.deepEqual(await store.heldCounts(account.id), new Map([[form.id, 1]]))
+    },
+  )
+
+  of('however many are held at once, a form never holds more than it may', async (store, clock, database) => {
+    const { account, sheet } = await accountWithSheet(store)
+    const form = await store.createForm({ accountId: account.id, sheetId: sheet.id, name: 'f', settings })
+    const stores = Array.from({ length: 4 }, () => createSqlStore(database, clock))
+    const outcomes = await Promise.all(
+      Array.from({ length: 20 }, (_, n) => stores[n % 4]?.holdEntry(entry(form.id, `${n}`), 5)),
+    )
+    assert.equal(outcomes.filter((isHeld) => isHeld === true).length, 5)
+    assert.equal((await store.heldEntries(form.id)).length, 5)
+  })
+}

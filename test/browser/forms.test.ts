@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import { test } from 'node:test'
+import { done, startRowport } from '../harness.ts'
+import { patienceMs } from '../soak.ts'
+import { signInByLink, untilInPage } from './at-the-dashboard.ts'
+import { createLooks, skip, tabTo } from './looks.ts'
+
+const csv = `id,first_name,email,guests,meal,message,received
+1,Ann,ann@example.com,2,Soup,"Two
+lines",2026-11-01T10:00:00
+2,Bob,bob@example.com,1,Salad,One,2026-11-02T10:00:00
+3,Cem,cem@example.com,1,Soup,One,2026-11-03T10:00:00
+4,Dee,dee@example.com,3,Soup,One,2026-11-04T10:00:00
+`
+
+test('a form is made from a sheet by keyboard, seen as visitors see it, filled in, released, closed and deleted', {
+  skip,
+  timeout: patienceMs,
+}, async (t) => {
+  const rowport = await startRowport(t, { settings: { baseUrl: 'http://127.0.0.1:0' } })
+  const sheet = await rowport.connectFile('party-guests', 'guests.csv', csv)
+  const rows = async () => (await readFile(sheet.path, 'utf8')).trimEnd().split('\n').slice(6)
+  const { page, look, load, complaints } = await createLooks(t)
+  const button = (name: string | RegExp) =>
+    page.getByRole('button', { name, exact: typeof name === 'string' })
+  const press = async (wanted: RegExp) => {
+    await tabTo(page, wanted)
+    await page.keyboard.press('Enter')
+  }
+  await signInByLink(page, rowport, '/forms')
+  await page.getByText('No forms yet').waitFor()
+  await look('70-forms-none', 'state')
+
+  await press(/^Create form$/)
+  await page.getByLabel('Sheet', { exact: true }).selectOption('party-guests')
+  const preview = page.frameLocator('iframe')
+  await preview.getByText('First name', { exact: true }).waitFor()
+  const kinds = await page.evaluate("[...document.querySelectorAll('ol select')].map(({ value }) => value)")
+  assert.deepEqual(kinds, ['text', 'email', 'number', 'choice', 'long'])
+  assert.equal(await page.getByLabel('Choices').inputValue(), 'Soup\nSalad')
+  assert.equal(await page.getByLabel('received').inputValue(), 'now()')
+
+  await page.getByLabel('Add a field').selectOption('id')
+  await preview.getByText('id (optional)', { exact: true }).waitFor()
+  await button('Remove id').click()
+  await page.getByLabel('Title').fill('Party')
+  await page.getByLabel('Introduction').fill('Tell us who comes, <b>soon</b>.')
+  await preview.getByText('Tell us who comes, <b>soon</b>.').waitFor()
+  await page.getByLabel('Help text').nth(2).fill('With yourself.')
+  await preview.getByText('With yourself.').waitFor()
+  await button('Move Email up').focus()
+  await page.keyboard.press('Enter')
+  await untilInPage(page, "document.activeElement.textContent === '↓Move Email down'")
+  await untilInPage(
+    page,
+    "document.querySelector('iframe').contentDocument.querySelector('label').textContent.startsWith('Email')",
+  )
+  await page.getByLabel('Least seconds').fill('3')
+  await page.getByLabel('Words of thanks').fill('See you on Friday!')
+  await page.getByLabel('May show it in a frame').fill('nonsense')
+  await look('71-form-new')
+  complaints.splice(0)
+  await press(/^Create form$/)
+  await page.getByText('write origins, like https://example.com').waitFor()
+  assert.match(complaints.splice(0).join(), /400/)
+  await page.getByLabel('May show it in a frame').fill('https://shop.example')
+  await button('Create form').click()
+  await page
+    .getByText('HTML of the form')
+    .or(page.getByRole('heading', { name: 'HTML' }))
+    .first()
+    .waitFor()
+  await look('72-form-share')
+  const url = page.getByText(/\/f\/form_\w+$/).first()
+  const address = (await url.textContent()) ?? ''
+
+  const visitor = await page.context().newPage()
+  await visitor.goto(address)
+  await visitor.getByLabel('First name').fill('Eve')
+  await visitor.getByLabel('Email').fill('eve@example.com')
+  await visitor.getByLabel('Guests').fill('2')
+  await visitor.getByLabel('Meal').selectOption('Salad')
+  await visitor.getByLabel('Message').fill('=1+1')
+  await visitor.getByRole('button', { name: 'Send' }).click()
+  await visitor.getByText('See you on Friday!').waitFor()
+  assert.deepEqual(await rows(), [])
+
+  await page.bringToFront()
+  await page.getByRole('link', { name: 'Held entries (1)' }).click()
+  await page.getByText('sent too quickly').waitFor()
+  await look('73-form-held')
+  await press(/^Release eve@example\.com$/)
+  await page.getByText('Nothing is held').waitFor()
+  assert.match((await rows()).join(), /^,Eve,eve@example\.com,2,Salad,"=1\+1",20/)
+
+  await page.getByRole('link', { name: 'Edit', exact: true }).click()
+  await preview.getByText('Email', { exact: true }).waitFor()
+  await page.getByLabel('Least seconds').fill('0')
+  await press(/^Save form$/)
+  await page.getByText('Party saved.').waitFor()
+  await page.getByRole('link', { name: 'Share', exact: true }).click()
+  await page.getByRole('switch', { name: 'Takes entries' }).focus()
+  await page.keyboard.press('Space')
+  await page.getByText('closed', { exact: true }).waitFor()
+  await visitor.goto(address)
+  await visitor.getByText('This form is closed').waitFor()
+  await visitor.close()
+  await load(`${rowport.workshop.baseUrl}/forms`, 'Party')
+  await look('74-forms')
+  await page.getByRole('link', { name: 'Party', exact: true }).click()
+  await page.getByRole('link', { name: 'Share', exact: true }).click()
+  await press(/^Delete this form$/)
+  await press(/^Delete form$/)
+  await page.getByText('No forms yet').waitFor()
+  assert.deepEqual(done(await rowport.workshop.accounts.find('acme')).slug, 'acme')
+  assert.deepEqual(complaints, [])
+})
