@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { type DestinationStream, destination } from 'pino'
 import { openWorkshop } from './assemble/open-workshop.ts'
-import { systemClock } from './clock.ts'
+import { type Clock, systemClock } from './clock.ts'
 import { commands, serveCommand, usage, usageOf } from './commands/all-commands.ts'
 import { noteCommand } from './commands/audited-commands.ts'
 import {
@@ -25,6 +25,7 @@ export interface Terminal {
   env: NodeJS.ProcessEnv
   stdout: { write(text: string): unknown }
   stderr: DestinationStream
+  clock?: Clock
 }
 
 /**
@@ -43,8 +44,7 @@ export async function cli(args: readonly string[], terminal: Terminal): Promise<
   try {
     const given = args.slice(command.words.length)
     if ('runBare' in command) return await runBare(command, given)
-    const outcome = await run(command, given, terminal)
-    return outcome instanceof Problem ? fail(`rowport: ${outcome.message}\n`) : answer(outcome)
+    return told(await run(command, given, terminal))
   } catch (error) {
     if (error instanceof UsageError) return fail(`rowport: ${error.message}\n\n${usageOf([command])}`)
     throw error
@@ -83,9 +83,14 @@ export async function cli(args: readonly string[], terminal: Terminal): Promise<
     const { words, options, isJson } = parsedArgs(bare, given)
     if (options.check !== undefined) options.check = resolve(typedIn(terminal), options.check)
     const outcome = await bare.runBare(terminal.env, words, options)
+    return told(outcome instanceof Problem ? outcome : { ...outcome, isJson })
+  }
+
+  function told(outcome: ShownOutcome | Problem): number {
     if (outcome instanceof Problem) return fail(`rowport: ${outcome.message}\n`)
-    answer(shown(outcome, isJson))
-    return outcome.hasFailed ? 1 : 0
+    const { json, text, isJson, hasFailed = false } = outcome
+    answer(isJson ? `${JSON.stringify(json)}\n` : `${text}\n`)
+    return hasFailed ? 1 : 0
   }
 
   function answer(text: string): number {
@@ -99,7 +104,13 @@ export async function cli(args: readonly string[], terminal: Terminal): Promise<
   }
 }
 
-async function run(command: Command, args: readonly string[], terminal: Terminal): Promise<string | Problem> {
+type ShownOutcome = CommandOutcome & { isJson: boolean }
+
+async function run(
+  command: Command,
+  args: readonly string[],
+  terminal: Terminal,
+): Promise<ShownOutcome | Problem> {
   const { words: typed, options, isJson } = parsedArgs(command, args)
   const words = typed.map((word, at) =>
     command.positionals[at] === fileArgument ? resolve(typedIn(terminal), word) : word,
@@ -108,12 +119,7 @@ async function run(command: Command, args: readonly string[], terminal: Terminal
   const config = parseConfig(terminal.env, true)
   if ('problems' in config) return new Problem(`these settings are wrong:\n  ${config.problems.join('\n  ')}`)
   const outcome = await onTheStore(config, terminal, command, words, options)
-  if (outcome instanceof Problem) return outcome
-  return shown(outcome, isJson)
-}
-
-function shown({ json, text }: CommandOutcome, isJson: boolean): string {
-  return isJson ? `${JSON.stringify(json)}\n` : `${text}\n`
+  return outcome instanceof Problem ? outcome : { ...outcome, isJson }
 }
 
 /** npm changes to the project's folder before it runs us; a relative path is meant from where the person is. */
@@ -123,14 +129,14 @@ function typedIn({ env }: Terminal): string {
 
 async function onTheStore(
   config: Config,
-  { stderr }: Terminal,
+  { stderr, clock = systemClock }: Terminal,
   command: Command,
   words: readonly string[],
   options: Record<string, string | undefined>,
 ): Promise<CommandOutcome | Problem> {
   try {
     const isNewStore = config.store.kind === 'sqlite' && !existsSync(config.store.path)
-    const workshop = await openWorkshop(config, systemClock, createLog('warn', stderr))
+    const workshop = await openWorkshop(config, clock, createLog('warn', stderr))
     if (isNewStore) stderr.write(newStoreMade(config.dataFolder))
     try {
       const noteDone = await noteCommand(workshop, command, words, options)

@@ -64,7 +64,7 @@ export interface GoogleSetting {
   client: GoogleClient | null
   /** Of the operator's project: reads spreadsheets that are open to everybody with the link. */
   apiKey: string | null
-  /** `rowport google prove` found that this Google does not keep what writing rests on. */
+  /** As the operator wants it, whatever `rowport google prove` found. */
   areWritesOff: boolean
   /** Another root for all of Google's addresses, without a slash at the end; null = Google itself. */
   endpoint: string | null

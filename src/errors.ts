@@ -90,6 +90,12 @@ export const errorTable = {
     raisedIn: everywhere,
     isOfPages: true,
   },
+  sheet_read_only: {
+    status: 403,
+    message: 'This sheet can only be read.',
+    means: 'Its spreadsheet is read by its public link, or is an .ods file. `details` says what to do.',
+    raisedIn: whenWriting,
+  },
   write_api_not_enabled: {
     status: 403,
     message: 'Write API is not enabled for your plan. Please upgrade to Pro or higher.',

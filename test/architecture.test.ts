@@ -151,6 +151,7 @@ test('no imports go in a circle, not even by types', () => {
 /** Owners connect their spreadsheets, and use them, without anybody's knowing who is behind the port. */
 const namesGoogle: Record<string, string> = {
   'src/assemble/homes.ts': 'builds it',
+  'src/assemble/inspection.ts': 'what a proof has switched off there, for the doctor',
   'src/providers/provider-table.ts': 'lists it',
   'src/management/people/google-identity.ts':
     'signing in with Google, which is no connection of spreadsheets',
@@ -232,6 +233,7 @@ const asksForTimeOfDay: Record<string, string> = {
   'src/store/audit/audit-queries.ts': 'when something was changed, for people',
   'src/store/accounts/account-queries.ts': 'when it was made: months are counted from there',
   'src/store/credentials/credential-queries.ts': 'when it was connected, for people',
+  'src/store/proofs/proof-queries.ts': 'when it was tried, for people',
   'src/store/keys/key-queries.ts': 'when it was made and revoked, for people',
   'src/store/owners/owner-queries.ts':
     'when an account was made: months are counted from there; when an address was verified',

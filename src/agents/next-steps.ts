@@ -7,6 +7,7 @@ const nextSteps: Record<string, string> = {
   forbidden: 'The key is not valid here. Ask the user for another one.',
   insufficient_scope:
     'This key may only read. Tell the user what you would change, or ask for a key that may write.',
+  sheet_read_only: 'Nothing was written, and nothing can be. Tell the user.',
   write_api_not_enabled: "The account's plan has no writing. Tell the user.",
   sheet_not_found: 'Call list_sheets for the sheets of this key.',
   sheet_paused: 'The owner has paused this sheet. Tell the user.',

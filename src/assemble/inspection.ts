@@ -1,12 +1,25 @@
 import type { Clock } from '../clock.ts'
-import type { MailSetting, StoreSetting } from '../config.ts'
+import type { GoogleSetting, MailSetting, StoreSetting } from '../config.ts'
+import { provenService, switchedOffBy } from '../providers/google/prove/standing.ts'
+import type { SwitchedOff } from '../sheets/proof.ts'
 import type { StoreInspection } from '../store/sql/inspection.ts'
 import { inspectSqlite } from '../store/sql/sqlite/inspect-sqlite.ts'
+
+export interface GoogleStanding {
+  /** null: never. */
+  triedAtMs: number | null
+  off: SwitchedOff[]
+}
 
 /** Names the adapters for those who only look, and change nothing. */
 export interface ServerInspection {
   store(setting: StoreSetting): Promise<StoreInspection & { aheadMs: number | null }>
   redis(url: string): Promise<{ aheadMs: number }>
+  /** What is switched off at Google by what was found there, and what was tried; `proofs`: of the store. */
+  google(
+    setting: Pick<GoogleSetting, 'endpoint' | 'areWritesOff'>,
+    proofs: StoreInspection['proofs'],
+  ): GoogleStanding
   /** Why no mail could be sent; null when it could. */
   mail(setting: MailSetting): Promise<string | null>
 }
@@ -24,6 +37,11 @@ export function createInspection(clock: Clock): ServerInspection {
       const { timeOfRedis } = await import('../shared-state/redis/inspect-redis.ts')
       const serverMs = await timeOfRedis(url)
       return { aheadMs: serverMs - clock.nowMs() }
+    },
+    google({ endpoint, areWritesOff }, proofs) {
+      const own = proofs.filter(({ service }) => service === provenService(endpoint))
+      const triedAtMs = own.length === 0 ? null : Math.max(...own.map((proof) => proof.triedAtMs))
+      return { triedAtMs, off: switchedOffBy(own, areWritesOff) }
     },
     async mail(setting) {
       const { createSmtpTransport } = await import('../mail/smtp/smtp-transport.ts')

@@ -20,7 +20,7 @@ export interface BareCommand extends TypedCommand {
     env: NodeJS.ProcessEnv,
     words: readonly string[],
     options: Options,
-  ): Promise<(CommandOutcome & { hasFailed: boolean }) | Problem>
+  ): Promise<CommandOutcome | Problem>
 }
 
 /** One of the operator's commands (docs/contract.md#commands). */
@@ -33,6 +33,8 @@ export type Options = Record<string, string | undefined>
 export interface CommandOutcome {
   json: unknown
   text: string
+  /** What was asked for was done, and what it found is bad: it is shown, and the exit code tells. */
+  hasFailed?: boolean
 }
 
 /** The command was typed wrong; what is wrong, for the person who typed it. */

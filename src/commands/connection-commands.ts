@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import type { Workshop } from '../assemble/workshop.ts'
 import type { ConnectionStatus, OwnerConnection } from '../management/connections/owner-connection.ts'
 import { Problem } from '../management/problem.ts'
+import type { ProvenAssumption } from '../sheets/proof.ts'
 import type { ProviderKind } from '../sheets/provider-kind.ts'
 import { type Command, fileArgument, table, UsageError } from './command.ts'
 
@@ -81,15 +82,24 @@ function prove({ id }: ProviderKind): Command {
         proven.map(({ holds, assumes, saw }) => [verdictOf(holds), assumes, saw]),
         '',
       )
-      const what = failed.map(
-        ({ assumes, because, otherwise }) => `\n${assumes}: does not hold.\n  ${because}\n  ${otherwise}`,
-      )
+      const off = await connectionTo(id, workshop).switchedOff()
       return {
-        json: { proven: failed.length === 0, assumptions: proven },
-        text: [all, ...what].join('\n'),
+        json: { proven: failed.length === 0, assumptions: proven, switched_off: off },
+        text: [all, ...failed.map(explained), ...off.map(({ what }) => `\n${capital(what)}.`), ''].join('\n'),
+        hasFailed: failed.length > 0,
       }
     },
   }
+}
+
+function explained({ assumes, because, otherwise, switchesOff }: ProvenAssumption): string {
+  const consequence =
+    switchesOff === null ? 'Rowport does without it.' : `So ${switchesOff} are switched off.`
+  return `\n${assumes}: does not hold.\n  Why it matters: ${because}\n  Otherwise: ${otherwise}\n  ${consequence}`
+}
+
+function capital(words: string): string {
+  return words.charAt(0).toUpperCase() + words.slice(1)
 }
 
 function verdictOf(holds: boolean | null): string {

@@ -70,6 +70,8 @@ export interface SourceView {
     ways: readonly ('consent' | 'key')[]
     /** Whether what is open to everybody with its link can be read without connecting, and only read. */
     readsPublic: boolean
+    /** What this server does not do there, in sentences; empty where it does everything. */
+    switchedOff: string[]
     /** What the operator must do, where it is not offered. */
     notSetUp: string
     /** What is pasted and not searched for: the source of a regular expression. */

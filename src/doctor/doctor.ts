@@ -35,7 +35,7 @@ export async function examine(env: NodeJS.ProcessEnv): Promise<Finding[]> {
     ...(aheadMs === null ? [] : [examineClock('PostgreSQL', aheadMs)]),
     ...(config.redisUrl === null ? [] : await examineRedis(config.redisUrl, inspection)),
     await examineSecret(config, inspected?.sealedBy ?? []),
-    examineGoogle(config),
+    ...examineGoogle(config, inspection.google(config.google, inspected?.proofs ?? [])),
     await examineMail(config, inspection),
     // Which files are connected is in the store: where that could not be read, nothing is said of them.
     ...(store.advice === null ? await examineFiles(inspected?.sheets ?? []) : []),

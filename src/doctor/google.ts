@@ -1,8 +1,26 @@
+import type { GoogleStanding } from '../assemble/inspection.ts'
 import type { Config } from '../config.ts'
 import { type Finding, fine, wrong } from './finding.ts'
 
 /** Looks at what can be told without asking Google. */
-export function examineGoogle({ google, baseUrl }: Config): Finding {
+export function examineGoogle(config: Config, standing: GoogleStanding): Finding[] {
+  return [examineSettings(config), ...examineStanding(standing)]
+}
+
+/** A line for each thing that is not done there; where nothing was ever tried, nothing is said against it. */
+function examineStanding({ off, triedAtMs }: GoogleStanding): Finding[] {
+  if (off.length > 0)
+    return off.map(({ what, why, whatHelps }) => wrong('Google', `${sentence(what)}. ${why}`, whatHelps))
+  if (triedAtMs === null) return []
+  const day = new Date(triedAtMs).toISOString().slice(0, 10)
+  return [fine('Google', `It kept what our promises rest on when that was last tried, on ${day}.`)]
+}
+
+function sentence(words: string): string {
+  return words.charAt(0).toUpperCase() + words.slice(1)
+}
+
+function examineSettings({ google, baseUrl }: Config): Finding {
   const { client, endpoint, scope } = google
   if (endpoint !== null) return fine('Google', `All calls go to ${endpoint} instead of Google.`)
   if (!client) {

@@ -75,10 +75,15 @@ export interface Edited {
 /** The change at `changeAt` cannot be made, so none of the list was. */
 export interface Unfit {
   changeAt: number
-  /** The row is not there; this kind of file cannot hold the value; or something in the file would break. */
-  reason: 'row' | 'value' | 'file'
+  /**
+   * The row is not there; this kind of file cannot hold the value; it can only be read; or something there stands in the way,
+   * such as what in the file would break.
+   */
+  reason: 'row' | 'value' | 'read_only' | 'file'
   /** Words for the client. */
   details: string
+  /** With 'file': what can be done about it. */
+  advice?: string
 }
 
 /** The columns into which these changes put something, by position. */

@@ -1,4 +1,4 @@
-import type { ProvenAssumption } from './proof.ts'
+import type { ProvenAssumption, SwitchedOff } from './proof.ts'
 import type { ProviderKind } from './provider-kind.ts'
 
 /**
@@ -51,6 +51,8 @@ export interface ConnectionAccess extends TokenSource {
   parsePasted(pasted: string): { spreadsheetId: string; tabId?: number } | null
   /** Tries what our promises take for granted there, on a tab that is gone afterwards; absent where nothing is left open. */
   prove?(credentialId: string, spreadsheetId: string): Promise<ProvenAssumption[]>
+  /** What is not done there because it was found not to hold; with `prove`. */
+  switchedOff?(): Promise<SwitchedOff[]>
   /** As the store keeps it. What has the same source shares one lane of writes. */
   locate(tab: ChosenTab): { location: string; source: string }
 }

@@ -12,6 +12,7 @@ import { looksContract } from './looks/looks.contract.ts'
 import { mailContract } from './mail/mail.contract.ts'
 import { journalUseContract, operationsContract } from './operations/operations.contract.ts'
 import { ownersContract } from './owners/owners.contract.ts'
+import { proofsContract } from './proofs/proofs.contract.ts'
 import { accountWithSheet, newAccount, newKey, newSheet } from './records.fixture.ts'
 import { registersContract } from './registers/registers.contract.ts'
 import { sessionsContract } from './sessions/sessions.contract.ts'
@@ -50,6 +51,7 @@ export function storeContract(
   accessTokensContract(of)
   windowsContract(of)
   registersContract(of)
+  proofsContract(of)
   mailContract(of)
   alertsContract(of)
   changeLogContract(of)

@@ -12,6 +12,7 @@ import type { LookStore } from './looks/looks.ts'
 import type { MailStore } from './mail/mail.ts'
 import type { OperationStore } from './operations/operations.ts'
 import type { OwnerStore } from './owners/owners.ts'
+import type { ProofStore } from './proofs/proofs.ts'
 import type { RegisterStore } from './registers/registers.ts'
 import type { SessionStore } from './sessions/sessions.ts'
 import type { SheetStore } from './sheets/sheets.ts'
@@ -47,6 +48,7 @@ export interface Store
     ChangeLogStore,
     LookStore,
     FormStore,
+    ProofStore,
     WebhookStore,
     WebhookSendingStore,
     WebhookNewsStore,

@@ -32,8 +32,10 @@ test('a spreadsheet that is open to everybody with the link is read by an API ke
   ] as const) {
     const init = { method, headers: bearer(key), ...(body && { body }) }
     const refused = await fetch(`${rowport.workshop.baseUrl}/api/sheets/acme/prices${path}`, init)
-    assert.equal(refused.status, 502, method)
-    assert.match(await refused.text(), /read by its public link and cannot be written to/, method)
+    assert.equal(refused.status, 403, method)
+    const { code, details } = (await refused.json()) as { code: string; details: string }
+    assert.equal(code, 'sheet_read_only', method)
+    assert.match(details, /read by its public link and cannot be written to/, method)
   }
   const { calls } = await google.control<{ calls: { kind: string }[] }>('GET', 'calls')
   assert.equal(calls.filter(({ kind }) => kind === 'write').length, 0)

@@ -1,11 +1,14 @@
 import { tokenIdentity } from '../../src/providers/remote/access-tokens.ts'
 import { createSealing } from '../../src/secrets/sealing.ts'
 import type { CredentialRecord, CredentialStore } from '../../src/store/credentials/credentials.ts'
+import type { ProofStore } from '../../src/store/proofs/proofs.ts'
 
 export const sealing = createSealing('a secret for tests only', [])
 
 /** The store's part for one kind of credential, in memory. */
-export interface MemoryCredentials extends Pick<CredentialStore, 'findCredential' | 'expireCredential'> {
+export interface MemoryCredentials
+  extends Pick<CredentialStore, 'findCredential' | 'expireCredential'>,
+    ProofStore {
   /** Connects, or connects again. Returns the id. */
   connect(credential: { subject: string; refreshToken: string; scopes?: string }): string
   all: Map<string, CredentialRecord>
@@ -36,6 +39,9 @@ export function createMemoryCredentials(): MemoryCredentials {
       })
       return id
     },
+    // Nobody has tried anything.
+    proofOf: async () => [],
+    async saveProof() {},
     findCredential: async (id) => all.get(id) ?? null,
     async expireCredential(id, version, reason) {
       const known = all.get(id)

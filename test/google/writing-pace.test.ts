@@ -70,7 +70,6 @@ test('readers get their share of the reads beside a lane that always has somethi
     endpoints: {} as GoogleEndpoints,
     columnLooks: {} as ColumnLooks,
     time: { nowMs: () => null } as unknown as GoogleTime,
-    areWritesOff: false,
     journalTag: 'test',
   })
   let isOver = false

@@ -11,6 +11,7 @@ export interface Sources {
   /** Their names, joined for a sentence. */
   connectableNames(joint: 'and' | 'or'): string
   nameOf(provider: string): string
+  switchedOffAt(provider: string): readonly string[]
 }
 
 /** Where sheets can come from, as the server tells. */
@@ -21,6 +22,8 @@ export function useSources(): Sources {
     offered: sources.filter(({ isOffered }) => isOffered),
     connectable,
     connectableNames: (joint) => connectable.map(({ name }) => name).join(` ${joint} `),
+    switchedOffAt: (provider) =>
+      sources.find((source) => source.provider === provider)?.connection?.switchedOff ?? [],
     nameOf: (provider) => sources.find((source) => source.provider === provider)?.name ?? provider,
   }
 }

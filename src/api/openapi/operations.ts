@@ -54,13 +54,13 @@ const ofTheCaller = ['X-RateLimit-Remaining', 'X-RateLimit-Reset', 'X-Quota-Rema
 const ofARead = ['ETag', 'Age', 'Cache-Status', ...ofTheCaller]
 
 const readHelp =
-  'Further parameters: `values=formatted` gives every cell as the spreadsheet displays it, `format=csv` or `format=ndjson` (or ' +
+  'Further parameters: `values=formatted` gives cells as the spreadsheet displays them, `format=csv` or `format=ndjson` (or ' +
   '`Accept`) another format, for CSV also `bom=true` and `escape_formulas=true`. Further headers: `If-None-Match` with an `ETag` ' +
   'from before, and `Cache-Control: no-cache` to look at the spreadsheet now.'
 
 const writeHelp =
-  'With a header `Idempotency-Key` (a text of your own, a new one for each write) it is safe to send the same request again. ' +
-  '`dry_run=true` gives the very answer and writes nothing.'
+  'With a header `Idempotency-Key` (a new text for each write) it is safe to send the same request again. ' +
+  '`dry_run=true` answers alike and writes nothing.'
 const sumsHelp =
   `With \`aggregate=count(),sum(price)\` (${folds.join(', ')}) and \`group_by=category,month(day)\`, figures about the rows instead of ` +
   'the rows; `distinct=city` counts each value. Cells that do not fit are left out and counted (`X-Ignored-Cells`).'

@@ -86,18 +86,29 @@ export async function sessionView(
       hasGoogle: owner?.googleSubject != null,
     },
     signedInAtMs,
-    server: serverView(parts),
+    server: serverView(parts, await switchedOffAt(parts)),
   }
 }
 
-function serverView(parts: DashboardParts): ServerView {
+/** By provider. Only who is signed in is told: before that, nothing is asked of the store. */
+type SwitchedOffAt = ReadonlyMap<string, string[]>
+
+async function switchedOffAt({ kinds, connections }: DashboardParts): Promise<SwitchedOffAt> {
+  const found = kinds.all.map(async ({ id }) => {
+    const off = (await connections.find(id)?.switchedOff()) ?? []
+    return [id, off.map(({ what, why, whatHelps }) => `${sentence(what)}. ${why} ${whatHelps}`)] as const
+  })
+  return new Map(await Promise.all(found))
+}
+
+function serverView(parts: DashboardParts, switchedOff: SwitchedOffAt = new Map()): ServerView {
   const { baseUrl, version, googleSignIn, uploads, owners } = parts
   return {
     baseUrl: baseUrl(),
     version,
     hasGoogle: googleSignIn.isConfigured,
     hasFiles: uploads !== null,
-    sources: parts.kinds.all.map((kind) => sourceView(kind, parts)),
+    sources: parts.kinds.all.map((kind) => sourceView(kind, parts, switchedOff.get(kind.id) ?? [])),
     canSignUp: owners.canSignUp,
     hasMail: parts.byMail !== null,
     operatorCommand: parts.operatorCommand,
@@ -107,16 +118,18 @@ function serverView(parts: DashboardParts): ServerView {
 function sourceView(
   { id: provider, name, title, connectsBy, canBeListed, hasTabs }: SourceKind,
   { connections, uploads }: DashboardParts,
+  switchedOff: string[],
 ): SourceView {
   const known = { provider, name, title, canBeListed, hasTabs }
   const connection = connections.find(provider)
   if (connectsBy.length === 0 || !connection)
     return { ...known, isOffered: uploads !== null, connection: null }
   const { notSetUp, linkPattern, key } = connection.words
+  const { ways, readsPublic } = connection
   return {
     ...known,
-    isOffered: connection.ways.length > 0,
-    connection: { ways: connection.ways, readsPublic: connection.readsPublic, notSetUp, linkPattern, key },
+    isOffered: ways.length > 0,
+    connection: { ways, readsPublic, switchedOff, notSetUp, linkPattern, key },
   }
 }
 

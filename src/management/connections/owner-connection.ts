@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { tokenIdentity } from '../../providers/remote/access-tokens.ts'
 import type { Sealing } from '../../secrets/sealing.ts'
 import type { Connection, ConnectionProblem, ConsentEntrance, Grant } from '../../sheets/connection.ts'
-import type { ProvenAssumption } from '../../sheets/proof.ts'
+import type { ProvenAssumption, SwitchedOff } from '../../sheets/proof.ts'
 import { ProviderFailure } from '../../sheets/provider-failure.ts'
 import type { ConnectionWay, ProviderKind } from '../../sheets/provider-kind.ts'
 import type { CredentialRecord } from '../../store/credentials/credentials.ts'
@@ -40,6 +40,8 @@ export interface OwnerConnection {
   disconnect(accountId: string): Promise<Disconnected | Problem>
   /** Tries on a spreadsheet of the account's what our promises take for granted there. */
   prove(accountId: string, pasted: string): Promise<ProvenAssumption[] | Problem>
+  /** What this server does not do there, for any account. */
+  switchedOff(): Promise<SwitchedOff[]>
   spreadsheets: Spreadsheets
 }
 
@@ -188,6 +190,7 @@ export function createOwnerConnection(parts: OwnerConnectionParts): OwnerConnect
       const { prove } = itsAccess
       return orProblem(kind, () => prove(credentialId, named.spreadsheetId))
     },
+    switchedOff: async () => (await access?.switchedOff?.()) ?? [],
     spreadsheets: createSpreadsheets(connection, accessOf),
   }
 

@@ -143,7 +143,7 @@ export function createFileProvider({ editing, problemWithLength, ...parts }: Fil
 /** Changing one to the byte, as with workbooks, would be an editor of its own. */
 const readOnly: Unfit = {
   changeAt: 0,
-  reason: 'file',
+  reason: 'read_only',
   details: 'OpenDocument spreadsheets (.ods) are read, not written to. Save it as .xlsx to write to it.',
 }
 

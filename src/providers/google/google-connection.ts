@@ -15,6 +15,7 @@ export interface GoogleAccess {
   tokenSource: TokenSource
   hasApiKey: boolean
   prove: NonNullable<ConnectionAccess['prove']>
+  switchedOff: NonNullable<ConnectionAccess['switchedOff']>
   files: GoogleFiles
   /** Where the page is on which owners consent. */
   consentOrigin: string
@@ -55,6 +56,7 @@ function accessTo({
   tokenSource,
   hasApiKey,
   prove,
+  switchedOff,
   files,
   consentOrigin,
 }: GoogleAccess): ConnectionAccess {
@@ -73,6 +75,7 @@ function accessTo({
     listSpreadsheets: files.listSpreadsheets,
     listTabs: files.listTabs,
     prove,
+    switchedOff,
     parsePasted: parsePastedSpreadsheet,
     locate(tab) {
       const { location, source } = locateGoogleTab(tab)

@@ -5,7 +5,7 @@ import type { ShareValue } from '../../shared-state/registers/shared-value.ts'
 import { defaultShares, type Shares } from '../../shares/shares.ts'
 import { createTurnstile } from '../../shares/turnstile.ts'
 import type { TokenSource } from '../../sheets/connection.ts'
-import type { ProvenAssumption } from '../../sheets/proof.ts'
+import type { ProvenAssumption, SwitchedOff } from '../../sheets/proof.ts'
 import type { Provider } from '../../sheets/provider.ts'
 import type { Store } from '../../store/store.ts'
 import { systemTimers, type Timers } from '../../timers.ts'
@@ -38,7 +38,8 @@ import {
   isServiceAccountToken,
   type ServiceAccounts,
 } from './oauth/service-account.ts'
-import { proveGoogle } from './prove/prove.ts'
+import { proveGoogle, tried } from './prove/prove.ts'
+import { createStanding, onStanding, provenService } from './prove/standing.ts'
 import { googleComparing } from './read/google-comparing.ts'
 import { createColumnLooks } from './write/column-looks.ts'
 import { createGoogleWriting } from './write/google-writing.ts'
@@ -51,7 +52,9 @@ export interface Google {
   oauth: GoogleOAuth | null
   serviceAccounts: ServiceAccounts
   tokenSource: TokenSource
+  /** What it finds holds for all instances, until it finds something else. */
   prove(credentialId: string, spreadsheetId: string): Promise<ProvenAssumption[]>
+  switchedOff(): Promise<SwitchedOff[]>
   /** Whether spreadsheets that are open to everybody with the link can be read. */
   hasApiKey: boolean
   files: GoogleFiles
@@ -66,14 +69,14 @@ export interface GoogleParts {
     /** null where the operator has registered no app: then owners cannot consent. */
     client: { clientId: string; clientSecret: string } | null
     apiKey?: string | null
-    /** Where the operator found that this Google does not keep what writing rests on. */
+    /** As the operator wants it, whatever was proven. */
     areWritesOff?: boolean
     endpoint: string | null
     scope: GoogleScope
     /** Where Google granted the operator's project other rations than everyone has. */
     rations?: BudgetLimits
   }
-  store: Pick<Store, 'findCredential' | 'expireCredential'>
+  store: Pick<Store, 'findCredential' | 'expireCredential' | 'saveProof' | 'proofOf'>
   sealing: Pick<Sealing, 'open' | 'keyId'>
   clock: Clock
   observe: Observe
@@ -165,28 +168,33 @@ export function createGoogle(parts: GoogleParts): Google {
     observe,
   })
   const reading = { calls, endpoints, comparing: googleComparing, fetches, clock, timers, limits }
+  const standing = createStanding(store, settings)
+  const provider = {
+    ...createGoogleProvider({ ...reading, tokens, budget }),
+    ...createGoogleWriting({
+      calls,
+      endpoints,
+      tokens,
+      budget,
+      columnLooks: createColumnLooks(reading),
+      time,
+      journalTag: journalTagOf(sealing.keyId),
+      clock,
+      timers,
+      observe,
+    }),
+  }
   return {
-    provider: {
-      ...createGoogleProvider({ ...reading, tokens, budget }),
-      ...createGoogleWriting({
-        calls,
-        endpoints,
-        tokens,
-        budget,
-        columnLooks: createColumnLooks(reading),
-        time,
-        areWritesOff: settings.areWritesOff ?? false,
-        journalTag: journalTagOf(sealing.keyId),
-        clock,
-        timers,
-        observe,
-      }),
-    },
+    provider: onStanding(provider, standing),
     oauth,
     serviceAccounts,
     tokenSource,
-    prove: (credentialId, spreadsheetId) =>
-      proveGoogle({ calls, endpoints, time }, credentialId, spreadsheetId),
+    async prove(credentialId, spreadsheetId) {
+      const proven = await proveGoogle({ calls, endpoints, time, clock, timers }, credentialId, spreadsheetId)
+      await store.saveProof(provenService(settings.endpoint), tried(proven))
+      return proven
+    },
+    switchedOff: standing.switchedOff,
     hasApiKey: settings.apiKey != null,
     files: createGoogleFiles({ calls, endpoints, store }),
     calls,

@@ -70,7 +70,7 @@ export function createRemoteCalls<Service extends string>(
     },
 
     async callWrite(call) {
-      const deadline = createDeadline(clock, timers, limits.writeMs)
+      const deadline = call.deadline ?? createDeadline(clock, timers, limits.writeMs)
       try {
         const answer = await exchangeAuthorised('write', call, deadline)
         const { status, body } = answer
@@ -85,7 +85,7 @@ export function createRemoteCalls<Service extends string>(
         if (!(error instanceof ExchangeLost)) throw error
         throw error.lost === 'not_sent' ? unreachable(error) : unknownOutcome(error)
       } finally {
-        deadline.end()
+        if (!call.deadline) deadline.end()
       }
     },
   }

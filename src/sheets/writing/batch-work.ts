@@ -192,8 +192,11 @@ async function sendAll(batch: readonly QueuedWrite[], parts: SendingParts): Prom
   }
 
   /** What stands in the file's way can be cleared away by its owner, so then the key is free again. */
-  function refuseUnfit(waiting: QueuedWrite, { reason, details }: Unfit): Promise<void> {
-    if (reason === 'file') return fail(waiting, new ProviderFailure(details))
+  function refuseUnfit(waiting: QueuedWrite, { reason, details, advice }: Unfit): Promise<void> {
+    if (reason === 'file') {
+      return fail(waiting, new ProviderFailure(details, advice === undefined ? {} : { details: advice }))
+    }
+    if (reason === 'read_only') return turnAway(waiting, new Refusal('sheet_read_only', { details }))
     return refuse(waiting, new Refusal(reason === 'row' ? 'row_not_found' : 'invalid_body', { details }))
   }
 

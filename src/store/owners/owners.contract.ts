@@ -421,6 +421,7 @@ export function ownersContract(of: StoreTest): void {
       'rate_window',
       'shared_cell',
       'machine_time',
+      'provider_proof',
     ])
     for (const [table, count] of Object.entries(before)) {
       if (shared.has(table)) continue

@@ -39,6 +39,7 @@ const copied: Record<Exclude<TableName, PassingTable>, readonly TableName[]> = {
   webhook_delivery: ['webhook'],
   webhook_event: ['webhook'],
   webhook_told: ['webhook'],
+  provider_proof: [],
 }
 
 /** Made anew there, or worth nothing a minute later. */

@@ -42,6 +42,16 @@ export interface Tables {
   webhook_delivery: WebhookDeliveryTable
   webhook_event: WebhookEventTable
   webhook_told: WebhookToldTable
+  provider_proof: ProviderProofTable
+}
+
+export interface ProviderProofTable {
+  /** Who was tried: a provider, or what stands in its place. */
+  service: string
+  assumption: string
+  holds: number
+  saw: string
+  tried_at_ms: number
 }
 
 export interface MigrationTable {

@@ -13,6 +13,7 @@ import { createLookQueries } from '../looks/look-queries.ts'
 import { createMailQueries } from '../mail/mail-queries.ts'
 import { createOperationQueries } from '../operations/operation-queries.ts'
 import { createOwnerQueries } from '../owners/owner-queries.ts'
+import { createProofQueries } from '../proofs/proof-queries.ts'
 import { createRegisterQueries } from '../registers/register-queries.ts'
 import { createSessionQueries } from '../sessions/session-queries.ts'
 import { createSheetQueries } from '../sheets/sheet-queries.ts'
@@ -50,6 +51,7 @@ export function createSqlStore(database: SqlDatabase, clock: Clock): Store {
     ...createChangeLogQueries(database),
     ...createLookQueries(database),
     ...createFormQueries(database, clock),
+    ...createProofQueries(database, clock),
     ...createWebhookQueries(database, clock),
     ...createWebhookSendingQueries(database, instanceId),
     ...createWebhookNewsQueries(database),

@@ -21,8 +21,10 @@ test('an OpenDocument spreadsheet is read, and refused in words for writing', as
     ['DELETE', `${formA}/2`, undefined],
   ] as const) {
     const refused = await fetch(rowport.url + address, { method, headers: key, ...(body && { body }) })
-    assert.equal(refused.status, 502)
-    assert.match(await refused.text(), /\.ods\) are read, not written to\. Save it as \.xlsx/)
+    assert.equal(refused.status, 403)
+    const { code, details } = (await refused.json()) as { code: string; details: string }
+    assert.equal(code, 'sheet_read_only')
+    assert.match(details, /\.ods\) are read, not written to\. Save it as \.xlsx/)
   }
   assert.deepEqual(await readFile(path), before)
 })

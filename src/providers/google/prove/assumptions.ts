@@ -1,24 +1,20 @@
+import type { ProvenAssumption } from '../../../sheets/proof.ts'
 import { RefusedByGoogle } from '../client/google-errors.ts'
-import type { ScratchTab } from './scratch-tab.ts'
+import { attemptLateBatches } from './late-batches.ts'
+import type { Attempted, ScratchTab } from './scratch-tab.ts'
 
 /** Something that docs/decisions/011-what-google-leaves-open.md takes for granted. */
-export interface Assumption {
-  id: string
-  assumes: string
-  because: string
-  otherwise: string
-  attempt(tab: ScratchTab): Promise<{ holds: boolean | null; saw: string }>
+export interface Assumption extends Omit<ProvenAssumption, 'holds' | 'saw'> {
+  attempt(tab: ScratchTab): Promise<Attempted>
 }
-
-const noWrites =
-  'A write whose answer was lost could be done twice. Set GOOGLE_WRITES=off: writes to Google are then refused, in words, instead of broken silently.'
 
 export const assumptions: readonly Assumption[] = [
   {
     id: 'marker_once',
     assumes: 'A second marker of the same id is refused',
     because: 'It keeps out a batch that arrives twice or late: writes happen exactly once.',
-    otherwise: noWrites,
+    otherwise: 'A write whose answer was lost could be done twice.',
+    switchesOff: 'writes',
     async attempt(tab) {
       const id = tab.newMarkerId()
       await tab.batch([tab.marker(id)])
@@ -30,7 +26,8 @@ export const assumptions: readonly Assumption[] = [
     id: 'batch_whole',
     assumes: 'A batch of which one part is refused changes nothing',
     because: 'The marker keeps out the rows that travel with it, and many rows are changed all or none.',
-    otherwise: noWrites,
+    otherwise: 'A write could be done in part, or twice.',
+    switchesOff: 'writes',
     async attempt(tab) {
       const id = tab.newMarkerId()
       await tab.write([['before']])
@@ -44,7 +41,8 @@ export const assumptions: readonly Assumption[] = [
     id: 'added_at_the_end',
     assumes: 'Rows that are added stand in column A, after the last row with data, and overwrite nothing',
     because: 'The numbers of new rows are told by it.',
-    otherwise: noWrites,
+    otherwise: 'An addition could overwrite what is there, or be told with the number of another row.',
+    switchesOff: 'additions',
     async attempt(tab) {
       await tab.write([['name', '', 'price'], [], ['', '', 3]])
       await tab.batch([tab.append([['new']])])
@@ -56,7 +54,8 @@ export const assumptions: readonly Assumption[] = [
     id: 'as_written',
     assumes: 'Texts and numbers are kept as they were sent, never parsed',
     because: 'What is written is what is read: “=1+1” is no formula, “007” no number.',
-    otherwise: noWrites,
+    otherwise: 'A text that was written could be read as a number, or run as a formula.',
+    switchesOff: 'writes',
     async attempt(tab) {
       const row = ['=1+1', '007', 'TRUE', '2026-11-17', 1.5, true]
       await tab.write([row])
@@ -68,12 +67,13 @@ export const assumptions: readonly Assumption[] = [
     id: 'blank_rows_kept',
     assumes: 'Blank rows between others are in what is read',
     because: 'A row’s number is its position.',
-    otherwise:
-      'Rows would have the numbers of others: do not read or write this Google by row number; tell us.',
+    otherwise: 'Rows would have the numbers of others, and be changed in their place.',
+    switchesOff: 'reads',
     async attempt(tab) {
       await tab.write([['first'], [], [], ['fourth']])
       const { length } = await tab.values()
-      return { holds: length === 4, saw: `${length} rows` }
+      const inGrid = await tab.gridRows()
+      return { holds: length === 4 && inGrid === 4, saw: `${length} rows as values, ${inGrid} with formats` }
     },
   },
   {
@@ -81,6 +81,7 @@ export const assumptions: readonly Assumption[] = [
     assumes: 'A tab that is not there is refused with words that tell it from other refusals',
     because: 'A tab that was deleted is said to be, and one that changed its size is looked at again.',
     otherwise: 'Owners are told that Google refused, without what to do about it.',
+    switchesOff: null,
     async attempt(tab) {
       const error = await tab
         .batch([tab.cells(0, [['x']], tab.missingTabId)])
@@ -95,6 +96,7 @@ export const assumptions: readonly Assumption[] = [
     because: 'Markers that others left are cleared away by it.',
     otherwise:
       'Markers are counted from when they are found, and stay a little longer. Nothing else changes.',
+    switchesOff: null,
     async attempt(tab) {
       const nowMs = tab.googleMs()
       return { holds: nowMs !== null, saw: nowMs === null ? 'no Date' : new Date(nowMs).toISOString() }
@@ -104,8 +106,9 @@ export const assumptions: readonly Assumption[] = [
     id: 'late_batches',
     assumes: 'A batch whose answer was given up lands within three minutes, or never',
     because: 'Its marker is kept for ten.',
-    otherwise: noWrites,
-    attempt: async () => ({ holds: null, saw: 'not tried: nobody can make Google late' }),
+    otherwise: 'A write that was given up could be done after its marker is gone, and so twice.',
+    switchesOff: 'writes',
+    attempt: attemptLateBatches,
   },
 ]
 

@@ -1,5 +1,6 @@
 import type { ProvenAssumption } from '../../../sheets/proof.ts'
 import { ProviderFailure } from '../../../sheets/provider-failure.ts'
+import type { TriedAssumption } from '../../../store/proofs/proofs.ts'
 import { assumptions } from './assumptions.ts'
 import { addScratchTab, type ScratchParts } from './scratch-tab.ts'
 
@@ -23,4 +24,9 @@ export async function proveGoogle(
   } finally {
     await tab.remove()
   }
+}
+
+/** What could not be tried says nothing: what was found before stands. */
+export function tried(proven: readonly ProvenAssumption[]): TriedAssumption[] {
+  return proven.flatMap(({ id, holds, saw }) => (holds === null ? [] : [{ assumption: id, holds, saw }]))
 }

@@ -40,8 +40,6 @@ export interface GoogleWritingParts {
   budget: Pick<Budget, 'opensInMs'>
   columnLooks: ColumnLooks
   time: Pick<GoogleTime, 'nowMs'>
-  /** The operator found that this Google does not keep what writing rests on. */
-  areWritesOff: boolean
   /** Names the journal, for all servers that share it. */
   journalTag: string
   clock: Clock
@@ -127,7 +125,6 @@ export function createGoogleWriting(googleParts: GoogleWritingParts): GoogleWrit
 
     async prepare(place, changes, version, columns, isTabWanted = false) {
       if (place.credentialId === null) return readOnly
-      if (googleParts.areWritesOff) return writesOff
       findOldMarkers(place)
       const unfit = firstUnfit(changes)
       if (unfit) return unfit
@@ -226,16 +223,9 @@ export function createGoogleWriting(googleParts: GoogleWritingParts): GoogleWrit
 /** An API key names a project and nobody in it, and Google lets nobody write. */
 const readOnly: Unfit = {
   changeAt: 0,
-  reason: 'file',
+  reason: 'read_only',
   details:
     'This spreadsheet is read by its public link and cannot be written to. Connect it by a Google account or a service account to write.',
-}
-
-const writesOff: Unfit = {
-  changeAt: 0,
-  reason: 'file',
-  details:
-    'Writing to Google is switched off on this server (GOOGLE_WRITES=off): “rowport google prove” found that exactly-once does not hold there.',
 }
 
 function rangesFor(wanted: readonly WantedRows[]): RowRange[] {

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { StoreInspection } from '../inspection.ts'
+import { inspectedProof, type StoreInspection } from '../inspection.ts'
 import { newestMigration } from '../migrate.ts'
 import { openPostgres } from './postgres-database.ts'
 
@@ -13,7 +13,7 @@ export async function inspectPostgres(url: string): Promise<StoreInspection> {
       kysely,
     )
     const serverMs = rows[0]?.server_ms ?? null
-    const nothing = { sheets: [], sealedBy: [], serverMs }
+    const nothing = { sheets: [], sealedBy: [], proofs: [], serverMs }
     await database.checkWritable()
     if (!rows[0]?.is_made) return { ...nothing, newestMigration: null }
     await tryToWrite()
@@ -34,7 +34,14 @@ export async function inspectPostgres(url: string): Promise<StoreInspection> {
       .select('key_id')
       .union(kysely.selectFrom('webhook').select('key_id'))
       .execute()
-    return { newestMigration: newest, sheets, sealedBy: keys.map(({ key_id }) => key_id), serverMs }
+    const proofs = await kysely.selectFrom('provider_proof').selectAll().execute()
+    return {
+      newestMigration: newest,
+      sheets,
+      sealedBy: keys.map(({ key_id }) => key_id),
+      proofs: proofs.map(inspectedProof),
+      serverMs,
+    }
   } finally {
     await database.close()
   }

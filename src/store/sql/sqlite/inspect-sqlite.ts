@@ -1,7 +1,8 @@
 import { DatabaseSync } from 'node:sqlite'
 import { StoreFailure } from '../../../errors.ts'
-import type { InspectedSheet, StoreInspection } from '../inspection.ts'
+import { type InspectedSheet, inspectedProof, type StoreInspection } from '../inspection.ts'
 import { newestMigration } from '../migrate.ts'
+import type { ProviderProofTable } from '../schema.ts'
 
 const waitForOtherProcessesMs = 2_000
 
@@ -19,7 +20,7 @@ export function inspectSqlite(path: string): StoreInspection {
 }
 
 function inspect(database: DatabaseSync): StoreInspection {
-  const nothing = { sheets: [], sealedBy: [], serverMs: null }
+  const nothing = { sheets: [], sealedBy: [], proofs: [], serverMs: null }
   const isMade = database.prepare(`select 1 from sqlite_schema where name = 'migration'`).get()
   if (!isMade) return { ...nothing, newestMigration: null }
   database.exec('begin immediate; update migration set name = name; rollback')
@@ -34,10 +35,12 @@ function inspect(database: DatabaseSync): StoreInspection {
   const keys = database
     .prepare(`select key_id from credential where sealed_token <> '' union select key_id from webhook`)
     .all()
+  const proofs = database.prepare('select * from provider_proof').all() as unknown as ProviderProofTable[]
   return {
     newestMigration: newest,
     sheets: sheets.map((sheet) => ({ ...sheet })),
     sealedBy: keys.map(({ key_id }) => String(key_id)),
+    proofs: proofs.map(inspectedProof),
     serverMs: null,
   }
 }

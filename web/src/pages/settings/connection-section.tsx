@@ -11,6 +11,7 @@ import { Badge, ErrorState, Skeleton } from '../../ui/states.tsx'
 import { dateOf } from '../../ui/time.tsx'
 import { useToast } from '../../ui/toast.tsx'
 import { WayIn } from '../connect/connect-source.tsx'
+import { SwitchedOff } from '../sheet/state-banner.tsx'
 
 const disconnectFrom = (provider: string) => send('POST /{provider}/disconnect', { names: { provider } })
 
@@ -19,6 +20,7 @@ export function ConnectionSection({ source }: { source: ConnectableSource }) {
   const { data, error, isPending, refetch } = useQuery(connectionQuery(provider))
   return (
     <Section title={name} about={`The ${name} account Rowport uses.`}>
+      <SwitchedOff sentences={source.connection.switchedOff} />
       {isPending && source.isOffered && <Skeleton lines={4} />}
       {error && !data && <ErrorState error={error} onRetry={() => refetch()} />}
       {!(data?.isConfigured ?? source.isOffered) && (

@@ -5,7 +5,7 @@ import { ButtonLink } from '../../ui/button.tsx'
 
 /** What keeps clients from the rows, and every way out of it. */
 export function StateBanner({ sheet: { slug, state, stateReason, provider, source } }: { sheet: SheetView }) {
-  const { nameOf } = useSources()
+  const { nameOf, switchedOffAt } = useSources()
   if (state === 'paused')
     return (
       <Banner tone="warn" text="This sheet is paused. Every request returns 503 sheet_paused.">
@@ -23,7 +23,7 @@ export function StateBanner({ sheet: { slug, state, stateReason, provider, sourc
         <ButtonLink to="/settings">Reconnect {nameOf(provider)}</ButtonLink>
       </Banner>
     )
-  if (state !== 'broken') return null
+  if (state !== 'broken') return <SwitchedOff sentences={switchedOffAt(provider)} />
   const isFile = provider === 'file'
   return (
     <Banner
@@ -44,7 +44,12 @@ export function StateBanner({ sheet: { slug, state, stateReason, provider, sourc
   )
 }
 
-function Banner({ tone, text, children }: { tone: 'warn' | 'bad'; text: string; children: ReactNode }) {
+/** What this server does not do there, for all sheets. */
+export function SwitchedOff({ sentences }: { sentences: readonly string[] }) {
+  return sentences.map((text) => <Banner key={text} tone="warn" text={text} />)
+}
+
+function Banner({ tone, text, children }: { tone: 'warn' | 'bad'; text: string; children?: ReactNode }) {
   return (
     <div
       role="alert"
