@@ -10,8 +10,8 @@ import { test } from 'node:test'
 
 const root = join(import.meta.dirname, '..')
 const thisFile = relative(root, import.meta.filename)
-const code = filesLike('{src,test,emulator,web/src,scripts,bench}/**/*.{ts,tsx,mjs}')
-const pages = filesLike('{*.md,docs/**/*.md,emulator/*.md,bench/*.md}')
+const code = filesLike('{src,client/src,test,emulator,web/src,scripts,bench}/**/*.{ts,tsx,mjs}')
+const pages = filesLike('{*.md,docs/**/*.md,client/*.md,emulator/*.md,bench/*.md}')
 const decisions = filesLike('docs/decisions/[0-9]*.md')
 /** The anchors of pages that were looked at. */
 const known = new Map<string, Set<string>>()

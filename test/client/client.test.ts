@@ -9,10 +9,16 @@ import { promisify } from 'node:util'
 import { gzipSync } from 'node:zlib'
 import { Webhook } from 'standardwebhooks'
 import { RowportError, sheet, verifyWebhook, WebhookError } from '../../client/src/rowport.ts'
+import type { Comparisons } from '../../client/src/sheet-types.ts'
+import type { FilterOperator } from '../../src/sheets/rows/query/operators.ts'
 import { bearer, startRowport } from '../harness.ts'
 import { findChromium, launchChromium } from '../servers/chromium.ts'
 import { patienceMs, times } from '../soak.ts'
 import { startFaultProxy } from './fault-proxy.ts'
+
+type Same<One, Other> = [One, Other] extends [Other, One] ? true : false
+/** Does not compile where the API has an operator that the client does not know, or the other way round. */
+true satisfies Same<keyof Comparisons<string>, FilterOperator>
 
 const products = [
   'sku,name,category,price,in_stock,since',

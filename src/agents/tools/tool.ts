@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { filterOperators } from '../../sheets/rows/query/operators.ts'
 import type { Failure, Parameters, SheetsApi } from '../sheets-api.ts'
 
 /** Something that an agent can do. Its schema is sent to a model with every conversation, so words are few. */
@@ -26,7 +27,7 @@ export const sheet = z.string().describe('id or name')
 const scalar = z.union([z.string(), z.number(), z.boolean(), z.null()])
 export const row = z.record(z.string(), scalar)
 
-const operators = 'eq ne gt gte lt lte in nin contains starts ends empty'
+const operators = filterOperators.join(' ')
 export const where = z
   .record(z.string(), z.unknown())
   .describe(`{column: value} or {column: {operator: value}}; operators: ${operators}. All must hold.`)
@@ -38,7 +39,7 @@ export class WrongArgument extends Error {
   override readonly name = 'WrongArgument'
 }
 
-const knownOperators = new Set(operators.split(' '))
+const knownOperators: ReadonlySet<string> = new Set(filterOperators)
 
 /** Each as it stands in an address. In brackets, so that no column is taken for a parameter of its name. */
 export function filterParameters(filters: Record<string, unknown> = {}): [string, string][] {
