@@ -41,10 +41,10 @@ export function createAgentsDoor(
     if (request.method !== 'POST')
       return refuse(
         response,
-        new Refused(405, -32000, 'Only POST is answered here.', { Allow: 'POST, OPTIONS' }),
+        new Refused(405, -32000, 'Only POST is supported here.', { Allow: 'POST, OPTIONS' }),
       )
     if (!isOwnOrigin(request, parts.ownAddress(request)))
-      return refuse(response, new Refused(403, -32000, 'Pages of other origins may not use this address.'))
+      return refuse(response, new Refused(403, -32000, 'Pages of other origins can’t use this URL.'))
     const api = createSheetsApi(parts.askInside, request)
     let listed: Listed | null = null
     if (Number(request.headers['content-length'] ?? Number.POSITIVE_INFINITY) > freelyReadBytes) {

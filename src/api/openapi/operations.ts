@@ -60,7 +60,7 @@ const readHelp =
 
 const writeHelp =
   'With a header `Idempotency-Key` (a text of your own, a new one for each write) it is safe to send the same request again. ' +
-  '`dry_run=true` gives the very answer and writes nothing.'
+  '`dry_run=true` returns the same and writes nothing.'
 const sumsHelp =
   `With \`aggregate=count(),sum(price)\` (${folds.join(', ')}) and \`group_by=category,month(day)\`, figures about the rows instead of ` +
   'the rows; `distinct=city` counts each value. Cells that do not fit are left out and counted (`X-Ignored-Cells`).'

@@ -11,7 +11,7 @@ export interface Assumption {
 }
 
 const noWrites =
-  'A write whose answer was lost could be done twice. Set GOOGLE_WRITES=off: writes to Google are then refused, in words, instead of broken silently.'
+  'A write whose response was lost could be done twice. Set GOOGLE_WRITES=off: writes to Google are then refused, in words, instead of broken silently.'
 
 export const assumptions: readonly Assumption[] = [
   {
@@ -91,7 +91,7 @@ export const assumptions: readonly Assumption[] = [
   },
   {
     id: 'date_told',
-    assumes: 'Answers say what time it is at Google',
+    assumes: 'Responses say what time it is at Google',
     because: 'Markers that others left are cleared away by it.',
     otherwise:
       'Markers are counted from when they are found, and stay a little longer. Nothing else changes.',
@@ -102,7 +102,7 @@ export const assumptions: readonly Assumption[] = [
   },
   {
     id: 'late_batches',
-    assumes: 'A batch whose answer was given up lands within three minutes, or never',
+    assumes: 'A batch whose response was given up lands within three minutes, or never',
     because: 'Its marker is kept for ten.',
     otherwise: noWrites,
     attempt: async () => ({ holds: null, saw: 'not tried: nobody can make Google late' }),
