@@ -204,7 +204,7 @@ test('mail needs a server and a sender, and then has the usual ports', () => {
   for (const wrong of ['nobody', 'a@b, c@d', 'Row\r\nBcc: x <a@b>', 'Rowport <a@b', 'a@b c']) {
     const [problem = '', ...others] = problemsOf({ SMTP_URL: 'smtp://h', MAIL_FROM: wrong })
     assert.deepEqual(others, [], wrong)
-    assert.match(problem, /^MAIL_FROM: must be an address such as/)
+    assert.match(problem, /^MAIL_FROM: must be an email address such as/)
   }
 })
 
@@ -261,7 +261,7 @@ test('PostgreSQL and Redis take the place of what is embedded, and the secret mu
   assert.equal(redisUrl, 'rediss://cache.example.com:6380/1')
   for (const wrong of ['mysql://localhost/rowport', 'postgres:rowport', 'rowport']) {
     assert.deepEqual(problemsOf({ DATABASE_URL: wrong, ROWPORT_SECRET: secret }), [
-      'DATABASE_URL: must be an address such as postgres://user:password@host/database',
+      'DATABASE_URL: must be a URL such as postgres://user:password@host/database',
     ])
   }
   assert.deepEqual(problemsOf({ DATABASE_URL: url }), [
@@ -286,9 +286,9 @@ test('all problems are listed at once', () => {
     problemsOf({ PORT: 'x', BASE_URL: 'y', ROWPORT_SNAPSHOT_MB: 'z', REDIS_URL: 'http://h' }),
     [
       'PORT: must be a whole number from 0 to 65535',
-      'BASE_URL: must be an address such as https://sheets.example.com',
+      'BASE_URL: must be a URL such as https://sheets.example.com',
       'ROWPORT_SNAPSHOT_MB: must be a whole number from 1 to 1000000',
-      'REDIS_URL: must be an address such as redis://host:6379',
+      'REDIS_URL: must be a URL such as redis://host:6379',
     ],
   )
 })

@@ -182,7 +182,7 @@ function serverUrl(protocol: RegExp, example: string) {
     .refine((text) => {
       const url = URL.parse(text)
       return url !== null && protocol.test(url.protocol) && url.hostname !== ''
-    }, `must be an address such as ${example}`)
+    }, `must be a URL such as ${example}`)
     .optional()
 }
 
@@ -193,7 +193,7 @@ const settings = z.object({
   PORT: wholeNumber(0, 65_535),
   HOST: z.string().min(1).optional(),
   BASE_URL: z
-    .url({ protocol: /^https?$/, error: 'must be an address such as https://sheets.example.com' })
+    .url({ protocol: /^https?$/, error: 'must be a URL such as https://sheets.example.com' })
     .refine((url) => !/[?#]|^[^/]+\/\/[^/]*@/.test(url), {
       error: 'must not have a user, a query or a fragment',
       when: ({ issues }) => issues.length === 0,
@@ -219,7 +219,10 @@ const settings = z.object({
   ROWPORT_TRUSTED_PROXIES: z
     .string()
     .transform((text) => text.split(',').map((entry) => entry.trim()))
-    .refine((entries) => entries.every(isNetwork), 'must be addresses or networks such as 192.0.2.0/24,::1')
+    .refine(
+      (entries) => entries.every(isNetwork),
+      'must be IP addresses or networks such as 192.0.2.0/24,::1',
+    )
     .optional(),
   ROWPORT_REFUSALS_PER_MINUTE: wholeNumber(1, 1_000_000),
   ROWPORT_UNREADY_SECONDS: wholeNumber(0, 300),
@@ -229,7 +232,7 @@ const settings = z.object({
     .transform((text) => text.split(',').map((entry) => entry.trim()))
     .refine(
       (entries) => entries.every(isListableSecret),
-      `must be secrets of at least ${minSecretLength} characters, parted by commas`,
+      `must be secrets of at least ${minSecretLength} characters, comma-separated`,
     )
     .optional(),
   ROWPORT_NEXT_SECRET: oneSecret,
@@ -242,12 +245,12 @@ const settings = z.object({
   MAIL_FROM: z
     .string()
     .trim()
-    .regex(mailFrom, 'must be an address such as Rowport <rowport@example.com>')
+    .regex(mailFrom, 'must be an email address such as Rowport <rowport@example.com>')
     .optional(),
   ROWPORT_WEBHOOK_ALLOW: z
     .string()
     .transform((text) => text.split(',').map((entry) => entry.trim()))
-    .refine((entries) => entries.every(isNetwork), 'must be addresses or networks such as 10.0.0.0/8,::1')
+    .refine((entries) => entries.every(isNetwork), 'must be IP addresses or networks such as 10.0.0.0/8,::1')
     .optional(),
   ROWPORT_SIGN_UP: z.enum(['on', 'off'], { error: 'must be on or off' }).optional(),
   ROWPORT_SIGN_UP_PLAN: z.string().min(1).optional(),

@@ -33,7 +33,7 @@ export const errorTable = {
     status: 400,
     message: 'The request could not be understood.',
     means:
-      'Not HTTP, no `Host`, a path that is not a path, an `Idempotency-Key` that is not 1 to 255 visible ASCII characters.',
+      'Malformed HTTP, no `Host`, an invalid path, an `Idempotency-Key` that is not 1 to 255 visible ASCII characters.',
     raisedIn: everywhere,
   },
   invalid_body: {
@@ -54,7 +54,7 @@ export const errorTable = {
     status: 400,
     message: 'Invalid row number. Must be a positive integer greater than the header row.',
     means:
-      'The row is not a whole number of 2 or more, was given twice and differently, is missing where one row is meant (and no filter says which), or was given with POST.',
+      'The row is not a whole number of 2 or more, was given twice with two values, is missing where one row is meant (and no filter says which), or was given with POST.',
     raisedIn: atRows,
   },
   missing_headers: {
@@ -125,7 +125,7 @@ export const errorTable = {
     status: 404,
     message: 'The log of this sheet has no such write.',
     means:
-      'There was no write with this `Operation-Id` to this sheet, it changed nothing, or what it changed is not kept any more (the sheet’s `history_days`, or its account’s share of the disk). Nothing was written.',
+      'There was no write with this `Operation-Id` to this sheet, it changed nothing, or what it changed is no longer kept (the sheet’s `history_days`, or its account’s share of the disk). Nothing was written.',
     raisedIn: ['undo_write'],
   },
   sheet_not_found: {
@@ -164,7 +164,7 @@ export const errorTable = {
     status: 410,
     message: 'The log of changes no longer reaches back to this cursor.',
     means:
-      'The changes after `since` are not kept any more (the sheet’s `history_days`, or its account’s share of the disk), or the log was begun anew. Read all rows, and go on from their `X-Change-Cursor`.',
+      'The changes after `since` are no longer kept (the sheet’s `history_days`, or its account’s share of the disk), or the log was restarted. Read all rows, then continue from their `X-Change-Cursor`.',
     raisedIn: ['list_changes'],
   },
   undo_conflict: {
@@ -219,7 +219,7 @@ export const errorTable = {
     message: 'Rate limit exceeded. Please retry after {seconds} seconds.',
     nested: { message: 'Too many requests. Please retry after {seconds} seconds.' },
     means:
-      'More requests in a minute than the plan allows, or than readers without a key may make, or too many refused ones from your address. Wait for `Retry-After` seconds; whoever does is not refused again.',
+      'More requests in a minute than the plan allows, or than readers without a key may make, or too many refused ones from your IP. Wait `Retry-After` seconds; then it is not refused again.',
     raisedIn: everywhere,
   },
   too_many_at_once: {
@@ -227,7 +227,7 @@ export const errorTable = {
     message:
       'Too much is being done for this account at the same time. Please retry after {seconds} seconds.',
     means:
-      "The account's share of what all accounts share is taken: threads that read files, and as many of its requests wait as may; or the room for answers that `Idempotency-Key`s keep for 24 hours; or the requests that wait for changes; or your address has as many busy connections as it may have. `details` names the share. Nothing was done. Wait for `Retry-After` seconds.",
+      "The account's share of what all accounts share is taken: threads that read files, and as many of its requests wait as may; or the room for responses `Idempotency-Key`s keep for 24 hours; or the requests that wait for changes; or your IP has as many busy connections as it can. `details` names the share. Nothing was done. Wait for `Retry-After` seconds.",
     raisedIn: atSheets,
   },
   usage_limit_exceeded: {
@@ -246,21 +246,21 @@ export const errorTable = {
   internal_error: {
     status: 500,
     message: 'An unexpected error occurred',
-    means: 'A bug of ours. `details` has a reference that the operator finds in the log.',
+    means: 'An internal error. `details` has a reference to look up in the log.',
     raisedIn: everywhere,
   },
   google_api_error: {
     status: 502,
     message: 'Failed to {action} sheet: {reason}',
     means:
-      "The spreadsheet's provider failed: a file that is gone or locked, a spreadsheet that was deleted or is not shared any more, Google away or its ration used up. The reason says which, `details` what the owner can do. (The code is the same for every provider.)",
+      "The spreadsheet's provider failed: a file that is gone or locked, a spreadsheet that was deleted or is no longer shared, Google down or its quota used up. The reason says which, `details` what the owner can do. (The code is the same for every provider.)",
     raisedIn: atSheets,
   },
   service_unavailable: {
     status: 503,
     message: 'The service is not ready. Please retry in a moment.',
     means:
-      'The database cannot be reached, too many writes wait for this spreadsheet, or yours waited for 25 seconds. Nothing was written. `Retry-After` says when to come again.',
+      'The database cannot be reached, too many writes wait for this spreadsheet, or yours waited for 25 seconds. Nothing was written. `Retry-After` says when to retry.',
     raisedIn: everywhere,
   },
   sheet_paused: {

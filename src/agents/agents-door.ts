@@ -40,7 +40,7 @@ export function createAgentsDoor(
     if (request.method !== 'POST')
       return refuse(
         response,
-        new Refused(405, -32000, 'Only POST is answered here.', { Allow: 'POST, OPTIONS' }),
+        new Refused(405, -32000, 'Only POST is supported here.', { Allow: 'POST, OPTIONS' }),
       )
     if (!isOwnOrigin(request, parts.baseUrl()))
       return refuse(response, new Refused(403, -32000, 'Pages of other origins may not use this address.'))

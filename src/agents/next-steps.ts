@@ -25,7 +25,7 @@ const nextSteps: Record<string, string> = {
   idempotency_key_reused: 'This request_id was used for another call. Take a new one.',
   usage_limit_exceeded: "The month's requests are used up. Tell the user.",
   missing_headers: 'Row 1 of the sheet has no column names. Tell the user.',
-  token_expired: 'The owner has to connect the spreadsheet anew in the dashboard. Tell the user.',
+  token_expired: 'The owner has to reconnect the spreadsheet in the dashboard. Tell the user.',
 }
 
 export function inWords({ code, message, details, mayQuoteCells, retryAfterSeconds }: Failure): string {

@@ -108,7 +108,7 @@ test('what cannot be done is said in a sentence', async () => {
     ['google disconnect acme', /^rowport: Google is not connected\n$/],
     [
       'sheet connect acme/x --google abc',
-      /^rowport: account "acme" is not connected to Google yet; its owner does that at the dashboard/,
+      /^rowport: account "acme" is not connected to Google yet; the owner does that in the dashboard/,
     ],
     ['sheet connect nobody/x --google abc', /^rowport: there is no account "nobody"\n$/],
     ['key create nobody --name x', /^rowport: there is no account "nobody"\n$/],
@@ -382,7 +382,7 @@ test('wrong settings stop a command too, all listed', async () => {
     stdout: '',
     stderr:
       'rowport: these settings are wrong:\n  PORT: must be a whole number from 0 to 65535\n' +
-      '  REDIS_URL: must be an address such as redis://host:6379\n',
+      '  REDIS_URL: must be a URL such as redis://host:6379\n',
   })
 })
 

@@ -96,7 +96,7 @@ async function spreadsheetAt(
   if (ways.length > 0 && !readsPublic && status?.state !== 'connected') {
     const state = status ? `must connect ${name} again` : `is not connected to ${name} yet`
     return new Problem(
-      `account "${slug}" ${state}; its owner does that at the dashboard. For a link: rowport account link ${slug}`,
+      `account "${slug}" ${state}; the owner does that in the dashboard. For a link: rowport account link ${slug}`,
     )
   }
   const located = await spreadsheets.locate(id, spreadsheet, tab ?? null)

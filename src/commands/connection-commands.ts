@@ -125,7 +125,7 @@ async function disconnect(
     : `${name} could not be told: the owner can ${endItThere}.`
   return {
     json: { connected: false, [`${id}_account`]: label, [`revoked_at_${id}`]: isRevoked },
-    text: `Account ${account.slug} is disconnected from ${label}; its sheets answer token_expired. ${there}`,
+    text: `Account ${account.slug} is disconnected from ${label}. Its sheets now return token_expired. ${there}`,
   }
 }
 

@@ -10,7 +10,7 @@ export const storeCommands: readonly Command[] = [
     async run({ copyStoreTo }, _words, { to }) {
       if (to === undefined) throw new UsageError('--to is missing.')
       if (!/^postgres(ql)?:\/\/[^/]/.test(to) || URL.parse(to) === null) {
-        throw new UsageError('--to must be an address such as postgres://user:password@host/database.')
+        throw new UsageError('--to must be a URL such as postgres://user:password@host/database.')
       }
       const copied = await copyStoreTo(to)
       if (copied instanceof Problem) return copied

@@ -10,7 +10,7 @@ import { readTypesFile, whatNoLongerFits } from './types-file.ts'
  */
 export const typesCommand: BareCommand = {
   words: ['types'],
-  usage: 'types <address> [--key <key>] [--check <file>]',
+  usage: 'types <url> [--key <key>] [--check <file>]',
   positionals: ['<address>'],
   options: ['key', 'check'],
   async runBare(env, [address = ''], { key = env.ROWPORT_KEY, check }) {
@@ -27,7 +27,7 @@ async function typesAt(address: string, key: string | undefined): Promise<string
   const url = URL.parse(address)
   if (!url || !/^https?:$/.test(url.protocol))
     return new Problem(
-      `"${address}" is not the address of a sheet, such as https://…/api/sheets/demo/products, or of a server.`,
+      `"${address}" is not the URL of a sheet, such as https://…/api/sheets/demo/products, or of a server.`,
     )
   const path = url.pathname.replace(/\/(?:types\.ts)?$/, '')
   const base = url.origin + path
@@ -71,7 +71,7 @@ async function get(url: string, key: string | undefined): Promise<string | Probl
   if (answer.ok && /^(?:application\/json|text\/plain)/.test(answer.headers.get('content-type') ?? ''))
     return text
   const hint = answer.status === 401 ? ' Give one with --key, or as ROWPORT_KEY.' : ''
-  return new Problem(`${url} answered ${answer.status}: ${messageIn(text)}${hint}`)
+  return new Problem(`${url} returned ${answer.status}: ${messageIn(text)}${hint}`)
 }
 
 function reasonIn({ message, cause }: Error): string {
@@ -100,10 +100,10 @@ async function checked(
   const isOne = sheetsThen.size === 1 && sheetsNow.size === 1
   const problems = [...sheetsThen].flatMap(([name, types]) => {
     const now = isOne ? [...sheetsNow.values()][0] : sheetsNow.get(name)
-    const found = now ? whatNoLongerFits(types, now) : ['There is no such sheet any more.']
+    const found = now ? whatNoLongerFits(types, now) : ['This sheet no longer exists.']
     return found.map((problem) => `${name}: ${problem}`)
   })
   const isFit = problems.length === 0
-  const words = isFit ? [`${file} fits.`] : [...problems, `${file} no longer fits: make it anew.`]
+  const words = isFit ? [`${file} fits.`] : [...problems, `${file} no longer fits. Create it again.`]
   return { hasFailed: !isFit, json: { fits: isFit, problems }, text: words.join('\n') }
 }

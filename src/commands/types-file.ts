@@ -74,7 +74,7 @@ export function whatNoLongerFits(then: TypesOfSheet, now: TypesOfSheet): string[
   for (const [column, types] of then.row) {
     const held = now.row.get(column)
     if (!held) {
-      problems.push(`There is no column ${JSON.stringify(column)} any more.`)
+      problems.push(`Column ${JSON.stringify(column)} no longer exists.`)
       continue
     }
     const others = [...held].filter((type) => !covers(types, type))

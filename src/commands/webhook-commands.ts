@@ -64,7 +64,7 @@ export const webhookCommands: readonly Command[] = [
   }),
   ofWebhook('resume', async (webhook, { webhooks }) => {
     const resumed = await webhooks.resume(webhook)
-    return { json: webhookJson(resumed), text: `${webhook.id} is on and goes on where it was.` }
+    return { json: webhookJson(resumed), text: `${webhook.id} is on and continues where it stopped.` }
   }),
   ofWebhook('rotate', async (webhook, { webhooks }) => {
     const { record, secret } = await webhooks.rotate(webhook)

@@ -31,7 +31,7 @@ export async function examineDataFolder(folder: string): Promise<Finding> {
       'Data folder',
       `${folder} cannot be written to: ${wordsFor(error)} (${room}).`,
       isFull(error)
-        ? 'Make room on that disk; Rowport goes on by itself. Nothing that was acknowledged is lost.'
+        ? 'Make room on that disk; Rowport continues by itself. Nothing that was acknowledged is lost.'
         : 'Let the user that runs Rowport write there, or set ROWPORT_DATA to another folder.',
     )
   }

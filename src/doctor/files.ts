@@ -27,7 +27,7 @@ async function examineFile({ name, location }: InspectedSheet): Promise<Finding 
     await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
     size = (await file.stat()).size
   } catch (error) {
-    return wrong('Files', `${its}: ${wordsFor(error, 'read')}.`, 'Put it back, or connect the sheet anew.')
+    return wrong('Files', `${its}: ${wordsFor(error, 'read')}.`, 'Put it back, or reconnect the sheet.')
   }
   try {
     if (!(await stat(path)).isFile()) return wrong('Files', `${its} is not a file.`, 'Connect a file.')
@@ -39,7 +39,7 @@ async function examineFile({ name, location }: InspectedSheet): Promise<Finding 
   }
   const freeBytes = await freeSpace(folder)
   if (freeBytes !== null && freeBytes < size + roomToSpareBytes) {
-    const says = `${its}: there is no room to write it anew, ${inUnits(freeBytes)} free.`
+    const says = `${its}: there is no room to rewrite it, ${inUnits(freeBytes)} free.`
     return wrong('Files', says, `Make room on the disk of ${folder}; reading works without.`)
   }
   return null

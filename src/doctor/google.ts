@@ -38,8 +38,8 @@ function examineSettings({ google, baseUrl }: Config): Finding {
   }
   const { protocol, hostname } = new URL(baseUrl)
   if (protocol !== 'https:' && hostname !== 'localhost' && hostname !== '127.0.0.1') {
-    const says = `Google sends owners back to https addresses alone, and BASE_URL is ${baseUrl}.`
-    return wrong('Google', says, 'Set BASE_URL to the https address that people use.')
+    const says = `Google sends owners back to https URLs only, and BASE_URL is ${baseUrl}.`
+    return wrong('Google', says, 'Set BASE_URL to the https URL that people use.')
   }
   return fine(
     'Google',

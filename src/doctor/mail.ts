@@ -19,7 +19,7 @@ export async function examineMail(
   }
   if (!isBaseUrlSet) {
     const says = `Links in mails begin with ${baseUrl}, which leads nowhere for people on other machines.`
-    return wrong('Mail', says, 'Set BASE_URL to the address that people use.')
+    return wrong('Mail', says, 'Set BASE_URL to the URL that people use.')
   }
   return fine('Mail', `${server} takes mail from ${mail.from}.`)
 }

@@ -20,7 +20,7 @@ export async function examineSecret(config: Config, sealedBy: readonly string[])
     if (code === 'ENOTDIR')
       return wrong('Secret', `${dataFolder} is not a folder.`, 'Set ROWPORT_DATA to a folder.')
     const says = error instanceof Error ? error.message : String(error)
-    return wrong('Secret', `${says}.`, 'Put the file back from a back-up.')
+    return wrong('Secret', `${says}.`, 'Put the file back from a backup.')
   }
   const where = secret === null ? keptSecretPath(dataFolder) : 'ROWPORT_SECRET'
   if (kept === null) {
@@ -29,7 +29,7 @@ export async function examineSecret(config: Config, sealedBy: readonly string[])
     return wrong(
       'Secret',
       says,
-      'Put it back from a back-up; without it, owners connect Google again and rotate the secrets.',
+      'Put it back from a backup; without it, owners connect Google again and rotate the secrets.',
     )
   }
   const { knows } = createSealing(kept, formerSecrets, nextSecret)

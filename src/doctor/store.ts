@@ -42,7 +42,7 @@ function verdict(engine: string, { newestMigration: newest, sheets }: Inspected,
   if (newest === null) return fine('Store', `${engine} is empty; the first start makes its tables.`)
   if (newest > newestMigration) {
     const says = `${engine} was brought up to date by a newer Rowport (step ${newest}; this one knows ${newestMigration}).`
-    return wrong('Store', says, 'Start the newer version, or restore the back-up that was made before it.')
+    return wrong('Store', says, 'Start the newer version, or restore the backup that was made before it.')
   }
   if (newest < newestMigration) {
     const says = `${engine} is of an older version (step ${newest} of ${newestMigration}); the next start brings it up to date.`
@@ -53,7 +53,7 @@ function verdict(engine: string, { newestMigration: newest, sheets }: Inspected,
 }
 
 const adviceOnSqlite =
-  'If the disk is full or read-only, mend that; if another process keeps it locked, see which; if it is damaged, restore the back-up.'
+  'If the disk is full or read-only, mend that; if another process keeps it locked, see which; if it is damaged, restore the backup.'
 const adviceOnPostgres =
   'See that the server runs and takes writes, and that DATABASE_URL names it, its user and its database.'
 

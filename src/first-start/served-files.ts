@@ -101,7 +101,7 @@ export async function connectFiles(
     if (account instanceof Problem) return account
     if (known instanceof Problem) return known
     const home = workshop.connections.all.find(({ words }) => new RegExp(words.linkPattern).test(link))
-    if (!home) return new Problem('there is no spreadsheet that Rowport knows at this address')
+    if (!home) return new Problem('there is no spreadsheet that Rowport knows at this URL')
     if (links.keyFile !== null) {
       const key = await readFile(links.keyFile, 'utf8').catch(() => null)
       if (key === null) return new Problem(`there is no file "${links.keyFile}" that can be read`)

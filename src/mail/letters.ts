@@ -83,7 +83,7 @@ export function webhookOffLetter(
   return letter(head, dayMs, `A webhook to ${host} was turned off`, [
     `Rowport no longer sends ${what} to ${host}:`,
     `  ${sentence(reason)}`,
-    'Nothing is lost as long as the changes are kept. Fix the receiver, then turn the webhook on again, and it goes on where it stopped:',
+    'Nothing is lost as long as the changes are kept. Fix the receiver, then turn the webhook on again. It continues where it stopped:',
     `${head.baseUrl}/webhooks`,
   ])
 }

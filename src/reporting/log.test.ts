@@ -276,7 +276,7 @@ const each: { [E in Observation['event']]: Extract<Observation, { event: E }> } 
   webhook_turned_off: {
     event: 'webhook_turned_off',
     webhookId: 'wh_metrics',
-    reason: 'it answered 410 Gone',
+    reason: 'it returned 410 Gone',
   },
   changes_not_logged: { event: 'changes_not_logged', sheetId: 'sh_1', cause: new Error('x') },
   share_used_up: { event: 'share_used_up', share: 'decoding_waiting', accountId: 'acc_metrics' },

@@ -37,7 +37,7 @@ async function readKept(path: string): Promise<string | null> {
   }
   // Never replaced by a new one: that would lock out everything that the damaged one sealed.
   if (text.length < minSecretLength) {
-    throw new Error(`${path} holds no secret; put it back from a backup, or remove the file to begin anew`)
+    throw new Error(`${path} holds no secret; put it back from a backup, or remove the file to start over`)
   }
   return text
 }

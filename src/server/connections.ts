@@ -158,9 +158,9 @@ export function createConnections({ shares, trustedProxies, observe }: Connectio
   }
 }
 
-const openOfAddress = 'Your address has as many open connections as it may have, and all of them are busy.'
+const openOfAddress = 'Your IP address has as many open connections as it can have, and all of them are busy.'
 const openOfAll = 'The server has as many open connections as it may have, and all of them are busy.'
-const underWayOfAddress = 'Your address has as many requests under way as it may have.'
+const underWayOfAddress = 'Your IP address has as many requests in progress as it can have.'
 
 function tooMany(details: string): Refusal {
   const fill = { seconds: String(retryAfterSeconds) }

@@ -158,7 +158,7 @@ export function startWebhookDelivery(parts: WebhookDeliveryParts): WebhookDelive
     const { status, failure } = delivery
     const offReason =
       status === gone
-        ? 'it answered 410 Gone'
+        ? 'it returned 410 Gone'
         : (failingForMs ?? 0) >= giveUpAfterMs
           ? `it failed for three days; at last, ${failure}`
           : null

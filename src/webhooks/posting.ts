@@ -122,8 +122,8 @@ function firstLines(text: string): string {
 
 function failureOf(status: number): string | null {
   if (status >= 200 && status < 300) return null
-  if (status >= 300 && status < 400) return `it answered ${status}, and redirects are not followed`
-  return `it answered ${status}`
+  if (status >= 300 && status < 400) return `it returned ${status}, and redirects are not followed`
+  return `it returned ${status}`
 }
 
 /** In seconds, or a date, which is told by the clock of somebody else. */
@@ -134,7 +134,7 @@ function retryAfterMsOf(header: string | undefined, nowMs: number): number | nul
   return Number.isNaN(atMs) ? null : Math.max(0, atMs - nowMs)
 }
 
-const tooLate = `no answer came within ${answerWithinMs / 1_000} seconds`
+const tooLate = `no response came within ${answerWithinMs / 1_000} seconds`
 
 const words: Record<string, string> = {
   ECONNREFUSED: 'the connection was refused',

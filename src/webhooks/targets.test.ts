@@ -50,8 +50,8 @@ test('a name is as good as the worst of its addresses', async () => {
   assert.deepEqual(found(await find('https://good.example/x?y=1')), ['93.184.216.34', '2606:4700::1111'])
   assert.equal(found(await find('https://mixed.example/')), notPublic)
   assert.equal(found(await find('https://mapped.example/')), notPublic)
-  assert.equal(found(await find('https://odd.example/')), 'the name of its host has no address')
-  assert.equal(found(await find('https://unknown.example/')), 'the name of its host has no address')
+  assert.equal(found(await find('https://odd.example/')), 'the name of its host has no IP address')
+  assert.equal(found(await find('https://unknown.example/')), 'the name of its host has no IP address')
 })
 
 test('https, the usual port or a high one, no login, no fragment', async () => {

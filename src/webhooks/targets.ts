@@ -82,5 +82,5 @@ const hasLogin = new TargetRefusal('its URL must not have a user name or passwor
 const hasFragment = new TargetRefusal('its URL must not have a fragment (#…)')
 const needsHttps = new TargetRefusal('its URL must begin with https://')
 const wrongPort = new TargetRefusal('its port must be 443 or 1024 and above')
-const noAddress = new TargetRefusal('the name of its host has no address')
+const noAddress = new TargetRefusal('the name of its host has no IP address')
 const notPublic = new TargetRefusal('its host is not on the public internet')

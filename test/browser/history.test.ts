@@ -55,7 +55,7 @@ test('history says who changed which rows, and a write is undone after a look at
   const at = new Date(Date.now() - 3_600_000)
   await utimes(path, at, at)
   await button('Undo: 2 rows added').click()
-  await dialog.getByText('It can’t be undone any more').waitFor()
+  await dialog.getByText('It can no longer be undone').waitFor()
   await dialog.getByText('has other values in "name"').waitFor()
   await look('72-undo-conflict', 'state')
   await dialog.getByRole('button', { name: 'Close' }).click()

@@ -53,7 +53,7 @@ test('a webhook is added, tested, seen at work, paused, sent again and removed',
   await look('62-webhook-deliveries')
   receiver.behavior = () => ({ status: 500, body: 'It broke.' })
   await button('Send test event').click()
-  await page.getByText('Test not accepted: it answered 500.').waitFor()
+  await page.getByText('Test not accepted: it returned 500.').waitFor()
   receiver.behavior = () => ({ status: 200 })
   await button('Send all again').click()
   await button('Send again').click()

@@ -268,7 +268,7 @@ test('two instances on PostgreSQL, Redis and Google, killed again and again whil
     const all: Change[] = []
     for (let cursor = since; ; ) {
       const answer = await ask('GET', `/changes?since=${cursor}&limit=1000`)
-      assert.equal(answer?.status, 200, (await answer?.clone().text()) ?? 'no answer')
+      assert.equal(answer?.status, 200, (await answer?.clone().text()) ?? 'no response')
       const some = (await answer?.json()) as Change[]
       if (some.length === 0) return all
       all.push(...some)

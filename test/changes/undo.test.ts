@@ -146,7 +146,7 @@ test('whatever was changed in between is refused, by row and column, and nothing
     /^Row 3 has other values in "name" by now\. Nothing was written\.$/,
   )
   await refused(written.replace('B-2,"Table",1', 'B-2,Bank,2'), /^Row 3 has other values in "name", "price"/)
-  await refused(written.replace('B-2,"Table",1\n', ''), /^Row 3 is not there any more/)
+  await refused(written.replace('B-2,"Table",1\n', ''), /^Row 3 is no longer there/)
   await refused(written.replace(',price', ',cost,price').replaceAll('\n', ',\n'), /"price"/)
   assert.equal((await undo(operation)).status, 200, 'as it was left, it can be taken back')
   assert.equal(await file(), csv)
@@ -175,7 +175,7 @@ test('a row that looks like one that is gone is not taken for it', async (t) => 
   await edit('sku,name,price\nsame,,\nA-1,Lamp,59\n')
   const answer = await undo(operation)
   assert.deepEqual([answer.status, answer.body.code], [409, 'undo_conflict'])
-  assert.match(answer.body.details, /^Row 4 is not there any more/)
+  assert.match(answer.body.details, /^Row 4 is no longer there/)
 })
 
 test('an undo that is asked for again puts nothing back twice', async (t) => {
@@ -300,7 +300,7 @@ test('renamed columns are followed, and a column that is gone is named', async (
   assert.match(await file(), /A-1,Lamp,59/)
   await edit('sku,name\nA-1,Lamp\nB-2,Table\nC-3,Stool\n')
   const refused = await undo(removed)
-  assert.match(refused.body.details, /^The column "price" of a row that was deleted is not there any more/)
+  assert.match(refused.body.details, /^The column "price" of a row that was deleted is no longer there/)
 })
 
 test('a write that nobody knows, that changed nothing, or that is not kept any more', async (t) => {

@@ -94,7 +94,7 @@ test('a server that cannot be reached, or no address, is said in a sentence with
   assert.match(away.stderr, /^rowport: PostgreSQL at 127\.0\.0\.1:1\/rows cannot be used: .*ECONNREFUSED/m)
   assert.ok(!away.stderr.includes('hunter22'))
   const wrong = await place.rowportHere(['migrate-store', '--to', 'mysql://me:hunter22@host/rows'])
-  assert.match(wrong.stderr, /must be an address such as postgres:/)
+  assert.match(wrong.stderr, /must be a URL such as postgres:/)
   assert.ok(!wrong.stderr.includes('hunter22'))
   assert.match((await place.rowportHere(['migrate-store'])).stderr, /--to is missing/)
 })

@@ -7,7 +7,7 @@ export interface RetryingWriter {
   acknowledged: string[]
   /** How often the same write was sent again. */
   retries: number
-  statuses: Map<number | 'no answer', number>
+  statuses: Map<number | 'no response', number>
   write(name: string): Promise<void>
 }
 
@@ -49,7 +49,7 @@ export function createRetryingWriter(
   }
   return writer
 
-  async function post(url: string, key: string, name: string): Promise<number | 'no answer'> {
+  async function post(url: string, key: string, name: string): Promise<number | 'no response'> {
     try {
       const answer = await fetch(url + path, {
         method: 'POST',
@@ -60,13 +60,13 @@ export function createRetryingWriter(
       await answer.arrayBuffer()
       return answer.status
     } catch {
-      return 'no answer'
+      return 'no response'
     }
   }
 }
 
 export function tally(writers: readonly RetryingWriter[]): string {
-  const all = new Map<number | 'no answer', number>()
+  const all = new Map<number | 'no response', number>()
   for (const { statuses } of writers) {
     for (const [status, count] of statuses) all.set(status, (all.get(status) ?? 0) + count)
   }

@@ -53,7 +53,7 @@ test('the owner chooses at Google what Rowport may use, and chooses more later w
 
   const unchosen = await googleOf(rowport).spreadsheets.open(account.id, stock)
   assert.ok('message' in unchosen)
-  assert.match(unchosen.message, /not chosen for Rowport.*“Choose spreadsheets at Google”/)
+  assert.match(unchosen.message, /not chosen for Rowport.*“Select spreadsheets in Google”/)
 
   const second = await choose(['Stock'])
   assert.deepEqual([second.pickedIds, second.formerLabel, second.isSameOwner], [[stock], ada, true])

@@ -126,7 +126,7 @@ test('a pasted link: with a tab, with one tab only, of somebody else, of nothing
   for (const id of [foreign, unpicked]) {
     const refused = await tabsOf(owner, `https://docs.google.com/spreadsheets/d/${id}/edit`)
     assert.equal(refused.status, 502)
-    assert.match(refusalIn(refused), /not chosen for Rowport.*“Choose spreadsheets at Google”/)
+    assert.match(refusalIn(refused), /not chosen for Rowport.*“Select spreadsheets in Google”/)
     assert.doesNotMatch(refused.text, /Secret plans|Not picked/)
     const source = { provider: 'google', spreadsheetId: id, tabId: 0 }
     assert.equal((await owner.call('POST', '/preview', source)).status, 502)

@@ -40,7 +40,7 @@ test('an operator connects a Google spreadsheet of an account: with the owner’
   assert.equal(early.code, 1)
   assert.equal(
     early.said,
-    'rowport: account "acme" is not connected to Google yet; its owner does that at the dashboard. ' +
+    'rowport: account "acme" is not connected to Google yet; the owner does that in the dashboard. ' +
       'For a link: rowport account link acme\n',
   )
 
@@ -89,7 +89,7 @@ test('an operator connects a Google spreadsheet of an account: with the owner’
   const over = await rowportCommand('google', 'disconnect', 'acme')
   assert.match(
     over.said,
-    new RegExp(`^Account acme is disconnected from ${ada}; .* Google has withdrawn the access`),
+    new RegExp(`^Account acme is disconnected from ${ada}\\. .* Google has withdrawn the access`),
   )
   assert.equal(
     (await rowport.get('/api/sheets/acme/orders', bearer(key))).status,

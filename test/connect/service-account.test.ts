@@ -88,7 +88,7 @@ test('what is not a key, or not one that Google takes, is said in a sentence and
     [JSON.stringify({ type: 'authorized_user' }), /of another kind \(“authorized_user”\)/],
     [JSON.stringify({ ...good, private_key: 'no' }), /cannot be used/],
     [JSON.stringify({ ...good, client_email: 'ada@example.com' }), /cannot be used/],
-    [gone, /does not know this key any more/],
+    [gone, /no longer knows this key/],
   ] as const) {
     const refused = await owner.call('POST', '/google/key', { key })
     assert.equal(refused.status, 502, refused.text)

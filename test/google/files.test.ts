@@ -61,7 +61,7 @@ test('the tabs of a spreadsheet, with their sizes; and a spreadsheet that is not
     ],
   )
   assert.equal(new Set(tabs.map(({ tabId }) => tabId)).size, 2)
-  await assert.rejects(google.files.listTabs(credentialId, 'x'.repeat(44)), /not found at Google/)
+  await assert.rejects(google.files.listTabs(credentialId, 'x'.repeat(44)), /not found in Google/)
 })
 
 test('consent to spreadsheets alone does not reach to a list, and asking for one costs nothing', async (t) => {

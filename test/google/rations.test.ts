@@ -106,7 +106,7 @@ test('what another program spends of the same ration is noticed, and Google is n
   const failures: ProviderFailure[] = []
   const many = Array.from({ length: 40 }, () => read().catch((error) => failures.push(error)))
   const { statuses } = await untilDone(many)
-  assert.ok(failures.every(({ facts, message }) => facts.isPassing && /ration/.test(message)))
+  assert.ok(failures.every(({ facts, message }) => facts.isPassing && /quota/.test(message)))
   const refusals = statuses.filter((status) => status === 429).length
   assert.ok(refusals > 0 && refusals <= 40, `${refusals} refusals`)
   await time.pass(60_000)

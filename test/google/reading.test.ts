@@ -329,10 +329,10 @@ test('a renamed tab goes on; a deleted one and a deleted spreadsheet say so', as
     { addSheet: { properties: { title: 'Other' } } },
     { deleteSheet: { sheetId: tabId } },
   )
-  await assert.rejects(ground.rows(place), /the tab does not exist any more/)
+  await assert.rejects(ground.rows(place), /the tab no longer exists/)
   const { access_token } = await ground.local.tokens('ada@example.com')
   await ground.local.api(access_token, 'DELETE', `/drive/v3/files/${spreadsheetId}`)
-  await assert.rejects(ground.rows(place), /not found at Google/)
+  await assert.rejects(ground.rows(place), /not found in Google/)
   assert.equal(ground.credentials.all.get(ground.credentialId)?.state, 'valid')
 })
 

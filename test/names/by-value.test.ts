@@ -28,7 +28,7 @@ test('a row is read by what it holds, in both forms, as by its number', async (t
     ['/by/sku/none', 404, 'row_not_found', /No row has this value in "sku"/],
     ['/by/sku/7', 409, 'ambiguous_row', /rows 4, 5\./],
     ['/by/skuu/7', 400, 'invalid_query', /no column "skuu" for "by".*Did you mean "sku"/],
-    ['/by/sku/A-1?row=2', 400, 'invalid_row_number', /by a value already/],
+    ['/by/sku/A-1?row=2', 400, 'invalid_row_number', /already names the row by a value/],
     ['/by/sku/A-1?q=x', 400, 'invalid_query', /cannot be used here/],
     ['/by/sku', 404, 'not_found', /^$/],
     ['/by', 400, 'invalid_row_number', /^$/],

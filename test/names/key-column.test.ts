@@ -123,8 +123,11 @@ test('what people type is served, and whoever reads is told', async (t) => {
   assert.equal((await send('DELETE', `${formA}/by/sku/A-1`, null)).json.code, 'ambiguous_row')
   await writeFile(`${rowport.folder}/stock.csv`, 'code,name\n1,x')
   rowport.clock.advanceMs(60_000)
-  assert.equal((await get(formA)).warning, 'The key column of this sheet is not in row 1 any more.')
-  assert.match((await send('POST', formA, { name: 'y' })).json.details, /key column "sku" is not in row 1/)
+  assert.equal((await get(formA)).warning, 'The key column of this sheet is no longer in row 1.')
+  assert.match(
+    (await send('POST', formA, { name: 'y' })).json.details,
+    /key column "sku" is no longer in row 1/,
+  )
 })
 
 test('while the key column is gone from row 1, what does not need it works, and it is not described', async (t) => {

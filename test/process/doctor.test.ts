@@ -56,7 +56,7 @@ test('doctor: what is wrong, what to do, and exit code 1', async (t) => {
   }
   await found(/^Settings: PORT: must be a whole number/, { PORT: 'x' })
   const google = { GOOGLE_CLIENT_ID: 'x.apps.googleusercontent.com', GOOGLE_CLIENT_SECRET: 'x' }
-  await found(/^Google: .*https addresses alone/, { ...google, BASE_URL: 'http://sheets.example.com' })
+  await found(/^Google: .*https URLs only/, { ...google, BASE_URL: 'http://sheets.example.com' })
   await found(/^Google: GOOGLE_CLIENT_ID does not look like one/, { ...google, GOOGLE_CLIENT_ID: 'x' })
   await found(/^Redis: Redis at 127\.0\.0\.1:1 cannot be used: .*ECONNREFUSED/, {
     REDIS_URL: 'redis://127.0.0.1:1',

@@ -21,9 +21,9 @@ test('every wrong setting is listed at once, and no value of one is repeated', a
   assert.deepEqual(failed.stderr.trimEnd().split('\n'), [
     'Rowport cannot start with these settings:',
     '  PORT: must be a whole number from 0 to 65535',
-    '  BASE_URL: must be an address such as https://sheets.example.com',
+    '  BASE_URL: must be a URL such as https://sheets.example.com',
     '  ROWPORT_LOG_LEVEL: must be one of debug, info, warn, error, silent',
-    '  DATABASE_URL: must be an address such as postgres://user:password@host/database',
+    '  DATABASE_URL: must be a URL such as postgres://user:password@host/database',
     '  ROWPORT_SECRET: is needed with DATABASE_URL, the same on every instance',
     '  ROWPORT_DATE: there is no such setting; those that begin so are ROWPORT_DATA, ROWPORT_LOG_LEVEL, ROWPORT_SNAPSHOT_MB, ROWPORT_PLANS, ROWPORT_SHARES, ROWPORT_TRUSTED_PROXIES, ROWPORT_REFUSALS_PER_MINUTE, ROWPORT_UNREADY_SECONDS, ROWPORT_SECRET, ROWPORT_FORMER_SECRETS, ROWPORT_NEXT_SECRET, ROWPORT_WEBHOOK_ALLOW, ROWPORT_SIGN_UP, ROWPORT_SIGN_UP_PLAN, ROWPORT_DEFAULT_PLAN',
   ])

@@ -119,7 +119,7 @@ test('a connection that finds all of its address busy is told why, and closed', 
   assert.equal(refused.status, 429)
   assert.equal(refused.headers['retry-after'], '1')
   assert.equal(refused.headers.connection, 'close')
-  assert.match(refused.text, /"code":"too_many_at_once","details":"Your address has /)
+  assert.match(refused.text, /"code":"too_many_at_once","details":"Your IP address has /)
   assert.equal((await ask(ground, { from: '127.0.0.3' })).status, 200)
   const metrics = await (await fetch(`${ground.server.url}/metrics`)).text()
   assert.match(metrics, /rowport_shares_used_up_total\{share="connections_per_address"\} [1-9]/)

@@ -106,7 +106,7 @@ export function assertRefusal(
   code: string,
   form: ErrorForm,
 ): void {
-  assert.equal(answer?.status, status, answer?.body ?? 'no answer')
+  assert.equal(answer?.status, status, answer?.body ?? 'no response')
   assert.equal(answer.headers.get('content-type'), 'application/json; charset=utf-8')
   assert.equal(answer.headers.get('access-control-allow-origin'), '*')
   const body = JSON.parse(answer.body) as Record<string, unknown>

@@ -132,8 +132,8 @@ test('rowport types writes the file, and --check says what no longer fits', asyn
   assert.deepEqual(stdout.trim().split('\n'), [
     'LampOrdersSheet: Column "id" is string | null now, and the file says string.',
     'LampOrdersSheet: Column "unit price" is string | number now, and the file says number.',
-    'LampOrdersSheet: There is no column "mixed" any more.',
-    `${file} no longer fits: make it anew.`,
+    'LampOrdersSheet: Column "mixed" no longer exists.',
+    `${file} no longer fits. Create it again.`,
   ])
 })
 
@@ -154,11 +154,8 @@ test('rowport types takes a server for all sheets that the key may read, and say
   assert.equal(await readFile(join(rowport.folder, 'all.ts'), 'utf8'), all.stdout)
 
   const without = await typed(rowport.folder, 'types', rowport.url + sheet.formA)
-  assert.match(without.stderr, /answered 401: .* Give one with --key, or as ROWPORT_KEY\.\n$/)
-  assert.match(
-    (await typed(rowport.folder, 'types', 'demo/products')).stderr,
-    /is not the address of a sheet/,
-  )
+  assert.match(without.stderr, /returned 401: .* Give one with --key, or as ROWPORT_KEY\.\n$/)
+  assert.match((await typed(rowport.folder, 'types', 'demo/products')).stderr, /is not the URL of a sheet/)
   const nobody = await typed(rowport.folder, 'types', 'http://127.0.0.1:1/api/sheets/demo/products')
   assert.match(nobody.stderr, /cannot be reached/)
   for (const { exitCode } of [without, nobody]) assert.equal(exitCode, 1)

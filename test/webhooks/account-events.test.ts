@@ -119,6 +119,6 @@ test('an owner gets a mail when a webhook is turned off', async (t) => {
   const mail = await peer.next()
   const { host } = new URL(receiver.url)
   assert.equal(mail.subject, `A webhook to ${host} was turned off`)
-  assert.match(mail.text, /^ {2}It answered 410 Gone\.$/m)
+  assert.match(mail.text, /^ {2}It returned 410 Gone\.$/m)
   assert.ok(mail.text.includes(`${rowport.workshop.baseUrl}/webhooks\n`))
 })

@@ -71,7 +71,7 @@ test('webhooks by command, beside a running server', async (t) => {
   assert.deepEqual([last?.status, last?.answer], [200, 'thanks'])
   assert.match((await run(`webhook deliveries ${id}`)).stdout, /^AT [\s\S]*rows\.changed .* 200 .* thanks\n/)
   receiver.behavior = () => ({ status: 500 })
-  await refused(`webhook test ${id}`, /the test was not taken: it answered 500/)
+  await refused(`webhook test ${id}`, /the test was not taken: it returned 500/)
   await json(`webhook remove ${id}`)
   await refused(`webhook test ${id}`, /there is no webhook with the id/)
   const account = done(await rowport.workshop.accounts.find('acme'))

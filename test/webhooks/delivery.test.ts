@@ -105,7 +105,7 @@ test('one that hangs is given up after a while, and is nobody’s burden meanwhi
   await until('the other has all', () => well.changes().length === 3)
   await until('it was given up', () => failed(1), 25_000)
   const [delivery] = await rowport.workshop.store.deliveriesOf(id)
-  assert.deepEqual([delivery?.status, delivery?.failure], [null, 'no answer came within 15 seconds'])
+  assert.deepEqual([delivery?.status, delivery?.failure], [null, 'no response came within 15 seconds'])
   rowport.clock.advanceMs(6_000)
   await until('it has all', () => hanging.changes().length === 3)
   assert.deepEqual(hanging.changes(), [1, 2, 3])
@@ -141,7 +141,7 @@ test('410 turns it off at once, failing for three days too; on again, it goes on
   const failing = await follow(stubborn)
   await addRows(1)
   await until('it is off', async () => (await store.findWebhook(gone.id))?.state === 'off')
-  assert.equal((await store.findWebhook(gone.id))?.offReason, 'it answered 410 Gone')
+  assert.equal((await store.findWebhook(gone.id))?.offReason, 'it returned 410 Gone')
   let attempts = 0
   for (let hours = 0; (await store.findWebhook(failing.id))?.state === 'on'; hours++) {
     assert.ok(hours < 90)

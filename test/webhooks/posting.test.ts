@@ -61,7 +61,7 @@ test('a redirect is a failure and is not followed', async (t) => {
       response.writeHead(status, { Location: `http://127.0.0.1:${secret}/` }).end()
     })
     const { failure } = await poster([local]).post(`http://127.0.0.1:${port}/`)
-    assert.equal(failure, `it answered ${status}, and redirects are not followed`)
+    assert.equal(failure, `it returned ${status}, and redirects are not followed`)
   }
   assert.equal(inside, 0)
 })

@@ -311,10 +311,10 @@ function start({ steps = [], prepareMs = [], onCommit }: Script) {
         const step = steps.shift() ?? 'apply'
         if (step === 'conflict') return { outcome: 'conflict' }
         if (step === 'fail') throw new ProviderFailure('it fails')
-        if (step === 'never') throw new OutcomeUnknown('no answer')
+        if (step === 'never') throw new OutcomeUnknown('no response')
         const committed = await prepared.commit()
         onCommit?.()
-        if (step === 'lose') throw new OutcomeUnknown('no answer')
+        if (step === 'lose') throw new OutcomeUnknown('no response')
         if (step === 'bug') throw new TypeError('a bug of ours, after the write')
         if (step === 'nonsense') return { outcome: 'applied', results: [] }
         return committed

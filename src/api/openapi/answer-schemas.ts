@@ -67,7 +67,7 @@ const listEnvelope = object({
       as_of: asOf,
     },
     {
-      next: { type: 'string', description: 'The address of the next page, where there is one.' },
+      next: { type: 'string', description: 'The URL of the next page, if there is one.' },
       stale,
       warnings,
     },

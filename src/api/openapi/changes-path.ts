@@ -14,7 +14,7 @@ const queryParameters = [
   parameter('since', 'A cursor, or `earliest`. Without it: the present cursor and nothing else.', {
     type: 'string',
   }),
-  parameter('limit', 'At most so many.', { type: 'integer', minimum: 1, maximum: 1_000, default: 100 }),
+  parameter('limit', 'At most N.', { type: 'integer', minimum: 1, maximum: 1_000, default: 100 }),
   parameter('wait', 'Seconds to wait where there is nothing yet.', {
     type: 'integer',
     minimum: 0,

@@ -55,7 +55,7 @@ const addedRow = {
           type: 'integer',
           minimum: 2,
           description:
-            'The number of the row in the sheet. (Left out in the rare case in which Google lost the answer and nobody can tell.)',
+            'The number of the row in the sheet. (Left out in the rare case in which Google’s response was lost.)',
         },
       },
       required: ['_row'],
@@ -71,12 +71,12 @@ const integer = { type: 'integer' }
 const headerComponents: Json = Object.fromEntries(
   Object.entries({
     'X-Total-Count': ['Rows that match, before `limit` and `offset`.', integer],
-    Link: ['The addresses of the pages before and after (`rel="prev"`, `rel="next"`).', text],
+    Link: ['The URLs of the pages before and after (`rel="prev"`, `rel="next"`).', text],
     ETag: ['Names the rows as they are, in this format and compression.', text],
     Age: ['Seconds since the spreadsheet was last looked at.', integer],
     'Cache-Status': ['Whether the rows came from memory or from the spreadsheet (RFC 9211).', text],
-    Location: ['The address of the row, where one was added.', text],
-    'Idempotent-Replayed': ['`true`: this is the answer of a former request with the same key.', text],
+    Location: ['The URL of the row, where one was added.', text],
+    'Idempotent-Replayed': ['`true`: the response of an earlier request with the same key.', text],
     'Retry-After': ['Seconds to wait.', integer],
     'X-RateLimit-Remaining': ['Requests that are left in this minute.', integer],
     'X-RateLimit-Reset': ['When the minute ends, in Unix seconds.', integer],

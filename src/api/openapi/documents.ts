@@ -154,9 +154,9 @@ export function apiDocument(baseUrl: string): string {
     info: {
       title: 'Rowport',
       description:
-        'Spreadsheets as JSON. Each sheet has two addresses that give the same rows to the same callers; each sheet ' +
-        'also describes itself, with its own columns: add `/openapi.json` or `/schema` to its address. Whatever answers to GET ' +
-        'answers to HEAD and OPTIONS too.',
+        'Spreadsheets as JSON. Each sheet has two URLs that give the same rows to the same callers; each sheet ' +
+        'also describes itself, with its own columns: add `/openapi.json` or `/schema` to its URL. What supports GET ' +
+        'also supports HEAD and OPTIONS.',
       ...ofEveryDescription(baseUrl),
     },
     servers: [{ url: baseUrl }],
@@ -234,7 +234,7 @@ function sheetsPath(errors: ErrorResponses): Json {
     get: {
       operationId: 'listSheets',
       summary: 'The sheets that the key may read',
-      description: 'The sheets that the key may read, with their addresses.',
+      description: 'The sheets that the key can read, with their URLs.',
       tags: ['Sheets'],
       responses: { 200: listed, ...errors.of('list_sheets', 'nested') },
     },

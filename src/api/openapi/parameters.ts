@@ -28,7 +28,7 @@ const described: Record<string, Json> = {
     schema: { type: 'array', items: { type: 'string' } },
   },
   limit: {
-    description: 'At most so many rows. Without it, all.',
+    description: 'Maximum number of rows. Default: all.',
     schema: { type: 'integer', minimum: 0 },
     example: 10,
   },
@@ -96,7 +96,7 @@ function ownExample(name: string, columns: readonly string[]): Json {
 export const ifNoneMatch = {
   name: 'If-None-Match',
   in: 'header',
-  description: 'An `ETag` from before: the answer is 304 without a body while it still holds.',
+  description: 'An `ETag` from before: 304 without a body while it still holds.',
   schema: { type: 'string' },
 }
 
@@ -131,7 +131,7 @@ export const idempotencyKey = {
   name: 'Idempotency-Key',
   in: 'header',
   description:
-    'A name for this request, for 24 hours: sent again with the same name, it is not done again but answered again.',
+    'A unique key for this request, kept for 24 hours. Retries with it return the original response.',
   schema: { type: 'string', minLength: 1, maxLength: 255 },
 }
 
@@ -154,7 +154,7 @@ export const onMatch = {
 export const dryRun = {
   name: 'dry_run',
   in: 'query',
-  description: 'The very answer, with `dry_run` in it, and nothing is written.',
+  description: 'The same response, with `dry_run`; nothing is written.',
   schema: yes,
 }
 
@@ -168,7 +168,7 @@ export const all = {
 export const maxRows = {
   name: 'max_rows',
   in: 'query',
-  description: 'If more rows match, nothing is done, and the answer is 409.',
+  description: 'If more rows match, nothing is done: 409.',
   schema: { type: 'integer', minimum: 1, maximum: 10_000, default: 100 },
 }
 

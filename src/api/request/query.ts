@@ -47,7 +47,7 @@ export function parseRowNumber(
   if (inPath !== null) given.unshift(inPath)
   if (given.length === 0) return undefined
   if (named)
-    return new Refusal('invalid_row_number', { details: 'The address names the row by a value already.' })
+    return new Refusal('invalid_row_number', { details: 'The URL already names the row by a value.' })
   const numbers = new Set(given.map(wholeNumber))
   const [number] = numbers
   if (numbers.size > 1)

@@ -18,7 +18,7 @@ export function warningOfKeys(
   // As displayed, different keys may look alike.
   if (keyColumn === null || values === 'formatted') return null
   const position = positionOfColumn(snapshot.columns, keyColumn)
-  if (position === null) return 'The key column of this sheet is not in row 1 any more.'
+  if (position === null) return 'The key column of this sheet is no longer in row 1.'
   const looked = then(indexed, (ready) =>
     querying.runSteps(accountId, 0, () => keyColumnState(ready, position)),
   )

@@ -8,7 +8,7 @@ function isKept([name]: Parameters[number]): boolean {
   return name !== 'api_key' && name !== 'offset' && (!isIgnored(name) || isBracketed(name))
 }
 
-/** The addresses of the pages before and after; null where there is none. */
+/** The URLs of the pages before and after; null where there is none. */
 export interface NeighbourPages {
   next: string | null
   prev: string | null

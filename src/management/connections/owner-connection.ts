@@ -138,7 +138,7 @@ export function createOwnerConnection(parts: OwnerConnectionParts): OwnerConnect
   )
   const noSuchAttempt = new NotConnected(
     'state_invalid',
-    `this answer from ${name} does not belong to what you began here, was used already, or took longer than ten minutes. Nothing was saved; try again`,
+    `this response from ${name} does not belong to what you started here, was already used, or took longer than ten minutes. Nothing was saved; try again`,
   )
   const connectedMeanwhile = new NotConnected(
     'failed',
@@ -247,7 +247,7 @@ export function createOwnerConnection(parts: OwnerConnectionParts): OwnerConnect
   ): Promise<Connected | NotConnected> {
     if (error !== null) return notConnected(entrance.problemOf(error))
     if (code === null) {
-      const withoutAnswer = `${name} sent you back without an answer. Nothing was saved; try again`
+      const withoutAnswer = `${name} sent you back without a response. Nothing was saved; try again`
       return new NotConnected('failed', withoutAnswer)
     }
     const grant = await entrance.exchangeCode({ code, verifier, redirectUri: redirectUri() })

@@ -26,7 +26,7 @@ export function policyFor(wish: PolicyWish): KeyPolicy | Problem {
   const origins = wish.origins === 'any' ? wish.origins : originsIn(wish.origins)
   if (origins instanceof Problem) return origins
   if (!isBetween(maxRows, mostMaxRows))
-    return invalid('maxRows', `the most rows in an answer must be a whole number from 1 to ${mostMaxRows}`)
+    return invalid('maxRows', `the most rows in a response must be a whole number from 1 to ${mostMaxRows}`)
   if (!isBetween(requestsPerMinute, mostRequestsPerMinute))
     return invalid(
       'requestsPerMinute',

@@ -9,7 +9,7 @@ export const googleKind = {
   canBeProven: true,
   canBeListed: true,
   hasTabs: true,
-  whenAccessEnded: 'Google does not let Rowport in any more; connect Google again',
+  whenAccessEnded: 'Google no longer lets Rowport in; reconnect Google',
   describe(location: string) {
     const { spreadsheetId, tabId = 0, title, tabTitle = null } = JSON.parse(location) as DescribedLocation
     return {

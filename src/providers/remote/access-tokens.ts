@@ -177,14 +177,14 @@ export function createAccessTokens(parts: TokensParts): AccessTokens {
     }
     const now = await store.findCredential(credentialId)
     if (now?.state !== 'valid') return new CredentialExpired(reconnect)
-    return new ProviderFailure(`${name} was connected anew at this moment`, {
+    return new ProviderFailure(`${name} was reconnected at this moment`, {
       isPassing: true,
       retryAfterSeconds: 1,
     })
   }
 
   function tooLate(): ProviderFailure {
-    return new ProviderFailure(`${name}'s sign-in service does not answer`, {
+    return new ProviderFailure(`${name}'s sign-in service does not respond`, {
       isPassing: true,
       retryAfterSeconds: 5,
     })

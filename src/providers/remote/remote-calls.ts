@@ -144,7 +144,9 @@ export function createRemoteCalls<Service extends string>(
 
   function unreachable(cause: ExchangeLost): ProviderFailure {
     const message =
-      cause.lost === 'not_sent' ? `${name} cannot be reached at the moment` : `${name} did not answer in time`
+      cause.lost === 'not_sent'
+        ? `${name} cannot be reached at the moment`
+        : `${name} did not respond in time`
     return new ProviderFailure(message, { isPassing: true, retryAfterSeconds: 5, cause })
   }
 

@@ -35,7 +35,10 @@ export function isAnswered(answer: HttpAnswer, { isWhole }: Pick<RemoteProtocol<
 }
 
 export function unreadable(name: string): ProviderFailure {
-  return new ProviderFailure(`${name}'s answer could not be read`, { isPassing: true, retryAfterSeconds: 5 })
+  return new ProviderFailure(`${name}'s response could not be read`, {
+    isPassing: true,
+    retryAfterSeconds: 5,
+  })
 }
 
 const spaces = [0x20, 0x0a, 0x0d, 0x09]

@@ -176,7 +176,7 @@ export function createFetching(parts: FetchingParts): Fetching {
   async function connected(sheetId: string): Promise<{ record: SheetRecord; provider: Provider }> {
     const record = await store.sheetById(sheetId)
     const provider = record && providers.get(record.provider)
-    if (!record || !provider) throw new ProviderFailure('the sheet is not connected any more')
+    if (!record || !provider) throw new ProviderFailure('the sheet is no longer connected')
     return { record, provider }
   }
 

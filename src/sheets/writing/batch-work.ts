@@ -89,7 +89,7 @@ async function connected(
   const record = await store.sheetById(batch[0]?.order.sheet.id ?? '')
   const provider = record && providers.get(record.provider)
   if (!record || !provider || record.source !== source) {
-    throw new ProviderFailure('the sheet is not connected any more')
+    throw new ProviderFailure('the sheet is no longer connected')
   }
   return { record, provider }
 }
@@ -214,7 +214,7 @@ async function sendAll(batch: readonly QueuedWrite[], parts: SendingParts): Prom
 
 const reasons = {
   conflict: 'the spreadsheet keeps changing while we write to it',
-  void: 'the spreadsheet does not answer',
+  void: 'the spreadsheet does not respond',
 }
 
 function ordersOf(batch: readonly QueuedWrite[]): WriteOrder[] {

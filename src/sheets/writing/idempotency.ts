@@ -54,7 +54,7 @@ export function noRoomForAnswer(accountId: string, roomInMs: number, observe: Ob
   return new Refusal('too_many_at_once', {
     fill: { seconds: String(retryAfterSeconds) },
     details:
-      'This account keeps as many answers for Idempotency-Keys as it may (its share journal_mb). Nothing was written; without an Idempotency-Key it would be.',
+      'This account keeps as many responses for Idempotency-Keys as it can (its share journal_mb). Nothing was written; without an Idempotency-Key it would be.',
     retryAfterSeconds,
   })
 }

@@ -52,7 +52,7 @@ export function outcomeUnknown({ claim }: Pick<WriteOrder, 'claim'>, cause?: unk
     claim === null
       ? 'Read the sheet before you try again; with an Idempotency-Key, a retry would be safe.'
       : 'It is being found out; retry with the same Idempotency-Key, and it is not done twice.'
-  return new OutcomeUnknown('no answer came in time', {
+  return new OutcomeUnknown('no response came in time', {
     details: `The outcome at the spreadsheet is unknown. ${advice}`,
     isPassing: true,
     retryAfterSeconds: 1,
@@ -61,6 +61,6 @@ export function outcomeUnknown({ claim }: Pick<WriteOrder, 'claim'>, cause?: unk
 }
 
 function tooLate(): Refusal {
-  const details = 'The spreadsheet is busy or slow to answer; nothing was written.'
+  const details = 'The spreadsheet is busy or slow to respond; nothing was written.'
   return new Refusal('service_unavailable', { details, retryAfterSeconds: 1 })
 }

@@ -80,7 +80,7 @@ async function settle({ source, fence, place, operations }: Unsettled, parts: Re
   const { store, persistence, providers, observe } = parts
   const fate = await persistence.until(async () => {
     const provider = providers.get(place.provider)
-    if (!provider) throw new ProviderFailure('the provider of the sheet is not set up any more')
+    if (!provider) throw new ProviderFailure('the provider of the sheet is no longer set up')
     return provider.settle(place, fence)
   }, report)
   if (fate === 'void') {
@@ -101,7 +101,7 @@ async function settle({ source, fence, place, operations }: Unsettled, parts: Re
     if (known) return known
     const read = persistence.until(async () => {
       const record = await store.sheetById(sheetId)
-      if (!record) throw new ProviderFailure('the sheet is not connected any more')
+      if (!record) throw new ProviderFailure('the sheet is no longer connected')
       return (await parts.reading.readForWriting(record)).snapshot
     })
     snapshots.set(sheetId, read)

@@ -128,7 +128,7 @@ export function createWriting(parts: WritingParts): Writing {
 
   async function connected(sheetId: string): Promise<SheetRecord> {
     const record = await store.sheetById(sheetId)
-    if (!record) throw new ProviderFailure('the sheet is not connected any more')
+    if (!record) throw new ProviderFailure('the sheet is no longer connected')
     return record
   }
 

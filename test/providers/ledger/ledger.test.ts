@@ -179,7 +179,7 @@ test('the operator sees and ends it by the same commands', async (t) => {
   assert.match((await run(list)).text, /\nbooks +live +private +sh_\w+ +Expenses$/)
   const over = await run(disconnect)
   assert.deepEqual(over.json, { connected: false, ledger_account: 'ada', revoked_at_ledger: true })
-  assert.match(over.text, /its sheets answer token_expired\. Ledger has withdrawn the access as well\.$/)
+  assert.match(over.text, /Its sheets now return token_expired\. Ledger has withdrawn the access as well\.$/)
   assert.equal(ledger.isGranted(token), false)
   assert.match((await run(list)).text, /\nbooks +needs reconnect /)
 })

@@ -165,7 +165,7 @@ export function createFaultyProvider(
 
   async function afterSilence(): Promise<OutcomeUnknown> {
     await time.delay(random() * (random() < 0.1 ? 30_000 : 2_000))
-    return new OutcomeUnknown('no answer')
+    return new OutcomeUnknown('no response')
   }
 
   async function awayOrSlow(): Promise<void> {

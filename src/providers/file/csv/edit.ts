@@ -43,7 +43,7 @@ const UNCLEAR_DELIMITER =
   'put quotes (") around cells that contain a comma, semicolon, tab, bar or quote.'
 
 const UNCLEAR_ENCODING =
-  'With this change it would not be clear any more that the CSV file is in windows-1252; save it as "CSV UTF-8", ' +
+  'With this change it would no longer be clear that the CSV file is in windows-1252; save it as "CSV UTF-8", ' +
   'or name its encoding in the settings of the sheet.'
 
 /** What a file is in may be told by its bytes, and the change brings others. ASCII alone is the same in all of them. */

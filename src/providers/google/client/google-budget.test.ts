@@ -133,7 +133,7 @@ test('who cannot have a turn in time is told so at once, and when to come back',
   const startMs = time.clock.elapsedMs()
   await assert.rejects(take(), (error: unknown) => {
     assert.ok(error instanceof ProviderFailure)
-    assert.equal(error.message, "Google's ration of reads for this owner is used up")
+    assert.equal(error.message, "Google's read quota for this owner is used up")
     assert.equal(error.facts.isPassing, true)
     assert.ok((error.facts.retryAfterSeconds ?? 0) > 15)
     return true

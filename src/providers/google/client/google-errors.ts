@@ -64,7 +64,7 @@ export function failureOf(status: number, error: GoogleError | null, asker: Aske
   if (status >= 500) return unavailable(status, error)
   if (error === null) return unreadable()
   const cause = new Error(
-    `Google answered ${status} ${error.status} ${error.reason}: ${plainText(error.message)}`,
+    `Google returned ${status} ${error.status} ${error.reason}: ${plainText(error.message)}`,
   )
   if (asker.by === 'key' && /^API_KEY_/.test(error.reason)) return keyRefused(error.reason)
   if (status === 403) return forbidden(error, asker, cause)
@@ -105,8 +105,8 @@ const refusals: readonly { says: RegExp; message: string; details: string }[] = 
   },
   {
     says: /^(?:Invalid [^:]*: )?No grid with id|^Unable to parse range/,
-    message: 'the tab does not exist any more',
-    details: 'It was deleted from the spreadsheet. Connect another tab; a tab that is only renamed goes on.',
+    message: 'the tab no longer exists',
+    details: 'It was deleted from the spreadsheet. Connect another tab; a renamed tab keeps working.',
   },
   {
     says: /protected cell or object/,
@@ -159,7 +159,7 @@ function forbidden(error: GoogleError, asker: Asker, cause: Error): ProviderFail
   return new ProviderFailure('the connected Google account may not open the spreadsheet', {
     details:
       asker.scope === 'drive.file'
-        ? 'Share it with the connected account, and choose it at Google for Rowport: what was not chosen is closed to it.'
+        ? 'Share it with the connected account, and select it for Rowport in Google: Rowport can’t open anything else.'
         : 'Share it with the connected account, or connect the account that it belongs to.',
     cause,
   })
@@ -173,10 +173,10 @@ function consolePage(url: string): string {
 }
 
 function notFound(asker: Asker, cause: Error): ProviderFailure {
-  return new ProviderFailure('the spreadsheet was not found at Google', {
+  return new ProviderFailure('the spreadsheet was not found in Google', {
     details:
       asker.by === 'owner' && asker.scope === 'drive.file'
-        ? 'It was not chosen for Rowport, it was deleted, or it is a document of another kind. Its owner can choose it at the dashboard: Connect a sheet, then “Choose spreadsheets at Google”.'
+        ? 'It was not chosen for Rowport, it was deleted, or it is a document of another kind. Its owner can select it in the dashboard: Connect a sheet, then “Select spreadsheets in Google”.'
         : 'It was deleted, or it is a document of another kind.',
     cause,
   })
@@ -190,7 +190,7 @@ export function tooLarge(cause: unknown): ProviderFailure {
 }
 
 function rationedByGoogle(): ProviderFailure {
-  return new ProviderFailure("Google's ration for this owner is used up", {
+  return new ProviderFailure("Google's quota for this owner is used up", {
     isPassing: true,
     retryAfterSeconds: 30,
     details: 'Google counts requests by the minute, those of other programs of the same project included.',
@@ -201,7 +201,7 @@ function unavailable(status: number, error: GoogleError | null): ProviderFailure
   return new ProviderFailure('Google is not available at the moment', {
     isPassing: true,
     retryAfterSeconds: 5,
-    cause: new Error(`Google answered ${status} ${plainText(error?.message ?? '')}`.trim()),
+    cause: new Error(`Google returned ${status} ${plainText(error?.message ?? '')}`.trim()),
   })
 }
 

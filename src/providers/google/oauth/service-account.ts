@@ -111,7 +111,7 @@ function readKeyFile(text: string): ServiceAccountKey | ConnectionProblem {
       'That is not the key of a service account. Paste all of the JSON file that Google lets you download.',
     )
   if (!isServiceAccount(address) || rsaKey(privateKey) === null)
-    return failed('The key in that file cannot be used. Download a new one at Google and paste all of it.')
+    return failed('The key in that file cannot be used. Download a new one from Google and paste all of it.')
   return { client_email: address, private_key_id: keyId, private_key: privateKey }
 }
 
@@ -148,7 +148,7 @@ function isOver({ error, description }: TokenRefusal): boolean {
 function notTaken(refusal: TokenRefusal): ConnectionProblem {
   if (isOver(refusal))
     return failed(
-      'Google does not know this key any more: the key or its service account was deleted. Nothing was saved; make a new key.',
+      'Google no longer knows this key: the key or its service account was deleted. Nothing was saved. Create a new key.',
     )
   const { message, facts } = refusedByGoogle(refusal)
   return failed(`${message}. ${facts.details ?? ''} Nothing was saved.`)
@@ -159,7 +159,7 @@ function refusedByGoogle(refusal: TokenRefusal): ProviderFailure {
   const { error, description } = refusal
   return new ProviderFailure('Google gives the service account no access', {
     details: isAboutTime(refusal)
-      ? 'The clock of this server is wrong; whoever runs it must set it.'
+      ? 'The clock of this server is wrong. Ask your administrator to set it.'
       : `Google says: ${error} ${description}`.trim(),
     cause: new Error(`${error}: ${description}`),
   })

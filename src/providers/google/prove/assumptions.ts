@@ -92,7 +92,7 @@ export const assumptions: readonly Assumption[] = [
   },
   {
     id: 'date_told',
-    assumes: 'Answers say what time it is at Google',
+    assumes: 'Responses say what time it is at Google',
     because: 'Markers that others left are cleared away by it.',
     otherwise:
       'Markers are counted from when they are found, and stay a little longer. Nothing else changes.',
@@ -104,7 +104,7 @@ export const assumptions: readonly Assumption[] = [
   },
   {
     id: 'late_batches',
-    assumes: 'A batch whose answer was given up lands within three minutes, or never',
+    assumes: 'A batch whose response was given up lands within three minutes, or never',
     because: 'Its marker is kept for ten.',
     otherwise: 'A write that was given up could be done after its marker is gone, and so twice.',
     switchesOff: 'writes',

@@ -27,5 +27,5 @@ export function isCell(value: unknown): value is GoogleCell {
 }
 
 export function notValues(): ProviderFailure {
-  return new ProviderFailure("Google's answer could not be read", { isPassing: true })
+  return new ProviderFailure("Google's response could not be read", { isPassing: true })
 }

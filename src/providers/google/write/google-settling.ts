@@ -61,5 +61,5 @@ export function acknowledges(answer: unknown, { id }: Marker): boolean {
 }
 
 export function notUnderstood(cause?: unknown): OutcomeUnknown {
-  return new OutcomeUnknown("Google's answer could not be read", { isPassing: true, cause })
+  return new OutcomeUnknown("Google's response could not be read", { isPassing: true, cause })
 }

@@ -163,7 +163,7 @@ function createRation(kind: RationKind, { id, name, timers, onUsedUp, random, li
   function usedUp(openingMs: number): ProviderFailure {
     onUsedUp({ kind, per: 'user', by: 'budget' })
     const retryAfterSeconds = Math.max(1, Math.ceil(openingMs / 1_000))
-    return new ProviderFailure(`${name}'s ration of ${kind}s for this owner is used up`, {
+    return new ProviderFailure(`${name}'s ${kind} quota for this owner is used up`, {
       isPassing: true,
       retryAfterSeconds,
       details: `${name} allows ${limits.perUser[kind]} ${kind}s a minute for all sheets of one owner. Retry in ${retryAfterSeconds} s${

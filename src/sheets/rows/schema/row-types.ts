@@ -27,8 +27,8 @@ export function rowTypesText(sheet: TypedSheet): string {
 }
 
 const madeBy = [
-  '// Made by Rowport from the cells of a sheet. Do not edit: make it anew when the sheet has changed.',
-  '// `rowport types <address> --check <this file>` fails when the sheet no longer fits.',
+  '// Made by Rowport from the cells of a sheet. Do not edit: create it again when the sheet has changed.',
+  '// `rowport types <url> --check <this file>` fails when the sheet no longer fits.',
 ].join('\n')
 
 /** A pattern, and not only a name, so that a date can be written down without a cast and "soon" cannot. */

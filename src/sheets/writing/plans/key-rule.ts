@@ -45,7 +45,7 @@ export function createKeyRule(
   const position = positionOfColumn(columns, keyColumn)
   const column = position === null ? undefined : columns[position]
   if (position === null || !column) {
-    const gone = refused(`The key column "${shortened(keyColumn)}" is not in row 1 of the sheet any more.`)
+    const gone = refused(`The key column "${shortened(keyColumn)}" is no longer in row 1 of the sheet.`)
     return {
       column: null,
       withKeys: () => gone,

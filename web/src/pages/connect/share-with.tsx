@@ -16,7 +16,7 @@ export function ShareWith({ address, isAwaited = false }: { address: string; isA
       </CopyFrame>
       {isAwaited && (
         <p role="status" className="mt-2 text-[13px] text-soft">
-          Waiting until it is shared. This page goes on by itself.
+          Waiting until it is shared. This page continues by itself.
         </p>
       )}
     </div>

@@ -168,7 +168,7 @@ export function PublishableKey({
             <TextField
               label="Columns that can be filled in"
               placeholder={canRead ? 'Those that can be read' : 'All'}
-              hint="Names with commas between them."
+              hint="Names, comma-separated."
               {...about('writeColumns')}
             />
             <TextField

@@ -41,7 +41,7 @@ function Delivery({
     <details>
       <summary className="cursor-pointer text-sm">
         <span className="inline-flex flex-wrap items-center gap-x-2 gap-y-1">
-          <Badge tone={failure === null ? 'good' : 'bad'}>{status ?? 'no answer'}</Badge>
+          <Badge tone={failure === null ? 'good' : 'bad'}>{status ?? 'no response'}</Badge>
           <span>{type}</span>
           {type === 'rows.changed' && (
             <span className="text-soft">

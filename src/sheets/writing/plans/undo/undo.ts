@@ -47,7 +47,7 @@ export function* judgeUndo(
   if (history.isCut) return conflict(['more was changed since than can be gone through'])
   const followed = yield* followOperation(history)
   if (followed === 'reset')
-    return conflict(['the log was begun anew since, and does not tell what became of its rows'])
+    return conflict(['the log was restarted since, and does not tell what became of its rows'])
   if (followed.changes.length === 0) return new Refusal('operation_not_found')
   const undoing = yield* undoingOf(followed, ground, indexed)
   return undoing.conflicts.length > 0 ? conflict(undoing.conflicts) : planOf(undoneId, undoing)
@@ -148,7 +148,7 @@ function* undoingOf(
       // Without a key it is known by its place alone.
       if (key === null && rowNumber !== null && !hasMovedUnseen) return rowNumber
     } else if (rowNumber !== null) return rowNumber
-    conflicts.push(`${nameOf(change, change.row ?? null)} is not there any more`)
+    conflicts.push(`${nameOf(change, change.row ?? null)} is no longer there`)
     return null
   }
 
@@ -183,7 +183,7 @@ function* undoingOf(
       const column: Column | undefined = key === null ? undefined : columnNamed.get(key)
       if (!column) {
         const where = kind === 'deleted' ? 'a row that was deleted' : `row ${rowNumber}`
-        conflicts.push(`the column ${quoted(name)} of ${where} is not there any more`)
+        conflicts.push(`the column ${quoted(name)} of ${where} is no longer there`)
         return []
       }
       if (lost?.formulas?.includes(name)) undoing.formulas.add(column.key)

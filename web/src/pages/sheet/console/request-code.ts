@@ -42,7 +42,7 @@ function fetchCode(method: string, url: string, body: string | null): string {
     '  },',
     ...(body === null ? [] : [`  body: ${scriptBody(body)},`]),
   ]
-  return `const response = await fetch('${url}', {\n${lines.join('\n')}\n})\nconst answer = await response.json()\nif (!response.ok) throw new Error(\`\${answer.error} \${answer.details ?? ''}\`)\nconsole.log(answer)`
+  return `const response = await fetch('${url}', {\n${lines.join('\n')}\n})\nconst body = await response.json()\nif (!response.ok) throw new Error(\`\${body.error} \${body.details ?? ''}\`)\nconsole.log(body)`
 }
 
 /** As an object where it is one, so that it can be gone on with. */

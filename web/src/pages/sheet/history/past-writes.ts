@@ -35,7 +35,7 @@ export function inShort(changes: readonly Pick<PastChangeView, 'kind'>[]): strin
     return count === 0 ? [] : `${count === 1 ? '1 row' : `${count} rows`} ${words[kind]}`
   })
   if (changes.some(({ kind }) => kind === 'columns_changed')) parts.push('columns changed')
-  if (changes.some(({ kind }) => kind === 'reset')) parts.push('everything read anew')
+  if (changes.some(({ kind }) => kind === 'reset')) parts.push('everything read again')
   return parts.join(', ')
 }
 

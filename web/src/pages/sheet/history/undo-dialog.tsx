@@ -101,7 +101,7 @@ function Conflict({ error, onRetry }: { error: Error; onRetry(): void }) {
     return <ErrorState error={error} onRetry={onRetry} />
   return (
     <div role="alert" className="rounded-xl border border-warn/40 bg-warn-wash px-5 py-4 text-sm">
-      <p className="font-medium text-warn">It can’t be undone any more</p>
+      <p className="font-medium text-warn">It can no longer be undone</p>
       <p className="mt-1 wrap-anywhere">{error.message}</p>
       <Button className="mt-3" onClick={onRetry}>
         Check again

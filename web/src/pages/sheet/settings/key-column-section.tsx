@@ -28,7 +28,7 @@ export function KeyColumnSection({ sheet: { slug, settings, columns } }: { sheet
         }}
       >
         <option value={off}>Nothing: row numbers only</option>
-        {isGone && <option value={named(keyColumn)}>{`${keyColumn} (not in the sheet any more)`}</option>}
+        {isGone && <option value={named(keyColumn)}>{`${keyColumn} (no longer in the sheet)`}</option>}
         {columns.map(({ name }) => (
           <option key={name} value={named(name)}>
             {name}
