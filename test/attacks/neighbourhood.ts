@@ -23,6 +23,8 @@ export interface Neighbourhood {
     content: string | Uint8Array,
     more?: readonly string[],
   ): Promise<ConnectedFile>
+  /** A command of the operator's; what it prints. */
+  operate(words: readonly string[]): Promise<string>
 }
 
 export interface ConnectedFile {
@@ -105,6 +107,7 @@ export async function startNeighbourhood(t: Test, kind: StoreKind): Promise<Neig
     folder: place.folder,
     connectFile,
     newAttacker,
+    operate: rowport,
     victim: {
       apiKey: await keyOf('victim'),
       cachedPath: cached.path,

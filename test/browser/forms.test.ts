@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
-import { done, startRowport } from '../harness.ts'
+import { startRowport } from '../harness.ts'
 import { patienceMs } from '../soak.ts'
 import { signInByLink, untilInPage } from './at-the-dashboard.ts'
 import { createLooks, skip, tabTo } from './looks.ts'
@@ -113,6 +113,11 @@ test('a form is made from a sheet by keyboard, seen as visitors see it, filled i
   await press(/^Delete this form$/)
   await press(/^Delete form$/)
   await page.getByText('No forms yet').waitFor()
-  assert.deepEqual(done(await rowport.workshop.accounts.find('acme')).slug, 'acme')
+
+  await page.goto(`${rowport.workshop.baseUrl}/keys`)
+  await press(/^Create publishable key$/)
+  await page.getByRole('dialog').getByLabel('Both').check()
+  await page.setViewportSize({ width: 1440, height: 1400 })
+  await look('75-publishable-key')
   assert.deepEqual(complaints, [])
 })

@@ -351,3 +351,42 @@ async function proxy(t: TestContext, ports = rowport.instances.map(({ port }) =>
       ask(path, { ...asked, headers: { ...authorized, ...asked.headers } }),
   }
 }
+
+test('a form works behind nginx, and its visitors are counted by the addresses that nginx saw', {
+  skip,
+}, async (t) => {
+  const { ask } = await proxy(t)
+  const path = await rowport.connectSheet('guests', ['first'])
+  const { forms, accounts } = rowport.instances[0].workshop
+  const named = {
+    column: 'name',
+    label: 'Name',
+    help: '',
+    kind: 'text',
+    isRequired: true,
+    choices: [],
+  } as const
+  const settings = { fields: [named], entriesPerMinute: 2 }
+  const account = done(await accounts.find('acme'))
+  const made = done(await forms.create({ account, sheetSlug: 'guests', name: 'Party', settings }))
+  const form = `/f/${made.id}`
+  const page = await ask(form, { headers: { Authorization: '' } })
+  assert.equal(page.status, 200)
+  assert.match(page.text, new RegExp(`action="${form.slice('/f/'.length)}"`))
+  const send = async (from: string, name: string, blamed: string) => {
+    const headers = {
+      ...{ Authorization: '', 'X-Forwarded-For': blamed },
+      'Content-Type': 'application/x-www-form-urlencoded',
+    }
+    return (await ask(form, { method: 'POST', from, headers, body: `name=${name}` })).status
+  }
+  const statuses: number[] = []
+  for (let n = 0; n < 4; n++) statuses.push(await send('127.0.0.4', `a${n}`, `192.0.2.${n}`))
+  assert.deepEqual(statuses, [200, 200, 429, 429], 'whoever it says it is')
+  assert.equal(await send('127.0.0.5', 'b', '127.0.0.4'), 200)
+  const rows = JSON.parse((await ask(path)).text) as { name: string }[]
+  assert.deepEqual(
+    rows.map(({ name }) => name),
+    ['first', 'a0', 'a1', 'b'],
+  )
+})

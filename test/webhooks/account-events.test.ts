@@ -122,3 +122,47 @@ test('an owner gets a mail when a webhook is turned off', async (t) => {
   assert.match(mail.text, /^ {2}It returned 410 Gone\.$/m)
   assert.ok(mail.text.includes(`${rowport.workshop.baseUrl}/webhooks\n`))
 })
+
+test('an account hears that a form holds new entries, once for those that came together', async (t) => {
+  const rowport = await startRowport(t, { settings: allowed })
+  await startRowport(t, { beside: rowport, settings: allowed })
+  const receiver = await startReceiver(t)
+  const { id, accountId } = await listen(rowport, receiver, 'acme')
+  const sheet = await rowport.connectFile('guests', 'guests.csv', 'name\nAnn\n')
+  const { store, forms, accounts } = rowport.workshop
+  const account = done(await accounts.find('acme'))
+  const named = {
+    column: 'name',
+    label: 'Name',
+    help: '',
+    kind: 'text',
+    isRequired: true,
+    choices: [],
+  } as const
+  const wish = { account, sheetSlug: 'guests', name: 'Party', settings: { fields: [named] } }
+  const form = done(await forms.create(wish))
+  const trap = (name: string) => {
+    const body = new URLSearchParams({ name, _gotcha: 'x' })
+    return fetch(`${rowport.url}/f/${form.id}`, { method: 'POST', body })
+  }
+  await Promise.all(['one', 'two', 'three'].map(trap))
+  await until('it heard', () => receiver.taken().some(({ data }) => data.held === 3))
+  const { type, data } = receiver.taken().at(-1) ?? {}
+  assert.equal(type, 'form.held')
+  assert.deepEqual(data, {
+    ...{ webhook: id, account: 'acme', form: form.id, form_name: 'Party' },
+    ...{ sheet: 'guests', sheet_id: sheet.id, held: 3 },
+  })
+  const [first, second] = done(await forms.entries(form.id))
+  assert.ok(first && second)
+  done(await forms.discard(second.id))
+  assert.deepEqual(await store.heldNews(), [], 'what is less is no news')
+  rowport.clock.advanceMs(1_000)
+  await trap('four')
+  await until(
+    'it heard again',
+    () => receiver.taken().filter((each) => each.type === 'form.held').length === 2,
+  )
+  assert.equal(receiver.taken().at(-1)?.data.held, 3)
+  assert.equal((await store.webhooksOf(accountId)).length, 1)
+})

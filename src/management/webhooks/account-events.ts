@@ -6,7 +6,7 @@ import { graceMs } from '../alerts/alerts.ts'
 import { leastLimitOf, reachedMark } from '../alerts/quota-marks.ts'
 
 export interface AccountEventParts {
-  store: Pick<Store, 'connectionNews' | 'sheetNewsForWebhooks' | 'quotaNews' | 'addWebhookEvent'>
+  store: Pick<Store, 'connectionNews' | 'sheetNewsForWebhooks' | 'quotaNews' | 'heldNews' | 'addWebhookEvent'>
   plans: Plans
   clock: Clock
 }
@@ -61,6 +61,11 @@ async function tellAll({ store, plans, clock }: AccountEventParts, brokenSince: 
     brokenSince.set(sheetId, sinceMs)
     if (clock.elapsedMs() - sinceMs < graceMs) continue
     await tell(news, 'broken', 'sheet.broken', { ...sheet, reason: failureReason })
+  }
+  for (const news of await store.heldNews()) {
+    const { formId, formName, sheetId, slug, held } = news
+    const form = { form: formId, form_name: formName, sheet: slug, sheet_id: sheetId, held }
+    await tell(news, String(news.newestAtMs), 'form.held', form)
   }
   for (const news of await store.quotaNews(leastLimitOf(plans))) {
     const reached = reachedMark(news, plans, clock.nowMs())

@@ -81,6 +81,41 @@ export function createWebhookNewsQueries(database: SqlDatabase): WebhookNewsStor
       ])
       return [...byKeys, ...byPublic]
     },
+    async heldNews() {
+      const subject = sql<string>`'form ' || form.id`
+      const held = kysely
+        .selectFrom('form_entry')
+        .where('is_released', '=', 0)
+        .groupBy('form_id')
+        .select((of) => ['form_id', of.fn.countAll<number | string>().as('count')])
+        .select((of) => of.fn.max('received_at_ms').as('newest_at_ms'))
+      const rows = await listening(kysely)
+        .innerJoin('form', 'form.account_id', 'account.id')
+        .innerJoin('sheet', 'sheet.id', 'form.sheet_id')
+        .innerJoin(held.as('held'), 'held.form_id', 'form.id')
+        .leftJoin('webhook_told as told', (join) =>
+          join.onRef('told.webhook_id', '=', 'webhook.id').on('told.subject', '=', subject),
+        )
+        .where(sql<boolean>`(told.state is null or told.state <> cast(held.newest_at_ms as text))`)
+        .select(['form.id as form_id', 'form.name as form_name', 'sheet.id as sheet_id'])
+        .select(['sheet.slug as sheet_slug', 'held.count', 'held.newest_at_ms', 'told.state as told'])
+        .select(subject.as('subject'))
+        .execute()
+      return (
+        rows
+          // What was told of may be discarded, which leaves an older one as the newest.
+          .filter(({ told, newest_at_ms }) => Number(told ?? 0) < Number(newest_at_ms))
+          .map((row) => ({
+            ...newsOf(row),
+            formId: row.form_id,
+            formName: row.form_name,
+            sheetId: row.sheet_id,
+            slug: row.sheet_slug,
+            held: Number(row.count),
+            newestAtMs: Number(row.newest_at_ms),
+          }))
+      )
+    },
     addWebhookEvent({ webhookId, subject, told }, { state, type, atMs, data }) {
       return kysely.transaction().execute(async (transaction) => {
         // Holds the row until the end.

@@ -11,6 +11,8 @@ export interface WebhookNewsStore {
   sheetNewsForWebhooks(): Promise<WebhookSheetNews[]>
   /** Months that may have reached a mark: `leastLimit` is the smallest of any plan, accounts may have their own. */
   quotaNews(leastLimit: number): Promise<QuotaNews[]>
+  /** Forms that hold entries which came after the last that was told. */
+  heldNews(): Promise<HeldNews[]>
   /** False when another was quicker, or so many events wait for the webhook that no more are kept: then it is told later. */
   addWebhookEvent(news: WebhookNews, event: NewWebhookEvent): Promise<boolean>
 }
@@ -44,6 +46,16 @@ export interface QuotaNews extends WebhookNews {
   by: 'keys' | 'public'
   cycleStartMs: number
   charged: number
+}
+
+export interface HeldNews extends WebhookNews {
+  formId: string
+  formName: string
+  sheetId: string
+  slug: string
+  /** How many wait for their owner. */
+  held: number
+  newestAtMs: number
 }
 
 export interface NewWebhookEvent {

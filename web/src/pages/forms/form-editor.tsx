@@ -41,6 +41,7 @@ export function FormEditor({
   const left = guess.columns.filter((column) => !taken.has(column) && !column.startsWith('_'))
   return (
     <form
+      className="[&_p[id$=-about]]:mb-1.5"
       onSubmit={(event) => {
         event.preventDefault()
         onSave(wishOf(draft))

@@ -96,7 +96,7 @@ export function PublishableKey({
       onClose={onClose}
     >
       <form
-        className="[&>fieldset]:mb-4"
+        className="[&_p[id$=-about]]:mb-1.5 [&>fieldset]:mb-4"
         onSubmit={(event) => {
           event.preventDefault()
           const policy = policyOf(draft)

@@ -80,7 +80,7 @@ export function AddWebhook({
           onChange={({ target }) => setUrl(target.value)}
         />
         <SelectField label="Send" value={sheetSlug} onChange={({ target }) => setSheetSlug(target.value)}>
-          <option value="">Account events: broken sheets, ended connections, quota</option>
+          <option value="">Account events: broken sheets, ended connections, held form entries, quota</option>
           {sheets.data?.map(({ slug }) => (
             <option key={slug} value={slug}>
               Changes of {slug}
