@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { delimiter, join } from 'node:path'
 import { after, test } from 'node:test'
 import { promisify } from 'node:util'
 import { mainThreadOf } from '../process/main-thread.ts'
@@ -68,7 +68,7 @@ test('its threads read and change workbooks, and read OpenDocument', async (t) =
   const fixtures = join(projectFolder, 'src/providers/file')
   for (const [slug, fixture, status] of [
     ['book', 'xlsx/fixtures/openpyxl.xlsx', 201],
-    ['open', await someOds(fixtures), 502],
+    ['open', await someOds(fixtures), 403],
   ] as const) {
     const path = join(place.folder, `${slug}.${fixture.split('.').at(-1)}`)
     await copyFile(join(fixtures, fixture), path)
@@ -108,6 +108,23 @@ test('an older Node gets one clear sentence', async (t) => {
     stderr,
     'Rowport needs Node.js 24.15 or newer, and this is 22.19.0. Get one from https://nodejs.org/en/download\n',
   )
+})
+
+test('so does one that is really older, where the machine has it', async (t) => {
+  const older = (process.env.PATH ?? '').split(delimiter).map((path) => join(path, 'node'))
+  for (const node of older) {
+    const version = await run(node, ['--version']).then(
+      ({ stdout }) => stdout.trim(),
+      () => '',
+    )
+    if (!/^v(?:1\d|20|22)\./.test(version)) continue
+    const refused = await run(node, [installed, 'serve']).catch((error: unknown) => error)
+    const { code, stdout, stderr } = refused as { code: number; stdout: string; stderr: string }
+    assert.deepEqual([code, stdout], [1, ''])
+    assert.match(stderr, /^Rowport needs Node\.js 24\.15 or newer, and this is [\d.]+\. Get one from \S+\n$/)
+    return t.diagnostic(version)
+  }
+  t.skip('no older Node is installed')
 })
 
 test('it starts with less work than a clone that was compiled before, and holds less', async (t) => {

@@ -8,6 +8,13 @@ import { Badge } from '../../ui/states.tsx'
 export function PlanSection() {
   const { account, server } = useSession()
   const { plan, allPlans } = account
+  // Who runs it owns it: there is nothing to upgrade to, and nobody to ask.
+  if (plan.requestsPerMinute === null && plan.requestsPerMonth === null)
+    return (
+      <Section title="Plan" about="Your request limits and permissions.">
+        <p className="text-sm text-soft">This account has no limits of a plan.</p>
+      </Section>
+    )
   return (
     <Section title="Plan" about="Your request limits and permissions.">
       <DataTable
