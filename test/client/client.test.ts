@@ -187,6 +187,27 @@ test('100,000 rows are read one page after the other, in bounded memory', {
   }
   assert.deepEqual([count, sum], [100_000, (99_999 * 100_000) / 2])
   assert.ok(Math.max(...held) < 100_000, `${Math.max(...held)} characters in one page`)
+
+  // In a process that has nothing but the client, and that cleans up before each look.
+  const program = `
+    import { sheet } from ${JSON.stringify(join(root, 'client/src/rowport.ts'))}
+    const [address, key] = process.argv.slice(1)
+    const heldNow = () => (gc(), gc(), process.memoryUsage().heapUsed)
+    let count = 0, first = 0, most = 0
+    for await (const row of sheet(address, { key }).each()) {
+      count++
+      if (count === 1_000) first = heldNow()
+      else if (count % 10_000 === 0) most = Math.max(most, heldNow())
+    }
+    console.log(JSON.stringify({ count, first, most }))`
+  const args = ['--expose-gc', '--input-type=module', '-e', program, rowport.url + large.formA, key.value]
+  const { stdout } = await run(process.execPath, args, { timeout: patienceMs })
+  const { count: seen, first, most } = JSON.parse(stdout)
+  const mb = (bytes: number) => (bytes / 1024 / 1024).toFixed(1)
+  t.diagnostic(`heap after 1,000 rows ${mb(first)} MB, at most ${mb(most)} MB in 100,000`)
+  assert.equal(seen, 100_000)
+  // All of them would be some 15 MB.
+  assert.ok(most - first < 3 * 1024 * 1024, `${mb(first)} MB became ${mb(most)} MB`)
 })
 
 test('webhooks are verified as others sign them', async () => {
