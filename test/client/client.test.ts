@@ -166,6 +166,18 @@ test('what is no use repeating is told at once', async (t) => {
   assert.equal(waits.length, 3)
 })
 
+test('whoever no longer wants changes does not wait for the server, before the first one neither', async () => {
+  const busy = async () => new Response('', { status: 503, headers: { 'Retry-After': '50' } })
+  for (const since of [{}, { since: 'x' }]) {
+    const stop = new AbortController()
+    setTimeout(() => stop.abort(), 50)
+    const begunMs = performance.now()
+    const rows = sheet('http://rowport.test/v1/sheets/x', { fetch: busy })
+    for await (const _ of rows.changes({ ...since, signal: stop.signal })) assert.fail('there are none')
+    assert.ok(performance.now() - begunMs < 20_000)
+  }
+})
+
 test('100,000 rows are read one page after the other, in bounded memory', {
   timeout: patienceMs,
 }, async (t) => {
@@ -239,6 +251,13 @@ test('the package: small, and its examples compile strictly with the types of a 
   const bytes = gzipSync(await readFile(join(root, 'client/dist/rowport.js'))).length
   t.diagnostic(`${bytes} bytes compressed`)
   assert.ok(bytes <= 5_000)
+
+  const packed = await run('npm', ['pack', '--dry-run', '--json'], { cwd: join(root, 'client') })
+  const [{ files }] = JSON.parse(packed.stdout) as [{ files: { path: string }[] }]
+  assert.deepEqual(files.map(({ path }) => path).sort(), [
+    ...['LICENSE', 'README.md', 'dist/rowport.d.ts', 'dist/rowport.js', 'dist/sending.d.ts'],
+    ...['dist/sheet-types.d.ts', 'dist/webhook.d.ts', 'package.json'],
+  ])
 
   const types = await (await rowport.get(`${connected.formA}/types.ts`, bearer(key))).text()
   const readme = await readFile(join(root, 'client/README.md'), 'utf8')
