@@ -104,8 +104,8 @@ export function sheet<T extends SheetTypes = AnySheet>(address: string, options:
     async *changes({ since, signal } = {}) {
       const ask = (parameters: Parameters) =>
         send({ method: 'GET', url: urlOf('/changes', parameters), signal })
-      let cursor = since ?? (await ask([])).headers.get('x-change-cursor') ?? ''
       try {
+        let cursor = since ?? (await ask([])).headers.get('x-change-cursor') ?? ''
         while (!signal?.aborted) {
           const answer = await ask([
             ['since', cursor],

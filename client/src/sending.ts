@@ -76,7 +76,7 @@ export function createSend(options: Options): Send {
       } catch (error) {
         if (isLast || signal?.aborted || error instanceof RowportError) throw error
       }
-      await sleep(waitMs)
+      await Promise.race([sleep(waitMs), aborted(signal)])
       signal?.throwIfAborted()
     }
   }
@@ -84,6 +84,10 @@ export function createSend(options: Options): Send {
 
 function pause(ms: number): Promise<unknown> {
   return new Promise((resolve) => setTimeout(resolve, ms))
+}
+
+function aborted(signal: AbortSignal | undefined): Promise<unknown> {
+  return new Promise((resolve) => signal?.addEventListener('abort', resolve, { once: true }))
 }
 
 function isPassing({ status, code }: RowportError): boolean {

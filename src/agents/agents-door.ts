@@ -4,9 +4,10 @@ import { pipeline } from 'node:stream/promises'
 import type { AskInside } from '../http/asking-inside.ts'
 import type { Observe } from '../reporting/observe.ts'
 import { randomBase62 } from '../secrets/random-base62.ts'
+import type { AskedMessage } from './answer-message.ts'
 import type { Message } from './message.ts'
 import { isOwnOrigin } from './own-origin.ts'
-import { CallerGone, createSheetsApi, Failure, type Listed, type SheetsApi } from './sheets-api.ts'
+import { CallerGone, createSheetsApi, Failure, type Listed } from './sheets-api.ts'
 
 export interface AgentsDoorParts {
   askInside: AskInside
@@ -44,7 +45,9 @@ export function createAgentsDoor(
       )
     if (!isOwnOrigin(request, parts.baseUrl()))
       return refuse(response, new Refused(403, -32000, 'Pages of other origins may not use this address.'))
-    const api = createSheetsApi(parts.askInside, request)
+    const left = new AbortController()
+    response.once('close', () => left.abort())
+    const api = createSheetsApi(parts.askInside, request, left.signal)
     let listed: Listed | null = null
     if (Number(request.headers['content-length'] ?? Number.POSITIVE_INFINITY) > freelyReadBytes) {
       const outcome = await api.listSheets()
@@ -60,26 +63,22 @@ export function createAgentsDoor(
     }
     // Nothing is kept between requests, so there is nobody whom a notification could tell anything.
     if (message.id === undefined) return void response.writeHead(202, always).end()
-    await answerBySdk(request, response, message, api, listed)
+    await answerBySdk(request, response, { message, api, listed, left: left.signal })
   }
 
   async function answerBySdk(
     request: IncomingMessage,
     response: ServerResponse,
-    message: Message,
-    api: SheetsApi,
-    listed: Listed | null,
+    asked: Pick<AskedMessage, 'message' | 'api' | 'listed' | 'left'>,
   ): Promise<void> {
     // Loaded when the first agent comes: it is as large as half of the server.
     const { answerMessage } = await import('./answer-message.ts')
-    const left = new AbortController()
-    response.once('close', () => left.abort())
     const told = await answerMessage({
-      ...{ request, message, api, listed, left: left.signal, version: parts.version },
+      ...{ ...asked, request, version: parts.version },
       url: `${parts.baseUrl()}/mcp`,
     })
     for (const [name, value] of told.headers) response.setHeader(name, value)
-    for (const [name, value] of api.limits()) response.setHeader(name, value)
+    for (const [name, value] of asked.api.limits()) response.setHeader(name, value)
     for (const [name, value] of Object.entries(always)) response.setHeader(name, value)
     if (parts.isDraining()) response.setHeader('Connection', 'close')
     response.writeHead(told.status)

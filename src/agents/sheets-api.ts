@@ -84,7 +84,8 @@ const mostOfList = 1024 * 1024
 /** Enough for the numbers of all rows that one call may write. */
 const endOfWriteBytes = 64 * 1024
 
-export function createSheetsApi(askInside: AskInside, from: IncomingMessage): SheetsApi {
+/** `left` says when the agent wants no more: what it follows then ends, also where its connection stays. */
+export function createSheetsApi(askInside: AskInside, from: IncomingMessage, left: AbortSignal): SheetsApi {
   const keyInAddress = apiKeyIn(from.url ?? '')
   const limits = new Map<string, string>()
 
@@ -118,7 +119,7 @@ export function createSheetsApi(askInside: AskInside, from: IncomingMessage): Sh
     },
     async follow(path) {
       const headers = { accept: 'text/event-stream' }
-      const answer = await ask({ method: 'GET', path, parameters: [], headers })
+      const answer = await ask({ method: 'GET', path, parameters: [], headers, left })
       return answer instanceof Failure ? answer : answer.chunks
     },
     limits: () => limits,

@@ -1,9 +1,9 @@
-import type { IncomingMessage } from 'node:http'
 import type { Pass } from '../admission/judge.ts'
 import { changeJson } from '../changes/change-json.ts'
 import { cursorText } from '../changes/cursor.ts'
 import type { ChangesRead } from '../changes/reading-changes.ts'
 import { Refusal } from '../errors.ts'
+import { watchCaller } from '../http/asking-inside.ts'
 import { randomBase62 } from '../secrets/random-base62.ts'
 import { CredentialExpired, ProviderFailure } from '../sheets/provider-failure.ts'
 import type { Logged } from '../sheets/sheet-log.ts'
@@ -61,7 +61,7 @@ async function changesFor(
 ): Promise<ChangesRead | Refusal> {
   if (wish.since === null) return { changes: [], next: place, hasMore: false }
   if (wish.waitMs === 0) return unlessOver(await changes.after(sheet.id, place, wish))
-  const client = watchClient(request)
+  const client = watchCaller(request)
   const end = followerPlaces.enter(account.id)
   try {
     const read = await changes.await(sheet.id, place, wish, { waitMs: wish.waitMs, left: client.left })
@@ -97,7 +97,7 @@ function streamReply(
   { sheet, account, call }: AdmittedCall,
   { streams, followerPlaces, turns, observe }: ApiParts,
 ): Reply {
-  const { left } = watchClient(request)
+  const { left } = watchCaller(request)
   const end = followerPlaces.enter(account.id)
   if (left.aborted) end()
   else left.addEventListener('abort', end, { once: true })
@@ -114,13 +114,4 @@ function streamReply(
     headers: ['X-Change-Cursor', cursorText(place)],
     body: { chunks, bytes: null, holds: [], nextTurn: () => turns.next(account.id), onFailure },
   }
-}
-
-/** Says when the client is gone: whoever waits for it need not. */
-function watchClient({ socket }: IncomingMessage): { left: AbortSignal; forget(): void } {
-  const left = new AbortController()
-  const leave = () => left.abort()
-  socket.once('close', leave)
-  if (socket.destroyed) leave()
-  return { left: left.signal, forget: () => socket.off('close', leave) }
 }

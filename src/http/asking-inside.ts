@@ -12,6 +12,8 @@ export interface InnerRequest {
   /** Beside those that say who asks. */
   headers?: Readonly<Record<string, string>>
   body?: string
+  /** Says when whoever knocked wants no more of it, which may be long before the connection ends. */
+  left?: AbortSignal
 }
 
 export interface InnerAnswer {
@@ -29,11 +31,27 @@ export type AskInside = (asked: InnerRequest) => Promise<InnerAnswer | null>
 const passedOn = ['authorization', 'x-api-key', 'x-forwarded-for', 'host', 'origin'] as const
 
 /** As a door expects to get it; the address may carry the key, as that of the request from outside did. */
-export function asIncoming({ from, method, url, headers = {}, body }: InnerRequest): IncomingMessage {
+export function asIncoming({ from, method, url, headers = {}, body, left }: InnerRequest): IncomingMessage {
   const own = Object.fromEntries(
     passedOn.flatMap((name) => (from.headers[name] === undefined ? [] : [[name, from.headers[name]]])),
   )
   const bytes = Readable.from(body === undefined ? [] : [Buffer.from(body)], { objectMode: false })
   const parts = { method, url, headers: { ...own, ...headers }, socket: from.socket }
-  return Object.assign(bytes, parts) as unknown as IncomingMessage
+  const incoming = Object.assign(bytes, parts) as unknown as IncomingMessage
+  if (left) lefts.set(incoming, left)
+  return incoming
+}
+
+const lefts = new WeakMap<IncomingMessage, AbortSignal>()
+
+/** Says when whoever asks is gone: whoever waits for it need not. */
+export function watchCaller(request: IncomingMessage): { left: AbortSignal; forget(): void } {
+  const { socket } = request
+  const left = new AbortController()
+  const leave = () => left.abort()
+  const inner = lefts.get(request)
+  socket.once('close', leave)
+  inner?.addEventListener('abort', leave, { once: true })
+  if (socket.destroyed || inner?.aborted) leave()
+  return { left: left.signal, forget: () => socket.off('close', leave) }
 }

@@ -172,6 +172,18 @@ test('what is no use repeating is told at once', async (t) => {
   assert.equal(waits.length, 3)
 })
 
+test('whoever no longer wants changes does not wait for the server, before the first one neither', async () => {
+  const busy = async () => new Response('', { status: 503, headers: { 'Retry-After': '50' } })
+  for (const since of [{}, { since: 'x' }]) {
+    const stop = new AbortController()
+    setTimeout(() => stop.abort(), 50)
+    const begunMs = performance.now()
+    const rows = sheet('http://rowport.test/v1/sheets/x', { fetch: busy })
+    for await (const _ of rows.changes({ ...since, signal: stop.signal })) assert.fail('there are none')
+    assert.ok(performance.now() - begunMs < 20_000)
+  }
+})
+
 test('100,000 rows are read one page after the other, in bounded memory', {
   timeout: patienceMs,
 }, async (t) => {
@@ -193,6 +205,27 @@ test('100,000 rows are read one page after the other, in bounded memory', {
   }
   assert.deepEqual([count, sum], [100_000, (99_999 * 100_000) / 2])
   assert.ok(Math.max(...held) < 100_000, `${Math.max(...held)} characters in one page`)
+
+  // In a process that has nothing but the client, and that cleans up before each look.
+  const program = `
+    import { sheet } from ${JSON.stringify(join(root, 'client/src/rowport.ts'))}
+    const [address, key] = process.argv.slice(1)
+    const heldNow = () => (gc(), gc(), process.memoryUsage().heapUsed)
+    let count = 0, first = 0, most = 0
+    for await (const row of sheet(address, { key }).each()) {
+      count++
+      if (count === 1_000) first = heldNow()
+      else if (count % 10_000 === 0) most = Math.max(most, heldNow())
+    }
+    console.log(JSON.stringify({ count, first, most }))`
+  const args = ['--expose-gc', '--input-type=module', '-e', program, rowport.url + large.formA, key.value]
+  const { stdout } = await run(process.execPath, args, { timeout: patienceMs })
+  const { count: seen, first, most } = JSON.parse(stdout)
+  const mb = (bytes: number) => (bytes / 1024 / 1024).toFixed(1)
+  t.diagnostic(`heap after 1,000 rows ${mb(first)} MB, at most ${mb(most)} MB in 100,000`)
+  assert.equal(seen, 100_000)
+  // All of them would be some 15 MB.
+  assert.ok(most - first < 3 * 1024 * 1024, `${mb(first)} MB became ${mb(most)} MB`)
 })
 
 test('webhooks are verified as others sign them', async () => {
@@ -224,6 +257,13 @@ test('the package: small, and its examples compile strictly with the types of a 
   const bytes = gzipSync(await readFile(join(root, 'client/dist/rowport.js'))).length
   t.diagnostic(`${bytes} bytes compressed`)
   assert.ok(bytes <= 5_000)
+
+  const packed = await run('npm', ['pack', '--dry-run', '--json'], { cwd: join(root, 'client') })
+  const [{ files }] = JSON.parse(packed.stdout) as [{ files: { path: string }[] }]
+  assert.deepEqual(files.map(({ path }) => path).sort(), [
+    ...['LICENSE', 'README.md', 'dist/rowport.d.ts', 'dist/rowport.js', 'dist/sending.d.ts'],
+    ...['dist/sheet-types.d.ts', 'dist/webhook.d.ts', 'package.json'],
+  ])
 
   const types = await (await rowport.get(`${connected.formA}/types.ts`, bearer(key))).text()
   const readme = await readFile(join(root, 'client/README.md'), 'utf8')
