@@ -18,7 +18,8 @@ export async function installTools(
   if (installedMs > (await changedMs(join(folder, 'package-lock.json')))) return null
   if (!(await isRegistryReached(folder))) return 'the registry of npm cannot be reached'
   const begunMs = performance.now()
-  const args = ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']
+  // Not `npm ci`: it calls a lock file that npm has just made incomplete where a package has builds for platforms that none is made for.
+  const args = ['install', '--no-save', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']
   const outcome = await promisify(execFile)('npm', args, { cwd: folder, timeout: installLimitMs }).then(
     () => null,
     (error: Error) => `the tools cannot be installed: ${error.message}`,
