@@ -41,6 +41,32 @@ test('SQLite: a look-up sees nothing of a transaction that is still open', async
   assert.deepEqual(await count([]), [1])
 })
 
+test('SQLite: of writes that come at once, each leaves the others a look at the sockets', async (t) => {
+  // Each takes three milliseconds by this clock.
+  let nowMs = 0
+  const clock = { nowMs: () => nowMs, elapsedMs: () => (nowMs += 3) }
+  const database = openSqlite(join(await ownFolder(t), 'rowport.db'), clock)
+  t.after(() => database.close())
+  await database.kysely.schema.createTable('migration').addColumn('number', 'integer').execute()
+  const looks: number[] = []
+  let written = 0
+  const look = () => {
+    looks.push(written)
+    if (written < 20) setImmediate(look)
+  }
+  setImmediate(look)
+  await Promise.all(
+    Array.from({ length: 20 }, async (_, number) => {
+      await database.kysely
+        .insertInto('migration')
+        .values({ number } as never)
+        .execute()
+      written++
+    }),
+  )
+  assert.ok(new Set(looks).size >= 15, `looked after so many: ${looks.join(' ')}`)
+})
+
 test('SQLite: eight processes that start at once on a new folder migrate it once', async (t) => {
   const path = join(await ownFolder(t), 'new', 'rowport.db')
   const script = `

@@ -1,7 +1,7 @@
 import { closeSync, fchmodSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
-import { Kysely, type SqliteDatabase, SqliteDialect, type SqliteStatement, sql } from 'kysely'
+import { Kysely, type SqliteDatabase, type SqliteStatement, sql } from 'kysely'
 import type { Clock } from '../../../clock.ts'
 import { GoneMeanwhile, StoreFailure } from '../../../errors.ts'
 import { fileMode } from '../../../secrets/private-data.ts'
@@ -9,6 +9,7 @@ import type { Tables } from '../schema.ts'
 import type { SqlDatabase } from '../sql-database.ts'
 import { createBatchedReads } from './batched-reads.ts'
 import { createMachineTime } from './machine-time.ts'
+import { createDialectInTurns } from './turns-of-writes.ts'
 import { createWriteCheck, reasonOf } from './write-check.ts'
 
 const waitForOtherProcessesMs = 5_000
@@ -27,7 +28,7 @@ export function openSqlite(path: string, clock: Clock): SqlDatabase {
   const timeMs = createMachineTime(writer, clock)
   const { noteRefusal, checkWritable } = createWriteCheck(writer, dirname(path))
   const database = kyselyConnection(writer, noteRefusal)
-  const kysely = new Kysely<Tables>({ dialect: new SqliteDialect({ database }) })
+  const kysely = new Kysely<Tables>({ dialect: createDialectInTurns({ database }, clock) })
 
   // Hot reads have a connection of their own: on the writer's they would see the inside of an open transaction.
   const reader = new DatabaseSync(path, { readOnly: true, timeout: waitForOtherProcessesMs })
