@@ -23,6 +23,7 @@ test('what LibreOffice is known to show otherwise has its reason', () => {
     [cell('number', '#0.#', 0, '0.', '0'), 'no point without decimals'],
     [cell('other', '"x"', -3, '-x', 'x'), 'no minus without digits'],
     [cell('number', '0 kg', 5, '5 kg', '5'), 'letters that are not in quotes'],
+    [cell('other', '[=1]"one";[=2]"two";0', -3, '-3', '3'), 'no minus behind two conditions'],
   ] as const
   for (const [shown, reason] of known) assert.equal(whyDisplayedOtherwise('LibreOffice', shown), reason)
 })
@@ -35,6 +36,9 @@ test('a wrong digit, a wrong day and a wrong word are never explained away', () 
     cell('General', 'General', 0.5, '0.4', '0.5'),
     cell('percent', '0.0%', 0.25, '25.1%', '25.0%'),
     cell('number', '0" kg"', 5, '5 g', '5 kg'),
+    cell('number', '[<0]0;[>9]00;0', 3, '4', '3'),
+    cell('number', '[>9]0;0', -3, '-3', '3'),
+    cell('number', '0;0;0', -3, '-3', '3'),
   ]
   for (const shown of wrong) {
     assert.equal(whyDisplayedOtherwise('LibreOffice', shown), undefined, shown.own)

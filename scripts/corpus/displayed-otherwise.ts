@@ -42,6 +42,7 @@ function whyByLibreOffice(cell: DisplayedCell): string | undefined {
   if (hasBareLetters(code)) return 'letters that are not in quotes'
   if (own === `${their}.`) return 'no point without decimals'
   if (own === `-${their}` && !/[0#?]/.test(code)) return 'no minus without digits'
+  if (own === `-${their}` && hasThirdForRest(code)) return 'no minus behind two conditions'
   if (own.trim() === their.trim() && /_[^ -~]/.test(code)) return 'two blanks for a wide letter'
   if (differsInLastPlace(own, their) && isHalfInDecimals(own, value)) return 'rounded past 15 digits'
   return cell.isCalculated ? 'calculated anew' : undefined
@@ -51,6 +52,11 @@ function whyByLibreOffice(cell: DisplayedCell): string | undefined {
 function hasBareLetters(code: string): boolean {
   const bare = code.replace(/"[^"]*"?|[\\_*].|\[[^\]]*\]|general|e[+-]/gi, '')
   return /[0#?]/.test(bare) && /[a-z]/i.test(bare)
+}
+
+/** `[=1]"one";[=2]"two";0`: the third section takes what the conditions before it leave, of both signs. */
+function hasThirdForRest(code: string): boolean {
+  return /^(?:[^;]*\[[<>=][^;]*;){2}[^;[]/.test(code.replace(/"[^"]*"?|\\./g, ''))
 }
 
 function cutsSecond(code: string, value: number): boolean {

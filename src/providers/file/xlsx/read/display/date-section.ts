@@ -1,6 +1,7 @@
 import { calendarDayOfSerial, LAST_DAY_1900, serialDay1900 } from '../date.ts'
 import { type DateNames, dateNames } from './date-names.ts'
 import { type FormatSection, type FormatToken, isDecimalOfSecond } from './format-code.ts'
+import { datePartInNumerals } from './numerals.ts'
 
 const SECONDS_PER_DAY = 86_400
 /** Decimal places of a second. */
@@ -26,7 +27,7 @@ interface ShownMoment {
 /** A serial number as a section of dates and times shows it; undefined where there is no such date. */
 export function displayDate(
   serial: number,
-  { tokens, locale }: FormatSection,
+  { tokens, locale, numerals }: FormatSection,
   uses1904: boolean,
 ): string | undefined {
   const decimalPlaces = tokens.filter((_, at) => isDecimalOfSecond(tokens, at)).length
@@ -36,6 +37,10 @@ export function displayDate(
   const names = namesBeside(tokens, dateNames(locale))
   const hasHalves = tokens.some(({ kind }) => kind === 'half-day')
   const counted = new Set(tokens.filter(({ kind }) => kind === 'elapsed').map(({ text }) => text[0]))
+  // Not beside decimals of a second and counted time, where nobody has seen what Excel does, and not in names (3月).
+  const isPlain = decimalPlaces === 0 && counted.size === 0
+  const inNumerals = (part: string): string =>
+    numerals && isPlain && /^\d+$/.test(part) ? datePartInNumerals(part, numerals) : part
   let decimalsShown = 0
   return tokens
     .map((token, at) => {
@@ -48,11 +53,13 @@ export function displayDate(
         case 'date':
           // Beside `[h]` an `h` counts the same hours.
           if (counted.has(token.text[0])) return displayElapsed(moment, token.text)
-          return displayUnit(
-            moment,
-            meansMinutes(tokens, at) ? token.text.replaceAll('m', 'i') : token.text,
-            hasHalves,
-            names,
+          return inNumerals(
+            displayUnit(
+              moment,
+              meansMinutes(tokens, at) ? token.text.replaceAll('m', 'i') : token.text,
+              hasHalves,
+              names,
+            ),
           )
         case 'slash':
           return names.dateSeparator

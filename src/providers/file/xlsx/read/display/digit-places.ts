@@ -4,7 +4,11 @@ import type { FormatToken } from './format-code.ts'
  * Digits go into their places from the right; the leftmost place takes all that are left. Where there is no place
  * at all, as in `"about ".00`, they stand before the point.
  */
-export function displayBefore(digits: string, tokens: readonly FormatToken[]): string {
+export function displayBefore(
+  digits: string,
+  tokens: readonly FormatToken[],
+  written: (digits: string) => string = (plain) => plain,
+): string {
   const firstPlace = tokens.findIndex(({ kind }) => kind === 'digit')
   const lastPlace = tokens.findLastIndex(({ kind }) => kind === 'digit')
   const isGrouped = tokens.some(({ kind }, at) => kind === 'comma' && at > firstPlace && at < lastPlace)
@@ -14,7 +18,7 @@ export function displayBefore(digits: string, tokens: readonly FormatToken[]): s
   // A blank for a digit has a blank for the comma beside it.
   const put = (digit: string): void => {
     const needsComma = isGrouped && shownDigits > 0 && shownDigits % 3 === 0
-    shown = digit + (needsComma ? (digit === ' ' ? ' ' : ',') : '') + shown
+    shown = written(digit) + (needsComma ? (digit === ' ' ? ' ' : ',') : '') + shown
     shownDigits++
   }
   for (let at = tokens.length - 1; at >= 0; at--) {
@@ -34,5 +38,5 @@ export function displayBefore(digits: string, tokens: readonly FormatToken[]): s
       rest = rest.slice(0, -1)
     } while (at === firstPlace && rest !== '')
   }
-  return shown + rest
+  return shown + written(rest)
 }

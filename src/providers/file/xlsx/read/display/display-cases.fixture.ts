@@ -152,6 +152,12 @@ export const shown: Record<string, [code: string, value: number | string, text: 
     ['[<1]h:mm;yyyy-mm-dd', MOMENT, '2026-11-15'],
     ['[>100]0;[>10]0.0', 5, '5'],
     ['[<0]0.0" less";0', -5, '5.0 less'],
+    // The third section takes the rest, be it positive or negative.
+    ['[=1]"one";[=2]"two";0', -3, '-3'],
+    ['[=1]"one";[=2]"two";0', 3, '3'],
+    ['[<-25]General;[>25]General;General;General', -25, '-25'],
+    ['[<-25]General;[>25]General;General;General', -26, '26'],
+    ['[=0]?;#,##0.00', -12.3, '-12.30'],
   ],
   'dates and times': [
     ['yyyy-mm-dd', MOMENT, '2026-11-15'],

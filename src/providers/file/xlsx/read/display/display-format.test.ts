@@ -43,6 +43,22 @@ test('a code that mixes places for digits with parts of a date counts as none, a
   assert.equal(show('mm:ss.0', 0.5), '00:00.0')
 })
 
+/** What Excel made of whole numbers under `[>=limit]0;00` and `[>=limit]0;00;000`: tests/ssf78.tsv of the Python package ssf. */
+test('a minus is left out where a section behind a condition takes only negative numbers', () => {
+  for (let limit = -5; limit <= 5; limit++) {
+    for (let value = -5; value <= 6; value++) {
+      const size = Math.abs(value)
+      const isRest = value < limit
+      const plain = String(value)
+      const rest = (value < 0 && limit > 0 ? '-0' : '0') + size
+      assert.equal(show(`[>=${limit}]0;00`, value), isRest ? rest : plain, `${limit} at ${value}`)
+      const third = value < 0 ? `0${size}` : `00${size}`
+      for (const code of [`[>=${limit}]0;00;000`, `[>=${limit}]0;00;000;@`])
+        assert.equal(show(code, value), isRest ? third : plain, `${code} at ${value}`)
+    }
+  }
+})
+
 test('any code shows any number and any text in some way, and never fails', () => {
   const code = fc.string({
     unit: fc.constantFrom(
@@ -51,6 +67,11 @@ test('any code shows any number and any text in some way, and never fails', () =
       '[h]',
       'AM/PM',
       '[<1]',
+      '[DBNum1]',
+      '[DBNum2]',
+      '[DBNum3]',
+      '[$-804]',
+      '[$-411]',
     ),
     maxLength: 20,
   })

@@ -37,7 +37,7 @@ export function createDisplayFormat(code: string): DisplayFormat {
       const size = Math.abs(value)
       // The minus that the format does not have itself is left out where only zeros would follow it.
       const sign = value < 0 && showsSign && !roundsToZero(size, section.tokens) ? '-' : ''
-      return sign + displayNumber(size, section.tokens)
+      return sign + displayNumber(size, section.tokens, section.numerals)
     },
     showsTime: (value) => chooseSection(forNumbers, value).section?.isDate ?? false,
     text: (text) =>
@@ -73,12 +73,31 @@ interface Choice {
 
 function chooseSection(sections: readonly FormatSection[], value: number): Choice {
   if (sections.some(({ condition }) => condition !== undefined)) {
-    const section = sections.find(({ condition }) => condition?.holds(value) ?? true)
-    const { operator = '', limit = 0 } = section?.condition ?? {}
-    return { section, showsSign: !(operator.startsWith('<') && operator !== '<>' && limit <= 0) }
+    const section = sections.find(({ condition }, at) =>
+      condition === undefined ? !isForNegatives(sections, at) || value < 0 : condition.holds(value),
+    )
+    return { section, showsSign: section === undefined || !takesNegativesOnly(sections, section) }
   }
   const [positive, negative, zero] = sections
   if (value < 0 && negative) return { section: negative, showsSign: false }
   if (value === 0 && zero) return { section: zero, showsSign: false }
   return { section: positive, showsSign: true }
+}
+
+/** Behind one condition and before a third section, the second is for negative numbers, as it is without conditions. */
+function isForNegatives(sections: readonly FormatSection[], at: number): boolean {
+  return at === 1 && sections.length > 2
+}
+
+/** By its own condition, or because those before it take all others; zero counts as negative here. */
+function takesNegativesOnly(sections: readonly FormatSection[], section: FormatSection): boolean {
+  const { operator, limit } = section.condition ?? {}
+  if (operator !== undefined && limit !== undefined) return /^<=?$/.test(operator) && limit <= 0
+  const at = sections.indexOf(section)
+  return (
+    isForNegatives(sections, at) ||
+    sections
+      .slice(0, at)
+      .some(({ condition }) => condition && /^>=?$/.test(condition.operator) && condition.limit <= 0)
+  )
 }

@@ -1,4 +1,5 @@
 import { type FormatLocale, readFormatLocale } from './format-locale.ts'
+import { type NumeralStyle, type Numerals, numeralsOf } from './numerals.ts'
 
 /** A piece of a number format's code (ECMA-376-1, 18.8.31). */
 export type FormatToken =
@@ -20,6 +21,8 @@ export interface FormatSection {
   mixesDigitsAndDates: boolean
   /** Absent where the code names no language. */
   locale: FormatLocale | undefined
+  /** Absent where it shows digits. */
+  numerals: Numerals | undefined
 }
 
 /** Formats that follow the settings of the system, whatever else their code says, as they are in English. */
@@ -37,7 +40,7 @@ export interface FormatCondition {
 }
 
 const PATTERN =
-  /"(?<quoted>[^"]*)"?|\\(?<escaped>.)|_(?<spaced>.)|\*(?<filled>.)|\[(?<elapsed>h+|m+|s+)\]|\[\$-(?<system>f[48]00|x-sys(?:date|time))\]|\[\$(?<currency>[^\]-]*)(?:-(?<locale>[^\]]*))?\]|\[(?<operator><=|>=|<>|<|>|=)\s*(?<limit>-?\d+(?:\.\d+)?)\s*\]|\[[^\]]*\]?|(?<general>general|standard)|(?<halfDay>am\/pm|a\/p)|(?<exponent>e[+-])|(?<date>y+|m+|d+|a{3,4}|h+|s+|e+|g+|b+)|(?<digit>[0#?])|(?<sign>[.,%/@;])|(?<other>.)/gisu
+  /"(?<quoted>[^"]*)"?|\\(?<escaped>.)|_(?<spaced>.)|\*(?<filled>.)|\[(?<elapsed>h+|m+|s+)\]|\[dbnum(?<numerals>[123])\]|\[\$-(?<system>f[48]00|x-sys(?:date|time))\]|\[\$(?<currency>[^\]-]*)(?:-(?<locale>[^\]]*))?\]|\[(?<operator><=|>=|<>|<|>|=)\s*(?<limit>-?\d+(?:\.\d+)?)\s*\]|\[[^\]]*\]?|(?<general>general|standard)|(?<halfDay>am\/pm|a\/p)|(?<exponent>e[+-])|(?<date>y+|m+|d+|a{3,4}|h+|s+|e+|g+|b+)|(?<digit>[0#?])|(?<sign>[.,%/@;])|(?<other>.)/gisu
 
 const SIGNS = { '.': 'point', ',': 'comma', '%': 'percent', '/': 'slash', '@': 'text' } as const
 
@@ -45,6 +48,7 @@ const SIGNS = { '.': 'point', ',': 'comma', '%': 'percent', '/': 'slash', '@': '
 export function parseFormatCode(code: string): FormatSection[] {
   const sections: FormatSection[] = [emptySection()]
   const systemCodes = new Map<FormatSection, string>()
+  const numeralStyles = new Map<FormatSection, NumeralStyle>()
   for (const { groups = {}, 0: all } of code.matchAll(PATTERN)) {
     const section = sections.at(-1) ?? emptySection()
     const { tokens } = section
@@ -53,6 +57,8 @@ export function parseFormatCode(code: string): FormatSection[] {
     if (all === ';') sections.push(emptySection())
     else if (groups.system !== undefined)
       systemCodes.set(section, SYSTEM_CODES[groups.system.toLowerCase()] ?? '')
+    else if (groups.numerals !== undefined)
+      numeralStyles.set(section, Number(groups.numerals) as NumeralStyle)
     else if (literal !== undefined) tokens.push({ kind: 'literal', text: literal })
     else if (groups.spaced !== undefined) tokens.push({ kind: 'literal', text: ' ' })
     else if (groups.operator !== undefined)
@@ -69,12 +75,25 @@ export function parseFormatCode(code: string): FormatSection[] {
   for (const [section, systemCode] of systemCodes) {
     section.tokens = parseFormatCode(systemCode)[0]?.tokens ?? []
   }
+  for (const [section, style] of numeralStyles) {
+    section.numerals = numeralsOf(style, section.locale)
+    // `[DBNum1]` alone is General.
+    if (section.tokens.every(({ text }) => text === ''))
+      section.tokens.push({ kind: 'general', text: 'General' })
+  }
   for (const section of sections) settle(section)
   return sections.slice(0, 4)
 }
 
 function emptySection(): FormatSection {
-  return { tokens: [], condition: undefined, isDate: false, mixesDigitsAndDates: false, locale: undefined }
+  return {
+    tokens: [],
+    condition: undefined,
+    isDate: false,
+    mixesDigitsAndDates: false,
+    locale: undefined,
+    numerals: undefined,
+  }
 }
 
 /** Digit places make a number of it, but for those of a second's decimals; where a text has its place, letters are then only letters. */

@@ -3,17 +3,22 @@ import { displayBefore } from './digit-places.ts'
 import type { FormatToken } from './format-code.ts'
 import { displayFraction } from './fraction-section.ts'
 import { displayGeneral } from './general.ts'
+import { generalInNumerals, inDigits, type Numerals } from './numerals.ts'
 
 /** A number, without its sign, as one section of a format shows it. */
-export function displayNumber(value: number, tokens: readonly FormatToken[]): string {
+export function displayNumber(
+  value: number,
+  tokens: readonly FormatToken[],
+  numerals: Numerals | undefined,
+): string {
   const hasDigits = tokens.some(({ kind }) => kind === 'digit')
-  if (!hasDigits) return displayWithoutPlaces(value, tokens)
+  if (!hasDigits) return displayWithoutPlaces(value, tokens, numerals)
   if (tokens.some(({ kind }) => kind === 'slash')) {
     return displayFraction(value, tokens) ?? displayGeneral(value)
   }
   const exponentAt = tokens.findIndex(({ kind }) => kind === 'exponent')
   return exponentAt === -1
-    ? displayFixed(scaled(value, tokens), tokens)
+    ? displayFixed(scaled(value, tokens), tokens, numerals)
     : displayScientific(value, tokens, exponentAt)
 }
 
@@ -25,10 +30,15 @@ export function roundsToZero(value: number, tokens: readonly FormatToken[]): boo
   return !/[1-9]/.test(whole + fraction)
 }
 
-function displayWithoutPlaces(value: number, tokens: readonly FormatToken[]): string {
+function displayWithoutPlaces(
+  value: number,
+  tokens: readonly FormatToken[],
+  numerals: Numerals | undefined,
+): string {
   // A section for texts shows a number as if it had no format, once and without what stands around the text.
   if (tokens.some(({ kind }) => kind === 'text')) return displayGeneral(value)
-  return tokens.map(({ kind, text }) => (kind === 'general' ? displayGeneral(value) : text)).join('')
+  const general = numerals ? generalInNumerals(value, numerals) : displayGeneral(value)
+  return tokens.map(({ kind, text }) => (kind === 'general' ? general : text)).join('')
 }
 
 /** `%` shows hundredths; a comma behind the last place, before the point or at the end, leaves three digits away. */
@@ -46,13 +56,14 @@ function scaled(value: number, tokens: readonly FormatToken[]): Decimal {
   return { digits, exponent: exponent + 2 * hundreds - 3 * thousands }
 }
 
-function displayFixed(decimal: Decimal, tokens: readonly FormatToken[]): string {
+function displayFixed(decimal: Decimal, tokens: readonly FormatToken[], numerals?: Numerals): string {
   const pointAt = tokens.findIndex(({ kind }) => kind === 'point')
   const before = pointAt === -1 ? tokens : tokens.slice(0, pointAt)
   const after = pointAt === -1 ? [] : tokens.slice(pointAt + 1)
   const { whole, fraction } = roundDecimal(decimal, decimalsIn(tokens))
   const point = pointAt === -1 ? '' : '.'
-  return displayBefore(whole, before) + point + displayAfter(fraction, after)
+  const written = (digits: string): string => (numerals ? inDigits(digits, numerals) : digits)
+  return displayBefore(whole, before, written) + point + displayAfter(fraction, after, written)
 }
 
 function decimalsIn(tokens: readonly FormatToken[]): number {
@@ -61,7 +72,11 @@ function decimalsIn(tokens: readonly FormatToken[]): number {
 }
 
 /** Past the number's last digit a `0` shows a zero, a `?` a blank and a `#` nothing, each for itself. */
-function displayAfter(digits: string, tokens: readonly FormatToken[]): string {
+function displayAfter(
+  digits: string,
+  tokens: readonly FormatToken[],
+  written: (digits: string) => string,
+): string {
   const significant = digits.replace(/0+$/, '').length
   let place = 0
   return tokens
@@ -69,7 +84,7 @@ function displayAfter(digits: string, tokens: readonly FormatToken[]): string {
       if (kind === 'comma') return ''
       if (kind !== 'digit') return text
       const digit = digits[place] ?? '0'
-      if (place++ < significant || text === '0') return digit
+      if (place++ < significant || text === '0') return written(digit)
       return text === '?' ? ' ' : ''
     })
     .join('')
