@@ -3,13 +3,10 @@ import { RouterProvider } from '@tanstack/react-router'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { Refused } from './api.ts'
-import { sessionQuery } from './queries.ts'
+import { refetchMs, sessionQuery } from './queries.ts'
 import { createRoutes } from './routes.tsx'
 import './theme.css'
 import { ToastProvider } from './ui/toast.tsx'
-
-/** What others change shows up by itself: on coming back to the page, and every few seconds while it is watched. */
-const refetchMs = 8_000
 
 /** Whoever is signed out elsewhere is shown the way in again, not an error. */
 function onError(error: Error): void {

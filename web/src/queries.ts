@@ -29,9 +29,11 @@ export const serverQuery = queryOptions({
   staleTime: Number.POSITIVE_INFINITY,
 })
 
+/** What others change shows up by itself: on coming back to the page, and every few seconds while it is watched. */
+export const refetchMs = 8_000
 const soonMs = 2_000
 const laterMs = 30_000
-/** A spreadsheet that cannot be read at all is not asked about for ever. */
+/** A spreadsheet that cannot be read at all is not asked about so often for long. */
 const looksAtUnread = 10
 
 export const startQuery = queryOptions({
@@ -53,7 +55,7 @@ export const sheetQuery = (slug: string) =>
     queryFn: ({ signal }) => get('GET /sheets/{slug}', { names: { slug }, signal }),
     // The server does not wait for a spreadsheet that takes long, and what it holds is known a moment later.
     refetchInterval: ({ state }) =>
-      state.data?.rowCount === null && state.dataUpdateCount < looksAtUnread ? soonMs : false,
+      state.data?.rowCount === null && state.dataUpdateCount < looksAtUnread ? soonMs : refetchMs,
   })
 
 /** Of all pages of a sheet's rows. */
