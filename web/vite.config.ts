@@ -1,7 +1,8 @@
 import { fileURLToPath } from 'node:url'
+import { brotliCompressSync, constants } from 'node:zlib'
 import tailwind from '@tailwindcss/vite'
 import react from '@vitejs/plugin-react'
-import { defineConfig } from 'vite'
+import { defineConfig, type Plugin } from 'vite'
 
 /** `npx vite web` beside a running server: pages reload as they are edited, the API is the server's. */
 const server = process.env.ROWPORT_URL ?? 'http://localhost:8787'
@@ -14,11 +15,24 @@ const ofEveryPage = [
   /\/pages\/.*\/(?:sheet-access|sheet-state|connect-source|key-state|as-client|sending|snippets|snippet-tabs)\.tsx?$/,
 ]
 
+/** Beside each file, as small as it gets: that takes a second, which nobody who opens a page should wait for. */
+const compressedBeside: Plugin = {
+  name: 'compressed-beside',
+  generateBundle(_options, bundle) {
+    for (const [fileName, output] of Object.entries(bundle)) {
+      if (!/\.(?:js|css)$/.test(fileName)) continue
+      const content = output.type === 'chunk' ? output.code : output.source
+      const source = brotliCompressSync(content, { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } })
+      this.emitFile({ type: 'asset', fileName: `${fileName}.br`, source })
+    }
+  },
+}
+
 export default defineConfig({
   root: fileURLToPath(new URL('.', import.meta.url)),
   // Chunks find each other wherever they lie; the server puts its own path into index.html.
   base: './',
-  plugins: [react(), tailwind()],
+  plugins: [react(), tailwind(), compressedBeside],
   build: {
     outDir: 'dist',
     emptyOutDir: true,

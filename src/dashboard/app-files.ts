@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { extname, join } from 'node:path'
 import { bodyFor, type KeptFile, keptFile } from './kept-file.ts'
@@ -81,7 +81,8 @@ function load(folder: string): Map<string, AppFile> | null {
     const files = new Map(
       found.map((entry) => {
         const path = join(entry.parentPath, entry.name)
-        return [path.slice(folder.length).replaceAll('\\', '/'), fileOf(path, readFileSync(path))]
+        const brotli = readFileIfThere(`${path}.br`)
+        return [path.slice(folder.length).replaceAll('\\', '/'), fileOf(path, readFileSync(path), brotli)]
       }),
     )
     return files.has(indexPath) ? files : null
@@ -90,9 +91,13 @@ function load(folder: string): Map<string, AppFile> | null {
   }
 }
 
-function fileOf(path: string, bytes: Buffer): AppFile {
+function readFileIfThere(path: string): Buffer | null {
+  return existsSync(path) ? readFileSync(path) : null
+}
+
+function fileOf(path: string, bytes: Buffer, brotli: Buffer | null = null): AppFile {
   const type = types[extname(path)] ?? 'application/octet-stream'
-  return { ...keptFile(type, bytes), isLasting: /[/\\]assets[/\\]/.test(path) }
+  return { ...keptFile(type, bytes, brotli), isLasting: /[/\\]assets[/\\]/.test(path) }
 }
 
 const indexes = new WeakMap<AppFile, Map<string, AppFile>>()

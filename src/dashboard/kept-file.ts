@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip, zstdCompress } from 'node:zlib'
-import { acceptedCoding, type Coding } from '../http/content-coding.ts'
+import { acceptedCoding, type Coding, isAsWelcome } from '../http/content-coding.ts'
 
 /** The same for everybody who asks, and in memory: it is small, and does not change. */
 export interface KeptFile {
@@ -23,8 +23,10 @@ const compressors: Record<Coding, (bytes: Buffer) => Promise<Buffer>> = {
   gzip: (bytes) => gzipped(bytes),
 }
 
-export function keptFile(type: string, bytes: Buffer): KeptFile {
-  return { bytes, type, etag: `"${hash('sha256', bytes, 'base64url').slice(0, 22)}"`, compressed: new Map() }
+/** `brotli`: compressed by whoever built it, as small as it gets. */
+export function keptFile(type: string, bytes: Buffer, brotli: Buffer | null = null): KeptFile {
+  const compressed = new Map(brotli ? [['br' as const, Promise.resolve(brotli)]] : [])
+  return { bytes, type, etag: `"${hash('sha256', bytes, 'base64url').slice(0, 22)}"`, compressed }
 }
 
 /** As this client takes it. */
@@ -32,7 +34,9 @@ export async function bodyFor(
   { headers }: IncomingMessage,
   file: KeptFile,
 ): Promise<{ body: Buffer; coding: Coding | null }> {
-  const coding = compressible.test(file.type) ? acceptedCoding(headers['accept-encoding']) : null
+  const accepted = compressible.test(file.type) ? acceptedCoding(headers['accept-encoding']) : null
+  const isReady = file.compressed.has('br') && isAsWelcome('br', accepted, headers['accept-encoding'])
+  const coding = isReady ? 'br' : accepted
   if (coding === null) return { body: file.bytes, coding }
   const body = file.compressed.get(coding) ?? compressors[coding](file.bytes)
   file.compressed.set(coding, body)

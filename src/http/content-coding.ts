@@ -19,6 +19,13 @@ export function acceptedCoding(acceptEncoding: string | undefined): Coding | nul
   return coding
 }
 
+/** Whether the client likes one coding as much as another that it accepts. */
+export function isAsWelcome(coding: Coding, accepted: Coding | null, acceptEncoding = ''): boolean {
+  if (accepted === null) return false
+  const qualities = parseQualities(acceptEncoding)
+  return (qualities.get(coding) ?? 0) >= (qualities.get(accepted) ?? 1)
+}
+
 function best(qualities: ReadonlyMap<string, number>): Coding | null {
   let chosen: Coding | null = null
   let chosenQuality = 0
