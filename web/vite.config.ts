@@ -1,3 +1,5 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { brotliCompressSync, constants } from 'node:zlib'
 import tailwind from '@tailwindcss/vite'
@@ -18,12 +20,13 @@ const ofEveryPage = [
 /** Beside each file, as small as it gets: that takes a second, which nobody who opens a page should wait for. */
 const compressedBeside: Plugin = {
   name: 'compressed-beside',
-  generateBundle(_options, bundle) {
-    for (const [fileName, output] of Object.entries(bundle)) {
+  // As they lie on the disk: until then other plugins put words into them.
+  writeBundle({ dir = '' }, bundle) {
+    for (const fileName of Object.keys(bundle)) {
       if (!/\.(?:js|css)$/.test(fileName)) continue
-      const content = output.type === 'chunk' ? output.code : output.source
-      const source = brotliCompressSync(content, { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } })
-      this.emitFile({ type: 'asset', fileName: `${fileName}.br`, source })
+      const path = join(dir, fileName)
+      const params = { [constants.BROTLI_PARAM_QUALITY]: 11 }
+      writeFileSync(`${path}.br`, brotliCompressSync(readFileSync(path), { params }))
     }
   },
 }
