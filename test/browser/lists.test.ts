@@ -171,7 +171,7 @@ test('keys: a snippet that works, names and dates that can be changed, a rotatio
   await look('60-new-key-tried', 'state')
   await page.getByText('Use it with an agent').click()
   await page.getByText(`claude mcp add --transport http rowport`).waitFor()
-  await page.getByText('An agent with this key can read all sheets of this account').waitFor()
+  await page.getByText('An agent with this key can read rows of all sheets of this account').waitFor()
   await page.getByText('VS Code', { exact: true }).click()
   await page.getByText('.vscode/mcp.json').waitFor()
   await copyKeyAndClose(page)
