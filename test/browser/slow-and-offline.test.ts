@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { pageAddresses } from '../../src/dashboard/pages.ts'
-import { startRowport } from '../harness.ts'
+import { done, startRowport } from '../harness.ts'
 import { holdsOfTwo } from '../measured-twice.ts'
 import { patienceMs } from '../soak.ts'
 import { comeBackOnline, signInByLink } from './at-the-dashboard.ts'
@@ -12,7 +12,8 @@ const latencyMs = 1_500
 /** What is said later than this after a click feels like nothing happened; two frames of the page's own clock are added. */
 const feedbackMs = 150 + 34
 
-const pages = pageAddresses.map((address) => address.replace('$slug', 'lamps'))
+const pagesWith = (formId: string) =>
+  pageAddresses.map((address) => address.replace('$slug', 'lamps').replace('$id', formId))
 /** These have no frame: nobody has to be signed in. */
 const entrances = /^\/(?:sign-|forgot|reset|verify|confirmed)/
 const typable = 'input:is([type=text], [type=search], [type=email], [type=password], :not([type])), textarea'
@@ -21,7 +22,7 @@ test('every page at 1.5 s of latency says at once that it is on its way, and com
   skip,
   timeout: patienceMs,
 }, async (t) => {
-  const { page } = await openSheets(t)
+  const { page, pages } = await openSheets(t)
   await page.route('**/*', async (route) => {
     await new Promise((resolve) => setTimeout(resolve, latencyMs))
     await route.continue().catch(() => {})
@@ -50,7 +51,7 @@ test('every page without a network keeps its frame, says so, and loses nothing t
   skip,
   timeout: patienceMs,
 }, async (t) => {
-  const { page } = await openSheets(t)
+  const { page, pages } = await openSheets(t)
   for (const path of pages) {
     await goTo(page, path)
     await page.locator('[role=status].animate-pulse').first().waitFor({ state: 'detached' })
@@ -79,14 +80,20 @@ test('every page without a network keeps its frame, says so, and loses nothing t
   assert.ok(typed >= 8, `only ${typed} pages have a field to type into`)
 })
 
-async function openSheets(t: Parameters<typeof createLooks>[0]): Promise<{ page: Page }> {
+async function openSheets(t: Parameters<typeof createLooks>[0]): Promise<{ page: Page; pages: string[] }> {
   const rowport = await startRowport(t, { settings: { baseUrl: 'http://rowport.lan:0' } })
   await rowport.connectFile('lamps', 'lamps.csv', 'name,price\nLamp,1\nRug,2\n')
   await rowport.createKey()
+  const { accounts, forms } = rowport.workshop
+  const account = done(await accounts.find('acme'))
+  const fields = [
+    { column: 'name', kind: 'text', label: 'Name', help: '', isRequired: true, choices: [] },
+  ] as const
+  const form = done(await forms.create({ account, sheetSlug: 'lamps', name: 'Lamps', settings: { fields } }))
   const { page } = await createLooks(t)
   await signInByLink(page, rowport, '/sheets')
   await page.getByRole('link', { name: 'lamps', exact: true }).waitFor()
-  return { page }
+  return { page, pages: pagesWith(form.id) }
 }
 
 /** As a link of the app does. Gives how long it took until something on the page told of it. */

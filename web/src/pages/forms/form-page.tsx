@@ -22,9 +22,20 @@ export function FormPage() {
   const forms = useQuery(formsQuery)
   const form = forms.data?.find((each) => each.id === id)
   useTitle(form?.name ?? 'Form')
-  if (forms.isPending) return <Skeleton lines={8} />
-  if (!forms.data) return <ErrorState error={forms.error} onRetry={() => forms.refetch()} />
-  if (!form) return <NoSuchForm />
+  if (!form) {
+    return (
+      <>
+        <PageHeader title="Form" />
+        {forms.isPending ? (
+          <Skeleton lines={8} />
+        ) : forms.data ? (
+          <NoSuchForm />
+        ) : (
+          <ErrorState error={forms.error} onRetry={() => forms.refetch()} />
+        )}
+      </>
+    )
+  }
   const views = [
     { view: 'edit', label: 'Edit' },
     { view: 'share', label: 'Share' },
