@@ -24,6 +24,8 @@ export interface EntryToAdd {
 export async function addEntry(asked: EntryToAdd, writing: Writing): Promise<'added' | Refusal> {
   const { form, pass, row, name, nowMs, stillAdmitted } = asked
   const { id: accountId } = pass.account
+  // It became the key column later; a key that is taken would be told by the refusal.
+  if (form.settings.fields.some(({ column }) => column === pass.sheet.keyColumn)) return outdated
   const text = JSON.stringify(row)
   const idempotencyKey = `form ${form.id} ${hash('sha256', `${name} ${text}`, 'base64url')}`
   const asking = { accountId, sheet: pass.sheet, idempotencyKey, fingerprint: text }

@@ -219,9 +219,16 @@ const fromElsewhere: Answer = {
 }
 
 const safety = [
-  ...['Cache-Control', 'no-store', 'Referrer-Policy', 'no-referrer', 'X-Content-Type-Options', 'nosniff'],
-  // Any page may send a form here, and read what became of it.
-  ...['Access-Control-Allow-Origin', '*', 'Vary', 'Accept'],
+  // Not `no-store`: whoever goes back gets the page that was filled in, with its token, and what is sent again is one entry.
+  ...[
+    'Cache-Control',
+    'private, no-cache',
+    'Referrer-Policy',
+    'no-referrer',
+    'X-Content-Type-Options',
+    'nosniff',
+  ],
+  ...['Vary', 'Accept, Origin'],
 ]
 
 function send(
@@ -235,6 +242,9 @@ function send(
   // A program that never heard of pages is refused as everywhere else; browsers say that they take them.
   const isJson = /\bapplication\/json\b/.test(accept) || (status >= 400 && !/\btext\/html\b/.test(accept))
   const head = [...safety]
+  // Any page may send a form here and read what became of it, unless its owner has listed those that may: a token that others could read
+  // would let them send.
+  if (!form || isFromListed(request, form.settings)) head.push('Access-Control-Allow-Origin', '*')
   if (retryAfterSeconds !== undefined) head.push('Retry-After', String(retryAfterSeconds))
   if (status === 413) head.push('Connection', 'close')
   if (!isJson && location !== undefined) {

@@ -44,6 +44,9 @@ function valueOfField({ kind, choices }: FormField, text: string): Outcome {
     case 'checkbox':
       return { value: !/^(?:off|false|0|no)$/i.test(text) }
     case 'number': {
+      // 1,000 is a thousand to some and one to others.
+      if (/^-?\d{1,3}(?:,\d{3})+$/.test(text))
+        return { mistake: 'Enter a number without separators, like 1000.5.' }
       const number = text.replace(',', '.')
       const isNumber = /^-?\d{1,15}(?:\.\d{1,15})?$/.test(number)
       return isNumber ? { value: Number(number) } : { mistake: 'Enter a number.' }
@@ -53,7 +56,7 @@ function valueOfField({ kind, choices }: FormField, text: string): Outcome {
         ? { value: text }
         : { mistake: 'Enter an email address.' }
     case 'date': {
-      const isDate = /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text))
+      const isDate = /^(?!0000)\d{4}-\d\d-\d\d$/.test(text) && isDay(text)
       return isDate ? { value: text } : { mistake: 'Enter a date, like 2026-11-17.' }
     }
     case 'choice':
@@ -62,4 +65,10 @@ function valueOfField({ kind, choices }: FormField, text: string): Outcome {
     case 'long':
       return { value: text }
   }
+}
+
+/** 29 February is one in some years only. */
+function isDay(text: string): boolean {
+  const atMs = Date.parse(text)
+  return !Number.isNaN(atMs) && new Date(atMs).toISOString().startsWith(text)
 }

@@ -225,3 +225,47 @@ test('a form is changed as a whole, and held against its sheet', async (t) => {
   })
   assert.ok(unnamed instanceof Problem)
 })
+
+test('what a stranger found: amounts with separators, days that are none, keys that are taken, addresses that no header holds', async (t) => {
+  const more = { fields: [...fields, field('at', { kind: 'date' })], origins: ['https://good.example'] }
+  const { rowport, form, path, rows } = await withForm(t, { ...more, next: 'https://example.com/danke-✓' })
+  assert.equal(form.settings.next, 'https://example.com/danke-%E2%9C%93')
+  const page = await rowport.get(path, { Accept: 'text/html' })
+  // A page that may not be kept is another one, with another token, for whoever goes back.
+  assert.equal(page.headers.get('cache-control'), 'private, no-cache')
+  const token = /name="_token" value="([^"]+)"/.exec(await page.text())?.[1] ?? ''
+  const asked = { Accept: 'application/json', Origin: 'https://evil.example' }
+  assert.equal((await rowport.get(path, asked)).headers.get('access-control-allow-origin'), null)
+  const listed = { Accept: 'application/json', Origin: 'https://good.example' }
+  assert.equal((await rowport.get(path, listed)).headers.get('access-control-allow-origin'), '*')
+  const mistakesIn = async (entry: Record<string, string>) => {
+    const answer = await post(
+      rowport,
+      path,
+      { _token: token, name: 'x', ...entry },
+      { Accept: 'application/json' },
+    )
+    return Object.keys(((await answer.json()) as { fields?: object }).fields ?? {})
+  }
+  assert.deepEqual(await mistakesIn({ guests: '1,000' }), ['guests'])
+  assert.deepEqual(await mistakesIn({ at: '2026-02-29' }), ['at'])
+  assert.deepEqual(await mistakesIn({ at: '0000-01-01' }), ['at'])
+  assert.deepEqual(await rows(), [])
+  assert.deepEqual(await mistakesIn({ guests: '1,5', at: '2028-02-29' }), [])
+  assert.deepEqual(await rows(), ['x,,1.5,,FALSE,,2028-02-29'])
+
+  const { forms, accounts, sheets } = rowport.workshop
+  const account = done(await accounts.find('acme'))
+  const wish = { account, sheetSlug: 'guests', name: 'Again', settings: { fields } }
+  for (const next of [
+    'https:evil.example',
+    'http://user:pw@evil.example',
+    'https://a.example/\r\nSet-Cookie: x=1',
+  ])
+    assert.ok((await forms.create({ ...wish, settings: { fields, next } })) instanceof Problem, next)
+  done(await sheets.change('acme', 'guests', { keyColumn: 'name' }))
+  assert.ok((await forms.create(wish)) instanceof Problem, 'the key column cannot be a field')
+  const taken = await post(rowport, path, { _token: token, name: 'x', guests: '2' })
+  const free = await post(rowport, path, { _token: token, name: 'y', guests: '2' })
+  assert.deepEqual([taken.status, await taken.text()], [free.status, await free.text()])
+})

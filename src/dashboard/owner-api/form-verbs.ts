@@ -61,8 +61,7 @@ export const formVerbs = {
       if (wait) return wait
       const cells = await parts.ownerReading.firstCells(sheet, guessedRows)
       if (!cells) return new Problem('this sheet could not be read just now', { kind: 'provider' })
-      const madeColumn = sheet.autoKey === 'none' ? null : sheet.keyColumn
-      const { fields, set } = guessForm({ ...cells, madeColumn })
+      const { fields, set } = guessForm({ ...cells, madeColumn: sheet.keyColumn })
       return { json: { columns: [...cells.columns], fields, set } }
     },
   },

@@ -100,6 +100,12 @@ export function createForms(store: Store, sheets: Pick<Sheets, 'find'>, policyCo
     if (name.trim() === '') return invalid('name', 'give the form a title')
     const settings = settingsFor(wish)
     if (settings instanceof Problem) return settings
+    // A key that is taken is refused: whoever fills in the form could ask who is in the sheet.
+    if (settings.fields.some(({ column }) => column === sheet.keyColumn))
+      return invalid(
+        'fields',
+        `"${sheet.keyColumn}" is the key column: the form would tell which keys are taken`,
+      )
     // What a form may fill in and what it always sets is held against the sheet as a key's policy is.
     const policy = policyFor({
       may: ['add'],
@@ -140,7 +146,8 @@ function settingsFor(wish: FormWish['settings']): FormSettings | Problem {
     return invalid('fields', `texts of a form have at most ${maxText.toLocaleString('en')} characters`)
   const unchosen = fields.find(({ kind, choices }) => kind === 'choice' && choices.length === 0)
   if (unchosen) return invalid('fields', `name the choices of "${unchosen.column}"`)
-  if (next !== null && !(URL.canParse(next) && /^https?:$/.test(new URL(next).protocol)))
+  const nextUrl = next === null ? null : wholeUrl(next)
+  if (next !== null && nextUrl === null)
     return invalid('next', 'write a whole address, like https://example.com/thanks')
   if (!/^[\w-]{1,50}$/.test(honeypot) || names.includes(honeypot))
     return invalid('honeypot', 'the honeypot is called by letters, digits, - and _, and like no column')
@@ -154,7 +161,14 @@ function settingsFor(wish: FormWish['settings']): FormSettings | Problem {
   const origins = originsIn(wish.origins)
   if (origins === null) return invalid('origins', writeOrigins)
   const limits = { honeypot, entriesPerMinute, entriesPerHour, minSeconds }
-  return { intro, fields, thanks, next, set, framedBy, origins, ...limits }
+  return { intro, fields, thanks, next: nextUrl, set, framedBy, origins, ...limits }
+}
+
+/** As it stands in a header: signs beyond ASCII are encoded there. */
+function wholeUrl(text: string): string | null {
+  if (!/^https?:\/\/[^\s\\]+$/i.test(text) || !URL.canParse(text)) return null
+  const { href, username, password } = new URL(text)
+  return username === '' && password === '' ? href : null
 }
 
 const writeOrigins = 'write origins, like https://example.com'
