@@ -10,6 +10,8 @@ export interface KeptFile {
   type: string
   etag: string
   compressed: Map<Coding, Promise<Buffer>>
+  /** Compressed by whoever built it, as small as it gets; null where nobody did. */
+  builtCoding: Coding | null
 }
 
 const compressible = /^(?:text\/|image\/svg)/
@@ -23,10 +25,10 @@ const compressors: Record<Coding, (bytes: Buffer) => Promise<Buffer>> = {
   gzip: (bytes) => gzipped(bytes),
 }
 
-/** `brotli`: compressed by whoever built it, as small as it gets. */
 export function keptFile(type: string, bytes: Buffer, brotli: Buffer | null = null): KeptFile {
   const compressed = new Map(brotli ? [['br' as const, Promise.resolve(brotli)]] : [])
-  return { bytes, type, etag: `"${hash('sha256', bytes, 'base64url').slice(0, 22)}"`, compressed }
+  const etag = `"${hash('sha256', bytes, 'base64url').slice(0, 22)}"`
+  return { bytes, type, etag, compressed, builtCoding: brotli && 'br' }
 }
 
 /** As this client takes it. */
@@ -35,8 +37,9 @@ export async function bodyFor(
   file: KeptFile,
 ): Promise<{ body: Buffer; coding: Coding | null }> {
   const accepted = compressible.test(file.type) ? acceptedCoding(headers['accept-encoding']) : null
-  const isReady = file.compressed.has('br') && isAsWelcome('br', accepted, headers['accept-encoding'])
-  const coding = isReady ? 'br' : accepted
+  const { builtCoding } = file
+  const isReady = builtCoding && isAsWelcome(builtCoding, accepted, headers['accept-encoding'])
+  const coding = isReady ? builtCoding : accepted
   if (coding === null) return { body: file.bytes, coding }
   const body = file.compressed.get(coding) ?? compressors[coding](file.bytes)
   file.compressed.set(coding, body)

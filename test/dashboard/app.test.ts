@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { brotliCompressSync } from 'node:zlib'
 import { createAppFiles } from '../../src/dashboard/app-files.ts'
 import { pageAddresses } from '../../src/dashboard/pages.ts'
 import { siteAt } from '../../src/dashboard/site.ts'
@@ -21,6 +22,8 @@ async function serve(t: TestContext, baseUrl: string, isBuilt = true) {
     await writeFile(join(folder, 'index.html'), index)
     await writeFile(join(folder, 'icon.svg'), '<svg/>')
     await writeFile(join(folder, 'assets', 'index-abc.js'), script)
+    await writeFile(join(folder, 'assets', 'frame-def.js'), script)
+    await writeFile(join(folder, 'assets', 'frame-def.js.br'), brotliCompressSync(script))
     await writeFile(join(folder, '.sources'), 'a hash')
   }
   if (isBuilt) await build()
@@ -76,6 +79,18 @@ test('every page of the app is its index; files with a hash in their name are ke
     assert.equal(answer.headers.get('content-encoding'), coding, accepted)
     assert.equal(await answer.text(), script)
   }
+  // What was compressed when it was built is sent so to whoever likes it as well.
+  for (const [accepted, coding] of [
+    ['gzip, deflate, br, zstd', 'br'],
+    ['br;q=0.1, gzip', 'gzip'],
+    ['zstd', 'zstd'],
+    ['identity', null],
+  ] as const) {
+    const answer = await get('/assets/frame-def.js', { 'Accept-Encoding': accepted })
+    assert.equal(answer.headers.get('content-encoding'), coding, accepted)
+    assert.equal(await answer.text(), script)
+  }
+  assert.equal((await get('/assets/frame-def.js.br')).status, 404, 'it is no file of its own')
   const plain = await get('/assets/index-abc.js', { 'Accept-Encoding': 'identity' })
   assert.equal(plain.headers.get('content-encoding'), null)
   const icon = await get('/icon.svg')
