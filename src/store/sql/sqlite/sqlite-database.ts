@@ -18,7 +18,12 @@ const busyCode = 5
 const uniqueViolationCodes = new Set([1555, 2067])
 const foreignKeyViolationCodes = new Set([787])
 
-export function openSqlite(path: string, clock: Clock): SqlDatabase {
+/** `workClock`: by which it is told how long writes have kept the thread. */
+export function openSqlite(
+  path: string,
+  clock: Clock,
+  workClock: Pick<Clock, 'elapsedMs'> = clock,
+): SqlDatabase {
   mkdirSync(dirname(path), { recursive: true })
   makeForOwnerOnly(path)
   const writer = new DatabaseSync(path, { timeout: waitForOtherProcessesMs })
@@ -28,7 +33,7 @@ export function openSqlite(path: string, clock: Clock): SqlDatabase {
   const timeMs = createMachineTime(writer, clock)
   const { noteRefusal, checkWritable } = createWriteCheck(writer, dirname(path))
   const database = kyselyConnection(writer, noteRefusal)
-  const kysely = new Kysely<Tables>({ dialect: createDialectInTurns({ database }, clock) })
+  const kysely = new Kysely<Tables>({ dialect: createDialectInTurns({ database }, workClock) })
 
   // Hot reads have a connection of their own: on the writer's they would see the inside of an open transaction.
   const reader = new DatabaseSync(path, { readOnly: true, timeout: waitForOtherProcessesMs })
