@@ -1,3 +1,5 @@
+import type { ShownField } from '../http/form-markup.ts'
+
 /**
  * What the dashboard's pages and the owner's API say to each other: types and nothing else, for `web/` imports this file and
  * `owner-verbs.ts`, which has every path with what it takes and answers. Times are Unix milliseconds.
@@ -416,14 +418,7 @@ export interface FormSettingsView {
   entriesPerMinute: number
   entriesPerHour: number
 }
-export interface FormFieldView {
-  column: string
-  label: string
-  help: string
-  kind: 'text' | 'long' | 'email' | 'number' | 'date' | 'checkbox' | 'choice'
-  isRequired: boolean
-  choices: readonly string[]
-}
+export type FormFieldView = ShownField
 export interface FormWishInput {
   name: string
   settings: FormSettingsView

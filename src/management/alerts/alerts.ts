@@ -13,6 +13,7 @@ import type { ProviderKinds } from '../../sheets/provider-kind.ts'
 import type { Told } from '../../store/alerts/alerts.ts'
 import type { Store } from '../../store/store.ts'
 import { leastLimitOf, reachedMark } from './quota-marks.ts'
+import { type BrokenSheets, startTellingRounds } from './telling-rounds.ts'
 
 export interface AlertParts {
   store: Pick<
@@ -33,39 +34,18 @@ export interface AlertParts {
   baseUrl(): string
 }
 
-const lookEveryMs = 5_000
 /** Of one sheet owners hear no more often: one that breaks and recovers by the minute would fill their box. */
 const quietMs = 60 * 60_000
-/** What is well again by then was a hiccup of the provider's, and nobody has to do anything. */
-export const graceMs = 60_000
 
 /**
  * Tells owners of trouble by mail. It goes by what the store knows and by what it has told, not by events: so nothing is
  * lost when a process ends, and of all instances that look at the same time one tells.
  */
 export function startAlerts(parts: AlertParts): { close(): Promise<void> } {
-  let looking: Promise<void> | null = null
-  const brokenSince: BrokenSince = new Map()
-  const timer = setInterval(() => {
-    // What could not be told now is told the next time.
-    looking ??= tellAll(parts, brokenSince)
-      .catch(() => {})
-      .finally(() => {
-        looking = null
-      })
-  }, lookEveryMs).unref()
-  return {
-    async close() {
-      clearInterval(timer)
-      await looking
-    },
-  }
+  return startTellingRounds(parts.clock, (broken) => tellAll(parts, broken))
 }
 
-/** By sheet, when this instance first found it so, by the clock for durations. */
-type BrokenSince = Map<string, number>
-
-async function tellAll(parts: AlertParts, brokenSince: BrokenSince): Promise<void> {
+async function tellAll(parts: AlertParts, brokenSheets: BrokenSheets): Promise<void> {
   const { store, mailRoom, kinds, plans, clock, baseUrl } = parts
   const headOf = ({ account }: Told) => ({ baseUrl: baseUrl(), accountSlug: account.slug })
   const mailFor = ({ account, email }: Told, letter: Letter) =>
@@ -83,14 +63,10 @@ async function tellAll(parts: AlertParts, brokenSince: BrokenSince): Promise<voi
   const broken = new Set(
     sheets.filter(({ failureReason }) => failureReason !== null).map(({ sheetId }) => sheetId),
   )
-  for (const sheetId of brokenSince.keys()) if (!broken.has(sheetId)) brokenSince.delete(sheetId)
+  brokenSheets.keep(broken)
   for (const news of sheets) {
     const { sheetId, slug, failureReason } = news
-    if (failureReason !== null) {
-      const sinceMs = brokenSince.get(sheetId) ?? clock.elapsedMs()
-      brokenSince.set(sheetId, sinceMs)
-      if (clock.elapsedMs() - sinceMs < graceMs) continue
-    }
+    if (failureReason !== null && !brokenSheets.isLong(sheetId)) continue
     const letter =
       failureReason === null
         ? sheetRecoveredLetter(headOf(news), slug)

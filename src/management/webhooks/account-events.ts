@@ -2,8 +2,8 @@ import type { Plans } from '../../admission/plans.ts'
 import type { Clock } from '../../clock.ts'
 import type { Store } from '../../store/store.ts'
 import type { WebhookNews } from '../../store/webhooks/webhook-news.ts'
-import { graceMs } from '../alerts/alerts.ts'
 import { leastLimitOf, reachedMark } from '../alerts/quota-marks.ts'
+import { type BrokenSheets, startTellingRounds } from '../alerts/telling-rounds.ts'
 
 export interface AccountEventParts {
   store: Pick<Store, 'connectionNews' | 'sheetNewsForWebhooks' | 'quotaNews' | 'heldNews' | 'addWebhookEvent'>
@@ -11,32 +11,15 @@ export interface AccountEventParts {
   clock: Clock
 }
 
-const lookEveryMs = 5_000
-
 /** Tells the webhooks of accounts of trouble. As mails do, it goes by what is so and by what was told, not by what happened here. */
 export function startAccountEvents(parts: AccountEventParts): { close(): Promise<void> } {
-  let looking: Promise<void> | null = null
-  const brokenSince: BrokenSince = new Map()
-  const timer = setInterval(() => {
-    // What could not be told now is told the next time.
-    looking ??= tellAll(parts, brokenSince)
-      .catch(() => {})
-      .finally(() => {
-        looking = null
-      })
-  }, lookEveryMs).unref()
-  return {
-    async close() {
-      clearInterval(timer)
-      await looking
-    },
-  }
+  return startTellingRounds(parts.clock, (broken) => tellAll(parts, broken))
 }
 
-/** By sheet, when this instance first found it so, by the clock for durations. */
-type BrokenSince = Map<string, number>
-
-async function tellAll({ store, plans, clock }: AccountEventParts, brokenSince: BrokenSince): Promise<void> {
+async function tellAll(
+  { store, plans, clock }: AccountEventParts,
+  brokenSheets: BrokenSheets,
+): Promise<void> {
   const tell = (news: WebhookNews, state: string, type: string, data: object) => {
     const told = JSON.stringify({ webhook: news.webhookId, account: news.account.slug, ...data })
     return store.addWebhookEvent(news, { state, type, atMs: clock.nowMs(), data: told })
@@ -49,7 +32,7 @@ async function tellAll({ store, plans, clock }: AccountEventParts, brokenSince: 
   const broken = new Set(
     sheets.flatMap(({ failureReason, sheetId }) => (failureReason === null ? [] : sheetId)),
   )
-  for (const sheetId of brokenSince.keys()) if (!broken.has(sheetId)) brokenSince.delete(sheetId)
+  brokenSheets.keep(broken)
   for (const news of sheets) {
     const { sheetId, slug, failureReason } = news
     const sheet = { sheet: slug, sheet_id: sheetId }
@@ -57,9 +40,7 @@ async function tellAll({ store, plans, clock }: AccountEventParts, brokenSince: 
       await tell(news, 'well', 'sheet.recovered', sheet)
       continue
     }
-    const sinceMs = brokenSince.get(sheetId) ?? clock.elapsedMs()
-    brokenSince.set(sheetId, sinceMs)
-    if (clock.elapsedMs() - sinceMs < graceMs) continue
+    if (!brokenSheets.isLong(sheetId)) continue
     await tell(news, 'broken', 'sheet.broken', { ...sheet, reason: failureReason })
   }
   for (const news of await store.heldNews()) {
