@@ -86,6 +86,9 @@ export async function startProxiedInstances(
   }
 }
 
+/** As `src/main.ts` has it: what is cut off sooner would be sent again while it is still being done. */
+const drainMs = 10_000
+
 async function startInstance(env: Record<string, string>): Promise<Instance> {
   const config = configOf({ ...env, PORT: `${await freePort()}` })
   let running = await start()
@@ -94,7 +97,7 @@ async function startInstance(env: Record<string, string>): Promise<Instance> {
     workshop: running.workshop,
     answered: 0,
     async end() {
-      await running.server.close(1_000)
+      await running.server.close(drainMs)
       await running.workshop.close()
     },
     async restart(unreadyMs) {

@@ -160,20 +160,24 @@ test('every instance is replaced under load, and no request fails', { skip }, as
       const isWrite = n % 4 === 0
       const body = JSON.stringify({ name: `row ${n}` })
       const asked = isWrite ? { method: 'POST', body } : {}
-      const outcome = await ask(path, asked).then(({ status }) => status, String)
-      if (outcome === 201) added++
-      if (outcome !== (isWrite ? 201 : 200)) failed.push(`${asked.method ?? 'GET'}: ${outcome}`)
+      const { status, text } = await ask(path, asked).catch((error: unknown) => ({
+        status: 0,
+        text: String(error),
+      }))
+      if (status === 201) added++
+      if (status !== (isWrite ? 201 : 200)) failed.push(`${asked.method ?? 'GET'}: ${status} ${text}`)
       await sleep(5)
     }
   }
   const clients = Array.from({ length: 8 }, client)
   for (const instance of rowport.instances) {
-    await sleep(100)
+    // On a slow machine too, requests are under way when it is told to stop.
+    const sentBefore = sent
+    while (sent < sentBefore + 25) await sleep(5)
     await instance.restart(200)
   }
   isOver = true
   await Promise.all(clients)
-  assert.ok(sent > 50, `${sent} requests are no load`)
   assert.deepEqual(failed, [])
   const total = (await ask(`${path}?limit=1`)).headers['x-total-count']
   assert.equal(total, `${1 + added}`, 'each row once')

@@ -11,7 +11,6 @@ test('R17: every instance is replaced under 200 requests a second, and none of t
   skip: skipCluster,
 }, async (t) => {
   const { start, apiKey, path } = await startProcesses(t, {
-    ROWPORT_UNREADY_SECONDS: '1',
     // All requests of a test come from one address.
     ROWPORT_SHARES: '{"connections_per_address": 10000}',
   })
