@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { writeFile } from 'node:fs/promises'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { pageAddresses } from '../../src/dashboard/pages.ts'
@@ -82,9 +83,48 @@ test('every page without a network keeps its frame, says so, and loses nothing t
   assert.ok(typed >= 8, `only ${typed} pages have a field to type into`)
 })
 
-async function openSheets(t: Parameters<typeof createLooks>[0]): Promise<{ page: Page; pages: string[] }> {
+test('what is being edited is not taken away when the page asks again what it could not learn, or what has changed', {
+  skip,
+  timeout: patienceMs,
+}, async (t) => {
+  const { page, path, formId } = await openSheets(t)
+  const guess = '**/dashboard/api/sheets/lamps/form-guess'
+  await page.route(guess, (route) => route.abort())
+  await goTo(page, `/forms/${formId}`)
+  const title = page.getByLabel('Title')
+  await title.waitFor()
+  const typedInto = await title.elementHandle()
+  await title.fill('Half a word')
+  await page.unroute(guess)
+  await page.context().setOffline(true)
+  await comeBackOnline(page)
+  assert.equal(await typedInto?.isVisible(), true)
+  assert.equal(await title.inputValue(), 'Half a word')
+
+  await goTo(page, '/sheets/lamps/rows')
+  await page.getByRole('button', { name: 'Open row 2' }).click()
+  const panel = page.getByRole('dialog')
+  await panel.getByRole('button', { name: 'Edit' }).click()
+  await panel.getByLabel('name').fill('Lamp of mine')
+  await page.context().setOffline(true)
+  await writeFile(path, 'name,price\nLamp of others,1\nRug,2\n')
+  await comeBackOnline(page)
+  assert.equal(await panel.getByLabel('name').inputValue(), 'Lamp of mine')
+  await panel.getByRole('button', { name: 'Save row' }).click()
+  await panel.getByRole('button', { name: 'Reload row' }).waitFor()
+})
+
+interface OpenedSheets {
+  page: Page
+  pages: string[]
+  formId: string
+  /** The file that the sheet shows. */
+  path: string
+}
+
+async function openSheets(t: Parameters<typeof createLooks>[0]): Promise<OpenedSheets> {
   const rowport = await startRowport(t, { settings: { baseUrl: 'http://rowport.lan:0' } })
-  await rowport.connectFile('lamps', 'lamps.csv', 'name,price\nLamp,1\nRug,2\n')
+  const { path } = await rowport.connectFile('lamps', 'lamps.csv', 'name,price\nLamp,1\nRug,2\n')
   await rowport.createKey()
   const { accounts, forms } = rowport.workshop
   const account = done(await accounts.find('acme'))
@@ -95,7 +135,7 @@ async function openSheets(t: Parameters<typeof createLooks>[0]): Promise<{ page:
   const { page } = await createLooks(t)
   await signInByLink(page, rowport, '/sheets')
   await page.getByRole('link', { name: 'lamps', exact: true }).waitFor()
-  return { page, pages: pagesWith(form.id) }
+  return { page, pages: pagesWith(form.id), formId: form.id, path }
 }
 
 /** As a link of the app does. Gives how long it took until something on the page told of it. */

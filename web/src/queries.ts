@@ -76,6 +76,7 @@ export const rowQuery = (sheet: SheetView, row: number) =>
     // What somebody reads or edits does not change under their eyes.
     refetchInterval: false,
     refetchOnWindowFocus: false,
+    refetchOnReconnect: false,
     staleTime: 0,
   })
 

@@ -99,7 +99,8 @@ function ChooseAt({
 }) {
   const connection = useQuery(connectionQuery(home.provider))
   if (connection.isPending) return <Skeleton lines={5} />
-  if (connection.error) return <ErrorState error={connection.error} onRetry={() => connection.refetch()} />
+  // With what was known before, a failure to ask again takes nothing away from what somebody is choosing.
+  if (!connection.data) return <ErrorState error={connection.error} onRetry={() => connection.refetch()} />
   if (connection.data.connection?.state !== 'valid') {
     if (home.connection.readsPublic && search.spreadsheet !== undefined)
       return (

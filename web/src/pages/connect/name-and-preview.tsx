@@ -20,7 +20,7 @@ const connectSheet = (input: ConnectInput) => send('POST /sheets', { input })
 export function NameAndPreview({ source }: { source: SheetSource }) {
   const preview = useQuery(previewQuery(source))
   if (preview.isPending) return <Skeleton lines={9} label="Reading the sheet" />
-  if (preview.error) return <ErrorState error={preview.error} onRetry={() => preview.refetch()} />
+  if (!preview.data) return <ErrorState error={preview.error} onRetry={() => preview.refetch()} />
   return <Form source={source} preview={preview.data} />
 }
 

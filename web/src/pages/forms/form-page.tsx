@@ -88,7 +88,8 @@ function Editing({ form }: { form: FormView }) {
       toast(`${name} saved.`)
     },
   })
-  if (guess.isPending) return <Skeleton lines={8} label="Looking at the sheet" />
+  // Asked again after a failure it is pending as at first; the editor has somebody's words in it by then.
+  if (guess.isPending && !guess.isFetched) return <Skeleton lines={8} label="Looking at the sheet" />
   // Without the sheet's columns everything but them can still be changed.
   const known = guess.data ?? { columns: [], fields: [], set: [] }
   return (

@@ -46,7 +46,8 @@ export function EntranceForm({
   children: ReactNode
 }) {
   const server = useQuery(serverQuery)
-  if (server.isPending) return <div className="h-80" />
+  // Asked again after a failure it is pending as at first; somebody may be typing by then.
+  if (server.isPending && !server.isFetched) return <div className="h-80" />
   return (
     <>
       {server.data?.hasGoogle && (
