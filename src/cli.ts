@@ -44,7 +44,7 @@ export async function cli(args: readonly string[], terminal: Terminal): Promise<
   try {
     const given = args.slice(command.words.length)
     if ('runBare' in command) return await runBare(command, given)
-    return told(await run(command, given, terminal))
+    return printOutcome(await run(command, given, terminal))
   } catch (error) {
     if (error instanceof UsageError) return fail(`rowport: ${error.message}\n\n${usageOf([command])}`)
     throw error
@@ -63,14 +63,14 @@ export async function cli(args: readonly string[], terminal: Terminal): Promise<
       if (links.length === 0 && (keyFile ?? googleApiKey) !== undefined)
         throw new UsageError('Name the spreadsheet by its link.')
       const typedFiles = positionals.filter((word) => !links.includes(word))
-      const files = findFilesToServe(typedFiles, typedIn(terminal))
+      const files = findFilesToServe(typedFiles, callersFolder(terminal))
       if (files instanceof Problem) return fail(`rowport: ${files.message}\n`)
       const data = values.data as string | undefined
       return await serve({
         files,
-        links: { links, keyFile: keyFile === undefined ? null : resolve(typedIn(terminal), keyFile) },
+        links: { links, keyFile: keyFile === undefined ? null : resolve(callersFolder(terminal), keyFile) },
         googleApiKey,
-        dataFolder: data && resolve(typedIn(terminal), data),
+        dataFolder: data && resolve(callersFolder(terminal), data),
       })
     } catch (error) {
       if (error instanceof UsageError) return fail(`rowport: ${error.message}\n\n${usageOf([serveCommand])}`)
@@ -80,13 +80,13 @@ export async function cli(args: readonly string[], terminal: Terminal): Promise<
 
   /** What it found is what was asked for, also where it is bad. */
   async function runBare(bare: BareCommand, given: readonly string[]): Promise<number> {
-    const { words, options, isJson } = parsedArgs(bare, given)
-    if (options.check !== undefined) options.check = resolve(typedIn(terminal), options.check)
+    const { words, options, isJson } = parseCommandArgs(bare, given)
+    if (options.check !== undefined) options.check = resolve(callersFolder(terminal), options.check)
     const outcome = await bare.runBare(terminal.env, words, options)
-    return told(outcome instanceof Problem ? outcome : { ...outcome, isJson })
+    return printOutcome(outcome instanceof Problem ? outcome : { ...outcome, isJson })
   }
 
-  function told(outcome: ShownOutcome | Problem): number {
+  function printOutcome(outcome: ShownOutcome | Problem): number {
     if (outcome instanceof Problem) return fail(`rowport: ${outcome.message}\n`)
     const { json, text, isJson, hasFailed = false } = outcome
     answer(isJson ? `${JSON.stringify(json)}\n` : `${text}\n`)
@@ -111,11 +111,11 @@ async function run(
   args: readonly string[],
   terminal: Terminal,
 ): Promise<ShownOutcome | Problem> {
-  const { words: typed, options, isJson } = parsedArgs(command, args)
+  const { words: typed, options, isJson } = parseCommandArgs(command, args)
   const words = typed.map((word, at) =>
-    command.positionals[at] === fileArgument ? resolve(typedIn(terminal), word) : word,
+    command.positionals[at] === fileArgument ? resolve(callersFolder(terminal), word) : word,
   )
-  if (options.file !== undefined) options.file = resolve(typedIn(terminal), options.file)
+  if (options.file !== undefined) options.file = resolve(callersFolder(terminal), options.file)
   const config = parseConfig(terminal.env, true)
   if ('problems' in config) return new Problem(`these settings are wrong:\n  ${config.problems.join('\n  ')}`)
   const outcome = await onTheStore(config, terminal, command, words, options)
@@ -123,7 +123,7 @@ async function run(
 }
 
 /** npm changes to the project's folder before it runs us; a relative path is meant from where the person is. */
-function typedIn({ env }: Terminal): string {
+function callersFolder({ env }: Terminal): string {
   return env.INIT_CWD ?? process.cwd()
 }
 
@@ -157,7 +157,7 @@ function newStoreMade(dataFolder: string): string {
   return `rowport: there was no store in ${dataFolder}, so a new one was made. Is ROWPORT_DATA set as for the server?\n`
 }
 
-function parsedArgs(command: Command | BareCommand, args: readonly string[]) {
+function parseCommandArgs(command: Command | BareCommand, args: readonly string[]) {
   const asked: Record<string, { type: 'string' | 'boolean' }> = Object.fromEntries([
     ...command.options.map((name) => [name, { type: 'string' }]),
     ...(command.flags ?? []).map((name) => [name, { type: 'boolean' }]),

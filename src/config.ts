@@ -38,7 +38,7 @@ export interface Config {
   google: GoogleSetting
   /** The plan of those who sign up themselves; null = only the operator makes accounts. */
   signUpPlan: string | null
-  /** Of accounts that the operator makes, and of the sample. */
+  /** The plan of accounts that the operator makes, and of the sample. */
   defaultPlan: string
   /** null = no mail is sent. */
   mail: MailSetting | null
@@ -62,7 +62,7 @@ export type StoreSetting = { kind: 'sqlite'; path: string } | { kind: 'postgres'
 export interface GoogleSetting {
   /** The app as which owners let Rowport in by consent; null where the operator has registered none. */
   client: GoogleClient | null
-  /** Of the operator's project: reads spreadsheets that are open to everybody with the link. */
+  /** An API key of the operator's project: reads spreadsheets that are open to everybody with the link. */
   apiKey: string | null
   /** As the operator wants it, whatever `rowport google prove` found. */
   areWritesOff: boolean
@@ -113,7 +113,7 @@ const plansHelp =
   'must be JSON such as {"free": {"requests_per_minute": 60, "requests_per_month": 5000, "write_api": false}}; ' +
   'null for no limit'
 
-function parsedPlans(text: string): Record<string, PlanSetting> | null {
+function parsePlans(text: string): Record<string, PlanSetting> | null {
   const parsed = z.string().transform(jsonOrUndefined).pipe(planTable).safeParse(text)
   if (!parsed.success) return null
   return Object.fromEntries(
@@ -204,7 +204,7 @@ const settings = z.object({
   ROWPORT_SNAPSHOT_MB: wholeNumber(1, 1_000_000),
   ROWPORT_PLANS: z
     .string()
-    .transform(parsedPlans)
+    .transform(parsePlans)
     .refine((plans) => plans !== null, plansHelp)
     .optional(),
   ROWPORT_SHARES: z

@@ -364,13 +364,13 @@ export type ErrorForm = 'flat' | 'nested'
 export function errorBody({ code, facts }: Refusal, form: ErrorForm): object {
   const entry: ErrorEntry = errorTable[code]
   const details = facts.details === undefined ? {} : { details: facts.details }
-  if (form === 'flat') return { error: filled(entry.message, facts.fill), code, ...details }
+  if (form === 'flat') return { error: fillMessage(entry.message, facts.fill), code, ...details }
   // For `rate_limited` alone (docs/contract.md#form-of-errors); the header says it everywhere.
   const retryAfter = code === 'rate_limited' ? { retry_after: facts.retryAfterSeconds } : {}
-  const message = filled(entry.nested?.message ?? entry.message, facts.fill)
+  const message = fillMessage(entry.nested?.message ?? entry.message, facts.fill)
   return { error: { code: entry.nested?.code ?? code, message, ...retryAfter, ...details } }
 }
 
-function filled(message: string, values: Record<string, string> = {}): string {
+function fillMessage(message: string, values: Record<string, string> = {}): string {
   return message.replace(/\{(\w+)\}/g, (_, name: string) => values[name] ?? '')
 }

@@ -49,6 +49,6 @@ export function postgresProblem(url: string, { cause }: StoreFailure): string {
   return `PostgreSQL at ${host}${pathname} cannot be used: ${words}`
 }
 
-export function counted(number: number, noun: string): string {
+export function countOf(number: number, noun: string): string {
   return `${number.toLocaleString('en-US')} ${noun}${number === 1 ? '' : 's'}`
 }

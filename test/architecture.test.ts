@@ -292,6 +292,17 @@ test('no utils, helpers or common, and no file that only passes on', () => {
   )
 })
 
+test('functions say what they do, and comments begin with what they are about', () => {
+  const participle =
+    /function \*?((?:un)?(?:[a-z]*[^e]ed|made|told|kept|given|taken|written|shown|found|held|sent|known|seen|done|lost))\b/g
+  const ellipsis = /\/\*\*\s*(?:\*\s*)?((?:Of|So|The same)\b[^\n]*)/g
+  const found = sources().flatMap((file) => {
+    const text = readFileSync(file, 'utf8')
+    return [...text.matchAll(participle), ...text.matchAll(ellipsis)].map(([, words]) => `${file}: ${words}`)
+  })
+  assert.deepEqual(found, [])
+})
+
 /**
  * What a page sends is what it was given at the click. A function inside a component would send what is on the screen by
  * then, perhaps another row; one of the module knows only its arguments.

@@ -19,7 +19,7 @@ export { verifyWebhook, WebhookError } from './webhook.ts'
 export interface Sheet<T extends SheetTypes> {
   /** All rows that match; without a `limit` all of the sheet. */
   rows(query?: Query<T['Row']>): Promise<Numbered<T['Row']>[]>
-  /** The same page by page: no more than `pageSize` rows (1,000) are in memory. */
+  /** Reads them page by page: no more than `pageSize` rows (1,000) are in memory. */
   each(query?: Query<T['Row']> & { pageSize?: number }): AsyncIterable<Numbered<T['Row']>>
   count(query?: Query<T['Row']>): Promise<number>
   /** null where there is none. `etag` goes into `ifMatch`. */
@@ -60,12 +60,12 @@ export function sheet<T extends SheetTypes = AnySheet>(address: string, options:
   const kept = new Map<string, { etag: string; answer: Answer }>()
 
   return {
-    rows: async (query) => rowsOf(await read('', [...queried(query), ['row_numbers', 'true']])),
+    rows: async (query) => rowsOf(await read('', [...parametersOfQuery(query), ['row_numbers', 'true']])),
     async *each({ pageSize = 1_000, ...query } = {}) {
       const { limit = Infinity, offset = 0 } = query
       for (let taken = 0; taken < limit; ) {
         const page = { ...query, limit: Math.min(pageSize, limit - taken), offset: offset + taken }
-        const url = urlOf('', [...queried(page), ['row_numbers', 'true']])
+        const url = urlOf('', [...parametersOfQuery(page), ['row_numbers', 'true']])
         const rows: Numbered<Row>[] = rowsOf(await send({ method: 'GET', url }))
         yield* rows
         taken += rows.length
@@ -73,11 +73,11 @@ export function sheet<T extends SheetTypes = AnySheet>(address: string, options:
       }
     },
     async count(query) {
-      const { headers } = await read('', queried({ ...query, limit: 0 }))
+      const { headers } = await read('', parametersOfQuery({ ...query, limit: 0 }))
       return Number(headers.get('x-total-count'))
     },
     async row(name) {
-      const [path] = named(name)
+      const [path] = pathOfRow(name)
       try {
         const { headers, text } = await read(path, [])
         const body = JSON.parse(text)
@@ -88,16 +88,22 @@ export function sheet<T extends SheetTypes = AnySheet>(address: string, options:
       }
     },
     sums: async (aggregate, groupBy, query) =>
-      rowsOf(await read('', [['aggregate', aggregate], ...given('group_by', groupBy), ...queried(query)])),
+      rowsOf(
+        await read('', [
+          ['aggregate', aggregate],
+          ...parameterOf('group_by', groupBy),
+          ...parametersOfQuery(query),
+        ]),
+      ),
     add: (rows, more) => write('POST', '', [], rows, more),
     upsert: (column, rows, { onMatch, ...more } = {}) =>
-      write('POST', '', [['upsert', column], ...given('on_match', onMatch)], rows, more),
-    update: (name, change, more) => write('PATCH', ...named(name), change, more),
-    remove: (name, more) => write('DELETE', ...named(name), undefined, more),
+      write('POST', '', [['upsert', column], ...parameterOf('on_match', onMatch)], rows, more),
+    update: (name, change, more) => write('PATCH', ...pathOfRow(name), change, more),
+    remove: (name, more) => write('DELETE', ...pathOfRow(name), undefined, more),
     updateWhere: (where, change, { maxRows, ...more } = {}) =>
-      write('PATCH', '', [...filters(where), ...given('max_rows', maxRows)], change, more),
+      write('PATCH', '', [...filters(where), ...parameterOf('max_rows', maxRows)], change, more),
     removeWhere: (where, { maxRows, ...more } = {}) =>
-      write('DELETE', '', [...filters(where), ...given('max_rows', maxRows)], undefined, more),
+      write('DELETE', '', [...filters(where), ...parameterOf('max_rows', maxRows)], undefined, more),
     undo: async (operation, more) => {
       await sendWrite('POST', `/operations/${encodeURIComponent(operation)}/undo`, [], undefined, more)
     },
@@ -145,7 +151,7 @@ export function sheet<T extends SheetTypes = AnySheet>(address: string, options:
     const headers = { 'Idempotency-Key': idempotencyKey, ...(ifMatch && { 'If-Match': ifMatch }) }
     return send({
       method,
-      url: urlOf(path, [...parameters, ...given('dry_run', dryRun || undefined)]),
+      url: urlOf(path, [...parameters, ...parameterOf('dry_run', dryRun || undefined)]),
       headers,
       body,
     })
@@ -190,7 +196,7 @@ function rowsOf<Row>({ text }: Answer): Row[] {
   return Array.isArray(body) ? body : body.data
 }
 
-function given(name: string, value: string | number | boolean | undefined): Parameters {
+function parameterOf(name: string, value: string | number | boolean | undefined): Parameters {
   return value === undefined ? [] : [[name, String(value)]]
 }
 
@@ -203,13 +209,13 @@ interface AnyQuery {
   offset?: number
 }
 
-function queried({ where, search, sort, limit, offset }: AnyQuery = {}): Parameters {
+function parametersOfQuery({ where, search, sort, limit, offset }: AnyQuery = {}): Parameters {
   return [
     ...filters(where),
-    ...given('q', search),
+    ...parameterOf('q', search),
     ...[sort ?? []].flat().map((column): [string, string] => ['sort', column]),
-    ...given('limit', limit),
-    ...given('offset', offset),
+    ...parameterOf('limit', limit),
+    ...parameterOf('offset', offset),
   ]
 }
 
@@ -232,7 +238,7 @@ function filters(where: object = {}): Parameters {
   })
 }
 
-function named(name: number | object): [path: string, parameters: Parameters] {
+function pathOfRow(name: number | object): [path: string, parameters: Parameters] {
   if (typeof name === 'number') return [`/${name}`, []]
   const [[column, value] = [], ...others] = Object.entries(name)
   if (column === undefined || others.length > 0) throw new TypeError('Name a row by one column.')

@@ -76,7 +76,7 @@ export function createSend(options: Options): Send {
       } catch (error) {
         if (isLast || signal?.aborted || error instanceof RowportError) throw error
       }
-      await Promise.race([sleep(waitMs), aborted(signal)])
+      await Promise.race([sleep(waitMs), waitForAbort(signal)])
       signal?.throwIfAborted()
     }
   }
@@ -86,7 +86,7 @@ function pause(ms: number): Promise<unknown> {
   return new Promise((resolve) => setTimeout(resolve, ms))
 }
 
-function aborted(signal: AbortSignal | undefined): Promise<unknown> {
+function waitForAbort(signal: AbortSignal | undefined): Promise<unknown> {
   return new Promise((resolve) => signal?.addEventListener('abort', resolve, { once: true }))
 }
 
@@ -94,7 +94,7 @@ function isPassing({ status, code }: RowportError): boolean {
   return [429, 502, 503, 504].includes(status) || code === 'idempotency_in_progress'
 }
 
-/** Of either form of address; a proxy may say something else. */
+/** The body may have either form of error; a proxy may say something else. */
 function errorIn({ status, headers }: Response, text: string): RowportError {
   const seconds = Number(headers.get('retry-after') ?? Number.NaN)
   const retryAfter = Number.isFinite(seconds) ? seconds : null

@@ -4,7 +4,7 @@ import type { RateWindows } from '../shared-state/rate-windows/rate-windows.ts'
 import type { AccountFacts, Facts, KeyFacts } from '../store/admission/admission-facts.ts'
 import type { SheetRecord } from '../store/sheets/sheets.ts'
 import type { Store } from '../store/store.ts'
-import { type Admitted, refused } from './admitted.ts'
+import { type Admitted, refuse } from './admitted.ts'
 import { type AdmissionCall, isPastAuthentication, judge, type Pass } from './judge.ts'
 import { createKeyLimits } from './key-limits.ts'
 import { isOriginAllowed } from './key-policy.ts'
@@ -76,7 +76,7 @@ export function createAdmission(parts: AdmissionParts): Admission {
     admit(call, clientAddress) {
       return store.lookUp(call.address, call.keyHash).then((facts) => {
         const verdict = judge(call, facts, plans)
-        if (verdict instanceof Refusal) return refusedEarly(verdict, facts, clientAddress)
+        if (verdict instanceof Refusal) return refuseEarly(verdict, facts, clientAddress)
         if (verdict.key === null) return publicLimits.takeRequest(verdict, clientAddress)
         const { id, policy } = verdict.key
         keyUse.noteKeyUse(id)
@@ -95,9 +95,9 @@ export function createAdmission(parts: AdmissionParts): Admission {
 
     async admitForm({ id, sheetId, settings }, clientAddress) {
       const { account, sheet } = await store.lookUp({ form: 'b', sheetId }, null)
-      if (!account || !sheet) return refused(new Refusal('sheet_not_found'))
-      if (sheet.paused) return refused(new Refusal('sheet_paused'))
-      if (!plans.get(account.plan)?.writeApi) return refused(new Refusal('write_api_not_enabled'))
+      if (!account || !sheet) return refuse(new Refusal('sheet_not_found'))
+      if (sheet.paused) return refuse(new Refusal('sheet_paused'))
+      if (!plans.get(account.plan)?.writeApi) return refuse(new Refusal('write_api_not_enabled'))
       const pass: Pass = { account, sheet, key: null }
       if (clientAddress === null) return visitorLimits.takeNothing(pass)
       const { entriesPerMinute: requestsPerMinute, entriesPerHour: requestsPerHour } = settings
@@ -113,12 +113,12 @@ export function createAdmission(parts: AdmissionParts): Admission {
       const found = keyHash === null ? null : await store.lookUpKey(keyHash)
       if (!found) {
         const refusal = new Refusal(keyHash === null ? 'api_key_required' : 'invalid_api_key')
-        return { ...refused(refusal), isStranger: true }
+        return { ...refuse(refusal), isStranger: true }
       }
       const { account, key } = found
       const { policy } = key
       if (policy && !isOriginAllowed(policy, origin))
-        return { ...refused(new Refusal('origin_not_allowed')), isStranger: true }
+        return { ...refuse(new Refusal('origin_not_allowed')), isStranger: true }
       const sheets = (await store.sheetsOf(account.id)).filter(
         (sheet) =>
           (key.sheetId === null || key.sheetId === sheet.id) &&
@@ -137,17 +137,17 @@ export function createAdmission(parts: AdmissionParts): Admission {
   }
 
   /** A caller whose key is good is told its limits also where something else was in the way; it costs nothing. */
-  async function refusedEarly(
+  async function refuseEarly(
     refusal: Refusal,
     { account, sheet, key }: Facts,
     clientAddress: string,
   ): Promise<Admitted<never>> {
-    if (!account || !sheet || !isPastAuthentication(refusal)) return { ...refused(refusal), isStranger: true }
+    if (!account || !sheet || !isPastAuthentication(refusal)) return { ...refuse(refusal), isStranger: true }
     const rate = key?.policy
       ? await visitorLimits.readRate({ ...key.policy, id: key.id }, clientAddress)
       : key
         ? await keyLimits.readRate(account, key)
         : await publicLimits.readRate(account, sheet, clientAddress)
-    return { ...refused(refusal), caller: { account, sheet, key }, limits: { rate, quota: null } }
+    return { ...refuse(refusal), caller: { account, sheet, key }, limits: { rate, quota: null } }
   }
 }

@@ -45,13 +45,13 @@ export const withoutQuota: Pick<Admitted<never>, 'reserve' | 'release'> = {
   release: () => {},
 }
 
-export function refused(refusal: Refusal): Admitted<never> {
+export function refuse(refusal: Refusal): Admitted<never> {
   const limits = { rate: null, quota: null }
   return { verdict: refusal, isStranger: false, caller: null, limits, ...withoutQuota }
 }
 
 export function tooOften(caller: Caller, limits: Limits, window: RateWindow): Admitted<never> {
-  return { ...refused(rateLimited(window.resetAtMs, window.nowMs)), caller, limits }
+  return { ...refuse(rateLimited(window.resetAtMs, window.nowMs)), caller, limits }
 }
 
 export function rateLimited(resetAtMs: number, nowMs: number): Refusal {
@@ -59,7 +59,7 @@ export function rateLimited(resetAtMs: number, nowMs: number): Refusal {
   return new Refusal('rate_limited', { fill: { seconds: String(retryAfterSeconds) }, retryAfterSeconds })
 }
 
-export function usedUp({ resetAtMs }: QuotaState, nowMs: number): Refusal {
+export function quotaUsedUp({ resetAtMs }: QuotaState, nowMs: number): Refusal {
   return new Refusal('usage_limit_exceeded', { retryAfterSeconds: secondsUntil(resetAtMs, nowMs) })
 }
 

@@ -1,6 +1,6 @@
 import { type Soon, then } from '../soon.ts'
 import type { AccountFacts } from '../store/admission/admission-facts.ts'
-import { type Admitted, type Caller, type Limits, usedUp, withoutQuota } from './admitted.ts'
+import { type Admitted, type Caller, type Limits, quotaUsedUp, withoutQuota } from './admitted.ts'
 import type { Quota, Reservation } from './quota.ts'
 
 type AccountCaller = Caller & { account: AccountFacts }
@@ -18,7 +18,7 @@ export function reserveNow<P extends AccountCaller>(
   const { id, createdAtMs: anchorMs, lookedUpAtMs: nowMs } = pass.account
   return then(month.reserve({ id, anchorMs, nowMs }, requestsPerMonth), (reservation) => {
     limits.quota = reservation.state
-    const verdict = reservation.isAdmitted ? pass : usedUp(reservation.state, nowMs)
+    const verdict = reservation.isAdmitted ? pass : quotaUsedUp(reservation.state, nowMs)
     return {
       verdict,
       isStranger: false,
@@ -48,7 +48,7 @@ export function reserveLater<P extends AccountCaller>(
       then(month.reserve({ id, anchorMs, nowMs }, requestsPerMonth), (reservation) => {
         held = reservation
         limits.quota = reservation.state
-        return reservation.isAdmitted ? null : usedUp(reservation.state, nowMs)
+        return reservation.isAdmitted ? null : quotaUsedUp(reservation.state, nowMs)
       }),
     release: () => held?.release(),
   }

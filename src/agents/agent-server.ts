@@ -71,7 +71,7 @@ export function createAgentServer({ api, listed, era, version }: AgentServerPart
   server.setRequestHandler('tools/call', async ({ params }) => {
     const tool = tools.find(({ name }) => name === params.name)
     if (!tool) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no tool ${params.name}`)
-    const outcome = await called(tool, params.arguments ?? {})
+    const outcome = await callTool(tool, params.arguments ?? {})
     const isError = typeof outcome !== 'string'
     const text = typeof outcome === 'string' ? outcome : inWords(outcome)
     return { content: [{ type: 'text', text }], ...(isError && { isError }) }
@@ -95,7 +95,7 @@ export function createAgentServer({ api, listed, era, version }: AgentServerPart
   })
   return server
 
-  async function called(tool: Tool, given: unknown): Promise<string | Failure> {
+  async function callTool(tool: Tool, given: unknown): Promise<string | Failure> {
     const parsed = tool.input.safeParse(given)
     if (!parsed.success) return wrongArguments(z.prettifyError(parsed.error))
     try {

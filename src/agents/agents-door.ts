@@ -51,14 +51,14 @@ export function createAgentsDoor(
     let listed: Listed | null = null
     if (Number(request.headers['content-length'] ?? Number.POSITIVE_INFINITY) > freelyReadBytes) {
       const outcome = await api.listSheets()
-      if (outcome instanceof Failure) return refuse(response, refusedBy(outcome))
+      if (outcome instanceof Failure) return refuse(response, refusalMessage(outcome))
       listed = outcome
     }
     const message = await messageIn(request)
     if (message instanceof Refused) return refuse(response, message)
     if (listed === null && (!api.isKeyed || asksForSheets(message))) {
       const outcome = await api.listSheets()
-      if (outcome instanceof Failure) return refuse(response, refusedBy(outcome, message.id))
+      if (outcome instanceof Failure) return refuse(response, refusalMessage(outcome, message.id))
       listed = outcome
     }
     // Nothing is kept between requests, so there is nobody whom a notification could tell anything.
@@ -133,7 +133,7 @@ class Refused {
 }
 
 /** As the API refuses: the same status, code and words. */
-function refusedBy(
+function refusalMessage(
   { status, code, message, details, retryAfterSeconds }: Failure,
   id: Message['id'] = undefined,
 ) {
@@ -159,7 +159,7 @@ async function messageIn(request: IncomingMessage): Promise<Message | Refused> {
   } catch (cause) {
     throw new CallerGone('The caller went away while sending', { cause })
   }
-  const parsed = parsedJson(Buffer.concat(chunks).toString())
+  const parsed = parseMessage(Buffer.concat(chunks).toString())
   if (parsed === undefined) return new Refused(400, -32700, 'The body is not JSON.')
   // Of several messages in one, each would cost a request and all would be worked on at once; no client of today sends such.
   if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed))
@@ -169,7 +169,7 @@ async function messageIn(request: IncomingMessage): Promise<Message | Refused> {
   return isMessage ? (parsed as Message) : new Refused(400, -32600, 'This is no request of JSON-RPC 2.0.')
 }
 
-function parsedJson(text: string): unknown {
+function parseMessage(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {

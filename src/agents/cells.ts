@@ -13,7 +13,7 @@ export const maxReadBytes = 512 * 1024
  * Marks what others have typed. The mark is another one each time, so that no cell can end it and go on as if it were us; that what
  * stands between is data is said where the server introduces itself.
  */
-export function marked(cells: string): string {
+export function markCells(cells: string): string {
   const mark = `cells-${randomBase62(6)}`
   return `<${mark}>\n${cells.trimEnd()}\n</${mark}>`
 }
@@ -36,7 +36,7 @@ export function cutCsv(csv: string, isWhole: boolean, maxCharacters = maxCellsCh
   let text = ''
   let records = 0
   for (const record of recordsIn(csv, isWhole)) {
-    const line = `${record.map(shortened).join(',')}\n`
+    const line = `${record.map(shortenField).join(',')}\n`
     if (records > 0 && text.length + line.length > maxCharacters) break
     text += line.length > maxCharacters ? `${line.slice(0, maxCharacters)}…\n` : line
     records++
@@ -64,7 +64,7 @@ function* recordsIn(csv: string, isWhole: boolean): Generator<string[]> {
   if (isWhole && (from < csv.length || record.length > 0)) yield [...record, csv.slice(from)]
 }
 
-function shortened(field: string): string {
+function shortenField(field: string): string {
   if (field.length <= maxCellCharacters) return field
   const inside = field.startsWith('"') ? field.slice(1, -1).replaceAll('""', '"') : field
   return `"${beginning(inside).replaceAll('"', '""')}"`

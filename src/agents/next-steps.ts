@@ -1,4 +1,4 @@
-import { marked, oneLine } from './cells.ts'
+import { markCells, oneLine } from './cells.ts'
 import type { Failure } from './sheets-api.ts'
 
 /** What to do about a refusal, for somebody who has the tools and nothing else. `details` has said what was wrong. */
@@ -29,7 +29,7 @@ const nextSteps: Record<string, string> = {
 }
 
 export function inWords({ code, message, details, mayQuoteCells, retryAfterSeconds }: Failure): string {
-  const said = details !== null && mayQuoteCells ? marked(oneLine(details)) : details
+  const said = details !== null && mayQuoteCells ? markCells(oneLine(details)) : details
   const wait = retryAfterSeconds === null ? null : `Wait ${retryAfterSeconds} s, then call again.`
   return [`${code}: ${message}`, said, nextSteps[code] ?? wait].filter(Boolean).join('\n')
 }

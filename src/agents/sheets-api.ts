@@ -25,7 +25,7 @@ export interface WriteAsked {
   path: string
   parameters: Parameters
   body?: unknown
-  /** The same again is done once. */
+  /** A call that repeats this id is done once. */
   requestId?: string | undefined
   maxBytes: number
 }
@@ -109,13 +109,13 @@ export function createSheetsApi(askInside: AskInside, from: IncomingMessage, lef
     },
     async read(path, parameters, maxBytes) {
       const answer = await ask({ method: 'GET', path, parameters })
-      return answer instanceof Failure ? answer : told(answer, maxBytes)
+      return answer instanceof Failure ? answer : readBounded(answer, maxBytes)
     },
     async write({ method, path, parameters, body, requestId, maxBytes }) {
       const headers = requestId === undefined ? {} : { 'idempotency-key': requestId }
       const json = body === undefined ? {} : { body: JSON.stringify(body) }
       const answer = await ask({ method, path, parameters, headers, ...json })
-      return answer instanceof Failure ? answer : told(answer, maxBytes, endOfWriteBytes)
+      return answer instanceof Failure ? answer : readBounded(answer, maxBytes, endOfWriteBytes)
     },
     async follow(path) {
       const headers = { accept: 'text/event-stream' }
@@ -128,7 +128,7 @@ export function createSheetsApi(askInside: AskInside, from: IncomingMessage, lef
   async function listSheets(): Promise<Listed | Failure> {
     const answer = await ask({ method: 'GET', path: '/v1/sheets', parameters: [] })
     if (answer instanceof Failure) return answer
-    const { text } = await told(answer, mostOfList)
+    const { text } = await readBounded(answer, mostOfList)
     const { data, meta } = JSON.parse(text) as { data: ListedSheet[]; meta: { may: string[] } }
     return { sheets: data, may: meta.may }
   }
@@ -156,7 +156,7 @@ function apiKeyIn(url: string): string | null {
   return query === null ? null : new URLSearchParams(query).get('api_key')
 }
 
-async function told({ headers, chunks }: InnerAnswer, maxBytes: number, endBytes = 0): Promise<Told> {
+async function readBounded({ headers, chunks }: InnerAnswer, maxBytes: number, endBytes = 0): Promise<Told> {
   const taken: Uint8Array[] = []
   let end: Uint8Array = new Uint8Array()
   let bytes = 0
@@ -174,7 +174,7 @@ async function told({ headers, chunks }: InnerAnswer, maxBytes: number, endBytes
 
 async function failureIn(answer: InnerAnswer): Promise<Failure> {
   const { status } = answer
-  const { text } = await told(answer, mostOfRefusal)
+  const { text } = await readBounded(answer, mostOfRefusal)
   const { error, code, details } = JSON.parse(text) as {
     error: string | { code: string; message: string; details?: unknown }
     code?: string

@@ -68,7 +68,7 @@ async function descriptionReply(
   if (held !== null) return notModified(held, sheet)
   const indexed = await sheet.indexed
   const { bodies } = sheet
-  const text = await keptDescription(described, indexed, bodies, () => parts.turns.next(accountId))
+  const text = await describeOnce(described, indexed, bodies, () => parts.turns.next(accountId))
   const made = await sendableBody(
     {
       name,
@@ -119,7 +119,7 @@ function nameOf({ what, address, rowNumbers, isPublic, baseUrl, keyColumn, isKey
  * Made once for each snapshot, and kept with it. What is long in it was made by the thread that read the sheet; the rest takes a
  * few milliseconds on 2,000 columns (docs/decisions/019).
  */
-async function keptDescription(
+async function describeOnce(
   described: Described,
   snapshot: IndexedSnapshot,
   bodies: KeptBodies,

@@ -33,9 +33,9 @@ import {
 import type { ApiParts } from './request/rows-request.ts'
 import { limitHeaders } from './response/limit-headers.ts'
 import {
+  buffersOf,
   chunksOf,
   headersOf,
-  heldBy,
   preflightReply,
   type Reply,
   refusalReply,
@@ -63,9 +63,9 @@ interface Address {
 /** Most requests repeat the address of the one before; those with a query are their own, and may hold a key. */
 function createAddressing(): (url: string) => Address {
   const known = new Map<string, Address>()
-  return (url) => known.get(url) ?? remember(url, parsed(url))
+  return (url) => known.get(url) ?? remember(url, parseAddress(url))
 
-  function parsed(url: string): Address {
+  function parseAddress(url: string): Address {
     const { segments, query } = parseTarget(url)
     return { segments, query, route: segments && findRoute(segments) }
   }
@@ -107,7 +107,7 @@ export function createApi(parts: DoorParts): Api {
       const { reply, limits, caller } = answered
       const isHead = request.method === 'HEAD'
       send(response, reply, isHead, isDraining(), limits)
-      if (caller && !isHead) unread.begin(caller.account.id, response, heldBy(reply.body))
+      if (caller && !isHead) unread.begin(caller.account.id, response, buffersOf(reply.body))
     },
 
     async askInside(asked) {

@@ -28,7 +28,7 @@ export async function readRows(asked: RowsRequest, parts: ApiParts): Promise<Rep
   const { named } = asked
   const asListed = parseReadWish(parameters, rowNumber === undefined && !named ? 'list' : 'row')
   if (asListed instanceof Refusal) return asListed
-  const wish = boundedWish(asListed, pass)
+  const wish = boundReadWish(asListed, pass)
   if (facts.needsReconnect) return new Refusal('token_expired')
 
   // Whoever sees a page may not spend what its owner is allowed at the provider.
@@ -40,7 +40,7 @@ export async function readRows(asked: RowsRequest, parts: ApiParts): Promise<Rep
   const isList = !named && rowNumber === undefined
   const { sheet, place } =
     isList && read.logged instanceof Promise
-      ? await placed(read, () => parts.reading.readAgain(facts))
+      ? await placeInLog(read, () => parts.reading.readAgain(facts))
       : { sheet: read, place: isList ? (read.logged as Logged | null) : null }
   const cursor = place && cursorText(place)
   const { columns } = sheet.snapshot
@@ -76,7 +76,7 @@ const mostLooksForPlace = 2
  * Rows that were read in the moment of a write may have no place in the log. Who reads them could not follow them, so they are
  * read again; after some of that they are shown without one.
  */
-async function placed(
+async function placeInLog(
   first: ReadSheet,
   readAgain: () => Promise<ReadSheet | null>,
 ): Promise<{ sheet: ReadSheet; place: Logged | null }> {
@@ -89,13 +89,13 @@ async function placed(
 }
 
 /** A publishable key has a most of rows in one answer, also where nobody asked for a limit. */
-function boundedWish(wish: ReadWish, { key }: Pass): ReadWish {
+function boundReadWish(wish: ReadWish, { key }: Pass): ReadWish {
   if (!key?.policy) return wish
   const { maxRows } = key.policy
   return { ...wish, limit: Math.min(wish.limit ?? maxRows, maxRows) }
 }
 
-/** Of a column that is not in the view, nothing is told: also not that it is gone. */
+/** A column that is not in the view is not spoken of: also not that it is gone. */
 function shownKeyColumn(
   { sheet: { keyColumn }, view }: AdmittedCall,
   columns: readonly Column[],

@@ -10,7 +10,7 @@ import { fingerprintOf, parseIdempotencyKey } from './request/idempotency-key.ts
 import { isBracketed, isIgnored } from './request/parameter-name.ts'
 import { type Parameters, parseRowNumber, readableParameters } from './request/query.ts'
 import { type AdmittedCall, type ApiParts, admitRows, type RowsRequest } from './request/rows-request.ts'
-import { typedForm } from './request/typed-form.ts'
+import { typeFormRow } from './request/typed-form.ts'
 import type { WriteKind } from './request/write-parameters.ts'
 import { parseWish } from './request/write-wish.ts'
 import type { Reply } from './response/reply.ts'
@@ -45,7 +45,7 @@ export async function writeRows(
   const told = (answer: WriteAnswer | Refusal) => (policy ? answerForPage(answer, policy) : answer)
   if (claim !== null && 'replay' in claim) return replayReply(asked.address, told(claim.replay))
 
-  const order = await ordered(write, claim?.claimed ?? null, parts)
+  const order = await orderOf(write, claim?.claimed ?? null, parts)
   if (order instanceof Refusal) return order
   const answer = told(await parts.writing.write(order))
   return answer instanceof Refusal ? answer : writeReply(asked.address, answer)
@@ -97,7 +97,7 @@ function asksForDryRun(parameters: Parameters): boolean {
  * The rest of docs/contract.md#order-of-checks: quota → row number → body → credential. A key is given back unless it
  * becomes an order.
  */
-async function ordered(
+async function orderOf(
   write: AdmittedWrite,
   claim: string | null,
   parts: ApiParts,
@@ -124,9 +124,9 @@ async function toOrder(
   const asking = await parseWish(asked, parameters, kind, body, () => turns.next(account.id))
   if (asking instanceof Refusal) return asking
   if (sheet.needsReconnect) return new Refusal('token_expired')
-  const typed = asking.isForm ? await typedWish(asking.wish, pass, reading) : asking.wish
+  const typed = asking.isForm ? await typeWish(asking.wish, pass, reading) : asking.wish
   if (typed instanceof Refusal) return typed
-  const wish = boundedWish(
+  const wish = boundWish(
     typed,
     boundsOf(pass, () => clock.nowMs()),
   )
@@ -136,7 +136,7 @@ async function toOrder(
   return { wish, bytes, isDryRun, sheet, accountId: account.id, claim, by, stillAdmitted }
 }
 
-function boundedWish(wish: Wish, bounds: AdditionBounds | null): Wish {
+function boundWish(wish: Wish, bounds: AdditionBounds | null): Wish {
   if (!bounds) return wish
   if (wish.kind !== 'add') throw new Error(`A publishable key came to "${wish.kind}"`)
   return { ...wish, bounds }
@@ -146,7 +146,7 @@ function boundedWish(wish: Wish, bounds: AdditionBounds | null): Wish {
  * A form's texts become what the columns hold, as far as that is known before the write. What a key is shown of the answer goes by what
  * it sees of a column; what it is not shown, by all of it.
  */
-async function typedWish(
+async function typeWish(
   wish: Wish,
   { sheet, account, key }: Pass,
   reading: ApiParts['reading'],
@@ -159,9 +159,9 @@ async function typedWish(
   const shown = await seen.indexed
   const whole = view === 'everything' ? shown : await (await reading.readAll(sheet, asked)).indexed
   const typed = (row: RowInput): RowInput => {
-    const byShown = typedForm(row, shown)
+    const byShown = typeFormRow(row, shown)
     if (view === 'everything') return byShown
-    const byWhole = typedForm(row, whole)
+    const byWhole = typeFormRow(row, whole)
     return row.map((entry, at) => {
       const isShown = positionOfColumn(shown.columns, entry[0]) !== null
       return (isShown ? byShown : byWhole)[at] ?? entry

@@ -5,7 +5,7 @@ import { parseReadWish } from '../api/request/read-wish.ts'
 import type { ApiParts } from '../api/request/rows-request.ts'
 import { warningOfKeys } from '../api/response/key-warning.ts'
 import { type ListReader, listReply, reportLateFailure } from '../api/response/list-reply.ts'
-import { type Body, heldBy, send } from '../api/response/reply.ts'
+import { type Body, buffersOf, send } from '../api/response/reply.ts'
 import type { LookingBack } from '../changes/history.ts'
 import { wholeLog } from '../changes/whole-log.ts'
 import type { MadeJson, OwnerReading } from '../dashboard/dashboard-parts.ts'
@@ -63,7 +63,7 @@ export function createOwnerReading(
     },
     async rows(sheet, isConnectionOver, query, acceptEncoding) {
       if (sheet.credentialId !== null && isConnectionOver) return new Refusal('token_expired')
-      const parameters = parseParameters(bounded(query))
+      const parameters = parseParameters(boundQuery(query))
       if (parameters instanceof Refusal) return parameters
       const wish = parseReadWish(parameters, 'list')
       if (wish instanceof Refusal) return wish
@@ -81,7 +81,7 @@ export function createOwnerReading(
         const shown = { ...wish, format: 'json' as const }
         const asked = { accountId, wish: shown, listQuery, parameters, maxRowsBytes, keyWarning }
         const reply = await listReply(plainReader(sheet, baseUrl(), acceptEncoding), asked, read, parts)
-        return reply instanceof Refusal ? reply : madeJson(reply.body, accountId, codingIn(reply.headers))
+        return reply instanceof Refusal ? reply : makeJson(reply.body, accountId, codingIn(reply.headers))
       } catch (error) {
         return refusalFor(error)
       }
@@ -128,12 +128,12 @@ export function createOwnerReading(
   }
 
   /** Sent as the API sends its own: without a copy, bit by bit where it is long, and held against its reader's account. */
-  function madeJson(body: Body | null, accountId: string, coding: string | null): MadeJson {
+  function makeJson(body: Body | null, accountId: string, coding: string | null): MadeJson {
     return {
       sendTo(response, head, isHead) {
         const headers = coding === null ? [] : ['Content-Encoding', coding]
         send(response, { status: 200, base: head, headers, body }, isHead, false)
-        if (!isHead) unread.begin(accountId, response, heldBy(body))
+        if (!isHead) unread.begin(accountId, response, buffersOf(body))
       },
     }
   }
@@ -176,7 +176,7 @@ function factsOf(sheet: SheetRecord) {
   return { ...sheet, needsReconnect: false }
 }
 
-function bounded(query: string): string {
+function boundQuery(query: string): string {
   const parameters = new URLSearchParams(query)
   const limit = parameters.get('limit')
   if (limit === null || Number(limit) > maxRows) parameters.set('limit', String(maxRows))

@@ -27,14 +27,14 @@ export interface ChangeLogParts {
   timers?: Timers
 }
 
-/** So little is compared in a moment. */
+/** Up to this, comparing takes a moment. */
 const inlineBytes = 32 * 1024
 /** Two who saw the same difference: the second one looks again. */
 const maxTries = 4
 /** Rows that were read while a write was on its way are perhaps those that it left: that is waited for. */
 const writeEndsWithinMs = 1_000
 const askAgainMs = 50
-/** So long what people did may wait for a pause between writes; then the next write looks at all of the tab before it is sent. */
+/** What people did may wait so long for a pause between writes; then the next write looks at all of the tab before it is sent. */
 const lookWantedWithinMs = 10_000
 /** More changes since the rows in memory are not gone through for a write: the tab is read. */
 const maxSinceBytes = 256 * 1024
@@ -110,7 +110,7 @@ export function createChangeLog(parts: ChangeLogParts): SheetLog {
       if (isSame && begunAt.unplaced === null && begunAt.lookWantedForMs === null) return known.logged
     }
     for (let [tries, position] = [0, begunAt]; tries < maxTries; tries++) {
-      const compared = await comparedWith(position, record, rows, known)
+      const compared = await compareWith(position, record, rows, known)
       const { epoch, head } = position
       const isNothingNew = compared.chunks.length === 0 && position.unplaced === null
       const isNothingToTell = isNothingNew && compared.state === null && position.lookWantedForMs === null
@@ -158,7 +158,7 @@ export function createChangeLog(parts: ChangeLogParts): SheetLog {
     }
   }
 
-  async function comparedWith(
+  async function compareWith(
     position: LogPosition,
     { id: sheetId, accountId, keyColumn }: SheetRecord,
     next: Snapshot,

@@ -51,7 +51,7 @@ export function createChangePages({
   timers = idleTimers,
 }: ChangePagesParts): ChangePages {
   const entries = new Map<string, Entry>()
-  /** Of those that have a page, the oldest first. */
+  /** Those that have a page, the oldest first. */
   const kept = new Set<string>()
 
   return {

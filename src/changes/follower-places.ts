@@ -19,8 +19,8 @@ export function createFollowerPlaces(
   return {
     enter(accountId) {
       const count = counts.get(accountId) ?? 0
-      if (count >= following_at_once) throw usedUp('following_at_once', accountId)
-      if (total >= following_total) throw usedUp('following_total', accountId)
+      if (count >= following_at_once) throw placesUsedUp('following_at_once', accountId)
+      if (total >= following_total) throw placesUsedUp('following_total', accountId)
       counts.set(accountId, count + 1)
       total++
       let isEnded = false
@@ -35,7 +35,7 @@ export function createFollowerPlaces(
     },
   }
 
-  function usedUp(share: ShareName, accountId: string): TooManyAtOnce {
+  function placesUsedUp(share: ShareName, accountId: string): TooManyAtOnce {
     observe({ event: 'share_used_up', share, accountId })
     return new TooManyAtOnce(retryAfterSeconds, share)
   }

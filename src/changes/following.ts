@@ -28,7 +28,7 @@ const askEveryMs = 500
 interface Watch {
   waiting: Set<() => void>
   head: number
-  /** Of the log, when it was last asked for; undefined before that. */
+  /** The log's epoch when it was last asked for; undefined before that. */
   epoch: string | null | undefined
   cancel(): void
 }

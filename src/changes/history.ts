@@ -34,7 +34,7 @@ export interface PastChange {
 }
 
 const changesTogether = 200
-/** Of a row nothing may have become for long: the rest is for the next time. */
+/** Nothing may have become of a row for long: what is older is looked through the next time. */
 const mostLookedThrough = 5_000
 
 export function createLookingBack({

@@ -11,7 +11,7 @@ export interface ReadingChanges {
   positionOf(sheetId: string): Promise<LogPosition | null>
   /** What comes after a place, as much as was asked for. The place is one of this log and still kept. */
   after(sheetId: string, place: Logged, wish: ChangesWish): Promise<ChangesRead>
-  /** The same, and if there is nothing, when there is something, or `waitMs` are over. */
+  /** Waits, where there is nothing yet, until there is something or `waitMs` are over. */
   await(sheetId: string, place: Logged, wish: ChangesWish, wait: ChangesWait): Promise<ChangesRead>
 }
 

@@ -3,7 +3,7 @@ import type { Workshop } from '../assemble/workshop.ts'
 import type { NamedAccount } from '../management/accounts/accounts.ts'
 import { Problem } from '../management/problem.ts'
 import type { SheetToConnect } from '../management/sheets/sheets.ts'
-import { counted } from '../plain-words.ts'
+import { countOf } from '../plain-words.ts'
 import { fileEncodings } from '../providers/file/file-encodings.ts'
 import { fileEndings, kindOf, locateFile } from '../providers/file/file-location.ts'
 import { connectableKinds } from '../providers/provider-table.ts'
@@ -11,7 +11,7 @@ import type { ProviderKind } from '../sheets/provider-kind.ts'
 import type { SheetAccess } from '../store/sql/schema.ts'
 import { type Command, type CommandOutcome, type Options, oneOf, UsageError } from './command.ts'
 import { connectionTo } from './connection-commands.ts'
-import { parsedAddress, sheetJson } from './sheet-address.ts'
+import { parseSheetAddress, sheetJson } from './sheet-address.ts'
 
 export const connectSheet: Command = {
   words: ['sheet', 'connect'],
@@ -35,7 +35,7 @@ async function connect(
   [address = '']: readonly string[],
   { file, tab, encoding, access = 'private', ...homes }: Options,
 ): Promise<CommandOutcome | Problem> {
-  const { accountSlug, sheetSlug } = parsedAddress(address)
+  const { accountSlug, sheetSlug } = parseSheetAddress(address)
   const named = connectableKinds.filter(({ id }) => homes[id] !== undefined)
   const [kind] = named
   if (named.length + (file === undefined ? 0 : 1) !== 1) {
@@ -43,7 +43,7 @@ async function connect(
     throw new UsageError(`Name the spreadsheet with ${ways.join(' or with ')}.`)
   }
   if (encoding !== undefined && file === undefined) throw new UsageError('--encoding is for a CSV file.')
-  const csvEncoding = encoding === undefined ? null : parsedEncoding(encoding)
+  const csvEncoding = encoding === undefined ? null : parseEncoding(encoding)
   const wish = {
     sheetSlug,
     isByOperator: true,
@@ -59,14 +59,14 @@ async function connect(
   const connected = await workshop.ofOwner.connecting.connect({ account, ...wish, ...spreadsheet })
   if (connected instanceof Problem) return connected
   const { sheet, preview } = connected
-  const found = `${counted(preview.columns.length, 'column')}, ${counted(preview.rowCount, 'row')}`
+  const found = `${countOf(preview.columns.length, 'column')}, ${countOf(preview.rowCount, 'row')}`
   return {
     json: sheetJson(sheet),
     text: `Sheet ${address} connected: ${found}.\n  /api/sheets/${address}\n  /v1/sheets/${sheet.id}`,
   }
 }
 
-function parsedEncoding(label: string): string | null {
+function parseEncoding(label: string): string | null {
   const name = fileEncodings.named(label)
   return name === undefined ? oneOf('encoding', label, fileEncodings.names) : name
 }

@@ -85,14 +85,19 @@ function prove({ id }: ProviderKind): Command {
       const off = await connectionTo(id, workshop).switchedOff()
       return {
         json: { proven: failed.length === 0, assumptions: proven, switched_off: off },
-        text: [all, ...failed.map(explained), ...off.map(({ what }) => `\n${capital(what)}.`), ''].join('\n'),
+        text: [
+          all,
+          ...failed.map(explainAssumption),
+          ...off.map(({ what }) => `\n${capital(what)}.`),
+          '',
+        ].join('\n'),
         hasFailed: failed.length > 0,
       }
     },
   }
 }
 
-function explained({ assumes, because, otherwise, switchesOff }: ProvenAssumption): string {
+function explainAssumption({ assumes, because, otherwise, switchesOff }: ProvenAssumption): string {
   const consequence =
     switchesOff === null ? 'Rowport does without it.' : `So ${switchesOff} are switched off.`
   return `\n${assumes}: does not hold.\n  Why it matters: ${because}\n  Otherwise: ${otherwise}\n  ${consequence}`

@@ -2,7 +2,7 @@ import { Problem } from '../management/problem.ts'
 import type { FieldKind, FormField, FormRecord, HeldEntry } from '../store/forms/forms.ts'
 import { type Command, oneOf, positiveNumber, table, UsageError } from './command.ts'
 import { listOf, setValues } from './policy-options.ts'
-import { parsedAddress } from './sheet-address.ts'
+import { parseSheetAddress } from './sheet-address.ts'
 
 const kinds: readonly FieldKind[] = ['text', 'long', 'email', 'number', 'date', 'checkbox', 'choice']
 
@@ -20,7 +20,7 @@ export const formCommands: readonly Command[] = [
       ...['origins', 'intro', 'thanks', 'per-minute', 'per-hour'],
     ],
     async run({ accounts, forms, baseUrl }, [target = ''], options) {
-      const { accountSlug, sheetSlug } = parsedAddress(target)
+      const { accountSlug, sheetSlug } = parseSheetAddress(target)
       const account = await accounts.find(accountSlug)
       if (account instanceof Problem) return account
       const { name = sheetSlug, intro = '', thanks = '', next, honeypot, set, origins = '' } = options

@@ -30,7 +30,7 @@ export const keyCommands: readonly Command[] = [
         scope: oneOf<KeyScope>('scope', scope ?? 'read', scopes),
       })
       if (key instanceof Problem) return key
-      return { json: { ...keyJson(key.record), key: key.value }, text: shownOnce(key.record, key.value) }
+      return { json: { ...keyJson(key.record), key: key.value }, text: showKeyOnce(key.record, key.value) }
     },
   },
   {
@@ -43,7 +43,7 @@ export const keyCommands: readonly Command[] = [
       if (key instanceof Problem) return key
       return {
         json: { id: key.id, revoked: true },
-        text: `Revoked key "${key.name}" (${shownAs(key)}). This can't be undone.`,
+        text: `Revoked key "${key.name}" (${showKey(key)}). This can't be undone.`,
       }
     },
   },
@@ -58,7 +58,7 @@ export const keyCommands: readonly Command[] = [
       const { record, value } = key
       return {
         json: { ...keyJson(record), key: value },
-        text: `The old key no longer works. New key:\n${shownOnce(record, value)}`,
+        text: `The old key no longer works. New key:\n${showKeyOnce(record, value)}`,
       }
     },
   },
@@ -72,7 +72,7 @@ export const keyCommands: readonly Command[] = [
       if (!scope) throw new UsageError(`The scope is ${scopes.join(' or ')}, not "${wanted}".`)
       const key = await keys.setScope(keyId, scope)
       if (key instanceof Problem) return key
-      return { json: keyJson(key), text: `Key "${key.name}" (${shownAs(key)}) now has ${scope} access.` }
+      return { json: keyJson(key), text: `Key "${key.name}" (${showKey(key)}) now has ${scope} access.` }
     },
   },
   {
@@ -83,7 +83,7 @@ export const keyCommands: readonly Command[] = [
     async run({ keys }, [keyId = ''], options) {
       const key = await keys.setPolicy(keyId, policyIn(options))
       if (key instanceof Problem) return key
-      return { json: keyJson(key), text: `Key "${key.name}" (${shownAs(key)}) has its new policy.` }
+      return { json: keyJson(key), text: `Key "${key.name}" (${showKey(key)}) has its new policy.` }
     },
   },
   {
@@ -134,7 +134,7 @@ function keyJson(key: KeyRecord) {
     mode: key.mode,
     scope: key.scope,
     sheet_id: key.sheetId,
-    shown: shownAs(key),
+    shown: showKey(key),
     created_at: new Date(key.createdAtMs).toISOString(),
     last_used_at: key.lastUsedAtMs === null ? null : new Date(key.lastUsedAtMs).toISOString(),
     revoked_at: key.revokedAtMs === null ? null : new Date(key.revokedAtMs).toISOString(),
@@ -161,17 +161,17 @@ function keyLine(key: KeyRecord, sheetSlugs: ReadonlyMap<string, string>): strin
   const scope = policy ? policy.may.join(', ') : key.scope
   const opens = sheetId === null ? 'all sheets' : (sheetSlugs.get(sheetId) ?? sheetId)
   const state = revokedAtMs === null ? 'active' : 'revoked'
-  return [shownAs(key), name, scope, opens, day(createdAtMs), day(lastUsedAtMs), state, id]
+  return [showKey(key), name, scope, opens, day(createdAtMs), day(lastUsedAtMs), state, id]
 }
 
 function day(atMs: number | null): string {
   return atMs === null ? 'never' : new Date(atMs).toISOString().slice(0, 10)
 }
 
-function shownAs({ shownStart, shownEnd, publicValue }: KeyRecord): string {
+function showKey({ shownStart, shownEnd, publicValue }: KeyRecord): string {
   return publicValue ?? `${shownStart}…${shownEnd}`
 }
 
-function shownOnce({ id, name, scope }: KeyRecord, value: string): string {
+function showKeyOnce({ id, name, scope }: KeyRecord, value: string): string {
   return `Key "${name}" (${scope}), id ${id}. Save it now. It won't be shown again:\n\n  ${value}\n`
 }

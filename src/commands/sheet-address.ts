@@ -1,7 +1,7 @@
 import type { SheetRecord } from '../store/sheets/sheets.ts'
 import { UsageError } from './command.ts'
 
-export function parsedAddress(address: string): { accountSlug: string; sheetSlug: string } {
+export function parseSheetAddress(address: string): { accountSlug: string; sheetSlug: string } {
   const [accountSlug, sheetSlug, ...rest] = address.split('/')
   if (!accountSlug || !sheetSlug || rest.length > 0)
     throw new UsageError(`"${address}" is not <account>/<sheet>.`)

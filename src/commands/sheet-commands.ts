@@ -6,7 +6,7 @@ import type { SheetSettings } from '../store/sheets/sheets.ts'
 import type { AutoKey, SheetAccepts, SheetAccess, UnknownFields } from '../store/sql/schema.ts'
 import { type Command, type CommandOutcome, type Options, oneOf, table, UsageError } from './command.ts'
 import { connectSheet } from './connect-command.ts'
-import { parsedAddress, sheetJson } from './sheet-address.ts'
+import { parseSheetAddress, sheetJson } from './sheet-address.ts'
 
 export const sheetCommands: readonly Command[] = [
   connectSheet,
@@ -67,7 +67,7 @@ async function changeSheet(
   [address = '']: readonly string[],
   options: Options,
 ): Promise<CommandOutcome | Problem> {
-  const { accountSlug, sheetSlug } = parsedAddress(address)
+  const { accountSlug, sheetSlug } = parseSheetAddress(address)
   const { access, accepts, 'unknown-fields': unknownFields } = options
   const { 'key-column': keyColumn, 'auto-key': autoKey, encoding } = options
   const settings: WishedChange = {
@@ -109,7 +109,7 @@ function pausing(word: string, paused: boolean): Command {
     positionals: ['<account>/<sheet>'],
     options: [],
     async run({ sheets }, [address = '']) {
-      const { accountSlug, sheetSlug } = parsedAddress(address)
+      const { accountSlug, sheetSlug } = parseSheetAddress(address)
       const sheet = await sheets.setPaused(accountSlug, sheetSlug, paused)
       if (sheet instanceof Problem) return sheet
       return { json: sheetJson(sheet), text: `${paused ? 'Paused' : 'Resumed'} ${address}.` }

@@ -17,7 +17,7 @@ export const typesCommand: BareCommand = {
     const text = await typesAt(address, key)
     if (text instanceof Problem) return text
     if (check === undefined) return { hasFailed: false, json: { types: text }, text: text.trimEnd() }
-    return checked(check, text)
+    return checkTypesFile(check, text)
   },
 }
 
@@ -78,7 +78,7 @@ function reasonIn({ message, cause }: Error): string {
   return cause instanceof Error && cause.message !== '' ? cause.message : message
 }
 
-/** Of either form; what is no answer of ours is not shown. */
+/** The error may have either form; what Rowport did not send is not shown. */
 function messageIn(text: string): string {
   try {
     const { error } = JSON.parse(text) as { error?: string | { message: string } }
@@ -88,7 +88,7 @@ function messageIn(text: string): string {
   }
 }
 
-async function checked(
+async function checkTypesFile(
   file: string,
   text: string,
 ): Promise<(CommandOutcome & { hasFailed: boolean }) | Problem> {

@@ -19,7 +19,7 @@ export function readTypesFile(text: string): Map<string, TypesOfSheet> {
     if (!row || !insert) continue
     const [key = 'never'] = members.get('Key')?.types ?? []
     sheets.set(tokens[at + 1] ?? '', {
-      row: new Map(Array.from(row, ([name, { types }]) => [name, new Set(types.flatMap(spelledOut))])),
+      row: new Map(Array.from(row, ([name, { types }]) => [name, new Set(types.flatMap(spellOutType))])),
       needed: new Set([...insert].filter(([, { isOptional }]) => !isOptional).map(([name]) => name)),
       key: key === 'never' ? null : nameIn(key),
     })
@@ -33,7 +33,7 @@ const token = /\/\*[\s\S]*?\*\/|\/\/.*|`[^`]*`|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])
 interface Member {
   isOptional: boolean
   types: string[]
-  /** Of a type in braces. */
+  /** The members of a type in braces. */
   members: Map<string, Member> | null
 }
 
@@ -64,7 +64,7 @@ function nameIn(token: string): string {
   return token.startsWith("'") ? token.slice(1, -1).replaceAll(/\\(.)/g, '$1') : token
 }
 
-function spelledOut(type: string): string[] {
+function spellOutType(type: string): string[] {
   return type === 'Cell' ? ['string', 'number', 'boolean', 'null'] : [type]
 }
 

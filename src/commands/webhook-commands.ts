@@ -2,7 +2,7 @@ import type { Workshop } from '../assemble/workshop.ts'
 import { Problem } from '../management/problem.ts'
 import type { NewDelivery, ReplaySince, WebhookRecord } from '../management/webhooks/webhooks.ts'
 import { type Command, type CommandOutcome, table, UsageError } from './command.ts'
-import { parsedAddress } from './sheet-address.ts'
+import { parseSheetAddress } from './sheet-address.ts'
 
 export const webhookCommands: readonly Command[] = [
   {
@@ -17,7 +17,7 @@ export const webhookCommands: readonly Command[] = [
       const isOfAccount = !target.includes('/')
       const { accountSlug, sheetSlug } = isOfAccount
         ? { accountSlug: target, sheetSlug: null }
-        : parsedAddress(target)
+        : parseSheetAddress(target)
       const account = await accounts.find(accountSlug)
       if (account instanceof Problem) return account
       const wish = { account, sheetSlug, url, kinds: listOf(kinds), columns: listOf(columns) }
@@ -27,7 +27,7 @@ export const webhookCommands: readonly Command[] = [
       const what = sheetSlug === null ? `events of ${accountSlug}` : `changes of ${accountSlug}/${sheetSlug}`
       return {
         json: { ...webhookJson(record), secret },
-        text: `Webhook ${record.id}: ${what} go to ${record.url}.\n${shownOnce(secret)}`,
+        text: `Webhook ${record.id}: ${what} go to ${record.url}.\n${showSecretOnce(secret)}`,
       }
     },
   },
@@ -70,7 +70,7 @@ export const webhookCommands: readonly Command[] = [
     const { record, secret } = await webhooks.rotate(webhook)
     return {
       json: { ...webhookJson(record), secret },
-      text: `New secret. The old one signs too for 24 hours.\n${shownOnce(secret)}`,
+      text: `New secret. The old one signs too for 24 hours.\n${showSecretOnce(secret)}`,
     }
   }),
   ofWebhook('remove', async (webhook, { webhooks }) => {
@@ -176,6 +176,6 @@ function deliveryJson(delivery: NewDelivery) {
   }
 }
 
-function shownOnce(secret: string): string {
+function showSecretOnce(secret: string): string {
   return `Save its secret now. It won't be shown again:\n\n  ${secret}\n`
 }

@@ -7,9 +7,9 @@ import {
 import { Problem } from '../management/problem.ts'
 import type { DashboardParts } from './dashboard-parts.ts'
 import {
-  endedGoogleCookie,
   googleAttemptIn,
   googleCookie,
+  googleCookieEnd,
   sessionCookie,
   sessionIdIn,
 } from './session-cookie.ts'
@@ -65,7 +65,7 @@ export async function fromConsent(
     visitor,
   })
   if (signedIn !== null) {
-    const over = endedGoogleCookie(site)
+    const over = googleCookieEnd(site)
     if (typeof signedIn === 'string') return { to: `/sign-in?problem=google_${signedIn}`, cookies: [over] }
     return { to: signedIn.returnTo, cookies: [over, sessionCookie(signedIn.sessionId, site)] }
   }

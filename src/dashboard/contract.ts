@@ -78,7 +78,7 @@ export interface SourceView {
     notSetUp: string
     /** What is pasted and not searched for: the source of a regular expression. */
     linkPattern: string
-    /** Of a provider that takes a key. */
+    /** What a provider that takes a key asks for. */
     key: { name: string; label: string; hint: string; isFile: boolean } | null
   } | null
 }
@@ -247,7 +247,7 @@ export interface AuditEntryView {
   atMs: number
   /** `rowport`: by the server itself. */
   actor: 'owner' | 'operator' | 'rowport'
-  /** Of the network that it came from; null for a command, and for the server. */
+  /** The network that it came from; null for a command, and for the server. */
   address: string | null
   /** Such as `key.revoked`. */
   action: string
@@ -347,7 +347,7 @@ export interface KeyView {
   requestsThisMonth: number
   expiresAtMs: number | null
   state: 'active' | 'expired' | 'revoked'
-  /** Of a publishable key; null for a secret one. */
+  /** What a publishable key may do; null for a secret one. */
   policy: PolicyView | null
   /** The key itself, of a publishable one. */
   publicValue: string | null

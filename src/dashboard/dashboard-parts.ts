@@ -86,7 +86,7 @@ export interface OwnerReading {
   withChanges(json: string, sheets: readonly SheetRecord[], fileName: string): MadeJson
   /** What is known of a sheet without waiting for long; null when that is nothing. */
   shape(sheet: SheetRecord, mustAskProvider?: boolean): Promise<SheetShape | null>
-  /** Of the first rows, but for very long ones; null where they cannot be read. */
+  /** The cells of the first rows, but for very long ones; null where they cannot be read. */
   firstCells(sheet: SheetRecord, rows: number): Promise<SheetCells | null>
 }
 

@@ -4,7 +4,7 @@ import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip, zstdCompress } from 'node:zlib'
 import { acceptedCoding, type Coding, isAsWelcome } from '../http/content-coding.ts'
 
-/** The same for everybody who asks, and in memory: it is small, and does not change. */
+/** A file that is equal for everybody who asks, and kept in memory: it is small, and does not change. */
 export interface KeptFile {
   bytes: Buffer
   type: string

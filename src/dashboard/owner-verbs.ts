@@ -54,7 +54,7 @@ export interface OwnerVerbs {
   'POST /sign-up': { input: SignUpInput; answer: SessionView }
   'POST /sign-in': { input: SignInInput; answer: SessionView }
   'POST /sign-in-link': { input: { token: string }; answer: SessionView }
-  /** The same answer whether or not anybody has this address. */
+  /** Answered alike whether or not anybody has this address. */
   'POST /forgot-password': { input: { email: string }; answer: null }
   'POST /reset-password': { input: ResetPasswordInput; answer: SessionView }
   'POST /verify-email': { input: { token: string }; answer: { email: string } }

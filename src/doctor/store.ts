@@ -49,7 +49,7 @@ function verdict(engine: string, { newestMigration: newest, sheets }: Inspected,
     return fine('Store', says)
   }
   const can = isRoomy ? 'can be read and written to' : 'can be read'
-  return fine('Store', `${engine} ${can}; ${counted(sheets.length)} connected.`)
+  return fine('Store', `${engine} ${can}; ${countSheets(sheets.length)} connected.`)
 }
 
 const adviceOnSqlite =
@@ -61,6 +61,6 @@ function sentence(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1)
 }
 
-function counted(sheets: number): string {
+function countSheets(sheets: number): string {
   return sheets === 1 ? '1 sheet is' : `${sheets} sheets are`
 }

@@ -1,6 +1,6 @@
 import { shellQuoted } from '../assemble/rowport-command.ts'
 import { commands } from '../commands/all-commands.ts'
-import { counted } from '../plain-words.ts'
+import { countOf } from '../plain-words.ts'
 import { filesAccount, type ServedFiles } from './served-files.ts'
 
 export interface FilesScreen extends ServedFiles {
@@ -20,9 +20,9 @@ export function filesScreen(screen: FilesScreen): string {
   const { version, baseUrl, files, leftOut, apiKey, signInUrl, rowport, isTemporary, shortPath } = screen
   const urlOf = (slug: string) => `${baseUrl}/api/sheets/${filesAccount}/${slug}`
   const [first] = files
-  const lines = ['', `  Rowport ${version} serves ${counted(files.length, 'sheet')}.`, '']
+  const lines = ['', `  Rowport ${version} serves ${countOf(files.length, 'sheet')}.`, '']
   for (const { slug, path, columns, rowCount } of files) {
-    const found = `${counted(rowCount, 'row')}, ${counted(columns.length, 'column')}`
+    const found = `${countOf(rowCount, 'row')}, ${countOf(columns.length, 'column')}`
     lines.push(`  ${urlOf(slug)}`, `                 ${shortPath(path)}: ${found}`)
   }
   for (const { path, why } of leftOut) lines.push(`  Left out       ${shortPath(path)}: ${why}`)

@@ -33,7 +33,7 @@ export async function createSample(workshop: Workshop, dataFolder: string): Prom
     ...locateFile(path, null),
   })
   // Both processes come by here, and for one of them it was there already.
-  if (sheet instanceof Problem) done(await workshop.sheets.find(sampleAccount, sampleSheet))
+  if (sheet instanceof Problem) mustSucceed(await workshop.sheets.find(sampleAccount, sampleSheet))
   if (account instanceof Problem) return null
   const key = await workshop.keys.create({
     accountSlug: sampleAccount,
@@ -42,7 +42,7 @@ export async function createSample(workshop: Workshop, dataFolder: string): Prom
     mode: 'live',
     scope: 'read-write',
   })
-  return done(key).value
+  return mustSucceed(key).value
 }
 
 /** Where the sample's file is, or null when this store has no sample (any more). */
@@ -56,7 +56,7 @@ function keepExisting(error: NodeJS.ErrnoException): void {
   if (error.code !== 'EEXIST') throw error
 }
 
-function done<T>(outcome: T | Problem): T {
+function mustSucceed<T>(outcome: T | Problem): T {
   if (outcome instanceof Problem) throw new Error(`The sample could not be made: ${outcome.message}`)
   return outcome
 }

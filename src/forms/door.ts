@@ -57,14 +57,14 @@ export function createFormsDoor(
     const network = clientNetwork(clientAddress(request, trustedProxies))
     const again = request.method === 'POST' ? refusals.of(id, network) : null
     if (again) return send(request, response, refusalAnswer(again), null)
-    const found = await forms.find(id).catch((error: unknown) => failed(error))
+    const found = await forms.find(id).catch((error: unknown) => refusalOfFailure(error))
     const form = found instanceof Problem || found instanceof Refusal ? null : found
     let answer: Answer | null
     try {
       answer = found instanceof Refusal ? refusalAnswer(found) : form ? await answerTo(request, form) : noForm
     } catch (error) {
       if (error instanceof ClientGone) return
-      answer = refusalAnswer(failed(error))
+      answer = refusalAnswer(refusalOfFailure(error))
     }
     send(request, response, answer, form)
     observe({
@@ -87,7 +87,7 @@ export function createFormsDoor(
     if (request.method !== 'POST') return blank(form)
     const body = await readBody(request)
     if (body instanceof Refusal) return refusalAnswer(body)
-    const sent = await sentIn(body, request)
+    const sent = await readSentFields(body, request)
     if (sent instanceof Refusal) return refusalAnswer(sent)
     const token = sent.get('_token') ?? ''
     const shownAtMs = tokens.shownAtMs(form.id, token)
@@ -140,7 +140,7 @@ export function createFormsDoor(
     return { status: 200, html, json: { id, name, fields, token } }
   }
 
-  function failed(error: unknown): Refusal {
+  function refusalOfFailure(error: unknown): Refusal {
     if (error instanceof CredentialExpired) return new Refusal('token_expired')
     if (error instanceof TooManyAtOnce) return error.refusal
     if (error instanceof ProviderFailure)
@@ -153,7 +153,7 @@ export function createFormsDoor(
 }
 
 /** JSON as one object of scalars, or what a plain form sends. */
-async function sentIn(body: Buffer, { headers }: IncomingMessage): Promise<Sent | Refusal> {
+async function readSentFields(body: Buffer, { headers }: IncomingMessage): Promise<Sent | Refusal> {
   const form = parseForm(body, headers['content-type'])
   if (form instanceof Refusal) return form
   const rows = form ? [form] : await parseRows(body, headers['content-encoding'], 'one')

@@ -6,7 +6,7 @@ import { Refusal } from '../errors.ts'
  * nobody's time. Only as long as that, since the owner may have raised a limit meanwhile.
  */
 export interface RecentRefusals {
-  /** Of this visitor, or of everybody at this form. */
+  /** The refusal that this visitor, or everybody at this form, still gets. */
   of(formId: string, network: string): Refusal | null
   note(formId: string, network: string, refusal: Refusal): void
 }

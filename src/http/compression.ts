@@ -72,8 +72,8 @@ export function createCompression({ shares, clock, observe }: CompressionParts):
       const { accountId } = wish
       const place = isLong ? await longLists.takePlace(accountId, patienceMs) : null
       try {
-        if (isLong && !place) return usedUp(accountId)
-        if (!(await isTurnNear(accountId))) return usedUp(accountId)
+        if (isLong && !place) return reportUsedUp(accountId)
+        if (!(await isTurnNear(accountId))) return reportUsedUp(accountId)
         return await Array.fromAsync(compressed(wish))
       } finally {
         place?.leavePlace()
@@ -84,11 +84,11 @@ export function createCompression({ shares, clock, observe }: CompressionParts):
       const place = await streams.takePlace(accountId, patienceMs)
       if (place && (await isTurnNear(accountId))) return leavingAtEnd(compressed(wish), place)
       place?.leavePlace()
-      return usedUp(accountId)
+      return reportUsedUp(accountId)
     },
   }
 
-  function usedUp(accountId: string): null {
+  function reportUsedUp(accountId: string): null {
     observe({ event: 'share_used_up', share: 'compression_at_once', accountId })
     return null
   }
@@ -109,11 +109,11 @@ export function createCompression({ shares, clock, observe }: CompressionParts):
       for await (const chunk of chunks) {
         for (let from = 0; from < chunk.byteLength; from += stepBytes) {
           const part = chunk.subarray(from, from + stepBytes)
-          await steps.pass(accountId, () => written(compressor, part))
+          await steps.pass(accountId, () => writePart(compressor, part))
           yield* made.splice(0)
         }
       }
-      await steps.pass(accountId, () => ended(compressor))
+      await steps.pass(accountId, () => endCompressor(compressor))
       yield* made.splice(0)
     } finally {
       compressor.destroy()
@@ -132,13 +132,13 @@ async function* leavingAtEnd(
   }
 }
 
-function written(compressor: Transform, part: Uint8Array): Promise<void> {
+function writePart(compressor: Transform, part: Uint8Array): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   compressor.write(part, (error) => (error ? reject(error) : resolve()))
   return promise
 }
 
-async function ended(compressor: Transform): Promise<void> {
+async function endCompressor(compressor: Transform): Promise<void> {
   const end = once(compressor, 'end')
   compressor.end()
   await end

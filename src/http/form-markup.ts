@@ -67,7 +67,7 @@ export function formDocument(title: string, content: string): string {
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="robots" content="noindex">
-<title>${escaped(title)}</title>
+<title>${escapeHtml(title)}</title>
 <style>${formCss}</style>
 </head>
 <body>
@@ -85,17 +85,17 @@ export function formContent(form: ShownForm, state: FormState): string {
   const whole = mistakes.get('')
   const count = mistakes.size
   const summary = whole ?? `Please check ${count === 1 ? 'one field' : `${count} fields`}.`
-  return `<h1>${escaped(title)}</h1>
-${intro === '' ? '' : `<p class="intro">${escaped(intro)}</p>\n`}${count === 0 ? '' : `<p class="alert" role="alert">${escaped(summary)}</p>\n`}<form method="post" action="${escaped(action)}" novalidate>
+  return `<h1>${escapeHtml(title)}</h1>
+${intro === '' ? '' : `<p class="intro">${escapeHtml(intro)}</p>\n`}${count === 0 ? '' : `<p class="alert" role="alert">${escapeHtml(summary)}</p>\n`}<form method="post" action="${escapeHtml(action)}" novalidate>
 ${fields.map((field, at) => fieldHtml(field, `field-${at}`, state)).join('\n')}
-<div class="trap" aria-hidden="true"><label for="trap">Leave this empty</label><input id="trap" name="${escaped(honeypot)}" tabindex="-1" autocomplete="off"></div>
-<input type="hidden" name="_token" value="${escaped(token)}">
+<div class="trap" aria-hidden="true"><label for="trap">Leave this empty</label><input id="trap" name="${escapeHtml(honeypot)}" tabindex="-1" autocomplete="off"></div>
+<input type="hidden" name="_token" value="${escapeHtml(token)}">
 <button>Send</button>
 </form>`
 }
 
 export function messageContent(title: string, message: string): string {
-  return `<h1>${escaped(title)}</h1>\n<p class="message">${escaped(message)}</p>`
+  return `<h1>${escapeHtml(title)}</h1>\n<p class="message">${escapeHtml(message)}</p>`
 }
 
 /** Plain HTML for somebody else's page, whose own style it takes. */
@@ -104,23 +104,23 @@ export function pastedHtml({ fields, honeypot }: ShownForm, address: string): st
   const lines = fields.map((field) => {
     const id = `form-${field.column.replace(/[^\p{L}\p{N}]+/gu, '-')}`
     const control = controlHtml(field, attributesOf(field, id, blank), '')
-    const label = `<label for="${escaped(id)}">${escaped(field.label)}</label>`
+    const label = `<label for="${escapeHtml(id)}">${escapeHtml(field.label)}</label>`
     const help =
-      field.help === '' ? '' : `\n    <small id="${escaped(id)}-help">${escaped(field.help)}</small>`
+      field.help === '' ? '' : `\n    <small id="${escapeHtml(id)}-help">${escapeHtml(field.help)}</small>`
     return field.kind === 'checkbox'
       ? `  <p>\n    ${control}\n    ${label}${help}\n  </p>`
       : `  <p>\n    ${label}\n    ${control}${help}\n  </p>`
   })
-  return `<form method="post" action="${escaped(address)}">
+  return `<form method="post" action="${escapeHtml(address)}">
 ${lines.join('\n')}
-  <p hidden><label>Leave this empty <input name="${escaped(honeypot)}" tabindex="-1" autocomplete="off"></label></p>
+  <p hidden><label>Leave this empty <input name="${escapeHtml(honeypot)}" tabindex="-1" autocomplete="off"></label></p>
   <button>Send</button>
 </form>`
 }
 
 /** The whole page of a form within another one. */
 export function frameHtml({ title }: Pick<ShownForm, 'title'>, address: string): string {
-  return `<iframe src="${escaped(address)}" title="${escaped(title)}" style="width: 100%; height: 600px; border: 0"></iframe>`
+  return `<iframe src="${escapeHtml(address)}" title="${escapeHtml(title)}" style="width: 100%; height: 600px; border: 0"></iframe>`
 }
 
 type Entered = Pick<FormState, 'entries' | 'mistakes'>
@@ -129,10 +129,10 @@ function fieldHtml(field: ShownField, id: string, state: Entered): string {
   const { label, help, kind, isRequired } = field
   const mistake = state.mistakes.get(field.column)
   const control = controlHtml(field, attributesOf(field, id, state), state.entries.get(field.column) ?? '')
-  const helps = help === '' ? '' : `<p class="help" id="${id}-help">${escaped(help)}</p>`
-  const says = mistake === undefined ? '' : `<p class="mistake" id="${id}-mistake">${escaped(mistake)}</p>`
+  const helps = help === '' ? '' : `<p class="help" id="${id}-help">${escapeHtml(help)}</p>`
+  const says = mistake === undefined ? '' : `<p class="mistake" id="${id}-mistake">${escapeHtml(mistake)}</p>`
   const optional = isRequired || kind === 'checkbox' ? '' : ' <span class="soft">(optional)</span>'
-  const named = `<label for="${id}">${escaped(label)}${optional}</label>`
+  const named = `<label for="${id}">${escapeHtml(label)}${optional}</label>`
   return kind === 'checkbox'
     ? `<div class="field box">${control}${named}${helps}${says}</div>`
     : `<div class="field">${named}${helps}${control}${says}</div>`
@@ -142,10 +142,10 @@ function attributesOf({ column, help, isRequired }: ShownField, id: string, { mi
   const isWrong = mistakes.has(column)
   const about = [...(help === '' ? [] : [`${id}-help`]), ...(isWrong ? [`${id}-mistake`] : [])].join(' ')
   return [
-    ...[`id="${escaped(id)}"`, `name="${escaped(column)}"`],
+    ...[`id="${escapeHtml(id)}"`, `name="${escapeHtml(column)}"`],
     ...(isRequired ? ['required'] : []),
     ...(isWrong ? ['aria-invalid="true"'] : []),
-    ...(about === '' ? [] : [`aria-describedby="${escaped(about)}"`]),
+    ...(about === '' ? [] : [`aria-describedby="${escapeHtml(about)}"`]),
   ].join(' ')
 }
 
@@ -153,7 +153,7 @@ function controlHtml({ kind, choices }: ShownField, attributes: string, value: s
   switch (kind) {
     case 'long':
       // Browsers leave out a line end at the beginning.
-      return `<textarea ${attributes}>${value === '' ? '' : `\n${escaped(value)}`}</textarea>`
+      return `<textarea ${attributes}>${value === '' ? '' : `\n${escapeHtml(value)}`}</textarea>`
     case 'choice':
       return `<select ${attributes}><option value="">Choose</option>${choices.map((choice) => optionHtml(choice, value)).join('')}</select>`
     case 'checkbox':
@@ -168,15 +168,15 @@ function controlHtml({ kind, choices }: ShownField, attributes: string, value: s
 }
 
 function valueHtml(value: string): string {
-  return value === '' ? '' : ` value="${escaped(value)}"`
+  return value === '' ? '' : ` value="${escapeHtml(value)}"`
 }
 
 function optionHtml(choice: string, value: string): string {
   const selected = choice === value ? ' selected' : ''
-  return `<option value="${escaped(choice)}"${selected}>${escaped(choice)}</option>`
+  return `<option value="${escapeHtml(choice)}"${selected}>${escapeHtml(choice)}</option>`
 }
 
-function escaped(text: string): string {
+function escapeHtml(text: string): string {
   return text
     .replaceAll('&', '&amp;')
     .replaceAll('<', '&lt;')

@@ -35,7 +35,7 @@ export async function sendStream(
         const isTaken = response.write(slice)
         // Node would hand it to the system later, with all that others write in the same round: outside of any turn.
         response.socket?.uncork()
-        if (!isTaken) await drained(response)
+        if (!isTaken) await waitForDrain(response)
       }
     }
     response.end()
@@ -45,14 +45,14 @@ export async function sendStream(
   }
 }
 
-function drained(response: ServerResponse): Promise<void> {
+function waitForDrain(response: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
-    function done() {
-      response.off('drain', done)
-      response.off('close', done)
+    function settleOnce() {
+      response.off('drain', settleOnce)
+      response.off('close', settleOnce)
       resolve()
     }
-    response.on('drain', done)
-    response.on('close', done)
+    response.on('drain', settleOnce)
+    response.on('close', settleOnce)
   })
 }

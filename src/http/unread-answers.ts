@@ -42,9 +42,9 @@ interface OfAccount {
 const shortBytes = 256 * 1024
 
 export interface UnreadLimits {
-  /** Of one account, beside what its newest answer holds. */
+  /** One account may hold so much, beside what its newest answer holds. */
   maxBytes: number
-  /** Of all together: beyond it, whoever holds most loses the oldest. The answer that begins is never cut. */
+  /** All together may hold so much: beyond it, whoever holds most loses the oldest. The answer that begins is never cut. */
   maxTotalBytes: number
 }
 

@@ -5,7 +5,7 @@ export interface Letter {
   lifeMs: number
 }
 
-/** So long a link in a mail is good, and so the mail itself. */
+/** A link in a mail is good for so long, and so is the mail itself. */
 export const resetLinkLifeMs = 60 * 60_000
 const dayMs = 24 * 60 * 60_000
 export const verifyLinkLifeMs = dayMs
@@ -50,7 +50,7 @@ export function connectionEndedLetter(
   const affected =
     sheets === 0
       ? 'No sheet uses it right now.'
-      : `${counted(sheets, 'sheet')} can’t be read or changed until you reconnect. Clients get an error until then.`
+      : `${countThings(sheets, 'sheet')} can’t be read or changed until you reconnect. Clients get an error until then.`
   return letter(head, dayMs, `Rowport lost access to ${providerName}`, [
     `Rowport can no longer use your ${providerName} account (${label}). Access was revoked there, or it expired.`,
     affected,
@@ -125,7 +125,7 @@ function sheetUrl({ baseUrl }: Letterhead, slug: string): string {
   return `${baseUrl}/sheets/${slug}`
 }
 
-function counted(count: number, thing: string): string {
+function countThings(count: number, thing: string): string {
   return count === 1 ? `1 ${thing}` : `${count} ${thing}s`
 }
 

@@ -10,7 +10,7 @@ import type { Mail, MailTransport } from './mail.ts'
 /** Where mail is handed in. It is kept in the store until it is sent, by whichever instance comes first. */
 export interface MailRoom {
   post(letter: Letter, to: Reader): Promise<void>
-  /** The same, for those who put it into the store together with something else. */
+  /** Seals a letter for those who put it into the store together with something else. */
   sealed(letter: Letter, to: Reader): NewMail
 }
 
@@ -50,9 +50,9 @@ export function openMailRoom({ store, sealing, transport, observe }: MailRoomPar
 
   return {
     async post(letter, to) {
-      await store.addMail(sealedMail(letter, to))
+      await store.addMail(sealMail(letter, to))
     },
-    sealed: sealedMail,
+    sealed: sealMail,
     async close() {
       isOpen = false
       clearInterval(timer)
@@ -64,7 +64,7 @@ export function openMailRoom({ store, sealing, transport, observe }: MailRoomPar
     },
   }
 
-  function sealedMail({ subject, text, lifeMs }: Letter, { accountId, email: to }: Reader): NewMail {
+  function sealMail({ subject, text, lifeMs }: Letter, { accountId, email: to }: Reader): NewMail {
     const id = newId('mail')
     const mail: Mail = { to, subject, text }
     return {

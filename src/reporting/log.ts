@@ -65,8 +65,8 @@ export function createLog(level: LogLevel, destination: DestinationStream): Obse
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
-      serializers: { error: described, cause: described },
-      hooks: { streamWrite: scrubbed },
+      serializers: { error: describeError, cause: describeError },
+      hooks: { streamWrite: scrubLine },
     },
     destination,
   )
@@ -77,7 +77,7 @@ export function createLog(level: LogLevel, destination: DestinationStream): Obse
 }
 
 /** pino's own serializer copies every property of an error, and libraries hang whole requests on theirs. */
-function described(error: unknown): object | string {
+function describeError(error: unknown): object | string {
   if (!(error instanceof Error)) return notAnError(error)
   const code = 'code' in error ? { code: String(error.code) } : {}
   return { type: error.name, message: error.message, ...code, stack: withCauses(error) }
@@ -97,6 +97,6 @@ function notAnError(thrown: unknown): string {
   return typeof thrown === 'string' ? thrown : `a thrown ${typeof thrown}`
 }
 
-function scrubbed(line: string): string {
+function scrubLine(line: string): string {
   return line.replace(secrets, '[secret]').replace(uploadNames, '$1[file]')
 }

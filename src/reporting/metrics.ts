@@ -173,7 +173,7 @@ export function createMetrics(): Metrics {
   return {
     contentType: registry.contentType,
     expose() {
-      next ??= rest.then(made)
+      next ??= rest.then(makeText)
       return next
     },
     observe(seen) {
@@ -183,7 +183,7 @@ export function createMetrics(): Metrics {
   }
 
   /** Whoever asks from now on gets the next, so that nobody gets one that is older than the question. */
-  async function made(): Promise<Buffer> {
+  async function makeText(): Promise<Buffer> {
     next = null
     rest = sleep(madeEveryMs, undefined, { ref: false })
     countWaiting()

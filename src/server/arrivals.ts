@@ -21,7 +21,7 @@ export interface Arrivals {
  */
 const pieceBytes = 8 * 1_024
 
-/** So long after the last haste a network's new connections are taken in turns from their first byte. */
+/** A network's new connections are taken in turns from their first byte for so long after its last haste. */
 const hasteMs = 60_000
 /** Networks whose haste is remembered: a few megabytes. Of those with connections, there are no more than connections. */
 const mostHastyNetworks = 20_000

@@ -117,7 +117,7 @@ export function createConnections({ shares, trustedProxies, observe }: Connectio
   }
 
   /**
-   * Of the networks with the most connections the first that has one to spare. Nobody loses one to a network that holds as
+   * The first to be spared, of the networks with the most connections. Nobody loses one to a network that holds as
    * many: it may be new, with its first request still on the way.
    */
   function mostDispensable(newcomer: Network | null): OpenSocket | null {

@@ -9,7 +9,7 @@ import { socketAddress } from '../http/client-address.ts'
 import { withoutHost } from '../http/target.ts'
 import type { Metrics } from '../reporting/metrics.ts'
 import { createLoopTurns } from '../shares/loop-turns.ts'
-import { askedBy, type Drain } from './wire.ts'
+import { type Drain, requestLineOf } from './wire.ts'
 
 export type Handler = (request: IncomingMessage, response: ServerResponse) => unknown
 
@@ -43,7 +43,7 @@ export function createRouter(parts: RouterParts): Handler {
     ['/metrics', exposition],
   ])
 
-  /** Of the store, for all who ask meanwhile: it costs a write, and strangers may ask. */
+  /** The look at the store, for all who ask meanwhile: it costs a write, and strangers may ask. */
   let checking: Promise<StoreProblem | null> | null = null
 
   return (request, response) => {
@@ -118,6 +118,6 @@ export function refuse(
   refusal: Refusal,
   isLast: boolean,
 ): void {
-  const { form, isHead } = askedBy(request)
+  const { form, isHead } = requestLineOf(request)
   send(response, refusalReply(refusal, form), isHead, isLast)
 }

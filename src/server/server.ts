@@ -12,7 +12,7 @@ import { createArrivals } from './arrivals.ts'
 import { type ConnectionsParts, createConnections } from './connections.ts'
 import { maxHeaderBytes, maxHeaders, problemWithHead } from './request-head.ts'
 import { createRouter, type RouterParts, refuse } from './router.ts'
-import { askedBy, createWire, type Drain, refuseOnSocket, turnedAwayAtOnce } from './wire.ts'
+import { createWire, type Drain, refuseOnSocket, requestLineOf, turnedAwayAtOnce } from './wire.ts'
 
 export interface ServerParts extends RouterParts, ConnectionsParts {}
 
@@ -118,7 +118,7 @@ function share(server: Server, parts: ServerParts, idleSocketMs: number): UnderW
   server.on('clientError', (error, socket) => wire.answerUnreadable(error, socket as Socket))
   server.on('connect', (request, socket) => {
     const refusal = new Refusal('method_not_allowed', { allowedMethods: readMethods })
-    refuseOnSocket(socket, refusal, askedBy(request))
+    refuseOnSocket(socket, refusal, requestLineOf(request))
   })
   server.on('request', answer)
   server.on('checkContinue', (request, response) => {

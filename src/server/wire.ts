@@ -14,10 +14,10 @@ export interface Drain {
 
 /** How long a client may take to read why it was refused before its connection is cut. */
 const lingerMs = 2_000
-/** The same for one whose time was already up. */
+/** A request whose time was already up lingers no longer. */
 const lateLingerMs = 500
 const timedOut = 'ERR_HTTP_REQUEST_TIMEOUT'
-/** So many connections that were turned away may be told why at the same time; more are cut without a word. */
+/** Connections that were turned away and may be told why at the same time; more are cut without a word. */
 export const turnedAwayAtOnce = 256
 
 /** The last request that was read on a connection, and its answer. */
@@ -36,7 +36,7 @@ interface LastExchange {
  */
 const maxUnawaited = 50
 
-/** So many chunks of a body are looked at together: a short body may come in whatever it likes. */
+/** Chunks of a body are looked at by so many: a short body may come in whatever it likes. */
 const chunksTogether = 1_024
 /**
  * Each chunk costs as much as a hundred bytes and more, and one byte takes six on the way. Programs that send a body while they
@@ -143,7 +143,7 @@ export function createWire(observe: Observe, drain: Drain): Wire {
         after(cutShort.response, () => closeGently(socket, waitMs))
         return
       }
-      const asked = cutShort ? askedBy(cutShort.request) : askedIn(packet)
+      const asked = cutShort ? requestLineOf(cutShort.request) : requestLineIn(packet)
       refuseOnSocket(socket, refusal, asked, waitMs)
     })
   }
@@ -234,7 +234,7 @@ export interface Asked {
   isHead: boolean
 }
 
-export function askedBy({ method, url = '' }: IncomingMessage): Asked {
+export function requestLineOf({ method, url = '' }: IncomingMessage): Asked {
   return { form: errorFormOf(url), isHead: method === 'HEAD' }
 }
 
@@ -242,7 +242,7 @@ export function askedBy({ method, url = '' }: IncomingMessage): Asked {
  * From the bytes that were not understood, as far as they look like a request line at all. They may be a later piece of what
  * came together (arrivals.ts), which has memory of its own.
  */
-function askedIn(piece: Buffer | undefined): Asked {
+function requestLineIn(piece: Buffer | undefined): Asked {
   const line = piece ? Buffer.from(piece.buffer).toString('latin1', 0, 512) : ''
   const [, method, url = ''] = /^\s*([A-Z]+) (\S*)/.exec(line) ?? []
   return { form: errorFormOf(url), isHead: method === 'HEAD' }

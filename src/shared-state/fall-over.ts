@@ -46,7 +46,7 @@ export function createFallOver(parts: FallOverParts): FallOver {
     isOver: () => isOver,
     async askFirst(work) {
       await settled?.()
-      const answer = await answeredInTime(work, clock, after)
+      const answer = await answerInTime(work, clock, after)
       if (answer === null) fallOver()
       return answer
     },
@@ -66,7 +66,7 @@ export function createFallOver(parts: FallOverParts): FallOver {
   }
 
   async function lookAfterFirst(): Promise<void> {
-    const isHealthy = (await answeredInTime(() => ping().then(() => true), clock, after)) === true
+    const isHealthy = (await answerInTime(() => ping().then(() => true), clock, after)) === true
     const nowMs = clock.elapsedMs()
     healthySinceMs = isHealthy ? (healthySinceMs ?? nowMs) : null
     if (healthySinceMs === null || nowMs - healthySinceMs < healthyForMs) return scheduleLook()
@@ -76,7 +76,7 @@ export function createFallOver(parts: FallOverParts): FallOver {
 }
 
 /** Null when it fails or takes too long. */
-function answeredInTime<T>(work: () => Promise<T>, clock: Clock, after: After): Promise<T | null> {
+function answerInTime<T>(work: () => Promise<T>, clock: Clock, after: After): Promise<T | null> {
   const { promise, resolve } = Promise.withResolvers<T | null>()
   const askedAtMs = clock.elapsedMs()
   let stepAtMs = askedAtMs

@@ -36,7 +36,7 @@ const shareTable = {
   history_mb: { byDefault: 256, least: 1, most: 1_000_000 },
   /** Polls and streams of one account that wait for changes, at each instance. */
   following_at_once: { byDefault: 1_000, least: 1, most: 100_000 },
-  /** The same of all accounts. */
+  /** Streams and waiting polls of all accounts. */
   following_total: { byDefault: 5_000, least: 1, most: 1_000_000 },
   upload_files: { byDefault: 100, least: 1, most: 100_000 },
   upload_mb: { byDefault: 500, least: 1, most: 1_000_000 },

@@ -27,7 +27,7 @@ export interface TurnstilePlace {
   leavePlace(): void
 }
 
-/** Of one piece of work, at most one place at a time; begun and ended as often as it likes. */
+/** One piece of work has at most one place at a time; begun and ended as often as it likes. */
 export interface Turn {
   /**
    * At once where it has begun. Throws like `pass`, when it has not come within `patienceMs`, and the reason of `left` when
@@ -41,7 +41,7 @@ export interface Turn {
 export interface TurnstileParts {
   /** The share that is used up when one is refused, for metrics. */
   share: ShareName
-  /** Of all accounts together. Where other turnstiles lead to the same ones, accounts take turns at them all the same. */
+  /** Places of all accounts together. Where other turnstiles lead to the same ones, accounts take turns at them all the same. */
   places: number | Places
   placesOfAccount: number
   waitingOfAccount: number
@@ -57,7 +57,7 @@ export interface Places {
   readonly queues: Map<string, Queue>
 }
 
-/** Of the one account at one turnstile; forgotten when nobody of it is there any more. */
+/** One account's queue at one turnstile; forgotten when nobody of it is there any more. */
 interface Queue {
   readonly accountId: string
   readonly placesOfAccount: number
@@ -97,7 +97,7 @@ export function createTurnstile(parts: TurnstileParts): Turnstile {
 
   return {
     async pass(accountId, work, size = 1) {
-      const place = await entered(accountId, { size })
+      const place = await enterTurnstile(accountId, { size })
       try {
         return await work()
       } finally {
@@ -108,7 +108,7 @@ export function createTurnstile(parts: TurnstileParts): Turnstile {
       let place: TurnstilePlace | null = null
       return {
         async begin(patienceMs, left, rank) {
-          place ??= await entered(accountId, { patienceMs, left, rank })
+          place ??= await enterTurnstile(accountId, { patienceMs, left, rank })
         },
         end() {
           place?.leavePlace()
@@ -131,7 +131,7 @@ export function createTurnstile(parts: TurnstileParts): Turnstile {
     },
   }
 
-  async function entered(accountId: string, wish: Entry): Promise<TurnstilePlace> {
+  async function enterTurnstile(accountId: string, wish: Entry): Promise<TurnstilePlace> {
     const { left, size = 1 } = wish
     left?.throwIfAborted()
     const queue = queueOf(accountId)

@@ -44,7 +44,7 @@ export type ChangeResult = RowsOfChange & { stale?: StaleAfterChange; lost?: Los
 export interface LostWithChange {
   /** The cells that were dates or times, as far as they were written over, with their format in the words of the place. */
   times?: [position: number, format: string][]
-  /** Of all cells that were formulas. */
+  /** Positions of all cells that were formulas. */
   formulas?: number[]
   /** The whole row as it was written, where we would have spelt it otherwise. A place that has such takes it back with a change. */
   spelling?: string

@@ -37,7 +37,7 @@ export interface ConnectionWords {
 }
 
 export interface ConnectionAccess extends TokenSource {
-  /** Of those that `ProviderKind.connectsBy` names, the ones that the operator has set up. */
+  /** Those that `ProviderKind.connectsBy` names and the operator has set up. */
   entrances: { consent: ConsentEntrance | null; key: KeyEntrance | null }
   /** Whether what is open to everybody is read without a credential; nobody writes there. */
   readsPublic: boolean

@@ -26,10 +26,10 @@ export interface LoggedChange {
   wrote?: string[]
   /** What `before` does not tell of the row: it takes this to put it back. */
   lost?: LostOfRow
-  /** Of a write through the API, and whose key it was. */
+  /** The write through the API, and whose key it was. */
   operation?: string
   by?: string
-  /** Of an undo: the write that it took back. */
+  /** The write that an undo took back. */
   undoes?: string
 }
 
@@ -38,7 +38,7 @@ export interface LostOfRow {
   times?: [name: string, format: string][]
   formulas?: string[]
   spelling?: string
-  /** Of a row that went, or came back: what it holds under columns without a name. */
+  /** What a row that went, or came back, holds under columns without a name. */
   unnamed?: UnnamedCells
 }
 
@@ -85,7 +85,7 @@ export function operationsOf(changes: readonly LoggedChange[]): string[] {
   return [...new Set(changes.flatMap(({ operation }) => operation ?? []))]
 }
 
-/** Of one row, as a list shows it where it is blank. */
+/** One row as a list shows it where it is blank. */
 export function blankRowOf(columns: readonly Column[]): string {
   return createRowWriter(columns)([])
 }

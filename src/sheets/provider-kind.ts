@@ -35,7 +35,7 @@ export interface EncodingChoice {
   named(label: string): string | null | undefined
   /** What a location says; null = it is told by the bytes, undefined = there is nothing to choose. */
   of(location: string): string | null | undefined
-  /** The same place, in this encoding. */
+  /** This place, in this encoding. */
   at(location: string, name: string | null): string
 }
 

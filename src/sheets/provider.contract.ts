@@ -74,7 +74,7 @@ export function providerContract(
   if (!can.write) {
     of('a write is refused with a ProviderFailure and changes nothing', async (t) => {
       const { provider, place } = await start(t, [['a'], [1]])
-      const { version } = await fetched(provider, place)
+      const { version } = await fetchGrid(provider, place)
       const change: Change = { kind: 'add', rows: [[2]] }
       await assert.rejects(provider.prepare(place, [change], version), ProviderFailure)
       assert.deepEqual(rowsOf(await read(t, provider, place)), [{ a: 1 }])
@@ -93,7 +93,7 @@ export function providerContract(
       [null, '=1+1', null],
     ]
     const { results } = await write(provider, place, [{ kind: 'add', rows: added }])
-    assert.deepEqual(results.map(trimmed), [trimmed({ kind: 'add', rowNumbers: [3, 4], rows: added })])
+    assert.deepEqual(results.map(trimResult), [trimResult({ kind: 'add', rowNumbers: [3, 4], rows: added })])
     const snapshot = await read(t, provider, place)
     assert.deepEqual(rowsOf(snapshot).slice(1), [
       { a: '007', b: true, c: 1.5 },
@@ -113,7 +113,7 @@ export function providerContract(
       { columnIndex: 2, value: null },
     ]
     const { results } = await write(provider, place, [{ kind: 'update', rowNumber: 2, cells }])
-    assert.deepEqual(results.map(trimmed), [{ kind: 'update', row: ['x', '0050'] }])
+    assert.deepEqual(results.map(trimResult), [{ kind: 'update', row: ['x', '0050'] }])
     assert.deepEqual(rowsOf(await read(t, provider, place)), [
       { a: 'x', b: '0050', c: null },
       { a: 'y', b: 3, c: false },
@@ -123,7 +123,7 @@ export function providerContract(
   of('a deletion takes the row away and tells what it held; rows below move up', async (t) => {
     const { provider, place } = await start(t, [['a'], ['first'], ['second'], ['third']])
     const { results } = await write(provider, place, [{ kind: 'delete', rowNumber: 3 }])
-    assert.deepEqual(results.map(trimmed), [{ kind: 'delete', row: ['second'] }])
+    assert.deepEqual(results.map(trimResult), [{ kind: 'delete', row: ['second'] }])
     const snapshot = await read(t, provider, place)
     assert.deepEqual(rowsOf(snapshot), [{ a: 'first' }, { a: 'third' }])
     assert.deepEqual([...snapshot.rowNumbers], [2, 3])
@@ -140,7 +140,7 @@ export function providerContract(
       { kind: 'add', rows: [['z', 3]] },
       { kind: 'update', rowNumber: 2, cells: [{ columnIndex: 0, value: 'X' }] },
     ])
-    assert.deepEqual(results.map(trimmed), [
+    assert.deepEqual(results.map(trimResult), [
       { kind: 'add', rowNumbers: [3], rows: [['y', 2]] },
       { kind: 'update', row: ['x', 10] },
       { kind: 'add', rowNumbers: [4], rows: [['z', 3]] },
@@ -196,7 +196,7 @@ export function providerContract(
     'a value it cannot hold is refused by name, with all that came along; it is never rounded',
     async (t) => {
       const { provider, place } = await start(t, [['a'], [1]])
-      const { version } = await fetched(provider, place)
+      const { version } = await fetchGrid(provider, place)
       const value = 0.1 + 0.2
       const changes: Change[] = [
         { kind: 'add', rows: [['good']] },
@@ -219,7 +219,7 @@ export function providerContract(
 
   of('a write on an outdated version is a conflict and changes nothing', async (t) => {
     const { provider, place, editOutside } = await start(t, [['a'], [1]])
-    const { version } = await fetched(provider, place)
+    const { version } = await fetchGrid(provider, place)
     await editOutside([['a'], [5]])
     assert.equal(await provider.prepare(place, [{ kind: 'add', rows: [[2]] }], version), 'conflict')
     assert.deepEqual(rowsOf(await read(t, provider, place)), [{ a: 5 }])
@@ -241,7 +241,7 @@ async function prepare(
   place: AccountPlace,
   changes: readonly Change[],
 ): Promise<Prepared> {
-  const { version } = await fetched(provider, place)
+  const { version } = await fetchGrid(provider, place)
   const prepared = await provider.prepare(place, changes, version)
   assert.ok(prepared !== 'conflict' && 'commit' in prepared, JSON.stringify(prepared))
   return prepared
@@ -256,14 +256,14 @@ async function write(provider: Provider, place: AccountPlace, changes: readonly 
 }
 
 /** A row may end with its last cell that is not empty, or wherever the sheet does. */
-function trimmed(result: ChangeResult): ChangeResult {
+function trimResult(result: ChangeResult): ChangeResult {
   const cut = (row: Cell[]) => row.slice(0, row.findLastIndex((cell) => cell !== null) + 1)
   return result.kind === 'add'
     ? { ...result, rows: result.rows.map(cut) }
     : { ...result, row: cut(result.row) }
 }
 
-async function fetched(provider: Provider, place: AccountPlace) {
+async function fetchGrid(provider: Provider, place: AccountPlace) {
   const answer = await provider.fetch(place, { values: 'typed', knownVersion: null })
   assert.ok(answer !== 'unchanged')
   return answer
@@ -272,7 +272,7 @@ async function fetched(provider: Provider, place: AccountPlace) {
 async function read(t: TestContext, provider: Provider, place: AccountPlace): Promise<Snapshot> {
   const decoding = createDecoding({ observe: () => {} })
   t.after(() => decoding.close())
-  return (await decoding.decode(place.accountId, () => fetched(provider, place))).indexed
+  return (await decoding.decode(place.accountId, () => fetchGrid(provider, place))).indexed
 }
 
 function rowsOf({ listJson }: Snapshot): unknown[] {

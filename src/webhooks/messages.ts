@@ -36,7 +36,7 @@ const maxChangeBytes = 256 * 1024
 
 export function rowsMessage(webhook: ToldWebhook, { from, to, changes }: RowsMessage): Message {
   const cursor = cursorText(to)
-  const list = changes.map(({ seq, atMs, change }) => boundedJson(to.epoch, seq, atMs, change))
+  const list = changes.map(({ seq, atMs, change }) => shortChangeJson(to.epoch, seq, atMs, change))
   const head = JSON.stringify({ ...namesOf(webhook), cursor })
   return {
     id: messageId(webhook, `${to.epoch}-${from ?? 'reset'}-${to.seq}`),
@@ -81,7 +81,7 @@ function bodyOf(type: string, atMs: number, data: string): string {
   return `{"type":"${type}","timestamp":"${new Date(atMs).toISOString()}","data":${data}}`
 }
 
-function boundedJson(epoch: string, seq: number, atMs: number, change: LoggedChange): string {
+function shortChangeJson(epoch: string, seq: number, atMs: number, change: LoggedChange): string {
   const cursor = cursorText({ epoch, seq })
   const json = changeJson({ cursor, atMs, change })
   if (json.length <= maxChangeBytes) return json

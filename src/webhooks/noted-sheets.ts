@@ -5,10 +5,10 @@ export interface NotedSheetsParts {
 }
 
 const everyMs = 15_000
-/** So long that one round may fail. */
+/** Long enough that one round may fail. */
 const followedForMs = 40_000
 
-/** Of what people do in a spreadsheet nobody hears unless somebody looks: a sheet with a webhook is followed, as by a stream. */
+/** Nobody hears of what people do in a spreadsheet unless somebody looks: a sheet with a webhook is followed, as by a stream. */
 export function startNotingSheets({ store }: NotedSheetsParts): { close(): void } {
   const timer = setInterval(() => {
     // A store that is away is asked again the next time.

@@ -49,10 +49,10 @@ export function changesFor(
       const { epoch, head, floor } = position
       const from = place.epoch === null ? 0 : place.seq
       const isOtherLog = place.epoch !== null && place.epoch !== epoch
-      if (isOtherLog || from < floor || from > head) return missed({ epoch, seq: head })
+      if (isOtherLog || from < floor || from > head) return messageOfGap({ epoch, seq: head })
       if (from === head) return place.epoch === null ? { message: null, to: { epoch, seq: head } } : null
       const isUnderWay = sendingTo?.epoch === epoch && sendingTo.seq > from && sendingTo.seq <= head
-      const { changes, to } = await gathered(from, isUnderWay ? sendingTo.seq : null)
+      const { changes, to } = await gatherChanges(from, isUnderWay ? sendingTo.seq : null)
       if (to === from) return null
       const message =
         changes.length === 0 ? null : rowsMessage(held.webhook, { from, to: { epoch, seq: to }, changes })
@@ -61,13 +61,13 @@ export function changesFor(
   }
 
   /** What came between is no longer kept, or never was: the receiver has to read all rows. */
-  function missed(to: { epoch: string; seq: number }): NextMessage {
+  function messageOfGap(to: { epoch: string; seq: number }): NextMessage {
     const changes = [{ seq: to.seq, atMs: clock.nowMs(), change: { kind: 'reset' } as const }]
     return { message: rowsMessage(held.webhook, { from: null, to, changes }), to }
   }
 
   /** Up to a number where one is given, else as many as belong into one message. */
-  async function gathered(
+  async function gatherChanges(
     from: number,
     upTo: number | null,
   ): Promise<{ changes: NumberedChange[]; to: number }> {

@@ -38,14 +38,14 @@ export function createPosting({ targets, clock, ca }: PostingParts): Posting {
     async post(url, headers, body, left) {
       const deadline = AbortSignal.any([left, AbortSignal.timeout(answerWithinMs)])
       const target = await Promise.race([targets.find(url), whenAborted(deadline)])
-      if (target === null) return failed(left.aborted ? 'it was broken off' : tooLate)
-      if (target instanceof TargetRefusal) return failed(target.reason)
+      if (target === null) return failedPost(left.aborted ? 'it was broken off' : tooLate)
+      if (target instanceof TargetRefusal) return failedPost(target.reason)
       try {
         const { retryAfter, ...posted } = await exchange(target, headers, body, deadline, ca)
         return { ...posted, retryAfterMs: retryAfterMsOf(retryAfter, clock.nowMs()) }
       } catch (error) {
-        if (left.aborted) return failed('it was broken off')
-        return failed(deadline.aborted ? tooLate : inWords(error))
+        if (left.aborted) return failedPost('it was broken off')
+        return failedPost(deadline.aborted ? tooLate : inWords(error))
       }
     },
   }
@@ -154,7 +154,7 @@ function inWords(error: unknown): string {
   return code === '' ? 'the connection failed' : `the connection failed (${code})`
 }
 
-function failed(failure: string): Posted {
+function failedPost(failure: string): Posted {
   return { status: null, failure, answer: '', retryAfterMs: null }
 }
 

@@ -58,7 +58,7 @@ export const sheetQuery = (slug: string) =>
       state.data?.rowCount === null && state.dataUpdateCount < looksAtUnread ? soonMs : refetchMs,
   })
 
-/** Of all pages of a sheet's rows. */
+/** The key of all pages of a sheet's rows. */
 export const rowsOfQuery = (slug: string) => ['sheets', slug, 'rows'] as const
 
 export const rowsQuery = (slug: string, parameters: URLSearchParams) =>

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { cutCsv, marked, maxCellsCharacters, maxReadBytes, oneLine, shortCell } from '../cells.ts'
+import { cutCsv, markCells, maxCellsCharacters, maxReadBytes, oneLine, shortCell } from '../cells.ts'
 import { Failure, type Parameters, type SheetsApi, type Told } from '../sheets-api.ts'
 import { filterParameters, optional, sheet, type Tool, tool, where } from './tool.ts'
 
@@ -84,9 +84,11 @@ export async function rowsText(
     end < total && !isStuck && `For more: offset ${end}.`,
     told.headers.get('x-rowport-warning'),
   ]
-  return [head.filter(Boolean).join(' '), marked(text), ...ignored(told.headers.get('x-ignored-cells'))].join(
-    '\n',
-  )
+  return [
+    head.filter(Boolean).join(' '),
+    markCells(text),
+    ...ignoredCellsOf(told.headers.get('x-ignored-cells')),
+  ].join('\n')
 }
 
 function readRows(
@@ -104,8 +106,8 @@ function readRows(
   return api.read(`/v1/sheets/${id}`, [...parameters, ...page], maxReadBytes)
 }
 
-function ignored(header: string | undefined): string[] {
-  return header === undefined ? [] : ['Cells that did not fit a function, by column:', marked(header)]
+function ignoredCellsOf(header: string | undefined): string[] {
+  return header === undefined ? [] : ['Cells that did not fit a function, by column:', markCells(header)]
 }
 
 interface ColumnSchema {
@@ -146,8 +148,8 @@ async function describe(api: SheetsApi, name: string, offset: number): Promise<s
     end < names.length && `Columns ${offset + 1} to ${end} are here. For more columns: offset ${end}.`,
   ]
   const columns = shown.join('\n')
-  const key = keyName === undefined ? [] : ['Key column:', marked(columnName(keyName))]
-  const text = [head.filter(Boolean).join(' '), ...(shown.length === 0 ? [] : [marked(columns)]), ...key]
+  const key = keyName === undefined ? [] : ['Key column:', markCells(columnName(keyName))]
+  const text = [head.filter(Boolean).join(' '), ...(shown.length === 0 ? [] : [markCells(columns)]), ...key]
   // Who reads on in the columns has seen the rows.
   return [...text, ...(offset > 0 ? [] : firstRows(rows, describedCharacters - columns.length))].join('\n')
 }
@@ -157,12 +159,12 @@ function firstRows({ text, isWhole }: Told, room: number): string[] {
   const areTooLong = cut.rows === 0 && (!isWhole || text.length > room)
   return areTooLong
     ? ['The first rows are too long to show here: see them by query_rows with fields.']
-    : ['First rows:', marked(cut.text)]
+    : ['First rows:', markCells(cut.text)]
 }
 
 /** Together with what is said about them, below the cap of an answer. */
 const describedCharacters = maxCellsCharacters - 1_500
-/** Of that, for columns; the first rows have what these leave. */
+/** Columns may take so much of it; the first rows have what they leave. */
 const columnsCharacters = 15_000
 const maxSchemaBytes = 2 * 1024 * 1024
 const exampleCharacters = 40

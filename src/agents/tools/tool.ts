@@ -44,12 +44,12 @@ const knownOperators: ReadonlySet<string> = new Set(filterOperators)
 /** Each as it stands in an address. In brackets, so that no column is taken for a parameter of its name. */
 export function filterParameters(filters: Record<string, unknown> = {}): [string, string][] {
   return Object.entries(filters).flatMap(([column, wish]) => {
-    if (Array.isArray(wish)) return listed(`${column}[in]`, wish)
+    if (Array.isArray(wish)) return repeatedParameter(`${column}[in]`, wish)
     if (typeof wish !== 'object' || wish === null) return [comparison(column, 'eq', wish)]
     return Object.entries(wish).flatMap(([operator, value]) => {
       if (!knownOperators.has(operator))
         throw new WrongArgument(`"${operator}" is no operator. There are ${operators}.`)
-      if (Array.isArray(value)) return listed(`${column}[${operator}]`, value)
+      if (Array.isArray(value)) return repeatedParameter(`${column}[${operator}]`, value)
       return [comparison(column, operator, value)]
     })
   })
@@ -62,7 +62,7 @@ function comparison(column: string, operator: string, value: unknown): [string, 
 }
 
 /** A list of one is sent twice: alone, a comma in it would part it. */
-function listed(name: string, values: readonly unknown[]): [string, string][] {
+function repeatedParameter(name: string, values: readonly unknown[]): [string, string][] {
   const repeated = values.length === 1 ? [values[0], values[0]] : values
   return repeated.map((value) => [name, String(value)])
 }

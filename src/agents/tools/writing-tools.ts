@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { marked, maxCellsCharacters, maxReadBytes, oneLine, shortCell } from '../cells.ts'
+import { markCells, maxCellsCharacters, maxReadBytes, oneLine, shortCell } from '../cells.ts'
 import { Failure, type SheetsApi, type Told, type WriteAsked } from '../sheets-api.ts'
 import {
   dryRun,
@@ -153,16 +153,16 @@ function outcomeText(id: string, told: Told, isTrial: boolean): string {
   // Warnings name columns.
   const cells = [
     ...warnings.map(oneLine),
-    ...(data === null ? [] : [fittingLines(numbered([data].flat(), numbers))]),
+    ...(data === null ? [] : [fittingLines(numberRows([data].flat(), numbers))]),
   ]
   return [
     `${done}: ${counted}.${tooLong}`,
     ...undo,
-    ...(cells.length === 0 ? [] : [marked(cells.join('\n'))]),
+    ...(cells.length === 0 ? [] : [markCells(cells.join('\n'))]),
   ].join('\n')
 }
 
-function numbered(rows: readonly Record<string, unknown>[], numbers: readonly number[]) {
+function numberRows(rows: readonly Record<string, unknown>[], numbers: readonly number[]) {
   return rows.map((cells, at) => {
     const short = Object.fromEntries(Object.entries(cells).map(([key, cell]) => [key, shortCell(cell)]))
     return JSON.stringify(numbers[at] === undefined ? short : { _row: numbers[at], ...short })

@@ -77,7 +77,7 @@ const listEnvelope = object({
 const success = { type: 'boolean', const: true }
 const dryRun = { type: 'boolean', const: true, description: 'Only of what was not done.' }
 
-export function added(form: 'a' | 'b'): Json {
+export function addedSchema(form: 'a' | 'b'): Json {
   const rows = { type: 'array', items: addedRow }
   const more = { rows_updated: anyNumber, rows_unchanged: anyNumber, stale, warnings, dry_run: dryRun }
   if (form === 'b') {
@@ -87,7 +87,7 @@ export function added(form: 'a' | 'b'): Json {
   return object({ success, message: { type: 'string' }, rows_added: anyNumber, rows }, more)
 }
 
-/** Of a change or deletion of all rows that filters leave. */
+/** The answer to a change or deletion of all rows that filters leave. */
 export function manyChanged(form: 'a' | 'b', count: 'rows_updated' | 'rows_deleted'): Json {
   const rows = { type: 'array', items: addedRow }
   const more = { stale, warnings, dry_run: dryRun }
@@ -96,7 +96,7 @@ export function manyChanged(form: 'a' | 'b', count: 'rows_updated' | 'rows_delet
   return object({ success, message: { type: 'string' }, [count]: anyNumber, rows }, more)
 }
 
-export function changed(form: 'a' | 'b'): Json {
+export function changedSchema(form: 'a' | 'b'): Json {
   const more = { stale, warnings, dry_run: dryRun }
   if (form === 'b') return object({ data: writtenRow, meta: object({ row: anyNumber }, more) })
   return object({ success, message: { type: 'string' }, row: anyNumber, data: writtenRow }, more)

@@ -43,7 +43,7 @@ export function sheetDocument(
   const path = pathOf(address)
   const errors = createErrorResponses('sheet')
   const shared = createSharedComponents()
-  const columns = describedColumns(snapshot)
+  const columns = columnsOfDescription(snapshot)
   const sheet: SheetOperations = {
     form: address.form,
     url: baseUrl + path,
@@ -90,15 +90,15 @@ export function sheetDocument(
  * break what has that name. Rows have it all the same, so others than those described are then allowed. So it is in bodies with
  * `constructor` and its like, which validators find in every object that lacks them.
  */
-function describedColumns({ columns, description }: IndexedSnapshot) {
+function columnsOfDescription({ columns, description }: IndexedSnapshot) {
   const at = [...columns.keys()]
   const shown = at.filter((each) => columns[each]?.key !== '__proto__')
   const writable = at.filter((each) => !((columns[each]?.key ?? '') in Object.prototype))
-  const keysJson = chosen(description.keysJson, shown)
-  const propertiesJson = chosen(description.propertiesJson, shown)
+  const keysJson = chooseAt(description.keysJson, shown)
+  const propertiesJson = chooseAt(description.propertiesJson, shown)
   const rowOf = (cells: readonly string[]) =>
     new JsonText(`{${keysJson.map((key, n) => `${key}:${cells[n]}`).join(',')}}`)
-  const examples = description.exampleRowsJson.map((cells) => chosen(cells, shown))
+  const examples = description.exampleRowsJson.map((cells) => chooseAt(cells, shown))
   const [first = []] = examples
   const changed = Math.max(
     0,
@@ -106,11 +106,11 @@ function describedColumns({ columns, description }: IndexedSnapshot) {
   )
   const written = (which: readonly number[]) => ({
     type: 'object',
-    properties: new JsonText(`{${chosen(description.writtenPropertiesJson, which).join(',')}}`),
+    properties: new JsonText(`{${chooseAt(description.writtenPropertiesJson, which).join(',')}}`),
     ...openUnless(which.length === columns.length),
   })
   return {
-    keys: chosen(columns, shown).map(({ key }) => key),
+    keys: chooseAt(columns, shown).map(({ key }) => key),
     exampleRows: examples.map(rowOf),
     /** Where there is no row to take one from. */
     madeUpRow: rowOf(keysJson.map(() => '"text"')),
@@ -126,7 +126,7 @@ function describedColumns({ columns, description }: IndexedSnapshot) {
   }
 }
 
-function chosen<T>(all: readonly T[], which: readonly number[]): T[] {
+function chooseAt<T>(all: readonly T[], which: readonly number[]): T[] {
   return which.map((at) => all[at] as T)
 }
 

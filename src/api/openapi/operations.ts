@@ -2,7 +2,15 @@ import type { ErrorForm } from '../../errors.ts'
 import type { Operation } from '../../reporting/observe.ts'
 import type { OrderedJson } from '../../sheets/rows/schema/ordered-json.ts'
 import { folds } from '../../sheets/rows/sums/sums.ts'
-import { added, changed, exampleTime, listAnswer, manyChanged, oneRow, rowToWrite } from './answer-schemas.ts'
+import {
+  addedSchema,
+  changedSchema,
+  exampleTime,
+  listAnswer,
+  manyChanged,
+  oneRow,
+  rowToWrite,
+} from './answer-schemas.ts'
 import type { ErrorResponses } from './error-responses.ts'
 import {
   all,
@@ -27,7 +35,7 @@ import type { SharedComponents } from './shared-components.ts'
 /** What of a sheet's operations depends on the sheet. */
 export interface SheetOperations {
   form: 'a' | 'b'
-  /** Of the rows. */
+  /** The address of the rows. */
   url: string
   errors: ErrorResponses
   shared: SharedComponents
@@ -75,7 +83,7 @@ export function rowsPath(sheet: SheetOperations): Json {
     parameters: [...readParameters('list', sheet.columns), ...sheet.filters, ...headersOfReads(sheet)],
     ...readSecurity(sheet),
   }
-  const rowsAdded = sheet.shared.schema(nameIn(form, 'RowsAdded'), added(form))
+  const rowsAdded = sheet.shared.schema(nameIn(form, 'RowsAdded'), addedSchema(form))
   const addition = {
     description:
       'Adds a row after the last row with data. An array of up to 1,000 objects adds them all, or none. With `upsert=` and the name ' +
@@ -218,7 +226,7 @@ function changes(sheet: SheetOperations, named: 'Named' | '' = ''): Json {
     requestBody: bodyWith(sheet.exampleChange),
   })
   const { form, shared } = sheet
-  const content = json(shared.schema(nameIn(form, 'RowChanged'), changed(form)))
+  const content = json(shared.schema(nameIn(form, 'RowChanged'), changedSchema(form)))
   const updated = shared.response(
     nameIn(form, 'RowUpdated'),
     success('The whole row after the change.', ['ETag', ...ofAWrite], content),

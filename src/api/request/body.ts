@@ -3,7 +3,7 @@ import { Refusal } from '../../errors.ts'
 import type { Cell } from '../../sheets/rows/grid.ts'
 import type { RowInput } from '../../sheets/rows/row-input.ts'
 import type { Soon } from '../../soon.ts'
-import { outlineOf, parsedJson, quoted } from './json-outline.ts'
+import { outlineOf, parseJsonText, quoteKey } from './json-outline.ts'
 
 export const maxBodyBytes = 2 * 1024 * 1024
 const maxCellCharacters = 50_000
@@ -45,7 +45,7 @@ export async function parseRows(
     return invalid('Compressed bodies are not supported; send the JSON as it is.')
   }
   await turn()
-  const text = decodedText(body)
+  const text = decodeText(body)
   if (text === null) return invalid('The body is not valid UTF-8.')
   const outline = await outlineOf(text, turn)
   if (outline instanceof Refusal) return outline
@@ -54,7 +54,7 @@ export async function parseRows(
   const parsed: unknown[] = []
   for (const row of rows) {
     await turn()
-    const value = parsedJson(row)
+    const value = parseJsonText(row)
     if (value === undefined) return noJson()
     parsed.push(value)
   }
@@ -92,13 +92,14 @@ function inputOf(row: unknown, subject: string | null): RowInput | Refusal {
 export function problemWith(key: string, value: unknown): string | null {
   if (!key.isWellFormed()) return 'A field name is not valid Unicode.'
   if (typeof value === 'number' && !Number.isFinite(value))
-    return `${quoted(key)} holds a number that is too large.`
+    return `${quoteKey(key)} holds a number that is too large.`
   if (typeof value !== 'string') return null
-  if (value.length > maxCellCharacters) return `${quoted(key)} has more than ${maxCellCharacters} characters.`
-  return value.isWellFormed() ? null : `${quoted(key)} is not valid Unicode.`
+  if (value.length > maxCellCharacters)
+    return `${quoteKey(key)} has more than ${maxCellCharacters} characters.`
+  return value.isWellFormed() ? null : `${quoteKey(key)} is not valid Unicode.`
 }
 
-function decodedText(body: Buffer): string | null {
+function decodeText(body: Buffer): string | null {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(body)
   } catch {
@@ -126,11 +127,11 @@ function firstInexactNumber(text: string): string | null {
 
 /** Whether a number read from `source` prints as the same decimal again, so that nothing of it was lost. */
 export function isExactNumber(source: string, value: number): boolean {
-  return Number.isFinite(value) && normalised(source) === normalised(String(value))
+  return Number.isFinite(value) && normalizeDecimal(source) === normalizeDecimal(String(value))
 }
 
 /** Sign, significant digits and power of ten: `1.50e3` and `1500` are both `15e2`. */
-function normalised(decimal: string): string {
+function normalizeDecimal(decimal: string): string {
   const [, sign = '', whole = '', fraction = '', exponent = '0'] =
     /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(decimal) ?? []
   const digits = (whole + fraction).replace(/^0+/, '')

@@ -8,7 +8,7 @@ import type { Parameters } from './query.ts'
 
 /** What is asked of the log. */
 export interface ChangesAsked extends ChangesWish {
-  /** The same for all who choose alike. */
+  /** Equal for all who choose alike. */
   filterName: string
   /** null = from now on. */
   since: Logged | 'earliest' | null

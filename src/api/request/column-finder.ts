@@ -1,7 +1,7 @@
 import type { Refusal } from '../../errors.ts'
 import { nearestName } from '../../sheets/rows/nearest-name.ts'
 import { type Column, rowNumberKey } from '../../sheets/rows/table.ts'
-import { invalid, shortened } from './read-wish.ts'
+import { invalid, shortenName } from './read-wish.ts'
 
 /** A column's position; null when there is none; a refusal when there are several. */
 export type Find = (name: string) => number | Refusal | null
@@ -12,23 +12,23 @@ export function finderOf(columns: readonly Column[]): Find {
   const known = finders.get(columns)
   if (known) return known
   const exact = new Map(columns.map(({ key }, at) => [key, at]))
-  const alike = Map.groupBy(columns.keys(), (at) => folded(columns[at]?.key ?? ''))
+  const alike = Map.groupBy(columns.keys(), (at) => foldName(columns[at]?.key ?? ''))
   const find: Find = (name) => {
     const at = exact.get(name)
     if (at !== undefined) return at
-    const [first, ...others] = alike.get(folded(name)) ?? []
+    const [first, ...others] = alike.get(foldName(name)) ?? []
     if (first === undefined) return null
     if (others.length === 0) return first
     const names = [first, ...others].map((each) => columns[each]?.key ?? '')
     return invalid(
-      `"${shortened(name)}" could be ${listed(names)}; write it exactly as in the sheet, capitals included.`,
+      `"${shortenName(name)}" could be ${listNames(names)}; write it exactly as in the sheet, capitals included.`,
     )
   }
   finders.set(columns, find)
   return find
 }
 
-function folded(name: string): string {
+function foldName(name: string): string {
   return name.trim().toLowerCase()
 }
 
@@ -49,23 +49,23 @@ export function namesIn(text: string, find: Find, whole: (name: string, find: Fi
 /** For a parameter that names columns. */
 export function unknownColumn(name: string, parameter: string, columns: readonly Column[]): Refusal {
   const keys = columns.map(({ key }) => key)
-  if (name === '') return invalid(`"${parameter}" lacks a name. The columns are ${listed(keys)}.`)
+  if (name === '') return invalid(`"${parameter}" lacks a name. The columns are ${listNames(keys)}.`)
   if (name === rowNumberKey)
     return invalid(`"${rowNumberKey}" is no column; "row_numbers=true" adds it to each row.`)
   const nearest = nearestName(name.replace(/^-/, ''), keys)
   return invalid(
-    `There is no column "${shortened(name)}" for "${parameter}".${meant(nearest)} The columns are ${listed(keys)}.`,
+    `There is no column "${shortenName(name)}" for "${parameter}".${meant(nearest)} The columns are ${listNames(keys)}.`,
   )
 }
 
 export function meant(name: string | null): string {
-  return name === null ? '' : ` Did you mean "${shortened(name)}"?`
+  return name === null ? '' : ` Did you mean "${shortenName(name)}"?`
 }
 
-/** So many names help; a thousand would not. */
+/** Fifty names help; a thousand would not. */
 const maxListed = 50
 
-export function listed(names: readonly string[]): string {
-  const shown = names.slice(0, maxListed).map((name) => `"${shortened(name)}"`)
+export function listNames(names: readonly string[]): string {
+  const shown = names.slice(0, maxListed).map((name) => `"${shortenName(name)}"`)
   return shown.join(', ') + (names.length > shown.length ? ` and ${names.length - shown.length} more` : '')
 }

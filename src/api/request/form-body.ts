@@ -2,7 +2,7 @@ import { Refusal } from '../../errors.ts'
 import { decodeOrNull } from '../../http/target.ts'
 import type { RowInput } from '../../sheets/rows/row-input.ts'
 import { problemWith } from './body.ts'
-import { maxFields, quoted } from './json-outline.ts'
+import { maxFields, quoteKey } from './json-outline.ts'
 
 /**
  * One row as a form sends it, every value a text (docs/contract.md#forms); null for a body that is no form. `curl -d` says
@@ -44,14 +44,14 @@ function urlencodedFields(text: string): Fields | Refusal {
   if (pairs.length > maxFields) return tooMany
   const fields: Fields = []
   for (const pair of pairs.filter((each) => each !== '')) {
-    const [name = '', value = ''] = pair.split(/=(.*)/s, 2).map(decoded)
+    const [name = '', value = ''] = pair.split(/=(.*)/s, 2).map(decodeField)
     if (name === null || value === null) return invalid('The percent-encoding of the form is broken.')
     fields.push([name, value])
   }
   return fields
 }
 
-function decoded(text: string): string | null {
+function decodeField(text: string): string | null {
   return decodeOrNull(text.replaceAll('+', ' '))
 }
 
@@ -88,9 +88,9 @@ function fieldOf(head: Buffer, content: Buffer): Fields[number] | Refusal | null
   if (disposition === undefined || name === null) return broken
   const fileName = parameterIn(disposition, 'filename')
   if (fileName !== null && fileName !== '')
-    return invalid(`${quoted(name)} is a file; a cell holds text, a number or a boolean.`)
+    return invalid(`${quoteKey(name)} is a file; a cell holds text, a number or a boolean.`)
   if (fileName === '') return null
-  return value === null ? invalid(`${quoted(name)} is not valid UTF-8.`) : [name, value]
+  return value === null ? invalid(`${quoteKey(name)} is not valid UTF-8.`) : [name, value]
 }
 
 /** Browsers write a quote as `%22`, others with a backslash before it. */

@@ -77,9 +77,9 @@ export async function outlineOf(text: string, turn: () => Soon<void>): Promise<O
   }
 
   function refuseNested(keyJson: string, subject: string | null): false {
-    const key = parsedJson(keyJson)
+    const key = parseJsonText(keyJson)
     if (typeof key !== 'string') return false
-    const details = `${quoted(key)} holds a nested value; a cell is a single value.`
+    const details = `${quoteKey(key)} holds a nested value; a cell is a single value.`
     return refuse('invalid_body', subject === null ? details : `${subject}: ${details}`)
   }
 
@@ -116,7 +116,7 @@ export async function outlineOf(text: string, turn: () => Soon<void>): Promise<O
 }
 
 /** Undefined for what is none. */
-export function parsedJson(text: string): unknown {
+export function parseJsonText(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
@@ -125,7 +125,7 @@ export function parsedJson(text: string): unknown {
 }
 
 /** The name of a field as it is told, not longer than helps. */
-export function quoted(key: string): string {
+export function quoteKey(key: string): string {
   return `"${key.length > 80 ? `${key.slice(0, 80)}…` : key}"`
 }
 

@@ -3,9 +3,9 @@ import { nearestName } from '../../sheets/rows/nearest-name.ts'
 import { argumentOf, filterOperators } from '../../sheets/rows/query/operators.ts'
 import type { Filter, Query, SortKey } from '../../sheets/rows/query/query.ts'
 import type { Column } from '../../sheets/rows/table.ts'
-import { type Find, finderOf, listed, meant, namesIn, unknownColumn } from './column-finder.ts'
+import { type Find, finderOf, listNames, meant, namesIn, unknownColumn } from './column-finder.ts'
 import { bracketsOf, isIgnored, listNameIn, operatorIn } from './parameter-name.ts'
-import { invalid, parametersOf, type ReadWish, shortened } from './read-wish.ts'
+import { invalid, parametersOf, type ReadWish, shortenName } from './read-wish.ts'
 import { type ResolvedSums, resolveSums } from './sums-wish.ts'
 
 /** A wish beside the header: columns by their position. */
@@ -166,20 +166,20 @@ function unknownParameter(
   const listName = listNameIn(name)
   if (listName !== null && find(listName) !== null) {
     return invalid(
-      `"${shortened(name)}" is no filter. For cells that are one of several values, write "${shortened(listName)}[in]".`,
+      `"${shortenName(name)}" is no filter. For cells that are one of several values, write "${shortenName(listName)}[in]".`,
     )
   }
   if (brackets && operatorIn(name) === null && find(brackets.before) !== null) {
     const nearest = nearestName(brackets.word, filterOperators)
     return invalid(
-      `There is no operator "${shortened(brackets.word)}".${meant(nearest)} The operators are ${filterOperators.join(', ')}.`,
+      `There is no operator "${shortenName(brackets.word)}".${meant(nearest)} The operators are ${filterOperators.join(', ')}.`,
     )
   }
   const column = operatorIn(name) === null ? name : (brackets?.before ?? '')
   const keys = columns.map(({ key }) => key)
   const nearest = nearestName(column, operatorIn(name) === null ? [...keys, ...others] : keys)
   return invalid(
-    `There is no column "${shortened(column)}" to filter by.${meant(nearest)} The columns are ${listed(keys)}. ` +
+    `There is no column "${shortenName(column)}" to filter by.${meant(nearest)} The columns are ${listNames(keys)}. ` +
       `Other parameters are ${others.join(', ')}.`,
   )
 }

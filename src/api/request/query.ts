@@ -23,15 +23,15 @@ function readable(pairs: readonly string[]): Parameters {
   const parameters: [string, string][] = []
   for (const pair of pairs) {
     const equals = pair.indexOf('=')
-    const name = decoded(equals === -1 ? pair : pair.slice(0, equals))
-    const value = decoded(equals === -1 ? '' : pair.slice(equals + 1))
+    const name = decodePart(equals === -1 ? pair : pair.slice(0, equals))
+    const value = decodePart(equals === -1 ? '' : pair.slice(equals + 1))
     if (name !== null && value !== null) parameters.push([name, value])
   }
   return parameters
 }
 
 /** In a query, forms and most clients write a space as a plus. */
-function decoded(text: string): string | null {
+function decodePart(text: string): string | null {
   return decodeOrNull(text.includes('+') ? text.replaceAll('+', ' ') : text)
 }
 

@@ -100,7 +100,7 @@ export function parseReadWish(parameters: Parameters, readable: Readable): ReadW
     } else if (readable !== 'list') {
       return invalid(notForLists(name, readable))
     } else if (isBooleanFilter(name) && value !== 'true' && value !== 'false') {
-      return invalid(`"${shortened(name)}" must be "true" or "false".`)
+      return invalid(`"${shortenName(name)}" must be "true" or "false".`)
     } else filters.push(parameter)
   }
   return wishOf(single, lists, filters)
@@ -166,7 +166,7 @@ function oneOf<T extends string>(
 
 function notForLists(name: string, readable: Exclude<Readable, 'list'>): string {
   const what = readable === 'row' ? 'one row is asked for, and that' : 'the description of a sheet'
-  return `"${shortened(name)}" cannot be used here: ${what} takes ${parametersOf[readable].join(', ')}.`
+  return `"${shortenName(name)}" cannot be used here: ${what} takes ${parametersOf[readable].join(', ')}.`
 }
 
 export function invalid(details: string): Refusal {
@@ -174,6 +174,6 @@ export function invalid(details: string): Refusal {
 }
 
 /** Long enough to recognise, short enough that a hostile name cannot fill the answer. */
-export function shortened(name: string): string {
+export function shortenName(name: string): string {
   return name.length > 80 ? `${name.slice(0, 80)}…` : name
 }

@@ -11,11 +11,11 @@ import {
 import { resultColumns } from '../../sheets/rows/sums/sums-snapshot.ts'
 import type { Column } from '../../sheets/rows/table.ts'
 import { type Find, finderOf, meant, unknownColumn } from './column-finder.ts'
-import { invalid, type SumsWish, shortened } from './read-wish.ts'
+import { invalid, type SumsWish, shortenName } from './read-wish.ts'
 
 /** Sums beside the header: columns by their position. */
 export interface ResolvedSums extends Sums {
-  /** Of the result. */
+  /** The columns of the result. */
   columns: readonly Column[]
 }
 
@@ -71,7 +71,7 @@ function aggregateOf(text: string, columns: readonly Column[], find: Find): Aggr
   const call = callIn(text)
   if (!call)
     return invalid(
-      `"${shortened(text)}" is no figure: "aggregate" takes ${folds.join(', ')}, as in "sum(price)".`,
+      `"${shortenName(text)}" is no figure: "aggregate" takes ${folds.join(', ')}, as in "sum(price)".`,
     )
   const fold = folds.find((one) => one === call.name)
   if (!fold) return unknownFunction(call.name, 'aggregate', folds)
@@ -85,7 +85,7 @@ function aggregateOf(text: string, columns: readonly Column[], find: Find): Aggr
 
 function unknownFunction(name: string, parameter: string, names: readonly string[]): Refusal {
   return invalid(
-    `There is no function "${shortened(name)}" for "${parameter}".${meant(nearestName(name, names))} There are ${names.join(', ')}.`,
+    `There is no function "${shortenName(name)}" for "${parameter}".${meant(nearestName(name, names))} There are ${names.join(', ')}.`,
   )
 }
 

@@ -7,12 +7,12 @@ import { isExactNumber } from './body.ts'
  * A form knows only texts. Where a column holds nothing but numbers, or nothing but booleans, a text that is one becomes one
  * (docs/contract.md#forms); every other stays the text that it is.
  */
-export function typedForm(row: RowInput, snapshot: IndexedSnapshot): RowInput {
+export function typeFormRow(row: RowInput, snapshot: IndexedSnapshot): RowInput {
   const kinds = columnKindsOf(snapshot)
-  const byName = new Map(snapshot.columns.map(({ key }, at) => [folded(key), kinds[at]?.kinds ?? []]))
+  const byName = new Map(snapshot.columns.map(({ key }, at) => [foldName(key), kinds[at]?.kinds ?? []]))
   for (const [at, { key }] of snapshot.columns.entries()) byName.set(key, kinds[at]?.kinds ?? [])
   return row.map(([name, value]) => {
-    const [kind, ...others] = byName.get(name) ?? byName.get(folded(name)) ?? []
+    const [kind, ...others] = byName.get(name) ?? byName.get(foldName(name)) ?? []
     if (typeof value !== 'string' || others.length > 0) return [name, value]
     if (kind === 'boolean') return [name, booleanIn(value) ?? value]
     if (kind === 'number' || kind === 'integer') return [name, numberIn(value) ?? value]
@@ -33,6 +33,6 @@ function numberIn(text: string): number | null {
   return isExactNumber(trimmed, number) ? number : null
 }
 
-function folded(name: string): string {
+function foldName(name: string): string {
   return name.trim().toLowerCase()
 }

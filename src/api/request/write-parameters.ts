@@ -3,7 +3,7 @@ import { nearestName } from '../../sheets/rows/nearest-name.ts'
 import { meant } from './column-finder.ts'
 import { isBracketed, isIgnored } from './parameter-name.ts'
 import { type Parameters, wholeNumber } from './query.ts'
-import { invalid, isBooleanFilter, parametersOf, shortened } from './read-wish.ts'
+import { invalid, isBooleanFilter, parametersOf, shortenName } from './read-wish.ts'
 
 /** POST · PUT and PATCH · DELETE · POST to `…/operations/{id}/undo`. */
 export type WriteKind = 'add' | 'update' | 'delete' | 'undo'
@@ -59,7 +59,7 @@ export function parseWriteParameters(
     } else if (!isMany) return invalid(notHere(name, known))
     else if (meansElsewhere.has(name)) return invalid(noFilter(name))
     else if (isBooleanFilter(name) && value !== 'true' && value !== 'false') {
-      return invalid(`"${shortened(name)}" must be "true" or "false".`)
+      return invalid(`"${shortenName(name)}" must be "true" or "false".`)
     } else filters.push(parameter)
   }
   const isDryRun = yes(single, 'dry_run')
@@ -85,7 +85,7 @@ function yes(single: ReadonlyMap<string, string>, name: string): boolean | Refus
 }
 
 function notHere(name: string, known: readonly string[]): string {
-  return `"${shortened(name)}" cannot be used here: this write takes ${known.join(', ')}.${meant(nearestName(name, known))}`
+  return `"${shortenName(name)}" cannot be used here: this write takes ${known.join(', ')}.${meant(nearestName(name, known))}`
 }
 
 function noFilter(name: string): string {

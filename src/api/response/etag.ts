@@ -54,7 +54,7 @@ export function parseIfMatch(header: string | undefined): Precondition | null {
   return (rowNumber, rowJson) => tags.has('*') || tags.has(rowEtag(rowNumber, rowJson))
 }
 
-/** The same where many rows are meant: one of the ETags must be that of the whole list. */
+/** Where many rows are meant, one of the ETags must be that of the whole list. */
 export function parseSheetIfMatch(header: string | undefined): SheetPrecondition | null {
   if (header === undefined) return null
   const tags = tagsIn(header)

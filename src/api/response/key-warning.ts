@@ -24,13 +24,13 @@ export function warningOfKeys(
   )
   return then(looked, ({ blanks, blankRows, repeats, repeatRows }) => {
     const sentences = [
-      ...(blanks > 0 ? [`Rows without a key: ${listed(blanks, blankRows)}.`] : []),
-      ...(repeats > 0 ? [`Rows with a key that another row has too: ${listed(repeats, repeatRows)}.`] : []),
+      ...(blanks > 0 ? [`Rows without a key: ${listRows(blanks, blankRows)}.`] : []),
+      ...(repeats > 0 ? [`Rows with a key that another row has too: ${listRows(repeats, repeatRows)}.`] : []),
     ]
     return sentences.length === 0 ? null : sentences.join(' ')
   })
 }
 
-function listed(count: number, shown: readonly number[]): string {
+function listRows(count: number, shown: readonly number[]): string {
   return `${shown.join(', ')}${count > shown.length ? ` and ${count - shown.length} more` : ''}`
 }

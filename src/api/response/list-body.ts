@@ -29,7 +29,7 @@ export interface ListFacts {
   asOfMs: number
   /** The place in the log of changes that has exactly these rows; null where there is none. */
   cursor?: string | null
-  /** Of figures about rows, which have no numbers: the cells that were left out, by the name of their column. */
+  /** The cells that figures left out, by the name of their column. Rows of figures have no numbers. */
   ignored?: ReadonlyMap<string, number>
   /** null for one that there is no reason for. */
   warnings?: readonly (string | null)[]

@@ -111,7 +111,7 @@ interface Page {
   of: Snapshot
   rows: RowChoice
   total: number
-  /** Of figures: the cells that were left out, by the name of their column. */
+  /** The cells that figures left out, by the name of their column. */
   ignored?: ReadonlyMap<string, number>
 }
 

@@ -54,7 +54,7 @@ export const readHeaders: Record<Format | 'schema' | 'text', readonly string[]> 
 export const notModifiedHeaders: readonly string[] = [...onEveryAnswer, ...keptByCaller]
 
 /**
- * The same answer to a reader without a key: anyone between may keep it for as long as Rowport keeps the rows (`Age` has
+ * A reader without a key gets this answer: anyone between may keep it for as long as Rowport keeps the rows (`Age` has
  * begun to count). Not for those who send a key: whether theirs is good, and what it has left, only Rowport can say.
  */
 export function forEveryone(reply: Reply, cacheSeconds: number): Reply {
@@ -162,7 +162,7 @@ export async function* chunksOf(body: Body | null): AsyncGenerator<Uint8Array> {
 }
 
 /** What stays in memory while a body is being read. */
-export function heldBy(body: Body | null): readonly ArrayBufferView[] {
+export function buffersOf(body: Body | null): readonly ArrayBufferView[] {
   if (body === null || typeof body === 'string') return []
   return isStreamed(body) ? body.holds : body
 }

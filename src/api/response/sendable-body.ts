@@ -42,7 +42,7 @@ type Pieces = readonly Uint8Array[]
  * longer goes out as fast as it is taken, also where it lies in memory: to many at once it would be one long write.
  */
 const joinedUpToBytes = 256 * 1024
-/** Of a query's result; the whole list is kept at any length. */
+/** A query's result is kept up to this length; the whole list at any. */
 const keptUpToBytes = 64 * 1024
 /** For its head alone: enough to see whether it would be compressed, and how long a short one is. */
 const madeForHeadBytes = 64 * 1024
@@ -56,27 +56,27 @@ export function sendableBody(wish: BodyWish, parts: BodyParts): Soon<SendableBod
   const compressed = coding === null ? undefined : bodies.get(`${name} ${coding}`)
   if (compressed) return { body: asTaken(wish, parts, compressed), coding }
   const kept = bodies.get(name)
-  if (kept) return packed(wish, parts, kept)
-  if (typeof chunks !== 'function') return packed(wish, parts, isHead ? chunks : joinedIfShort(chunks))
+  if (kept) return packBody(wish, parts, kept)
+  if (typeof chunks !== 'function') return packBody(wish, parts, isHead ? chunks : joinIfShort(chunks))
   return then(parts.turns.next(accountId), () => {
     const rest = chunks()[Symbol.iterator]()
     const nextTurn = () => parts.turns.next(accountId)
-    if (isHead) return then(gathered(rest, madeForHeadBytes, nextTurn), (made) => headOf(wish, made))
-    return then(gathered(rest, joinedUpToBytes, nextTurn), ({ pieces, bytes, isLong }) => {
+    if (isHead) return then(gatherPieces(rest, madeForHeadBytes, nextTurn), (made) => headOf(wish, made))
+    return then(gatherPieces(rest, joinedUpToBytes, nextTurn), ({ pieces, bytes, isLong }) => {
       if (isLong) return long(wish, parts, joined(pieces, rest))
       const whole = [exactCopy(pieces, bytes)]
       if (wish.isWhole) bodies.keep(name, whole)
-      return packed(wish, parts, whole)
+      return packBody(wish, parts, whole)
     })
   })
 }
 
-function packed(wish: BodyWish, parts: BodyParts, pieces: Pieces): Soon<SendableBody> {
+function packBody(wish: BodyWish, parts: BodyParts, pieces: Pieces): Soon<SendableBody> {
   const { coding, isHead } = wish
   const plain = { body: asTaken(wish, parts, pieces), coding: null }
   if (coding === null || lengthOf(pieces) < compressedFromBytes) return plain
   if (isHead) return { body: null, coding }
-  return then(compressedOnce(wish, parts, coding, pieces), (made) =>
+  return then(compressOnce(wish, parts, coding, pieces), (made) =>
     made ? { body: asTaken(wish, parts, made), coding } : plain,
   )
 }
@@ -95,7 +95,7 @@ function headOf({ coding }: BodyWish, { pieces, bytes, isLong }: Gathered): Send
     : { body: null, coding }
 }
 
-function joinedIfShort(pieces: Pieces): Pieces {
+function joinIfShort(pieces: Pieces): Pieces {
   return pieces.length > 1 && lengthOf(pieces) <= joinedUpToBytes ? [Buffer.concat(pieces)] : pieces
 }
 
@@ -107,7 +107,7 @@ interface Gathered {
 }
 
 /** As much as there is up to `maxBytes`, and at most one piece more. An empty piece says that much was done for it. */
-function gathered(
+function gatherPieces(
   rest: Iterator<Uint8Array>,
   maxBytes: number,
   nextTurn: () => Soon<void>,
@@ -118,7 +118,8 @@ function gathered(
   for (let next = rest.next(); !next.done; next = rest.next()) {
     if (next.value.byteLength === 0) {
       const turn = nextTurn()
-      if (turn instanceof Promise) return turn.then(() => gathered(rest, maxBytes, nextTurn, pieces, bytes))
+      if (turn instanceof Promise)
+        return turn.then(() => gatherPieces(rest, maxBytes, nextTurn, pieces, bytes))
       continue
     }
     pieces.push(next.value)
@@ -134,7 +135,7 @@ async function long(wish: BodyWish, parts: BodyParts, chunks: Iterable<Uint8Arra
   const streamed = { bytes: null, holds, nextTurn, onFailure }
   const inTurns = takingTurns(chunks, nextTurn)
   if (coding !== null && isWhole) {
-    const made = await compressedOnce(wish, parts, coding, inTurns)
+    const made = await compressOnce(wish, parts, coding, inTurns)
     if (made) return { body: asTaken(wish, parts, made), coding }
   } else if (coding !== null) {
     const stream = await parts.compression.stream({ accountId, chunks: inTurns, coding })
@@ -160,7 +161,7 @@ async function* takingTurns(
 const underWay = new WeakMap<KeptBodies, Map<string, Promise<Pieces | null>>>()
 
 /** However many ask for it at once; null where no turn at compressing came in time. */
-async function compressedOnce(
+async function compressOnce(
   { name, bodies, isWhole, accountId }: BodyWish,
   { compression, turns }: BodyParts,
   coding: Coding,

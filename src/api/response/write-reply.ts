@@ -129,7 +129,7 @@ function undoneReply(
 
 type More = Pick<WriteAnswer, 'warning' | 'stale' | 'isDryRun'>
 
-/** The same members in both forms: at the top in one, in `meta` in the other. */
+/** Both forms have these members: one at the top, the other in `meta`. */
 function moreMembers({ warning, stale, isDryRun }: More): string {
   return staleMember(stale) + warningMember(warning) + (isDryRun ? ',"dry_run":true' : '')
 }

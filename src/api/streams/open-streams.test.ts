@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createVirtualTime } from '../../../test/google/virtual-time.ts'
-import { type Admitted, refused } from '../../admission/admitted.ts'
+import { type Admitted, refuse } from '../../admission/admitted.ts'
 import type { Pass } from '../../admission/judge.ts'
 import type { ChangePage } from '../../changes/change-pages.ts'
 import { Refusal } from '../../errors.ts'
@@ -20,7 +20,7 @@ test('each further minute is a request, and one that is refused ends the stream'
   const { time, text, admitted, parts } = open()
   await time.pass(121_000)
   assert.equal(admitted.count, 2)
-  parts.admission.admit = async () => refused(new Refusal('usage_limit_exceeded', { retryAfterSeconds: 7 }))
+  parts.admission.admit = async () => refuse(new Refusal('usage_limit_exceeded', { retryAfterSeconds: 7 }))
   await time.pass(60_000)
   assert.match(text(), /\nretry: 7000\nevent: end\ndata: \{"error":".*","code":"usage_limit_exceeded"\}\n\n$/)
 })

@@ -10,7 +10,7 @@ export type AlignStep =
  * between two of these, first by the same ends again, then by position.
  */
 export function* alignRows(known: readonly string[], next: readonly string[]): Generator<AlignStep> {
-  const all = trimmed({ from: 0, to: known.length }, { from: 0, to: next.length }, known, next)
+  const all = trimStretches({ from: 0, to: known.length }, { from: 0, to: next.length }, known, next)
   yield* same(all.head)
   let [knownAt, nextAt] = [all.known.from, all.next.from]
   for (const [anchorKnown, anchorNext] of anchors(known, next, all)) {
@@ -35,7 +35,7 @@ interface Trimmed {
   next: Stretch
 }
 
-function trimmed(
+function trimStretches(
   { from: knownFrom, to: knownEnd }: Stretch,
   { from: nextFrom, to: nextEnd }: Stretch,
   known: readonly string[],
@@ -64,7 +64,7 @@ function* between(
   known: readonly string[],
   next: readonly string[],
 ): Generator<AlignStep> {
-  const rest = trimmed(ofKnown, ofNext, known, next)
+  const rest = trimStretches(ofKnown, ofNext, known, next)
   yield* same(rest.head)
   let [knownAt, nextAt] = [rest.known.from, rest.next.from]
   while (knownAt < rest.known.to && nextAt < rest.next.to) {

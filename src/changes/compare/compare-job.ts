@@ -11,7 +11,7 @@ import type { Handed, ThreadJob } from '../../sheets/threads/thread-jobs.ts'
 import { asWritten } from './as-written.ts'
 import { changedColumns, compareColumns, compareRows, createKeyReader } from './compare-tabs.ts'
 import { hitInstead } from './hit-instead.ts'
-import { replayed } from './replay.ts'
+import { replayChanges } from './replay.ts'
 import { applyChanges, type RowsOfSnapshot, renameColumns, type TabRows, tabOf } from './tab-rows.ts'
 
 export interface ToCompare {
@@ -85,7 +85,7 @@ function differences(
   if (columns === 'reset') return 'reset'
   const keyOf = keyColumn === null ? null : createKeyReader(next.names, keyColumn)
   const written = underNewNames(unplaced, columns)
-  const own = written.length > 0 ? replayed(tab, written, next, keyOf !== null) : null
+  const own = written.length > 0 ? replayChanges(tab, written, next, keyOf !== null) : null
   const { told, left } = own ? { told: own, left: [] } : asWritten(tab, written, next, keyOf)
   for (const change of told) if (change.kind === 'updated') change.changed = changedColumns(change)
   const others = own ? [] : compareRows(tab, next, keyOf)
@@ -142,12 +142,12 @@ function underNewNames(
       ...(is !== undefined && { after: is }),
       ...(changed && { changed: changed.map(nameNow) }),
       ...(wrote && { wrote: wrote.map(nameNow) }),
-      ...(lost && { lost: lostUnder(lost, nameNow) }),
+      ...(lost && { lost: renameLost(lost, nameNow) }),
     }
   })
 }
 
-function lostUnder({ times, formulas, ...lost }: LostOfRow, nameNow: (name: string) => string): LostOfRow {
+function renameLost({ times, formulas, ...lost }: LostOfRow, nameNow: (name: string) => string): LostOfRow {
   return {
     ...lost,
     ...(times && { times: times.map(([name, format]): [string, string] => [nameNow(name), format]) }),

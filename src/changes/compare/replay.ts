@@ -5,7 +5,7 @@ import { applyChanges, type TabRows } from './tab-rows.ts'
  * What was written nobody knew where, with its places, if that and nothing else leads from one tab to another of the same columns: new rows stand at the
  * end then, in their order. null where somebody did something as well.
  */
-export function replayed(
+export function replayChanges(
   known: TabRows,
   written: readonly LoggedChange[],
   next: TabRows,

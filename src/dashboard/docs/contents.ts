@@ -1,10 +1,10 @@
 import type { Site } from '../site.ts'
-import { type DocPage, grouped } from './library.ts'
+import { type DocPage, groupPages } from './library.ts'
 import type { Reader } from './reader.ts'
 
 /** llmstxt.org: a title, a sentence, and where to read what. */
 export function listOf(pages: readonly DocPage[], { baseUrl }: Site): string {
-  const groups = grouped(pages).map(([group, inGroup]) => {
+  const groups = groupPages(pages).map(([group, inGroup]) => {
     const lines = inGroup.map(
       ({ name, title, summary }) => `- [${title}](${baseUrl}/docs/${name}.md): ${summary}`,
     )
@@ -22,7 +22,7 @@ ${groups.join('\n')}`
 /** The first page. */
 export function contentsOf(pages: readonly DocPage[], reader: Reader, { baseUrl }: Site): string {
   const address = `${baseUrl}/api/sheets/${reader.accountSlug}/${reader.sheetSlug}`
-  const groups = grouped(pages).map(([group, inGroup]) => {
+  const groups = groupPages(pages).map(([group, inGroup]) => {
     const lines = inGroup.map(({ name, title, summary }) => `- [${title}](${name}.md): ${summary}`)
     return `## ${group}\n\n${lines.join('\n')}\n`
   })

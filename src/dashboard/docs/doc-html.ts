@@ -1,5 +1,5 @@
 import type { Site } from '../site.ts'
-import { type DocPage, grouped } from './library.ts'
+import { type DocPage, groupPages } from './library.ts'
 import { escapeHtml, type RenderedPage } from './markdown.ts'
 import { choiceMark, choiceOf, type Reader } from './reader.ts'
 
@@ -24,7 +24,7 @@ export function htmlOf(
     sections.length < listedFromSections
       ? ''
       : `<ul>${sections.map(({ id, words }) => `<li><a href="#${id}">${escapeHtml(words)}</a></li>`).join('')}</ul>`
-  const groups = grouped(pages).map(([group, inGroup]) => {
+  const groups = groupPages(pages).map(([group, inGroup]) => {
     const links = inGroup.map((each) => {
       const address = `${basePath}/docs/${each.name}${query}`
       return each === page

@@ -13,7 +13,7 @@ import { docScript } from './doc-script.ts'
 import { docStyle } from './doc-style.ts'
 import { type DocPage, readLibrary } from './library.ts'
 import { type RenderedPage, renderMarkdown, withServedLinks } from './markdown.ts'
-import { addressed, type Reader, stranger } from './reader.ts'
+import { addressDocsTo, type Reader, stranger } from './reader.ts'
 
 /** The docs that come with this server, as pages, as Markdown, and as a list for programs that read. They need no script. */
 export interface Docs {
@@ -73,7 +73,7 @@ export function createDocs({ docsFolder, signIn, sheets, pace }: DocsParts): Doc
         // With their own addresses in it, it is for them alone, and not worth the work of making it short.
         return send(200, type, { 'Cache-Control': 'no-store' }, Buffer.from(text))
       }
-      const file = keptFor(path, site)
+      const file = fileForStrangers(path, site)
       const kept = { 'Cache-Control': 'no-cache', ETag: file.etag }
       if (request.headers['if-none-match'] === file.etag) return send(304, file.type, kept, file.bytes)
       const { body, coding } = await bodyFor(request, file)
@@ -81,7 +81,7 @@ export function createDocs({ docsFolder, signIn, sheets, pace }: DocsParts): Doc
     },
   }
 
-  function keptFor(path: string, site: Site): KeptFile {
+  function fileForStrangers(path: string, site: Site): KeptFile {
     const name = `${site.baseUrl} ${path}`
     const kept = forStrangers.get(name)
     if (kept) return kept
@@ -102,14 +102,14 @@ export function createDocs({ docsFolder, signIn, sheets, pace }: DocsParts): Doc
     }
     if (path.endsWith('.md')) {
       const text = withServedLinks(page.text, (target) => linkFrom(page.name, target, pages(), site) !== null)
-      return ['text/markdown', addressed(page, text, reader, site)]
+      return ['text/markdown', addressDocsTo(page, text, reader, site)]
     }
-    const made = renderedOnce(page, site)
-    const html = addressed(page, made.html, reader, site)
+    const made = renderOnce(page, site)
+    const html = addressDocsTo(page, made.html, reader, site)
     return ['text/html', htmlOf({ ...made, html }, page, pages(), reader, site)]
   }
 
-  function renderedOnce({ name, text }: DocPage, site: Site): RenderedPage {
+  function renderOnce({ name, text }: DocPage, site: Site): RenderedPage {
     const key = `${site.basePath} ${name}`
     const made = rendered.get(key) ?? markdownToHtml(name, text, site)
     rendered.set(key, made)

@@ -37,6 +37,6 @@ export function readLibrary(folder: string): DocPage[] {
   )
 }
 
-export function grouped(pages: readonly DocPage[]): [group: string, pages: readonly DocPage[]][] {
+export function groupPages(pages: readonly DocPage[]): [group: string, pages: readonly DocPage[]][] {
   return [...Map.groupBy(pages, ({ group }) => group)]
 }

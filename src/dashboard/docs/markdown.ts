@@ -89,7 +89,7 @@ export function renderMarkdown(text: string, linkTo: (target: string) => LinkTar
       .map((part) =>
         part.startsWith('`') && part.length > 2
           ? `<code>${codeText(part.slice(1, -1))}</code>`
-          : marked(part),
+          : formatInline(part),
       )
       .join('')
       .replaceAll(/\*\*(.+?)\*\*/g, '<strong>$1</strong>')
@@ -116,7 +116,7 @@ function codeText(code: string): string {
   return escapeHtml(code).replaceAll('*', '&#42;')
 }
 
-function marked(text: string): string {
+function formatInline(text: string): string {
   return escapeHtml(text)
     .replaceAll(/!\[[^\]]*\]\([^)]*\)/g, '')
     .replaceAll(/&lt;(https?:\/\/\S+?)&gt;/g, '[$1]($1)')

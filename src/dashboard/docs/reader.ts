@@ -31,7 +31,7 @@ export function choiceOf({ sheetSlugs, sheetSlug }: Reader): string {
  * The addresses that the docs are written with are those of a fresh start on one's own machine. `text`: the Markdown of the page, or
  * the HTML that was made of it once for all readers.
  */
-export function addressed(
+export function addressDocsTo(
   { group }: DocPage,
   text: string,
   { accountSlug, sheetSlug, sheetId }: Reader,

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { exportAccount } from '../../management/accounts/account-export.ts'
 import { Problem } from '../../management/problem.ts'
 import type { AuditEntryView, ShareView, UsageView } from '../contract.ts'
-import { endedCookie } from '../session-cookie.ts'
+import { sessionCookieEnd } from '../session-cookie.ts'
 import { MadeAnswer, type Verbs, withInput } from './route.ts'
 import { sessionView } from './session-verbs.ts'
 
@@ -25,7 +25,7 @@ export const accountVerbs = {
     needsRecentSignIn: true,
     ...withInput(deleteInput, async ({ site, session }, { confirmSlug }, { endAccount }) => {
       const problem = await endAccount(session.account, confirmSlug)
-      return problem ?? { json: null, cookie: endedCookie(site) }
+      return problem ?? { json: null, cookie: sessionCookieEnd(site) }
     }),
   },
   'GET /export': {

@@ -39,14 +39,14 @@ export function onTheWire(outcome: Exclude<VerbOutcome, FileAnswer | MadeAnswer>
   }
 }
 
-export function refused(status: number, code: string, message: string, field?: string): WireAnswer {
+export function refusalAnswer(status: number, code: string, message: string, field?: string): WireAnswer {
   const refusal: ApiRefusal = { error: { code, message, ...(field !== undefined && { field }) } }
   return { status, headers: {}, body: JSON.stringify(refusal) }
 }
 
 function problemOnTheWire({ message, facts }: Problem): WireAnswer {
   const { kind = 'invalid', field, retryAfterSeconds } = facts
-  const wire = refused(statuses[kind], kind, sentence(message), field)
+  const wire = refusalAnswer(statuses[kind], kind, sentence(message), field)
   if (retryAfterSeconds !== undefined) wire.headers['Retry-After'] = String(retryAfterSeconds)
   return wire
 }

@@ -5,7 +5,7 @@ interface Audited {
   action: string
   /** `names`: of its path; `body`: its input; `json`: what it answered. */
   subject(names: readonly string[], body: Body, json: Body): string
-  /** Of the input, what may be seen later: never a password or a key. */
+  /** What of the input may be seen later: never a password or a key. */
   details?: readonly string[]
 }
 

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { Problem } from '../../management/problem.ts'
 import type { DashboardParts } from '../dashboard-parts.ts'
 import { openWithInput, type VerbCall, type Verbs, withInput } from './route.ts'
-import { email, entered, password, sessionView, visitorOf } from './session-verbs.ts'
+import { email, enterDashboard, password, sessionView, visitorOf } from './session-verbs.ts'
 
 const addressInput = z.strictObject({ email })
 const resetInput = z.strictObject({ token: z.string().max(100), password })
@@ -24,7 +24,7 @@ export const emailVerbs = {
       const done = await parts.byMail.passwordReset.finish(wish, visitorOf(call, parts))
       if (done instanceof Problem) return done
       await note('account.password_reset', '', done.accountId, call, parts)
-      return entered(call, done.sessionId, parts)
+      return enterDashboard(call, done.sessionId, parts)
     }),
   },
   'POST /verify-email': {

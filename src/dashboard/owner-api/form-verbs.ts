@@ -43,7 +43,7 @@ const stateInput = z.strictObject({ isOpen: z.boolean() })
 /** docs/reliability.md#how-much-one-owner-can-make. The operator's commands know no such limit. */
 const maxForms = 100
 
-/** So many rows tell what a column holds. */
+/** Three hundred rows tell what a column holds. */
 const guessedRows = 300
 
 export const formVerbs = {

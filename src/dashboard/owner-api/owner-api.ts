@@ -14,7 +14,7 @@ import type { OwnerVerb } from '../owner-verbs.ts'
 import { safetyHeaders } from '../page-headers.ts'
 import { sessionIdIn } from '../session-cookie.ts'
 import type { Site } from '../site.ts'
-import { fileHeaders, onTheWire, refused, type WireAnswer } from './answering.ts'
+import { fileHeaders, onTheWire, refusalAnswer, type WireAnswer } from './answering.ts'
 import { auditedVerbs, detailsOf } from './audited.ts'
 import { readInput } from './request-body.ts'
 import {
@@ -56,7 +56,7 @@ export function createOwnerApi(parts: DashboardParts): OwnerApi {
       if (wire instanceof MadeAnswer) {
         return wire.json.sendTo(response, Object.entries(asJson).flat(), request.method === 'HEAD')
       }
-      const { body, coding } = await packed(request, `${wire.body}\n`)
+      const { body, coding } = await compressText(request, `${wire.body}\n`)
       response.writeHead(wire.status, {
         ...asJson,
         ...(coding !== null && { 'Content-Encoding': coding }),
@@ -70,7 +70,7 @@ export function createOwnerApi(parts: DashboardParts): OwnerApi {
   }
 
   /** What is only read is sent as short as it can be; pages ask for it every few seconds. */
-  async function packed({ method, headers }: IncomingMessage, text: string) {
+  async function compressText({ method, headers }: IncomingMessage, text: string) {
     const body = Buffer.from(text)
     const coding = method === 'GET' ? acceptedCoding(headers['accept-encoding']) : null
     if (coding === null || body.byteLength < compressedFromBytes) return { body, coding: null }
@@ -142,7 +142,7 @@ export function createOwnerApi(parts: DashboardParts): OwnerApi {
   async function enter(route: VerbAtPath, call: VerbCall, caller: PacedCaller): Promise<WireAnswer | null> {
     if (!isFromOurPages(call.request, call.site)) {
       const open = `Open the dashboard at ${call.site.baseUrl}.`
-      return refused(403, 'another_site', `This request came from a different address. ${open}`)
+      return refusalAnswer(403, 'another_site', `This request came from a different address. ${open}`)
     }
     const wait = await parts.pace.countCall(caller)
     const { takesAccessAway = false } = route
@@ -175,9 +175,9 @@ export function createOwnerApi(parts: DashboardParts): OwnerApi {
     const reference = randomBase62(12)
     parts.observe({ event: 'malfunction', reference, operation: 'none', error })
     if (error instanceof StoreFailure) {
-      return refused(503, 'busy', 'Rowport can’t reach its database. Try again in a moment.')
+      return refusalAnswer(503, 'busy', 'Rowport can’t reach its database. Try again in a moment.')
     }
-    return refused(500, 'internal_error', `Something went wrong. Reference: ${reference}.`)
+    return refusalAnswer(500, 'internal_error', `Something went wrong. Reference: ${reference}.`)
   }
 }
 
@@ -240,7 +240,7 @@ async function sendFile(
 
 function tooManyAtOnce({ retryAfterSeconds, share }: TooManyAtOnce): WireAnswer {
   const which = share === null ? '' : ` (its share ${share})`
-  const wire = refused(
+  const wire = refusalAnswer(
     429,
     'too_many_at_once',
     `Your account has too much under way at the same time${which}. Try again in ${retryAfterSeconds} seconds.`,
@@ -248,14 +248,14 @@ function tooManyAtOnce({ retryAfterSeconds, share }: TooManyAtOnce): WireAnswer 
   return { ...wire, headers: { ...wire.headers, 'Retry-After': String(retryAfterSeconds) } }
 }
 
-const goneMeanwhile = refused(404, 'not_found', 'This no longer exists. Nothing was saved.')
+const goneMeanwhile = refusalAnswer(404, 'not_found', 'This no longer exists. Nothing was saved.')
 const attemptShape = /^[0-9a-f]{32}$/
-const sentTwice = refused(
+const sentTwice = refusalAnswer(
   409,
   'sent_twice',
   'The connection broke before the response arrived, and your browser sent this again. It wasn’t done a second time. Check whether it was done before you try again.',
 )
-const notSignedIn = refused(401, 'not_signed_in', 'Please sign in.')
+const notSignedIn = refusalAnswer(401, 'not_signed_in', 'Please sign in.')
 
 function splitAt(text: string, mark: string): [string, string] {
   const at = text.indexOf(mark)

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { z } from 'zod'
-import { refused, type WireAnswer } from './answering.ts'
+import { refusalAnswer, type WireAnswer } from './answering.ts'
 
 const maxBodyBytes = 64 * 1024
 
@@ -12,7 +12,7 @@ export async function readInput(
   const type = request.headers['content-type'] ?? ''
   if (!/^application\/json(?:;|$)/i.test(type)) return wrong('invalid', 'The body must be JSON.')
   const bytes = await readBytes(request)
-  if (bytes === null) return { wire: refused(413, 'invalid', 'The body is too large.') }
+  if (bytes === null) return { wire: refusalAnswer(413, 'invalid', 'The body is too large.') }
   let json: unknown
   try {
     json = JSON.parse(bytes.toString())
@@ -27,7 +27,7 @@ export async function readInput(
 }
 
 function wrong(code: string, message: string, field?: string): { wire: WireAnswer } {
-  return { wire: refused(400, code, message, field) }
+  return { wire: refusalAnswer(400, code, message, field) }
 }
 
 async function readBytes(request: IncomingMessage): Promise<Buffer | null> {

@@ -27,17 +27,17 @@ const verbs: Omit<Verbs, ProviderVerb> = {
 
 /** All of the owner's verbs, where these kinds of sources can be connected; tests that must miss none go through this list. */
 export function routesFor(kinds: readonly Pick<SourceKind, 'id' | 'connectsBy'>[]): readonly VerbAtPath[] {
-  return [...placed(verbs), ...kinds.flatMap(routesOfProvider)]
+  return [...placeVerbs(verbs), ...kinds.flatMap(routesOfProvider)]
 }
 
 /** The provider is no open segment: every other word at its place is somebody else's, or nobody's. */
 function routesOfProvider({ id, connectsBy }: Pick<SourceKind, 'id' | 'connectsBy'>): VerbAtPath[] {
   if (connectsBy.length === 0) return []
-  const routes = placed(connectionVerbs(id, connectsBy))
+  const routes = placeVerbs(connectionVerbs(id, connectsBy))
   return routes.map((route) => ({ ...route, path: route.path.replace(/^\/\{\w+\}/, `/${id}`) }))
 }
 
-function placed(some: Partial<Verbs>): VerbAtPath[] {
+function placeVerbs(some: Partial<Verbs>): VerbAtPath[] {
   return Object.entries(some).map(([verb, route]) => {
     const [method = '', path = ''] = verb.split(' ')
     return { ...route, method, path, verbPath: path }
@@ -69,14 +69,14 @@ function namesIn(pattern: readonly string[], segments: readonly string[]): strin
       if (part !== segment) return null
       continue
     }
-    const name = decoded(segment)
+    const name = decodeSegment(segment)
     if (name === null || name === '') return null
     names.push(name)
   }
   return names
 }
 
-function decoded(segment: string): string | null {
+function decodeSegment(segment: string): string | null {
   try {
     return decodeURIComponent(segment)
   } catch {

@@ -4,7 +4,7 @@ import type { Session } from '../../management/people/sign-in.ts'
 import { Problem } from '../../management/problem.ts'
 import type { ServerView, SessionView, SourceView } from '../contract.ts'
 import type { DashboardParts, SourceKind } from '../dashboard-parts.ts'
-import { endedCookie, sessionCookie } from '../session-cookie.ts'
+import { sessionCookie, sessionCookieEnd } from '../session-cookie.ts'
 import { openWithInput, type VerbCall, type VerbOutcome, type Verbs, withInput } from './route.ts'
 
 export const email = z.email('Enter a valid email.').max(254, 'This email is too long.')
@@ -28,36 +28,36 @@ export const sessionVerbs = {
   },
   'POST /sign-up': {
     ...openWithInput(signUpInput, async (call, wish, parts) =>
-      entered(call, await parts.owners.signUp(wish, visitorOf(call, parts)), parts),
+      enterDashboard(call, await parts.owners.signUp(wish, visitorOf(call, parts)), parts),
     ),
   },
   'POST /sign-in': {
     ...openWithInput(signInInput, async (call, wish, parts) =>
-      entered(call, await parts.owners.signIn(wish, visitorOf(call, parts)), parts),
+      enterDashboard(call, await parts.owners.signIn(wish, visitorOf(call, parts)), parts),
     ),
   },
   'POST /sign-in-link': {
     ...openWithInput(linkInput, async (call, { token }, parts) =>
-      entered(call, await parts.signIn.follow(token, call.sessionId), parts),
+      enterDashboard(call, await parts.signIn.follow(token, call.sessionId), parts),
     ),
   },
   'POST /sign-out': {
     takesAccessAway: true,
     async open({ site, sessionId }, { signIn }) {
       if (sessionId !== null) await signIn.end(sessionId)
-      return { json: null, cookie: endedCookie(site) }
+      return { json: null, cookie: sessionCookieEnd(site) }
     },
   },
   'POST /sign-out-everywhere': {
     takesAccessAway: true,
     async owner({ site, session }, { signIn }) {
       await signIn.endAll(session.account.id)
-      return { json: null, cookie: endedCookie(site) }
+      return { json: null, cookie: sessionCookieEnd(site) }
     },
   },
   'POST /confirm': {
     ...withInput(confirmInput, async (call, { password: given }, parts) =>
-      entered(call, await parts.owners.confirm(call.session, given, visitorOf(call, parts)), parts),
+      enterDashboard(call, await parts.owners.confirm(call.session, given, visitorOf(call, parts)), parts),
     ),
   },
   'POST /password': {
@@ -86,14 +86,14 @@ export async function sessionView(
       hasGoogle: owner?.googleSubject != null,
     },
     signedInAtMs,
-    server: serverView(parts, await switchedOffAt(parts)),
+    server: serverView(parts, await findSwitchedOff(parts)),
   }
 }
 
 /** By provider. Only who is signed in is told: before that, nothing is asked of the store. */
 type SwitchedOffAt = ReadonlyMap<string, string[]>
 
-async function switchedOffAt({ kinds, connections }: DashboardParts): Promise<SwitchedOffAt> {
+async function findSwitchedOff({ kinds, connections }: DashboardParts): Promise<SwitchedOffAt> {
   const found = kinds.all.map(async ({ id }) => {
     const off = (await connections.find(id)?.switchedOff()) ?? []
     return [id, off.map(({ what, why, whatHelps }) => `${sentence(what)}. ${why} ${whatHelps}`)] as const
@@ -133,7 +133,7 @@ function sourceView(
   }
 }
 
-export async function entered(
+export async function enterDashboard(
   { site }: VerbCall,
   outcome: string | Problem,
   parts: DashboardParts,

@@ -50,7 +50,7 @@ export const sheetVerbs = {
     takesAccessAway: isPausing,
     ...withInput(changeInput, async (call, change, parts) => {
       const [slug = ''] = call.names
-      const changed = await parts.sheets.change(call.session.account, slug, given(change))
+      const changed = await parts.sheets.change(call.session.account, slug, changeToMake(change))
       return changed instanceof Problem ? changed : { json: await sheetView(call, changed, parts) }
     }),
   },
@@ -285,11 +285,11 @@ function cacheOf(rowsFrom: string | null): RecentRequest['cache'] {
 
 /** And nothing else, which could be anything. */
 function isPausing(body: unknown): boolean {
-  const change = given(body as z.infer<typeof changeInput>)
+  const change = changeToMake(body as z.infer<typeof changeInput>)
   return change.paused === true && Object.keys(change).length === 1
 }
 
 /** The change without what was left out: `undefined` would be a change of its own. */
-function given(change: z.infer<typeof changeInput>): SheetChangeInput {
+function changeToMake(change: z.infer<typeof changeInput>): SheetChangeInput {
   return Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined))
 }

@@ -25,7 +25,7 @@ export function createSmtpTransport(setting: MailSetting, limitMs = sendingLimit
         // An address object is not parsed, so nothing in it can become another recipient. The id is the same for each attempt:
         // where an answer was lost, whoever has the mail already knows it again.
         const message = { from, to: { name: '', address: to }, subject, text, messageId: `<${id}@${domain}>` }
-        await connected((transport) => transport.sendMail({ ...message, headers: automatic }))
+        await withConnection((transport) => transport.sendMail({ ...message, headers: automatic }))
         return { sent: true }
       } catch (error) {
         const { code = 'ESMTP', command, responseCode } = error as SmtpError
@@ -36,7 +36,7 @@ export function createSmtpTransport(setting: MailSetting, limitMs = sendingLimit
     },
     async check() {
       try {
-        await connected((transport) => transport.verify())
+        await withConnection((transport) => transport.verify())
         return null
       } catch (error) {
         return (error as Error).message
@@ -47,7 +47,7 @@ export function createSmtpTransport(setting: MailSetting, limitMs = sendingLimit
     },
   }
 
-  async function connected<T>(work: (transport: ReturnType<typeof open>) => Promise<T>): Promise<T> {
+  async function withConnection<T>(work: (transport: ReturnType<typeof open>) => Promise<T>): Promise<T> {
     const transport = open()
     const ended = Promise.withResolvers<never>()
     const cutOff = (code: string) => ended.reject(Object.assign(new Error('it took too long'), { code }))

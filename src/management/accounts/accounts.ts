@@ -39,7 +39,7 @@ export function createAccounts(store: Store, plans: Plans, defaultPlan: string):
       if (!plans.has(plan)) return unknownPlan(plan)
       const account = await store.createAccount({ slug, plan })
       if (account !== 'slug_taken') return account
-      return (await store.findAccount(slug)) ? taken(slug) : reserved(slug)
+      return (await store.findAccount(slug)) ? slugTaken(slug) : slugReserved(slug)
     },
     list: () => store.listAccounts(),
     find,
@@ -49,7 +49,7 @@ export function createAccounts(store: Store, plans: Plans, defaultPlan: string):
       const outcome = await store.renameAccount(account.id, slug)
       if (outcome === 'renamed') return { ...account, slug }
       if (outcome === 'too_often') return renamedTooOften
-      return (await store.findAccount(slug)) ? taken(slug) : reserved(slug)
+      return (await store.findAccount(slug)) ? slugTaken(slug) : slugReserved(slug)
     },
     async setPlan(slug, plan, own) {
       const account = await find(slug)
@@ -64,7 +64,7 @@ export function createAccounts(store: Store, plans: Plans, defaultPlan: string):
     return (await store.findAccount(slug)) ?? new Problem(`there is no account "${slug}"`)
   }
 
-  function taken(slug: string): Problem {
+  function slugTaken(slug: string): Problem {
     return new Problem(`the account name "${slug}" is taken`, { kind: 'taken', field: 'slug' })
   }
 
@@ -74,7 +74,7 @@ export function createAccounts(store: Store, plans: Plans, defaultPlan: string):
 }
 
 /** Slugs stand in public addresses: that somebody had this one is no secret. */
-function reserved(slug: string): Problem {
+function slugReserved(slug: string): Problem {
   const words = `"${slug}" is taken: another account used it less than ${reservedDays} days ago`
   return new Problem(words, { kind: 'taken', field: 'slug' })
 }

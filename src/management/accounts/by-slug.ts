@@ -4,7 +4,7 @@ import type { Sheets } from '../sheets/sheets.ts'
 import type { AccountRecord, Accounts } from './accounts.ts'
 
 /**
- * The same verbs for whoever runs the server, who names accounts by their slugs. A slug is looked up once, before
+ * Verbs for whoever runs the server, who names accounts by their slugs. A slug is looked up once, before
  * anything else: whatever the verb does afterwards is for that account, also when the slug has become another's.
  */
 export interface BySlug {

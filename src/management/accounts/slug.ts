@@ -16,14 +16,14 @@ export function suggestSlug(title: string, taken: ReadonlySet<string>): string {
     .replaceAll(/\p{M}/gu, '')
     .toLowerCase()
     .replaceAll(/[^a-z0-9]+/g, '-')
-  const base = trimmed(plain).slice(0, maxLength) || 'sheet'
+  const base = trimHyphens(plain).slice(0, maxLength) || 'sheet'
   for (let copy = 1; ; copy++) {
     const end = copy === 1 ? '' : `-${copy}`
-    const slug = trimmed(base.slice(0, maxLength - end.length)) + end
+    const slug = trimHyphens(base.slice(0, maxLength - end.length)) + end
     if (!taken.has(slug)) return slug
   }
 }
 
-function trimmed(slug: string): string {
+function trimHyphens(slug: string): string {
   return slug.replaceAll(/^-+|-+$/g, '')
 }

@@ -34,7 +34,7 @@ export interface AlertParts {
   baseUrl(): string
 }
 
-/** Of one sheet owners hear no more often: one that breaks and recovers by the minute would fill their box. */
+/** Owners hear of one sheet no more often: one that breaks and recovers by the minute would fill their box. */
 const quietMs = 60 * 60_000
 
 /**

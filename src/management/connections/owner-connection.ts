@@ -34,7 +34,7 @@ export interface OwnerConnection {
   comeBack(session: Session, answer: ConsentAnswer): Promise<CameBack>
   /** Without a way to the provider and back: the owner has a key. */
   connectByKey(session: Session, key: string): Promise<Connected | Problem>
-  /** The same by the operator, who may replace what is there. */
+  /** Adds a key for the operator, who may replace what is there. */
   addKey(accountId: string, key: string): Promise<Connected | Problem>
   /** The sheets stay, and answer `token_expired` until the account connects again. */
   disconnect(accountId: string): Promise<Disconnected | Problem>
@@ -236,10 +236,10 @@ export function createOwnerConnection(parts: OwnerConnectionParts): OwnerConnect
     const returnTo = attempt.returnTo === '/settings' ? '/settings' : '/connect'
     // By when the attempt began: the time at the provider is not held against anybody.
     const mayReplace = isRecent(session, attemptLifeMs - attempt.leftMs)
-    return { returnTo, outcome: await connected(consent, attempt, mayReplace, answer) }
+    return { returnTo, outcome: await connectByConsent(consent, attempt, mayReplace, answer) }
   }
 
-  async function connected(
+  async function connectByConsent(
     entrance: ConsentEntrance,
     { accountId, codeVerifier: verifier }: ConnectAttempt,
     mayReplace: boolean,

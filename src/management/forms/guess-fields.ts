@@ -69,7 +69,7 @@ function kindOf(column: string, filled: readonly Cell[], hasChoices: boolean): F
   return isLong || kindByName(column) === 'long' ? 'long' : 'text'
 }
 
-/** Of a column without a cell only its name is known. */
+/** A column without a cell is known by its name alone. */
 function kindByName(column: string): FieldKind {
   if (/e-?mail/i.test(column)) return 'email'
   if (/message|comment|notes?\b|description|feedback|remarks/i.test(column)) return 'long'

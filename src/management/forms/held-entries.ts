@@ -9,7 +9,7 @@ export interface HeldEntries {
   forget(entryId: string): Promise<void>
 }
 
-/** Of one form: whoever floods it fills neither the sheet nor the disk. */
+/** One form holds no more: whoever floods it fills neither the sheet nor the disk. */
 const mostHeld = 1_000
 
 export function createHeldEntries(store: Store): HeldEntries {

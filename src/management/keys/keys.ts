@@ -87,7 +87,7 @@ export function createKeys(store: Store, sheets: Pick<Sheets, 'find'>, policyCol
       if (!canBeName(trimmed)) return badName
       const sheet = await sheets.find(account, sheetSlug)
       if (sheet instanceof Problem) return sheet
-      const policy = await checkedPolicy(sheet, wish)
+      const policy = await checkPolicy(sheet, wish)
       if (policy instanceof Problem) return policy
       const { value, ...stored } = freshValue(mode, 'publishable')
       const rights = { mode, scope: scopeOf(policy), expiresAtMs, policy }
@@ -101,7 +101,7 @@ export function createKeys(store: Store, sheets: Pick<Sheets, 'find'>, policyCol
       if (key.policy === null || key.sheetId === null) return notPublishable
       const sheet = (await store.sheetsOf(key.accountId)).find(({ id }) => id === key.sheetId)
       if (!sheet) return unknownKey(keyId)
-      const policy = await checkedPolicy(sheet, wish)
+      const policy = await checkPolicy(sheet, wish)
       if (policy instanceof Problem) return policy
       const scope = scopeOf(policy)
       await store.changeKey(keyId, { policy, scope })
@@ -162,7 +162,7 @@ export function createKeys(store: Store, sheets: Pick<Sheets, 'find'>, policyCol
     },
   }
 
-  async function checkedPolicy(sheet: SheetRecord, wish: PolicyWish): Promise<KeyPolicy | Problem> {
+  async function checkPolicy(sheet: SheetRecord, wish: PolicyWish): Promise<KeyPolicy | Problem> {
     const policy = policyFor(wish)
     return policy instanceof Problem ? policy : policyColumns.check(sheet, policy)
   }

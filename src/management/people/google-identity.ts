@@ -1,7 +1,7 @@
 import type { Clock } from '../../clock.ts'
 import { googleEndpoints } from '../../providers/google/client/google-endpoints.ts'
 import { createDeadline } from '../../providers/remote/deadline.ts'
-import { fieldsOf, parsedJson, textOf } from '../../providers/remote/json-fields.ts'
+import { fieldsOf, parseJsonBytes, textOf } from '../../providers/remote/json-fields.ts'
 import { createTransport, ExchangeLost } from '../../providers/remote/transport.ts'
 import { systemTimers } from '../../timers.ts'
 
@@ -68,7 +68,7 @@ export function createGoogleIdentity(
       const answer = await post(endpoints.token, form)
       if (answer?.status !== 200) return null
       // Straight from Google over TLS, so its signature need not be looked at.
-      const claims = fieldsOf(claimsOf(textOf(fieldsOf(parsedJson(answer.body)).id_token)))
+      const claims = fieldsOf(claimsOf(textOf(fieldsOf(parseJsonBytes(answer.body)).id_token)))
       // By Google's own clock, which is in its answer: ours may be set wrong.
       const googleSeconds = Date.parse(answer.headers.date ?? '') / 1_000
       const isMeant =
@@ -103,7 +103,7 @@ export function createGoogleIdentity(
 
 function claimsOf(idToken: string | null): unknown {
   const payload = idToken?.split('.')[1]
-  return payload === undefined ? null : parsedJson(Buffer.from(payload, 'base64url'))
+  return payload === undefined ? null : parseJsonBytes(Buffer.from(payload, 'base64url'))
 }
 
 function personIn({ sub, email, email_verified: verified }: Record<string, unknown>): GooglePerson | null {

@@ -90,7 +90,7 @@ export function createGoogleSignIn(parts: GoogleSignInParts): GoogleSignIn {
     },
     async finish({ state, code, error }, { attempt: brought, session, visitor }) {
       if (!identity || state === null || brought === null) return null
-      const attempt = opened(brought)
+      const attempt = openAttempt(brought)
       if (attempt?.stateHash !== secretHash(state)) return null
       if ((await store.nowMs()) - attempt.begunAtMs >= attemptLifeMs) return null
       if (error === 'access_denied') return 'denied'
@@ -108,7 +108,7 @@ export function createGoogleSignIn(parts: GoogleSignInParts): GoogleSignIn {
     return `${sealing.keyId}.${sealing.seal(JSON.stringify(attempt), attemptSeal)}`
   }
 
-  function opened(brought: string): SignInAttempt | null {
+  function openAttempt(brought: string): SignInAttempt | null {
     const [keyId = '', ...rest] = brought.split('.')
     const text = sealing.open(rest.join('.'), keyId, attemptSeal)
     return text === null ? null : (JSON.parse(text) as SignInAttempt)

@@ -61,7 +61,7 @@ export function createPasswords({ shares, clock, observe }: PasswordsParts): Pas
       }),
     check: (password, stored, whom) =>
       inTurn(whom, async () => {
-        const known = parsed(stored ?? decoy)
+        const known = parseHash(stored ?? decoy)
         if (!known) throw new Error('A stored password has an unknown form')
         const tag = await tagOf(password, known.salt, known.memoryKib, known.passes)
         const isRight = stored !== null && timingSafeEqual(tag, known.tag)
@@ -90,14 +90,14 @@ function tagOf(password: string, nonce: Buffer, memory: number, rounds: number):
 }
 
 function phc(memory: number, rounds: number, salt: Buffer, tag: Buffer): string {
-  return `$argon2id$v=19$m=${memory},t=${rounds},p=${parallelism}$${unpadded(salt)}$${unpadded(tag)}`
+  return `$argon2id$v=19$m=${memory},t=${rounds},p=${parallelism}$${encodeUnpadded(salt)}$${encodeUnpadded(tag)}`
 }
 
-function unpadded(bytes: Buffer): string {
+function encodeUnpadded(bytes: Buffer): string {
   return bytes.toString('base64').replace(/=+$/, '')
 }
 
-function parsed(text: string) {
+function parseHash(text: string) {
   const [, memory, rounds, salt, tag] =
     /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=1\$([\w+/]+)\$([\w+/]+)$/.exec(text) ?? []
   if (!memory || !rounds || !salt || !tag) return null

@@ -76,7 +76,7 @@ export function createSheets({ store, kinds, shares, keyColumns, encodings, obse
       const asked = { accountId: account.id, slug: sheetSlug, credentialId, ...rest }
       const sheet = await store.createSheet(asked, isByOperator ? null : shares.sheets)
       if (sheet === 'too_many') return tooMany(account.id)
-      return sheet === 'slug_taken' ? taken(account, sheetSlug) : sheet
+      return sheet === 'slug_taken' ? slugTaken(account, sheetSlug) : sheet
     },
     async problemWithOneMore(account) {
       const { length } = await store.sheetsOf(account.id)
@@ -110,7 +110,7 @@ export function createSheets({ store, kinds, shares, keyColumns, encodings, obse
           `a spreadsheet can be checked every ${least} to ${most} seconds, or 0: only while somebody follows its changes`,
         )
       }
-      const keyColumn = await checkedKeyColumn(sheet, change)
+      const keyColumn = await checkKeyColumn(sheet, change)
       if (keyColumn instanceof Problem) return keyColumn
       const location = encoding === undefined ? sheet.location : await encodings.locate(sheet, encoding)
       if (location instanceof Problem) return location
@@ -122,7 +122,7 @@ export function createSheets({ store, kinds, shares, keyColumns, encodings, obse
       if (change.autoKey === 'uuid' && (keyColumn === undefined ? sheet.keyColumn : keyColumn) === null)
         return new Problem(noKeyColumn, { field: 'autoKey' })
       const outcome = await store.changeSheet(sheet.id, checked)
-      return outcome === 'slug_taken' ? taken(account, slug) : { ...sheet, ...checked }
+      return outcome === 'slug_taken' ? slugTaken(account, slug) : { ...sheet, ...checked }
     },
     async remove(account, sheetSlug) {
       const sheet = await find(account, sheetSlug)
@@ -133,7 +133,7 @@ export function createSheets({ store, kinds, shares, keyColumns, encodings, obse
       const problem = problemWithSlug(sheetSlug)
       if (problem) return new Problem(problem, { field: 'slug' })
       const sheet = await find(account, sheetSlug)
-      return sheet instanceof Problem ? null : taken(account, sheetSlug)
+      return sheet instanceof Problem ? null : slugTaken(account, sheetSlug)
     },
     async setPaused(account, sheetSlug, paused) {
       const sheet = await find(account, sheetSlug)
@@ -144,7 +144,7 @@ export function createSheets({ store, kinds, shares, keyColumns, encodings, obse
   }
 
   /** Undefined where it stays as it is. */
-  async function checkedKeyColumn(
+  async function checkKeyColumn(
     sheet: SheetRecord,
     { keyColumn }: SheetChange,
   ): Promise<string | null | undefined | Problem> {
@@ -162,7 +162,7 @@ export function createSheets({ store, kinds, shares, keyColumns, encodings, obse
   }
 }
 
-function taken(account: NamedAccount, sheetSlug: string): Problem {
+function slugTaken(account: NamedAccount, sheetSlug: string): Problem {
   return new Problem(`there is already a sheet "${account.slug}/${sheetSlug}"`, {
     kind: 'taken',
     field: 'slug',

@@ -111,7 +111,7 @@ export function createArrivals(room: UploadRoom, observe: Observe): UploadArriva
   ): Arrival | Problem {
     const files = replacedLength === null ? 1 : 0
     if (held.files + together.files + files > room.maxFiles) {
-      return usedUp(accountId, 'upload_files', tooManyFiles(room.maxFiles))
+      return shareUsedUp(accountId, 'upload_files', tooManyFiles(room.maxFiles))
     }
     let length = 0
     let taken = takenBytes(0)
@@ -124,7 +124,7 @@ export function createArrivals(room: UploadRoom, observe: Observe): UploadArriva
     if (isTooMuch()) {
       together.files -= files
       together.bytes -= taken
-      return usedUp(accountId, 'upload_mb', tooManyBytes(room.maxBytes))
+      return shareUsedUp(accountId, 'upload_mb', tooManyBytes(room.maxBytes))
     }
 
     return {
@@ -142,11 +142,11 @@ export function createArrivals(room: UploadRoom, observe: Observe): UploadArriva
         // It comes to nothing: what it had is the others' at once.
         together.bytes -= taken
         taken = 0
-        return usedUp(accountId, 'upload_mb', tooManyBytes(room.maxBytes))
+        return shareUsedUp(accountId, 'upload_mb', tooManyBytes(room.maxBytes))
       },
       takePlaceOf(goneLength) {
         toGo = takenBytes(goneLength)
-        if (isTooMuch()) return usedUp(accountId, 'upload_mb', tooManyBytes(room.maxBytes))
+        if (isTooMuch()) return shareUsedUp(accountId, 'upload_mb', tooManyBytes(room.maxBytes))
         together.bytes -= toGo
         toGo = 0
         return null
@@ -164,7 +164,7 @@ export function createArrivals(room: UploadRoom, observe: Observe): UploadArriva
     }
   }
 
-  function usedUp(accountId: string, share: ShareName, problem: Problem): Problem {
+  function shareUsedUp(accountId: string, share: ShareName, problem: Problem): Problem {
     observe({ event: 'share_used_up', share, accountId })
     return problem
   }

@@ -62,7 +62,7 @@ export function createUploadInspection(
         const seen = await connecting.preview('file', { accountId, location, credentialId: null })
         if (!(seen instanceof Problem)) continue
         const slugs = users.map(({ slug }) => slug)
-        const whose = slugs.length === 0 ? '' : ` for ${listed(slugs)}`
+        const whose = slugs.length === 0 ? '' : ` for ${listSlugs(slugs)}`
         const message = `The file was not replaced, because the new one cannot be read${whose}: ${seen.message}`
         return new Problem(message, { ...seen.facts, field: 'file' })
       }
@@ -77,6 +77,6 @@ function sameWay(location: string, ofNewFile: string): string {
 }
 
 /** As people name several things: "a, b, and c". */
-export function listed(slugs: readonly string[]): string {
+export function listSlugs(slugs: readonly string[]): string {
   return new Intl.ListFormat('en', { type: 'conjunction' }).format(slugs)
 }

@@ -22,7 +22,7 @@ import {
   unlessMissing,
   writeDraft,
 } from './upload-files.ts'
-import { createUploadInspection, listed, type UploadedFile } from './upload-inspection.ts'
+import { createUploadInspection, listSlugs, type UploadedFile } from './upload-inspection.ts'
 import { nameToKeep, notASheet } from './upload-name.ts'
 import { type HeldFiles, isListed, type UploadRoom } from './upload-room.ts'
 
@@ -106,7 +106,7 @@ export function createUploads({ folder, room, decoding, store, connecting, obser
       if (kind !== kindOf(name)) return anotherKind
       const { size } = await stat(path)
       return bringIntoDraft(accountId, name, bytes, { replacedLength: size }, async (draft, arrival) => {
-        const sheets = await connectedTo(accountId, path)
+        const sheets = await findSheetsOfFile(accountId, path)
         const problem =
           (await inspection.problemWithWorkbook(accountId, draft)) ??
           (await inspection.problemForSheets(accountId, draft, sheets))
@@ -133,7 +133,7 @@ export function createUploads({ folder, room, decoding, store, connecting, obser
     async remove(accountId, name) {
       const path = await pathOf(accountId, name)
       if (path instanceof Problem) return path
-      const slugs = (await connectedTo(accountId, path)).map(({ slug }) => slug)
+      const slugs = (await findSheetsOfFile(accountId, path)).map(({ slug }) => slug)
       if (slugs.length > 0) return stillConnected(slugs)
       try {
         await arrivals.leaving(accountId, async () => {
@@ -163,7 +163,7 @@ export function createUploads({ folder, room, decoding, store, connecting, obser
     return isListed(name) && names.includes(name) ? join(folderOf(accountId), name) : noSuchFile
   }
 
-  async function connectedTo(accountId: string, path: string): Promise<SheetRecord[]> {
+  async function findSheetsOfFile(accountId: string, path: string): Promise<SheetRecord[]> {
     const { source } = locateFile(path, null)
     return (await store.sheetsOf(accountId)).filter((sheet) => sheet.source === source)
   }
@@ -204,7 +204,7 @@ const anotherKind = new Problem(
 function stillConnected(slugs: readonly string[]): Problem {
   const [them, are] = slugs.length === 1 ? ['it', 'sheet is'] : ['them', 'sheets are']
   return new Problem(
-    `${slugs.length === 1 ? 'This' : 'These'} ${are} connected to the file: ${listed(slugs)}. Disconnect ${them} first.`,
+    `${slugs.length === 1 ? 'This' : 'These'} ${are} connected to the file: ${listSlugs(slugs)}. Disconnect ${them} first.`,
     { kind: 'taken' },
   )
 }

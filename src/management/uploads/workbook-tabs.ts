@@ -39,7 +39,7 @@ export function createWorkbookTabs(decoding: Decoding): WorkbookTabs {
 
   async function findTabs(accountId: string, path: string, bytes: number): Promise<TabsFound> {
     try {
-      const rows = await decoded(accountId, path, bytes)
+      const rows = await decodeTabs(accountId, path, bytes)
       const problem = rows[0]?.problem
       if (problem !== undefined) return { notAWorkbook: String(problem) }
       return { tabs: rows.map(({ tab }) => String(tab)) }
@@ -51,7 +51,7 @@ export function createWorkbookTabs(decoding: Decoding): WorkbookTabs {
     }
   }
 
-  async function decoded(
+  async function decodeTabs(
     accountId: string,
     path: string,
     bytes: number,

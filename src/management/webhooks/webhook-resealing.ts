@@ -19,7 +19,7 @@ export async function resealWebhooks(
   }
 }
 
-/** The same where it is not to be sealed anew, or cannot be opened. */
+/** Gives back what it got where that is not to be sealed anew, or cannot be opened. */
 function anew(sealed: SealedSecret, webhook: WebhookRecord, sealing: Sealing): SealedSecret {
   const secret = sealing.isFormer(sealed.keyId) ? openSecret(sealing, sealed, webhook) : null
   return secret === null ? sealed : sealSecret(sealing, secret, webhook)

@@ -118,7 +118,9 @@ export function createWebhooks(parts: WebhooksParts): Webhooks {
     find,
     async ofAccount(accountId, webhookId) {
       const webhook = await find(webhookId)
-      return webhook instanceof Problem || webhook.accountId === accountId ? webhook : unknown(webhookId)
+      return webhook instanceof Problem || webhook.accountId === accountId
+        ? webhook
+        : unknownWebhook(webhookId)
     },
     async test(webhook) {
       const window = await windows.takeFromWindow(
@@ -163,7 +165,7 @@ export function createWebhooks(parts: WebhooksParts): Webhooks {
   }
 
   async function find(webhookId: string): Promise<WebhookRecord | Problem> {
-    return (await store.findWebhook(webhookId)) ?? unknown(webhookId)
+    return (await store.findWebhook(webhookId)) ?? unknownWebhook(webhookId)
   }
 
   async function placeOfChange(sheetId: string, since: ReplaySince): Promise<WebhookPlace | Problem> {
@@ -209,6 +211,6 @@ const notKept = new Problem('nothing is kept after that point; "earliest" is the
   field: 'since',
 })
 
-function unknown(webhookId: string): Problem {
+function unknownWebhook(webhookId: string): Problem {
   return new Problem(`there is no webhook with the id "${webhookId}"`, { kind: 'not_found' })
 }

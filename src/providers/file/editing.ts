@@ -35,7 +35,7 @@ export interface EditingParts {
   observe: Observe
   clock?: Pick<Clock, 'elapsedMs'>
   shares?: Pick<Shares, 'editing_at_once'>
-  /** Of its own unless given; those end with the process. */
+  /** It has threads of its own unless given; those end with the process. */
   threads?: ThreadPool
 }
 

@@ -1,6 +1,6 @@
 import type { SpreadsheetPage, SpreadsheetTab, SpreadsheetTabs } from '../../sheets/connection.ts'
 import type { Store } from '../../store/store.ts'
-import { fieldsOf, listOf, parsedJson, textOf } from '../remote/json-fields.ts'
+import { fieldsOf, listOf, parseJsonBytes, textOf } from '../remote/json-fields.ts'
 import type { GoogleCalls } from './client/google-call.ts'
 import type { GoogleEndpoints } from './client/google-endpoints.ts'
 import { ApiSwitchedOff, unreadable } from './client/google-errors.ts'
@@ -58,8 +58,8 @@ export function createGoogleFiles({ calls, endpoints, store }: FilesParts): Goog
           const { id, name, modifiedTime } = fieldsOf(file)
           const modifiedAtMs = Date.parse(textOf(modifiedTime) ?? '')
           return {
-            spreadsheetId: needed(textOf(id)),
-            title: needed(textOf(name)),
+            spreadsheetId: mustHaveText(textOf(id)),
+            title: mustHaveText(textOf(name)),
             modifiedAtMs: modifiedAtMs || 0,
           }
         }),
@@ -75,7 +75,7 @@ export function createGoogleFiles({ calls, endpoints, store }: FilesParts): Goog
       const url = `${endpoints.sheets}/${encodeURIComponent(spreadsheetId)}?${wanted}`
       const answer = await ask('sheets', credentialId, url)
       return {
-        title: needed(textOf(fieldsOf(answer.properties).title)),
+        title: mustHaveText(textOf(fieldsOf(answer.properties).title)),
         tabs: listOf(answer.sheets)
           .map((sheet) => fieldsOf(fieldsOf(sheet).properties))
           .filter(({ sheetType }) => sheetType === undefined || sheetType === 'GRID')
@@ -86,7 +86,7 @@ export function createGoogleFiles({ calls, endpoints, store }: FilesParts): Goog
 
   async function ask(service: 'drive' | 'sheets', credentialId: string | null, url: string) {
     const body = await calls.callRead({ credentialId, method: 'GET', url, service })
-    const parsed = parsedJson(body)
+    const parsed = parseJsonBytes(body)
     if (parsed === undefined) throw unreadable()
     return fieldsOf(parsed)
   }
@@ -103,14 +103,14 @@ function tabOf({ sheetId, title, hidden, gridProperties }: Record<string, unknow
   return {
     // Left out when it is 0, as every default is where an answer is cut down to fields.
     tabId: typeof sheetId === 'number' ? sheetId : 0,
-    title: needed(textOf(title)),
+    title: mustHaveText(textOf(title)),
     rows: typeof rowCount === 'number' ? rowCount : 0,
     columns: typeof columnCount === 'number' ? columnCount : 0,
     isHidden: hidden === true,
   }
 }
 
-function needed(text: string | null): string {
+function mustHaveText(text: string | null): string {
   if (text === null) throw unreadable()
   return text
 }

@@ -125,7 +125,7 @@ export function createGoogleProvider({
     const { body, hash } = await reads.values(place, 'formatted', under)
     if (hash === knownVersion) return 'unchanged'
     await under.turn.begin(body.byteLength)
-    return fetched(body, hash, 'formatted')
+    return fetchedValues(body, hash, 'formatted')
   }
 
   async function fetchTyped(
@@ -170,9 +170,9 @@ export function createGoogleProvider({
     if (!serial.hasNumber) {
       if (isSame) return 'unchanged'
       await under.turn.begin(serial.body.byteLength)
-      return fetched(serial.body, `${serial.hash}.${noTexts}`, 'typed')
+      return fetchedValues(serial.body, `${serial.hash}.${noTexts}`, 'typed')
     }
-    if (isSame && knownVersion !== null && seenLately(place, knownVersion)) return 'unchanged'
+    if (isSame && knownVersion !== null && wasSeenLately(place, knownVersion)) return 'unchanged'
     const { seenAtMs, landed } = early?.begun() ?? readTexts(place, under)
     const texts = await landed
     if (isSame && knownVersion !== null && texts.hash === knownTexts) {
@@ -182,7 +182,7 @@ export function createGoogleProvider({
     const pair = await fitting(place, serial, texts, under)
     const version = `${pair.serial.hash}.${pair.texts.hash}`
     remember(place, version, seenAtMs)
-    return fetched(pair.serial.body, version, 'typed', pair.dates)
+    return fetchedValues(pair.serial.body, version, 'typed', pair.dates)
   }
 
   function readTexts(place: TabPlace, under: Under): TextsRead {
@@ -203,14 +203,14 @@ export function createGoogleProvider({
     under: Under,
   ): Promise<Pair> {
     const { turn } = under
-    const first = await compared(firstSerial, firstTexts, turn)
+    const first = await compareTwoReads(firstSerial, firstTexts, turn)
     if (first.fit === 'exact') return first
     const serial = await readAgain('serial')
     // Between two equal reads nothing can have changed: what looked doubtful was so all the time.
     if (first.fit === 'doubtful' && serial.hash === first.serial.hash) return first
-    const second = await compared(serial, first.texts, turn)
+    const second = await compareTwoReads(serial, first.texts, turn)
     if (second.fit !== 'torn') return second
-    const third = await compared(second.serial, await readAgain('texts'), turn)
+    const third = await compareTwoReads(second.serial, await readAgain('texts'), turn)
     if (third.fit !== 'torn') return third
     throw tornRead()
 
@@ -221,7 +221,7 @@ export function createGoogleProvider({
   }
 
   /** In the turn in which it is decoded: so accounts take turns here as well, and nobody waits twice. */
-  async function compared(
+  async function compareTwoReads(
     serial: TabRead,
     texts: TabRead,
     turn: ReadingTurn,
@@ -239,7 +239,7 @@ export function createGoogleProvider({
     }
   }
 
-  function seenLately(place: TabPlace, version: string): boolean {
+  function wasSeenLately(place: TabPlace, version: string): boolean {
     const seen = textsSeen.get(keyOf(place))
     return seen?.version === version && clock.elapsedMs() - seen.atMs < trustFormatsMs
   }
@@ -257,7 +257,7 @@ function keyOf({ location, credentialId }: TabPlace): string {
   return `${credentialId} ${location}`
 }
 
-function fetched(
+function fetchedValues(
   bytes: Uint8Array,
   version: string,
   values: GoogleDecodeOptions['values'],

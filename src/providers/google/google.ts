@@ -38,7 +38,7 @@ import {
   isServiceAccountToken,
   type ServiceAccounts,
 } from './oauth/service-account.ts'
-import { proveGoogle, tried } from './prove/prove.ts'
+import { outcomesToKeep, proveGoogle } from './prove/prove.ts'
 import { createStanding, onStanding, provenService } from './prove/standing.ts'
 import { googleComparing } from './read/google-comparing.ts'
 import { createColumnLooks } from './write/column-looks.ts'
@@ -191,7 +191,7 @@ export function createGoogle(parts: GoogleParts): Google {
     tokenSource,
     async prove(credentialId, spreadsheetId) {
       const proven = await proveGoogle({ calls, endpoints, time, clock, timers }, credentialId, spreadsheetId)
-      await store.saveProof(provenService(settings.endpoint), tried(proven))
+      await store.saveProof(provenService(settings.endpoint), outcomesToKeep(proven))
       return proven
     },
     switchedOff: standing.switchedOff,

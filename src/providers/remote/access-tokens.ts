@@ -76,7 +76,7 @@ export function createAccessTokens(parts: TokensParts): AccessTokens {
     async accessToken(credentialId, deadline) {
       const credential = credentialId === null ? null : await store.findCredential(credentialId)
       if (credential?.state !== 'valid') throw new CredentialExpired(reconnect)
-      const known = rememberedOf(credential)
+      const known = rememberCredential(credential)
       const leftMs = known.expiresAtMs - clock.elapsedMs()
       if (known.token === null || leftMs < waitForRefreshMs) {
         await within(deadline, renewToken(credential, known), tooLate)
@@ -102,7 +102,7 @@ export function createAccessTokens(parts: TokensParts): AccessTokens {
     expire,
   }
 
-  function rememberedOf({ id, version, subject }: CredentialRecord): Remembered {
+  function rememberCredential({ id, version, subject }: CredentialRecord): Remembered {
     const known = remembered.get(id)
     if (known && known.version === version) return known
     const fresh: Remembered = {

@@ -1,5 +1,5 @@
 /** A provider's answers are somebody else's text: nothing in them is taken for granted. `undefined` is no JSON at all. */
-export function parsedJson(bytes: Uint8Array): unknown {
+export function parseJsonBytes(bytes: Uint8Array): unknown {
   try {
     return JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString())
   } catch {

@@ -2,7 +2,7 @@ import { OutcomeUnknown, ProviderFailure } from '../../sheets/provider-failure.t
 import { pause, type Timers } from '../../timers.ts'
 import type { AccessTokens } from './access-tokens.ts'
 import { createDeadline, type Deadline } from './deadline.ts'
-import { parsedJson } from './json-fields.ts'
+import { parseJsonBytes } from './json-fields.ts'
 import type { RationKind } from './rations/budget.ts'
 import { createRemoteExchange, type RemoteCall, type RemoteExchangeParts } from './remote-exchange.ts'
 import { isGood, unreadable } from './remote-protocol.ts'
@@ -75,7 +75,7 @@ export function createRemoteCalls<Service extends string>(
         const answer = await exchangeAuthorised('write', call, deadline)
         const { status, body } = answer
         if (isGood(status)) {
-          const parsed = parsedJson(body)
+          const parsed = parseJsonBytes(body)
           if (parsed !== undefined) return parsed
         } else if (protocol.isRefusal(answer)) {
           throw protocol.failureOf(answer, call.credentialId)

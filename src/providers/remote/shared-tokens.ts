@@ -37,7 +37,7 @@ export function createSharedTokens({ store, sealing }: SharedTokensParts): Share
     async tokenOf(credential, former, refresh) {
       const name = `refresh ${credential.id}`
       for (let questions = 0; questions < maxQuestions; questions++) {
-        const known = await found(credential, former)
+        const known = await findToken(credential, former)
         if (known) return known
         const lease = await store.takeLease(name, leaseMs, wantMs)
         if (!lease) {
@@ -46,16 +46,16 @@ export function createSharedTokens({ store, sealing }: SharedTokensParts): Share
         }
         try {
           // Whoever had the lease before may have been done between the two questions.
-          return (await found(credential, former)) ?? (await refreshed(credential, refresh))
+          return (await findToken(credential, former)) ?? (await refreshToken(credential, refresh))
         } finally {
           await store.endLease(lease).catch(() => {})
         }
       }
-      return refreshed(credential, refresh)
+      return refreshToken(credential, refresh)
     },
   }
 
-  async function found(
+  async function findToken(
     credential: CredentialRecord,
     former: readonly (string | null)[],
   ): Promise<GivenToken | null> {
@@ -66,7 +66,7 @@ export function createSharedTokens({ store, sealing }: SharedTokensParts): Share
     return { accessToken, expiresInSeconds: Math.floor(stored.expiresInMs / 1_000) }
   }
 
-  async function refreshed<R extends GivenToken | { dead: string }>(
+  async function refreshToken<R extends GivenToken | { dead: string }>(
     credential: CredentialRecord,
     refresh: () => Promise<R>,
   ): Promise<R> {

@@ -27,7 +27,7 @@ export function createMemoryRateWindows(clock: Clock, mostWindows = Number.POSIT
   return {
     takeFromWindow(name, limit, windowMs) {
       const elapsedMs = clock.elapsedMs()
-      const open = current(name, elapsedMs) ?? opened(name, fresh(elapsedMs, windowMs))
+      const open = current(name, elapsedMs) ?? keepWindow(name, fresh(elapsedMs, windowMs))
       const isAdmitted = open.count < limit
       if (isAdmitted) open.count++
       return answer(open, limit, isAdmitted, elapsedMs)
@@ -48,7 +48,7 @@ export function createMemoryRateWindows(clock: Clock, mostWindows = Number.POSIT
     return { count: 0, endsAtMs: elapsedMs + windowMs, toldEndMs: clock.nowMs() + windowMs }
   }
 
-  function opened(name: string, window: OpenWindow): OpenWindow {
+  function keepWindow(name: string, window: OpenWindow): OpenWindow {
     if (windows.size >= sweepAt) sweep()
     // One that is over goes, so that the map is in the order in which its windows were opened.
     windows.delete(name)

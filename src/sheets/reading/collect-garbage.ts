@@ -7,7 +7,7 @@ import { runInNewContext } from 'node:vm'
  * the thread that calls, it takes some milliseconds for each ten megabytes of objects; buffers cost nothing.
  */
 export function collectGarbage(): void {
-  collect ??= exposed()
+  collect ??= exposeCollector()
   // In a task of its own: what whoever calls still has on the stack may be what is to go.
   void collect({ type: 'major', execution: 'async' })
 }
@@ -17,7 +17,7 @@ type Collect = (how: { type: 'major'; execution: 'async' }) => Promise<void>
 let collect: Collect | null = null
 
 /** The flag makes it visible to contexts that are made afterwards, and to nobody else. */
-function exposed(): Collect {
+function exposeCollector(): Collect {
   setFlagsFromString('--expose-gc')
   return runInNewContext('gc') as Collect
 }

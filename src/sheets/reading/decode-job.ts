@@ -13,7 +13,7 @@ export interface DecodeReply {
   later?: MadeLater
 }
 
-/** So few are indexed sooner than a second message would be there. */
+/** Fewer are indexed sooner than a second message would be there. */
 const fewCells = 20_000
 
 /** A thread that has nothing to do collects nothing: the cells of a large file would stay until the next one. */

@@ -40,7 +40,7 @@ export interface DecodeWish {
 export interface Decoded {
   version: string
   snapshot: Snapshot
-  /** The same with its indexes, which come later for a large one. Nobody need wait for them. */
+  /** The snapshot with its indexes, which come later for a large one. Nobody need wait for them. */
   indexed: Soon<IndexedSnapshot>
 }
 
@@ -48,7 +48,7 @@ export interface DecodingParts {
   observe: Observe
   clock?: Pick<Clock, 'elapsedMs'>
   shares?: Pick<Shares, 'decoding_at_once' | 'decoding_waiting'>
-  /** Of its own unless given. */
+  /** It has threads of its own unless given. */
   threads?: ThreadPool
 }
 
@@ -114,8 +114,9 @@ export function createDecoding({
       .catch(retold)
     const { snapshot } = reply
     if (!snapshot) throw new Error('A thread sent no rows')
-    if (!rest) return { decoded: { version, snapshot, indexed: indexedBy(snapshot, reply) }, whole: null }
-    const indexed = rest.then((later) => indexedBy(snapshot, later), retold)
+    if (!rest)
+      return { decoded: { version, snapshot, indexed: withLaterIndexes(snapshot, reply) }, whole: null }
+    const indexed = rest.then((later) => withLaterIndexes(snapshot, later), retold)
     // Whoever asks for it hears of a failure; that nobody does is no failure of its own.
     const whole = indexed.catch(() => {})
     return { decoded: { version, snapshot, indexed }, whole }
@@ -130,7 +131,7 @@ export function createDecoding({
   }
 }
 
-function indexedBy(snapshot: Snapshot, { later }: DecodeReply): IndexedSnapshot {
+function withLaterIndexes(snapshot: Snapshot, { later }: DecodeReply): IndexedSnapshot {
   if (!later) throw new Error('A thread sent no indexes')
   return withIndexes(snapshot, later)
 }

@@ -81,7 +81,7 @@ export function createFetching(parts: FetchingParts): Fetching {
 
   return {
     async fetch(sheetId, values, wish) {
-      const { record, provider } = await connected(sheetId)
+      const { record, provider } = await findSource(sheetId)
       const read = await reporting(record, () => obtain(provider, record, values, wish))
       held.hold(nameOf(sheetId, values), read)
       return read
@@ -100,7 +100,7 @@ export function createFetching(parts: FetchingParts): Fetching {
       }
     },
     async fetchHeader(sheetId) {
-      const { record, provider } = await connected(sheetId)
+      const { record, provider } = await findSource(sheetId)
       const { fetchHeader } = provider
       if (!fetchHeader) return null
       const header = await reporting(record, () =>
@@ -109,12 +109,12 @@ export function createFetching(parts: FetchingParts): Fetching {
       return header && { columns: header.snapshot.columns, version: header.version }
     },
     async fetchRows(sheetId, wanted) {
-      const { record, provider } = await connected(sheetId)
+      const { record, provider } = await findSource(sheetId)
       const { fetchRows } = provider
       return fetchRows ? reporting(record, () => fetchRows(record, wanted)) : null
     },
     async findInColumn(sheetId, wanted) {
-      const { record, provider } = await connected(sheetId)
+      const { record, provider } = await findSource(sheetId)
       const { findInColumn } = provider
       if (!findInColumn) return null
       return reporting(record, () =>
@@ -122,7 +122,7 @@ export function createFetching(parts: FetchingParts): Fetching {
       )
     },
     async fetchRowsAndColumn(sheetId, rows, inColumn) {
-      const { record, provider } = await connected(sheetId)
+      const { record, provider } = await findSource(sheetId)
       const { fetchRowsAndColumn } = provider
       if (!fetchRowsAndColumn) return null
       return reporting(record, () =>
@@ -135,7 +135,7 @@ export function createFetching(parts: FetchingParts): Fetching {
       const snapshot = buildSnapshot(grid)
       const name = nameOf(record.id, 'typed')
       const before = held.get(name)
-      const logged = loggedAfter(record, snapshot, before, (begun) => ({
+      const logged = logAfterReading(record, snapshot, before, (begun) => ({
         ...begun,
         mayLog: begun.seq === loggedSeq && begun.writeSeq === writeSeq,
       }))
@@ -153,7 +153,7 @@ export function createFetching(parts: FetchingParts): Fetching {
   }
 
   /** Nobody waits for it but those who want the place in the log. */
-  async function loggedAfter(
+  async function logAfterReading(
     record: SheetRecord,
     snapshot: Snapshot,
     before: HeldSnapshot | undefined,
@@ -173,7 +173,7 @@ export function createFetching(parts: FetchingParts): Fetching {
     }
   }
 
-  async function connected(sheetId: string): Promise<{ record: SheetRecord; provider: Provider }> {
+  async function findSource(sheetId: string): Promise<{ record: SheetRecord; provider: Provider }> {
     const record = await store.sheetById(sheetId)
     const provider = record && providers.get(record.provider)
     if (!record || !provider) throw new ProviderFailure('the sheet is no longer connected')
@@ -202,7 +202,7 @@ export function createFetching(parts: FetchingParts): Fetching {
       // How old it is beside what is logged, nobody knows.
       const logged =
         values === 'typed'
-          ? loggedAfter(record, snapshot, known, (begun) => ({ ...begun, mayLog: false }))
+          ? logAfterReading(record, snapshot, known, (begun) => ({ ...begun, mayLog: false }))
           : null
       const read = { snapshot, indexed: snapshot, version, asOfMs, checkedAtMs, writeSeq, logged }
       return toHold(read, provider, record, values)
@@ -246,7 +246,7 @@ export function createFetching(parts: FetchingParts): Fetching {
       decoding.decode(record.accountId, fetchInto(expectRows), { values }),
     )
     const isUnchanged = decoded === 'unchanged'
-    const { snapshot, indexed, version } = isUnchanged ? unchanged(known) : decoded
+    const { snapshot, indexed, version } = isUnchanged ? mustBeKnown(known) : decoded
     observe({
       event: 'sheet_fetched',
       sheetId: record.id,
@@ -341,7 +341,7 @@ function isSamePlaces(one: Snapshot, other: Snapshot): boolean {
   )
 }
 
-function unchanged(known: HeldSnapshot | undefined): HeldSnapshot {
+function mustBeKnown(known: HeldSnapshot | undefined): HeldSnapshot {
   if (!known) throw new Error('A provider said "unchanged" to someone who knew nothing')
   return known
 }

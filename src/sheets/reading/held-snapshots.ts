@@ -79,7 +79,7 @@ export interface HeldSnapshotsParts {
   collectDropped(): void
 }
 
-/** So much of all that may be held is dropped before it is given back: to look for it costs a moment each time. */
+/** This part of all that may be held is dropped before memory is given back: to look for it costs a moment each time. */
 const shareOfDropped = 1 / 4
 
 /**
@@ -208,7 +208,7 @@ export function createHeldSnapshots<Held extends HeldRows = HeldSnapshot>({
   /** As far as others must make room for this one. */
   function makeRoom(name: string, accountId: string): void {
     while (isOver()) {
-      const bytesByAccount = heldByAccount()
+      const bytesByAccount = bytesHeldByAccount()
       const isAbove = (its: string) => (bytesByAccount.get(its) ?? 0) > maxAccountBytes
       const others = [...held].filter(([other]) => other !== name)
       const above = others.filter(([, read]) => isAbove(accountOf(read)))
@@ -218,7 +218,7 @@ export function createHeldSnapshots<Held extends HeldRows = HeldSnapshot>({
     }
   }
 
-  function heldByAccount(): Map<string, number> {
+  function bytesHeldByAccount(): Map<string, number> {
     const byAccount = new Map<string, number>()
     const count = (accountId: string, bytes: number) =>
       byAccount.set(accountId, (byAccount.get(accountId) ?? 0) + bytes)

@@ -82,7 +82,7 @@ export interface ReadSheet {
   /** Seconds since the provider was last asked. */
   ageSeconds: number
   source: RowsFrom
-  /** Of the rows or columns only some: how old the rest is, is not told either. */
+  /** Only some rows or columns: how old the rest is, is not told either. */
   isPart?: true
   /** What was made of this snapshot and may be kept with it. */
   bodies: KeptBodies
@@ -134,7 +134,7 @@ export function createReading({
           return answer(known, 'rationed', nowMs)
         }
       }
-      return refreshed(sheet, wish, known ? 'stale' : 'miss')
+      return refreshSheet(sheet, wish, known ? 'stale' : 'miss')
     },
     async readAgain(sheet) {
       const known = held.get(nameOf(sheet.id, 'typed'))
@@ -194,7 +194,7 @@ export function createReading({
     },
   }
 
-  async function refreshed(
+  async function refreshSheet(
     sheet: SheetFacts,
     { values, mustAskProvider }: ReadingWish,
     source: 'miss' | 'stale',

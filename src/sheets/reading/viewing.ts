@@ -34,7 +34,7 @@ export interface ViewingParts {
   decoding: Pick<Decoding, 'decode'>
   querying: Querying
   clock: Clock
-  /** Of the views of all sheets. */
+  /** The views of all sheets may hold so much. */
   maxHeldBytes: number
   shares?: Pick<Shares, 'snapshot_percent'>
 }
@@ -108,7 +108,7 @@ export function createViewing({
     if (part instanceof Refusal) return part
     const room = held.expect(name, accountId, snapshot.listJson.byteLength)
     try {
-      const made = await madePart(read, part, asked)
+      const made = await makePart(read, part, asked)
       const former = held.get(name)
       const isSame = former?.snapshot.contentHash === made.snapshot.contentHash
       const lastUsedMs = clock.elapsedMs()
@@ -129,7 +129,7 @@ export function createViewing({
     }
   }
 
-  async function madePart(
+  async function makePart(
     { snapshot, indexed }: ReadSheet,
     { columns, filters }: ViewedPart,
     { accountId, values }: Asked,

@@ -24,8 +24,8 @@ export function createCellMapping(
   // Made when a key needs it, which is seldom: with 2,000 columns it costs 4 ms.
   let alike: Map<string, Column[]> | null = null
   const alikeTo = (key: string): readonly Column[] => {
-    alike ??= Map.groupBy(columns, (column) => folded(column.key))
-    return alike.get(folded(key)) ?? []
+    alike ??= Map.groupBy(columns, (column) => foldKey(column.key))
+    return alike.get(foldKey(key)) ?? []
   }
 
   return (row) => {
@@ -37,13 +37,13 @@ export function createCellMapping(
       const column = matches[0]
       if (!column) {
         if (unknownFields === 'ignore') continue
-        return refused(`Unknown field "${shortened(key)}". ${suggestion(key, columns)}`)
+        return invalidRow(`Unknown field "${shortenKey(key)}". ${suggestion(key, columns)}`)
       }
       if (matches.length > 1)
-        return refused(`"${key}" could be several columns; write it exactly as in the sheet.`)
+        return invalidRow(`"${key}" could be several columns; write it exactly as in the sheet.`)
       const earlier = given.get(column)
       if (earlier !== undefined)
-        return refused(`"${earlier}" and "${key}" both name the column "${column.key}".`)
+        return invalidRow(`"${earlier}" and "${key}" both name the column "${column.key}".`)
       given.set(column, key)
       // An empty text is an empty cell: every spreadsheet would read it back as one.
       cells.push({ column, value: value === '' ? null : value })
@@ -57,32 +57,32 @@ export function wholeRow(cells: readonly GivenCell[]): Cell[] | Refusal {
   const width = cells.reduce((widest, { column }) => Math.max(widest, column.index + 1), 0)
   const row = new Array<Cell>(width).fill(null)
   for (const { column, value } of cells) row[column.index] = value
-  return isBlank(row) ? refused('A row needs at least one cell that is not empty.') : row
+  return isBlank(row) ? invalidRow('A row needs at least one cell that is not empty.') : row
 }
 
 /** The cells of a row that change; `null` empties one. */
 export function changedCells(cells: readonly GivenCell[]): { columnIndex: number; value: Cell }[] | Refusal {
-  if (cells.length === 0) return refused('The body names no column of the sheet.')
+  if (cells.length === 0) return invalidRow('The body names no column of the sheet.')
   return cells.map(({ column, value }) => ({ columnIndex: column.index, value }))
 }
 
 function suggestion(key: string, columns: readonly Column[]): string {
   const keys = columns.map((column) => column.key)
   const nearest = nearestName(key, keys)
-  if (nearest !== null) return `Did you mean "${shortened(nearest)}"?`
-  const shown = keys.slice(0, 20).map((name) => `"${shortened(name)}"`)
+  if (nearest !== null) return `Did you mean "${shortenKey(nearest)}"?`
+  const shown = keys.slice(0, 20).map((name) => `"${shortenKey(name)}"`)
   return `The columns are ${shown.join(', ')}${columns.length > shown.length ? ' and more' : ''}.`
 }
 
-function refused(details: string): Refusal {
+function invalidRow(details: string): Refusal {
   return new Refusal('invalid_body', { details })
 }
 
-function folded(key: string): string {
+function foldKey(key: string): string {
   return key.trim().toLowerCase()
 }
 
 /** Long enough to recognise, short enough that a hostile key cannot fill the answer. */
-export function shortened(key: string): string {
+export function shortenKey(key: string): string {
   return key.length > 80 ? `${key.slice(0, 80)}…` : key
 }

@@ -70,7 +70,7 @@ export function writeList(
     // `[row,row]` goes over the last bracket, and its own first one becomes the comma between.
     const start = from === 0 ? 0 : end
     const needed = start + text.length * maxBytesPerUnit
-    if (needed > list.length) list = grown(list, needed)
+    if (needed > list.length) list = growBuffer(list, needed)
     end = start + list.write(text, start, 'utf8') - 1
     if (end + 1 > maxBytes) return null
     if (start > 0) list[start] = comma
@@ -123,6 +123,6 @@ function createObjectsWriter(columns: readonly Column[], emptyCell: EmptyCell): 
 }
 
 /** By handing over, so that the shorter one is gone at once, and not when somebody collects: they are as long as all rows. */
-function grown(text: Buffer<ArrayBuffer>, needed: number): Buffer<ArrayBuffer> {
+function growBuffer(text: Buffer<ArrayBuffer>, needed: number): Buffer<ArrayBuffer> {
   return Buffer.from(text.buffer.transfer(Math.max(needed, text.length * 2)))
 }

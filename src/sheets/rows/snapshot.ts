@@ -39,7 +39,7 @@ export interface IndexedSnapshot extends Snapshot {
 /** What is made of the rows after they are there. */
 export type MadeLater = Pick<IndexedSnapshot, 'indexes' | 'description'>
 
-/** Of the JSON text of one row: it is compared, named by a hash and written as a whole, on the thread that answers. */
+/** The JSON text of one row is bounded: it is compared, named by a hash and written as a whole, on the thread that answers. */
 export const maxRowBytes = 4 * 1024 * 1024
 
 export function withIndexes(snapshot: Snapshot, { indexes, description }: MadeLater): IndexedSnapshot {
@@ -65,7 +65,7 @@ export function bytesOfBuffers(buffers: readonly ArrayBufferLike[]): number {
   return buffers.reduce((sum, { byteLength }) => sum + byteLength, 0)
 }
 
-/** Of the JSON text of one listed row. */
+/** The length of the JSON text of one listed row. */
 export function rowBytes({ rowStarts }: Pick<Snapshot, 'rowStarts'>, at: number): number {
   return (rowStarts[at + 1] ?? 0) - (rowStarts[at] ?? 0) - 1
 }

@@ -4,11 +4,11 @@ import type { Column } from './table.ts'
 /** A column with results of formulas that are outdated. */
 export interface StaleColumn {
   key: string
-  /** Of the rows, ascending. */
+  /** The numbers of the rows, ascending. */
   rowNumbers: Uint32Array<ArrayBuffer>
 }
 
-/** Of the listed rows and the columns with a name; mostly none. */
+/** Outdated results in listed rows and columns with a name; mostly none. */
 export function staleColumnsOf(
   { stale }: Grid,
   columns: readonly Column[],
@@ -50,7 +50,7 @@ export function warningOfRow(staleKeys: readonly string[]): string | null {
   return `Formulas of this row were not calculated since the last write: ${cells(staleKeys.length)} no result or an earlier one, ${until}.`
 }
 
-/** The same of an answer with one row or several. */
+/** The warning of an answer with one row or several. */
 export function warningOfRows(
   stale: readonly { key: string; rowNumbers: readonly number[] }[],
 ): string | null {

@@ -19,13 +19,13 @@ export interface ThreadPool {
 
 export interface DoorParts {
   share: ShareName
-  /** Of this kind of work, and of each size. */
+  /** Places for this kind of work, and for each size. */
   placesOfAccount: number
   waitingOfAccount: number
 }
 
 export interface ThreadDoor {
-  /** Of one piece of work; whoever it is for has left when `left` says so, and it is not done any more. */
+  /** The turn of one piece of work; whoever it is for has left when `left` says so, and it is not done any more. */
   turnOf(accountId: string, left?: AbortSignal): ThreadTurn
 }
 
@@ -54,9 +54,9 @@ export interface ThreadPoolParts {
   source?: ThreadSource | undefined
 }
 
-/** Of CSV or JSON, so much is read in some 50 ms. Of a workbook nobody knows before. */
+/** CSV or JSON of this size is read in some 50 ms. A workbook's time nobody knows before. */
 const shortBytes = 256 * 1024
-/** So little is read in a moment, and is read first. */
+/** Less is read in a moment, and is read first. */
 const tinyBytes = 16 * 1024
 /** What takes longer makes room for those who wait. */
 const sliceMs = 150
@@ -66,7 +66,7 @@ const rememberedMs = 60_000
 const shortThreads = {
   count: 2,
   spares: 1,
-  /** Of so few bytes nothing large is made, or it belongs to the large. */
+  /** Nothing large is made of so few bytes, or it belongs to the large. */
   maxOldGenerationSizeMb: 512,
   niceness: 2,
 }

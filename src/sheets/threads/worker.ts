@@ -23,7 +23,7 @@ parentPort?.on('message', async ({ jobId, input, ...asked }: AskedJob) => {
     parentPort?.postMessage({ jobId, isBegun: true } satisfies ThreadMessage<unknown>)
     post(await job(input, (part) => post(part, true)), false)
   } catch (error) {
-    post({ reply: failed(error), handOver: [] }, false)
+    post({ reply: failedJob(error), handOver: [] }, false)
   }
 
   function post({ reply, handOver }: Handed<unknown>, hasMore: boolean): void {
@@ -32,7 +32,7 @@ parentPort?.on('message', async ({ jobId, input, ...asked }: AskedJob) => {
   }
 })
 
-function failed(error: unknown): FailedJob {
+function failedJob(error: unknown): FailedJob {
   if (error instanceof ProviderFailure) return { failure: error.message, cause: String(error.cause ?? '') }
   return { malfunction: String(error), stack: (error instanceof Error && error.stack) || '' }
 }

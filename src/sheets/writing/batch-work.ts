@@ -14,7 +14,7 @@ import { createInTurns } from './in-turns.ts'
 import { createBatchJournal, type JournalStore } from './journal.ts'
 import type { JudgedTab } from './looks/judged-tab.ts'
 import { lookAtAll, lookFor } from './looks/looking.ts'
-import { named, type WriteAnswer, type WriteOrder } from './order.ts'
+import { type WriteAnswer, type WriteOrder, withOperationId } from './order.ts'
 import { Closing, type Persistence } from './persistence.ts'
 import { answerOf } from './plans/answer-of.ts'
 import { createGroupEffects } from './plans/group-effects.ts'
@@ -60,7 +60,7 @@ export async function workOff(
   const toDiscard: Prepared[] = []
   try {
     try {
-      const { record, provider } = await connected(batch, source, parts)
+      const { record, provider } = await findSource(batch, source, parts)
       const inTurns = createInTurns(record.accountId, parts.turns)
       await sendAll(batch, { ...parts, record, provider, journal, inTurns, toDiscard })
       await journal.drop(orders)
@@ -81,7 +81,7 @@ export async function workOff(
   }
 }
 
-async function connected(
+async function findSource(
   batch: readonly QueuedWrite[],
   source: string,
   { store, providers }: BatchWorkParts,
@@ -105,7 +105,7 @@ async function sendAll(batch: readonly QueuedWrite[], parts: SendingParts): Prom
     const open = batch.filter(({ isOpen }) => isOpen)
     if (open.length === 0) return
     base ??= await lookFor(ordersOf(open), parts)
-    const { group, isFirstUnread } = await judged(open.slice(0, maxTogether), base)
+    const { group, isFirstUnread } = await judgeOrders(open.slice(0, maxTogether), base)
     if (isFirstUnread) base = await lookAtAll(ordersOf(open), parts)
     if (group.length === 0) continue
     const [first] = group
@@ -144,7 +144,7 @@ async function sendAll(batch: readonly QueuedWrite[], parts: SendingParts): Prom
     }
   }
 
-  async function judged(
+  async function judgeOrders(
     open: readonly QueuedWrite[],
     on: JudgedTab,
   ): Promise<{ group: Judged[]; isFirstUnread: boolean }> {
@@ -180,9 +180,11 @@ async function sendAll(batch: readonly QueuedWrite[], parts: SendingParts): Prom
     const { order } = waiting
     const refusal = await order.stillAdmitted()
     if (refusal) return turnAway(waiting, refusal)
-    const noRoom = order.isDryRun ? null : await journal.finishUnchanged(order, named(answer, order))
+    const noRoom = order.isDryRun
+      ? null
+      : await journal.finishUnchanged(order, withOperationId(answer, order))
     if (noRoom) return turnAway(waiting, noRoomForAnswer(order.accountId, noRoom.roomInMs, parts.observe))
-    waiting.answer(order.isDryRun ? { ...answer, isDryRun: true } : named(answer, order))
+    waiting.answer(order.isDryRun ? { ...answer, isDryRun: true } : withOperationId(answer, order))
   }
 
   /** Decided on the order itself: whoever sends it again under its key is told the same. */

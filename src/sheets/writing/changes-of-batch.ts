@@ -53,7 +53,7 @@ export function* changesOfBatch({
       if (isRaced && isOfRow(change) && (result?.kind === 'update' || result?.kind === 'delete')) {
         yield
         isPlaced = false
-        changes.push({ ...racedOf(change, result), ...whose })
+        changes.push({ ...changeAfterRace(change, result), ...whose })
       } else if (change.kind === 'add' && result?.kind === 'add') {
         if (result.rowNumbers.length !== result.rows.length) isPlaced = false
         for (const [nth, cells] of result.rows.entries()) {
@@ -73,7 +73,7 @@ export function* changesOfBatch({
         const { rowNumber: row, isFilling } = change
         if (!isFilling) made.insert(row)
         made.set(row, result.row)
-        const told = isFilling ? toldOf(row, [], result.row) : addedOf(row, result.row)
+        const told = isFilling ? changeOfRow(row, [], result.row) : additionOfRow(row, result.row)
         // As it was asked: a provider may see no more of the row afterwards than what has a name.
         const asked: Cell[] = []
         for (const { columnIndex, value } of change.cells) asked[columnIndex] = value
@@ -89,7 +89,7 @@ export function* changesOfBatch({
         const after = result.kind === 'delete' ? null : result.row
         if (after) made.set(row, after)
         else made.remove(row)
-        const told = toldOf(row, before, after)
+        const told = changeOfRow(row, before, after)
         const unnamed = result.kind === 'delete' && unnamedCellsOf(result.row, columns, result.lost?.times)
         if (told) changes.push({ ...told, ...moreOf(told, change, result.lost, unnamed || null), ...whose })
       }
@@ -98,13 +98,17 @@ export function* changesOfBatch({
   return { changes, isPlaced }
 
   /** null where nothing is another than before. Where rows are told by key, a blank one is none. */
-  function toldOf(row: number, before: readonly Cell[], after: readonly Cell[] | null): LoggedChange | null {
+  function changeOfRow(
+    row: number,
+    before: readonly Cell[],
+    after: readonly Cell[] | null,
+  ): LoggedChange | null {
     const isKeyed = keyColumn !== null
     const [was, is] = [toJson(before), after && toJson(after)]
     const wasThere = !isKeyed || was !== blank
     const isThere = is !== null && (!isKeyed || is !== blank)
     if (!wasThere && !isThere) return null
-    if (!wasThere) return { ...addedOf(row, after ?? []), isInPlace: true }
+    if (!wasThere) return { ...additionOfRow(row, after ?? []), isInPlace: true }
     const told = { row, ...identityOf(before), before: was }
     if (!isThere) return { kind: 'deleted', ...told, ...(after && { isInPlace: true }) }
     if (was === is) return null
@@ -113,13 +117,13 @@ export function* changesOfBatch({
   }
 
   /** Without what it was before, nor where: that was another row. */
-  function racedOf(change: ChangeOfRow, result: ResultOfRow): LoggedChange {
+  function changeAfterRace(change: ChangeOfRow, result: ResultOfRow): LoggedChange {
     const identity = identityOf(result.row)
     if (result.kind === 'delete') return { kind: 'deleted', ...identity, before: toJson(result.row) }
     return { kind: 'updated', ...identity, after: toJson(result.row), wrote: namesWritten(change) }
   }
 
-  function addedOf(row: number, cells: readonly Cell[]): LoggedChange {
+  function additionOfRow(row: number, cells: readonly Cell[]): LoggedChange {
     return { kind: 'added', row, ...identityOf(cells), after: toJson(cells) }
   }
 

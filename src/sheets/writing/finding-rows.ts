@@ -29,14 +29,14 @@ export function withFoundNumbers(
       return { ...answer, rowsJson, ...(isAsExpected ? {} : { warning: movedWarning }) }
     }
     case 'upserted':
-      return upsertedWithNumbers(answer, snapshot, expectedLastRow)
+      return numberUpsertedRows(answer, snapshot, expectedLastRow)
     case 'added':
       return { ...answer, rowNumbers: numbersOf(answer, snapshot, expectedLastRow) }
   }
 }
 
 /** Those that were added stand together, in the order in which they were sent. */
-function upsertedWithNumbers(
+function numberUpsertedRows(
   answer: WriteAnswer & { kind: 'upserted' },
   snapshot: Snapshot,
   expectedLastRow: number | null,

@@ -106,7 +106,7 @@ export interface RowsChoice {
 /** `If-Match`, judged on the row as it is when its turn comes. */
 export type Precondition = (rowNumber: number, rowJson: string) => boolean
 
-/** The same of what is about many rows: the ETag of the list must still hold. */
+/** A write about many rows asks that the ETag of the list still hold. */
 export type SheetPrecondition = (contentHash: string) => boolean
 
 /** What was done, without the form in which a client is told: a replay may be asked for in the other one. */
@@ -124,7 +124,7 @@ export type WriteAnswer = WhatWasDone & {
 export const movedWarning =
   'The columns of the spreadsheet were changed while this was written. Compare the row as it stands now with what was sent.'
 
-/** The same of rows that were found by what they hold. */
+/** The warning about rows that were found by what they hold. */
 export const racedWarning =
   'Somebody moved or changed rows of the spreadsheet in the moment of this write, and it may have hit another row than the one that was meant. Compare the rows as they stand now.'
 
@@ -170,6 +170,9 @@ export interface RefusedAnswer {
 }
 
 /** With the name of the write. */
-export function named(answer: WriteAnswer, { operationId }: Pick<WriteOrder, 'operationId'>): WriteAnswer {
+export function withOperationId(
+  answer: WriteAnswer,
+  { operationId }: Pick<WriteOrder, 'operationId'>,
+): WriteAnswer {
   return operationId === undefined ? answer : { ...answer, operationId }
 }

@@ -36,7 +36,7 @@ export async function takeOver(
 }
 
 /**
- * The same for what this instance lost sight of, because the store was away when its end was to be noted. Nobody works on an
+ * Picks up what this instance lost sight of, because the store was away when its end was to be noted. Nobody works on an
  * operation for as long as `openForMs`.
  */
 export async function pickUpForgotten(

@@ -19,7 +19,7 @@ export async function rehearse(
   const conflict =
     plan.undoes === undefined ? null : refuseOtherUnnamedCells(plan.changes, prepared.expected, base.columns)
   if (conflict) return { kind: 'not_admitted', refused: [{ waiting, refusal: conflict }] }
-  const results = prepared.expected.map((result) => numbered(result, base))
+  const results = prepared.expected.map((result) => numberResult(result, base))
   const answer = await inTurns(answerOf(plan, results, base.columns))
   const refusal = await waiting.order.stillAdmitted()
   if (refusal) return { kind: 'not_admitted', refused: [{ waiting, refusal }] }
@@ -28,7 +28,7 @@ export async function rehearse(
 }
 
 /** Where the provider would only find out by doing it, the sheet as it was read tells where new rows would stand. */
-function numbered(result: ChangeResult, { rows }: JudgedTab): ChangeResult {
+function numberResult(result: ChangeResult, { rows }: JudgedTab): ChangeResult {
   const last = rows?.lastRowNumber ?? null
   if (result.kind !== 'add' || last === null) return result
   return { ...result, rowNumbers: result.rows.map((_, at) => last + 1 + at) }

@@ -18,7 +18,7 @@ import { noRoomForAnswer } from './idempotency.ts'
 import type { InTurns } from './in-turns.ts'
 import type { BatchJournal, NoRoomFor, SentOrder } from './journal.ts'
 import type { JudgedTab } from './looks/judged-tab.ts'
-import { named, racedWarning } from './order.ts'
+import { racedWarning, withOperationId } from './order.ts'
 import { Closing, type Persistence } from './persistence.ts'
 import { answerOf } from './plans/answer-of.ts'
 import { createGroupEffects } from './plans/group-effects.ts'
@@ -169,7 +169,7 @@ async function commit(
     const isKnown = error instanceof ProviderFailure && !(error instanceof OutcomeUnknown)
     if (isKnown) throw error
     // A bug of ours counts as a lost answer too: it says nothing about what was sent before it struck.
-    return settled(prepared, parts)
+    return settlePrepared(prepared, parts)
   })
   if (committed === 'void' || (committed !== 'applied' && committed.outcome !== 'applied')) {
     await journal.takeBack(expected)
@@ -180,7 +180,7 @@ async function commit(
   }
   const end = committed === 'applied' ? null : await endOf(committed)
   const sent = end ? await answersAfter(end) : await afterLostAnswer(group, expected, prepared, base, parts)
-  const lastSeq = await journal.finishApplied(sent, toLog && (await finishedChanges(end)))
+  const lastSeq = await journal.finishApplied(sent, toLog && (await describeFinishedChanges(end)))
   parts.log.noteWritten(record.id)
   // Where columns moved, rows were perhaps put right since.
   if (seqBefore !== null && committed !== 'applied' && committed.tab && !committed.columns) {
@@ -220,7 +220,7 @@ async function commit(
   }
 
   /** Where nobody can tell which rows it hit, the next look does. */
-  async function finishedChanges(end: AppliedEnd | null): Promise<FinishedChanges> {
+  async function describeFinishedChanges(end: AppliedEnd | null): Promise<FinishedChanges> {
     const { id: sheetId } = record
     if (!end) return { sheetId, outcome: isPlaced ? 'as_begun' : 'unplaced' }
     const { results, columns, racedAt } = end
@@ -287,7 +287,7 @@ async function answersFrom(
     const { from, to } = stretchOf(group, at)
     sent.push({
       order: waiting.order,
-      answer: named(await inTurns(answerOf(plan, results.slice(from, to), columns)), waiting.order),
+      answer: withOperationId(await inTurns(answerOf(plan, results.slice(from, to), columns)), waiting.order),
     })
   }
   return sent
@@ -345,7 +345,7 @@ function withoutRoom(group: readonly Judged[], { orders, roomInMs }: NoRoomFor, 
 }
 
 /** Asks until it is known. Meanwhile the clients' time may run out; the lane waits all the same. */
-function settled({ fence }: Prepared, parts: SendingParts): Promise<'applied' | 'void'> {
+function settlePrepared({ fence }: Prepared, parts: SendingParts): Promise<'applied' | 'void'> {
   const { persistence, provider, record } = parts
   return persistence.until(() => reporting(parts, () => provider.settle(record, fence)))
 }

@@ -85,7 +85,7 @@ export function createWriting(parts: WritingParts): Writing {
   return {
     async claim({ sheet, ...asked }) {
       await recovered
-      const { source } = await connected(sheet.id)
+      const { source } = await findConnectedSheet(sheet.id)
       const id = newId('op')
       try {
         return await claimKey({ store, maxKeptBytes, observe }, { ...asked, id, sheetId: sheet.id, source })
@@ -122,11 +122,11 @@ export function createWriting(parts: WritingParts): Writing {
   }
 
   async function enter(order: WriteOrder): Promise<Entered | Refusal> {
-    const { source, provider } = await connected(order.sheet.id)
+    const { source, provider } = await findConnectedSheet(order.sheet.id)
     return laneOf(source, provider).enter(order)
   }
 
-  async function connected(sheetId: string): Promise<SheetRecord> {
+  async function findConnectedSheet(sheetId: string): Promise<SheetRecord> {
     const record = await store.sheetById(sheetId)
     if (!record) throw new ProviderFailure('the sheet is no longer connected')
     return record
@@ -141,7 +141,7 @@ export function createWriting(parts: WritingParts): Writing {
     const lane = createLane({
       timers,
       ...(untilTurn && {
-        untilTurn: ({ sheet }) => connected(sheet.id).then(untilTurn, () => {}),
+        untilTurn: ({ sheet }) => findConnectedSheet(sheet.id).then(untilTurn, () => {}),
       }),
       batchLength: (orders) => batchLength(orders, rules),
       work: (batch) => workOff(batch, source, { ...batchParts, store: under(lease) }),

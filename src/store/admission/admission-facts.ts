@@ -52,6 +52,6 @@ export interface KeyFacts {
   id: string
   mode: KeyMode
   scope: KeyScope
-  /** Of a publishable key, which its policy bounds and not its scope; null for a secret one. */
+  /** A publishable key is bounded by its policy and not by its scope; null for a secret one. */
   policy: KeyPolicy | null
 }

@@ -97,7 +97,7 @@ export function createAlertQueries(database: SqlDatabase): AlertStore {
       }))
     },
     tellOffWebhook({ webhookId }, mail) {
-      return noted(mail, (transaction) =>
+      return noteWithMail(mail, (transaction) =>
         transaction
           .updateTable('webhook')
           .set({ off_told: 1 })
@@ -106,7 +106,7 @@ export function createAlertQueries(database: SqlDatabase): AlertStore {
       )
     },
     tellEndedConnection({ credentialId, version }, mail) {
-      return noted(mail, (transaction) =>
+      return noteWithMail(mail, (transaction) =>
         transaction
           .updateTable('credential')
           .set({ told_version: version })
@@ -119,7 +119,7 @@ export function createAlertQueries(database: SqlDatabase): AlertStore {
     tellSheet({ sheetId, failureReason }, quietMs, mail) {
       const isBroken = failureReason !== null
       const nowMs = database.nowMs()
-      return noted(mail, (transaction) =>
+      return noteWithMail(mail, (transaction) =>
         transaction
           .updateTable('sheet_activity')
           .set({ told_broken: isBroken ? 1 : 0, told_at_ms: nowMs })
@@ -131,7 +131,7 @@ export function createAlertQueries(database: SqlDatabase): AlertStore {
       )
     },
     tellQuota({ account, by, cycleStartMs, toldPercent }, percent, mail) {
-      return noted(mail, (transaction) =>
+      return noteWithMail(mail, (transaction) =>
         transaction
           .updateTable(tableOf[by])
           .set({ told_percent: percent })
@@ -164,7 +164,7 @@ export function createAlertQueries(database: SqlDatabase): AlertStore {
     }))
   }
 
-  async function noted(
+  async function noteWithMail(
     mail: NewMail,
     note: (transaction: Kysely<Tables>) => Promise<{ numUpdatedRows: bigint }>,
   ): Promise<boolean> {

@@ -3,7 +3,7 @@ import { randomBase62 } from '../../secrets/random-base62.ts'
 import type { SqlDatabase } from '../sql/sql-database.ts'
 import type { AuditStore } from './audit.ts'
 
-/** Of one account. */
+/** Entries of one account. */
 const kept = 1_000
 
 export function createAuditQueries({ kysely }: SqlDatabase, clock: Clock): AuditStore {

@@ -1,6 +1,6 @@
 /** The store's part for what was changed, by whom and from where: for people who look it up later. */
 export interface AuditStore {
-  /** Of each account only the newest are remembered. */
+  /** Only the newest of each account are remembered. */
   addAuditEntry(entry: NewAuditEntry): Promise<void>
   /** The newest first. */
   auditEntriesOf(accountId: string, limit: number): Promise<AuditEntry[]>

@@ -3,7 +3,7 @@ import type { Tables } from '../sql/schema.ts'
 import type { SqlDatabase } from '../sql/sql-database.ts'
 import type { ChangeChunk, ChangeLogStore, SeenChanges } from './change-log.ts'
 import { bytesOfChunk, forgetBehind, holdLog, noteOperations } from './changes-of-writes.ts'
-import { packed, unpacked } from './packed-entries.ts'
+import { packEntries, unpackEntries } from './packed-entries.ts'
 
 /** SQLite deletes on the thread that serves everyone. */
 const forgottenTogether = 100
@@ -73,7 +73,7 @@ export function createChangeLogQueries(database: SqlDatabase): ChangeLogStore {
           .select(['first_seq', 'last_seq', 'at_ms', 'entries'])
           .execute()
         for (const { first_seq, last_seq, at_ms, entries: kept } of rows) {
-          const entries = unpacked(kept)
+          const entries = unpackEntries(kept)
           chunks.push({ firstSeq: first_seq, lastSeq: last_seq, atMs: at_ms, entries })
           bytes += entries.length
           after = last_seq
@@ -98,7 +98,12 @@ export function createChangeLogQueries(database: SqlDatabase): ChangeLogStore {
         .select(['change_chunk.first_seq', 'last_seq', 'at_ms', 'entries'])
         .executeTakeFirst()
       return row
-        ? { firstSeq: row.first_seq, lastSeq: row.last_seq, atMs: row.at_ms, entries: unpacked(row.entries) }
+        ? {
+            firstSeq: row.first_seq,
+            lastSeq: row.last_seq,
+            atMs: row.at_ms,
+            entries: unpackEntries(row.entries),
+          }
         : null
     },
     logSeen: (seen) => kysely.transaction().execute((transaction) => logSeen(transaction, seen)),
@@ -148,7 +153,7 @@ export function createChangeLogQueries(database: SqlDatabase): ChangeLogStore {
     let head = log.head
     await forgetBehind(transaction, sheetId, head)
     for (const { entries: text, count, atMs, operations = [] } of chunks) {
-      const entries = packed(text)
+      const entries = packEntries(text)
       bytes += bytesOfChunk(entries)
       await transaction
         .insertInto('change_chunk')

@@ -15,7 +15,7 @@ export function changeLogContract(of: StoreTest): void {
     const { sheet } = await accountWithSheet(store)
     const before = await positionOf(store, sheet)
     assert.deepEqual([before.epoch, before.head, before.stateSeq], [null, 0, null])
-    assert.equal(await store.logSeen(seen(sheet, before, [], 'rows 0')), 0)
+    assert.equal(await store.logSeen(seenChangesOf(sheet, before, [], 'rows 0')), 0)
     const after = await positionOf(store, sheet)
     assert.match(after.epoch ?? '', /^[0-9A-Za-z]{8}$/)
     assert.deepEqual([after.head, after.floor, after.stateSeq, after.stateBytes], [0, 0, 0, 6])
@@ -26,7 +26,9 @@ export function changeLogContract(of: StoreTest): void {
     const { sheet } = await accountWithSheet(store)
     const position = await positionOf(store, sheet)
     const logged = await Promise.all(
-      Array.from({ length: 8 }, (_, n) => store.logSeen(seen(sheet, position, [chunk(`look ${n}`, 2)]))),
+      Array.from({ length: 8 }, (_, n) =>
+        store.logSeen(seenChangesOf(sheet, position, [chunk(`look ${n}`, 2)])),
+      ),
     )
     assert.equal(logged.filter((outcome) => outcome === 2).length, 1)
     assert.equal(logged.filter((outcome) => outcome === 'overtaken').length, 7)
@@ -66,7 +68,7 @@ export function changeLogContract(of: StoreTest): void {
     assert.equal(await store.chunkOfOperation(sheet.id, 'op_c'), null)
     const position = await positionOf(store, sheet)
     const later = { ...chunk('look', 1), operations: ['op_a', 'op_c'] }
-    await store.logSeen(seen(sheet, position, [later], 'rows'))
+    await store.logSeen(seenChangesOf(sheet, position, [later], 'rows'))
     assert.equal((await store.chunkOfOperation(sheet.id, 'op_a'))?.firstSeq, 1, 'its first')
     assert.equal((await store.chunkOfOperation(sheet.id, 'op_c'))?.firstSeq, 4)
     await passTime(database, clock, 8 * dayMs)
@@ -77,7 +79,7 @@ export function changeLogContract(of: StoreTest): void {
 
   of('a write is not begun where the log went on since the rows that it was judged on', async (store) => {
     const { sheet } = await accountWithSheet(store)
-    assert.equal(await store.logSeen(seen(sheet, await positionOf(store, sheet), [], 'rows 0')), 0)
+    assert.equal(await store.logSeen(seenChangesOf(sheet, await positionOf(store, sheet), [], 'rows 0')), 0)
     const { epoch } = await positionOf(store, sheet)
     const operations = [{ id: null, accountId: sheet.accountId, sheetId: sheet.id, answer: '' }]
     const { source } = sheet
@@ -86,7 +88,10 @@ export function changeLogContract(of: StoreTest): void {
         ...{ source, fence: 'fence', place: '{}', operations },
         changes: { ...changes(sheet, 'write', 1), after },
       })
-    assert.equal(await store.logSeen(seen(sheet, await positionOf(store, sheet), [chunk('person', 1)])), 1)
+    assert.equal(
+      await store.logSeen(seenChangesOf(sheet, await positionOf(store, sheet), [chunk('person', 1)])),
+      1,
+    )
     for (const after of [
       { epoch, seq: 0 },
       { epoch: null, seq: 1 },
@@ -102,10 +107,10 @@ export function changeLogContract(of: StoreTest): void {
     const { sheet } = await accountWithSheet(store)
     const ids = await begin(store, sheet, 'fence 1', changes(sheet, 'void', 1))
     const position = await positionOf(store, sheet)
-    assert.equal(await store.logSeen(seen(sheet, position, [chunk('person', 1)])), 'writing')
+    assert.equal(await store.logSeen(seenChangesOf(sheet, position, [chunk('person', 1)])), 'writing')
     await store.unsendOperations(ids)
     assert.deepEqual(await store.sendingOperations(sheet.source), [])
-    assert.equal(await store.logSeen(seen(sheet, position, [chunk('person', 1)])), 1)
+    assert.equal(await store.logSeen(seenChangesOf(sheet, position, [chunk('person', 1)])), 1)
   })
 
   of('a write without changes does not tell what a void one left', async (store) => {
@@ -120,14 +125,14 @@ export function changeLogContract(of: StoreTest): void {
 
   of('a look that is wanted is so until one is logged', async (store, clock, database) => {
     const { sheet } = await accountWithSheet(store)
-    await store.logSeen(seen(sheet, await positionOf(store, sheet), [], 'rows 0'))
+    await store.logSeen(seenChangesOf(sheet, await positionOf(store, sheet), [], 'rows 0'))
     assert.equal((await positionOf(store, sheet)).lookWantedForMs, null)
     await store.wantLook(sheet.id)
     await passTime(database, clock, 60)
     await store.wantLook(sheet.id)
     const position = await positionOf(store, sheet)
     assert.ok((position.lookWantedForMs ?? 0) >= 50, 'since the first time')
-    await store.logSeen(seen(sheet, position, []))
+    await store.logSeen(seenChangesOf(sheet, position, []))
     assert.equal((await positionOf(store, sheet)).lookWantedForMs, null)
   })
 
@@ -141,7 +146,10 @@ export function changeLogContract(of: StoreTest): void {
     await begin(store, sheet, 'fence 3', changes(sheet, 'void again', 3)).then((ids) =>
       store.dropOperations(ids),
     )
-    assert.equal(await store.logSeen(seen(sheet, await positionOf(store, sheet), [chunk('look', 1)])), 2)
+    assert.equal(
+      await store.logSeen(seenChangesOf(sheet, await positionOf(store, sheet), [chunk('look', 1)])),
+      2,
+    )
     const chunks = await store.loggedChanges(sheet.id, 0, anything)
     assert.deepEqual(
       chunks.map(({ firstSeq, lastSeq, entries }) => [firstSeq, lastSeq, entries]),
@@ -187,7 +195,7 @@ export function changeLogContract(of: StoreTest): void {
     await unplaced('fence 2', 'two', 'unplaced')
     const position = await positionOf(store, sheet)
     assert.deepEqual([position.head, position.unplaced], [0, '["one","two"]'])
-    assert.equal(await store.logSeen(seen(sheet, position, [chunk('found', 2)])), 2)
+    assert.equal(await store.logSeen(seenChangesOf(sheet, position, [chunk('found', 2)])), 2)
     assert.equal((await positionOf(store, sheet)).unplaced, null)
   })
 
@@ -195,10 +203,13 @@ export function changeLogContract(of: StoreTest): void {
     const { sheet } = await accountWithSheet(store)
     const before = await positionOf(store, sheet)
     const [id = ''] = await begin(store, sheet, 'fence 1', null)
-    assert.equal(await store.logSeen(seen(sheet, before, [chunk('look', 1)])), 'writing')
+    assert.equal(await store.logSeen(seenChangesOf(sheet, before, [chunk('look', 1)])), 'writing')
     await store.finishApplied(sheet.source, [{ id, answer: null }])
-    assert.equal(await store.logSeen(seen(sheet, before, [chunk('look', 1)])), 'writing')
-    assert.equal(await store.logSeen(seen(sheet, await positionOf(store, sheet), [chunk('look', 1)])), 1)
+    assert.equal(await store.logSeen(seenChangesOf(sheet, before, [chunk('look', 1)])), 'writing')
+    assert.equal(
+      await store.logSeen(seenChangesOf(sheet, await positionOf(store, sheet), [chunk('look', 1)])),
+      1,
+    )
   })
 
   of('however looks and writes meet, numbers have no gap and no double', async (store) => {
@@ -206,7 +217,7 @@ export function changeLogContract(of: StoreTest): void {
     const look = async (n: number) => {
       for (let tries = 0; tries < 40; tries++) {
         const outcome = await store.logSeen(
-          seen(
+          seenChangesOf(
             sheet,
             await positionOf(store, sheet),
             [chunk(`look ${n}`, 2)],
@@ -247,7 +258,7 @@ export function changeLogContract(of: StoreTest): void {
     const finished = { sheetId: sheet.id, outcome: 'as_begun' } as const
     await store.finishApplied(sheet.source, [{ id, answer: null }], finished)
     const look = { ...chunk('', 1), entries: wide }
-    await store.logSeen(seen(sheet, await positionOf(store, sheet), [look]))
+    await store.logSeen(seenChangesOf(sheet, await positionOf(store, sheet), [look]))
     const chunks = await store.loggedChanges(sheet.id, 0, anything)
     assert.deepEqual(
       chunks.map(({ entries }) => entries),
@@ -262,8 +273,8 @@ export function changeLogContract(of: StoreTest): void {
     'changes are forgotten after their days, but not those that the rows are told from',
     async (store, clock, database) => {
       const { sheet } = await accountWithSheet(store)
-      await store.logSeen(seen(sheet, await positionOf(store, sheet), [chunk('old', 2)], 'rows'))
-      await store.logSeen(seen(sheet, await positionOf(store, sheet), [chunk('needed', 1)]))
+      await store.logSeen(seenChangesOf(sheet, await positionOf(store, sheet), [chunk('old', 2)], 'rows'))
+      await store.logSeen(seenChangesOf(sheet, await positionOf(store, sheet), [chunk('needed', 1)]))
       await passTime(database, clock, 6 * dayMs)
       assert.equal(await store.forgetOldChanges(anything), 0)
       await passTime(database, clock, 2 * dayMs)
@@ -276,17 +287,17 @@ export function changeLogContract(of: StoreTest): void {
 
   of('beyond its bytes an account loses the oldest, and a log that lost too much says so', async (store) => {
     const { sheet } = await accountWithSheet(store)
-    await store.logSeen(seen(sheet, await positionOf(store, sheet), [], 'rows'))
+    await store.logSeen(seenChangesOf(sheet, await positionOf(store, sheet), [], 'rows'))
     const long = 'x'.repeat(1_000)
     for (let n = 0; n < 10; n++) {
-      await store.logSeen(seen(sheet, await positionOf(store, sheet), [chunk(`${n}${long}`, 1)]))
+      await store.logSeen(seenChangesOf(sheet, await positionOf(store, sheet), [chunk(`${n}${long}`, 1)]))
     }
     assert.equal(await store.forgetOldChanges(anything), 0)
     assert.equal(await store.forgetOldChanges(5_000), 6)
     const position = await positionOf(store, sheet)
     assert.deepEqual([position.floor, position.isBroken, position.stateSeq], [6, true, null])
     assert.equal(await store.forgetOldChanges(5_000), 0)
-    await store.logSeen(seen(sheet, position, [chunk('reset', 1)], 'rows anew'))
+    await store.logSeen(seenChangesOf(sheet, position, [chunk('reset', 1)], 'rows anew'))
     assert.equal((await positionOf(store, sheet)).isBroken, false)
   })
 
@@ -294,14 +305,14 @@ export function changeLogContract(of: StoreTest): void {
     'without history there is no log, and none is left of a sheet that is gone',
     async (store, _clock, database) => {
       const { sheet } = await accountWithSheet(store)
-      await store.logSeen(seen(sheet, await positionOf(store, sheet), [chunk('look', 1)], 'rows'))
+      await store.logSeen(seenChangesOf(sheet, await positionOf(store, sheet), [chunk('look', 1)], 'rows'))
       const position = await positionOf(store, sheet)
       await store.changeSheet(sheet.id, { historyDays: 0 })
       assert.equal(await store.changeLogOf(sheet.id), null)
-      assert.equal(await store.logSeen(seen(sheet, position, [chunk('look', 1)])), 'overtaken')
+      assert.equal(await store.logSeen(seenChangesOf(sheet, position, [chunk('look', 1)])), 'overtaken')
       assert.deepEqual(await database.kysely.selectFrom('change_chunk').selectAll().execute(), [])
       await store.changeSheet(sheet.id, { historyDays: 30 })
-      await store.logSeen(seen(sheet, await positionOf(store, sheet), [chunk('look', 1)], 'rows'))
+      await store.logSeen(seenChangesOf(sheet, await positionOf(store, sheet), [chunk('look', 1)], 'rows'))
       assert.notEqual((await positionOf(store, sheet)).epoch, position.epoch)
       await store.deleteSheet(sheet.id)
       for (const table of ['change_chunk', 'change_log', 'change_operation'] as const) {
@@ -314,7 +325,7 @@ export function changeLogContract(of: StoreTest): void {
     const { sheet } = await accountWithSheet(store)
     const { sheet: other } = await accountWithSheet(store, 'others')
     for (const each of [sheet, other]) {
-      await store.logSeen(seen(each, await positionOf(store, each), [chunk('look', 1)], 'rows'))
+      await store.logSeen(seenChangesOf(each, await positionOf(store, each), [chunk('look', 1)], 'rows'))
       const told = { ...changes(each, 'write', 1), operations: ['op_1'] }
       const [id = ''] = await begin(store, each, `fence ${each.id}`, told)
       const finished = { sheetId: each.id, outcome: 'as_begun' } as const
@@ -342,7 +353,7 @@ function changes(sheet: SheetRecord, text: string, count: number, isPlaced = tru
   return { ...chunk(text, count), sheetId: sheet.id, accountId: sheet.accountId, isPlaced, after: null }
 }
 
-function seen(
+function seenChangesOf(
   { id: sheetId, accountId, source }: SheetRecord,
   position: LogPosition,
   chunks: readonly ChunkToLog[],

@@ -4,7 +4,7 @@ import type { ChangesToSend } from '../operations/operations.ts'
 import type { Tables } from '../sql/schema.ts'
 import type { SqlDatabase } from '../sql/sql-database.ts'
 import type { FinishedChanges } from './change-log.ts'
-import { packed, unpacked } from './packed-entries.ts'
+import { packEntries, unpackEntries } from './packed-entries.ts'
 
 /** What a row of the log costs beside its text. */
 const chunkRowBytes = 100
@@ -28,7 +28,7 @@ export async function logBehindHead(
   const isSameLog = after?.epoch === epoch || (after?.epoch === null && state_seq === null)
   if (after && !(isSameLog && after.seq === head)) throw new LogOvertaken()
   if (count === 0) return forgetBehind(transaction, sheetId, head)
-  const kept = packed(entries)
+  const kept = packEntries(entries)
   const chunk = {
     last_seq: head + count,
     at_ms: atMs,
@@ -131,16 +131,16 @@ export async function tellBehindHead(
   const isPlaced = changes.outcome === 'placed' || (changes.outcome === 'as_begun' && behind.is_placed === 1)
   if (!isPlaced) {
     await forgetBehind(transaction, sheetId, log.head)
-    const { entries = unpacked(behind.entries) } = changes.outcome === 'unplaced' ? changes : {}
-    const unplaced = JSON.stringify([...parsed(log.unplaced), ...parsed(entries)])
+    const { entries = unpackEntries(behind.entries) } = changes.outcome === 'unplaced' ? changes : {}
+    const unplaced = JSON.stringify([...parseEntries(log.unplaced), ...parseEntries(entries)])
     await transaction.updateTable('change_log').set({ unplaced }).where('sheet_id', '=', sheetId).execute()
     return log.head
   }
   let { last_seq: head, bytes } = behind
-  const text = changes.outcome === 'placed' ? changes.chunk.entries : unpacked(behind.entries)
+  const text = changes.outcome === 'placed' ? changes.chunk.entries : unpackEntries(behind.entries)
   if (changes.outcome === 'placed') {
     const { count, atMs } = changes.chunk
-    const entries = packed(text)
+    const entries = packEntries(text)
     head = log.head + count
     bytes = bytesOfChunk(entries)
     await transaction
@@ -166,6 +166,6 @@ export function bytesOfChunk(entries: string): number {
   return chunkRowBytes + Buffer.byteLength(entries)
 }
 
-function parsed(entries: string | null): unknown[] {
+function parseEntries(entries: string | null): unknown[] {
   return entries === null ? [] : (JSON.parse(entries) as unknown[])
 }

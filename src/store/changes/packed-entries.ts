@@ -9,12 +9,12 @@ const mostCharacters = 64 * 1_024
 /** What is not packed is a JSON list. */
 const mark = 'z'
 
-export function packed(entries: string): string {
+export function packEntries(entries: string): string {
   if (entries.length < leastCharacters || entries.length > mostCharacters) return entries
   const text = mark + zstdCompressSync(entries).toString('base64')
   return text.length < entries.length ? text : entries
 }
 
-export function unpacked(text: string): string {
+export function unpackEntries(text: string): string {
   return text.startsWith(mark) ? zstdDecompressSync(Buffer.from(text.slice(1), 'base64')).toString() : text
 }

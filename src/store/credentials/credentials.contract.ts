@@ -17,7 +17,7 @@ export function credentialsContract(of: StoreTest): void {
       subject: '1001',
       label: 'owner@example.com',
       scopes: 'openid drive.file',
-      sealedToken: sealedFor({ credentialId: saved.id, accountId: account.id, version: 1 }),
+      sealedToken: sealTokenFor({ credentialId: saved.id, accountId: account.id, version: 1 }),
       keyId: 'key 1',
       version: 1,
       state: 'valid',
@@ -44,7 +44,7 @@ export function credentialsContract(of: StoreTest): void {
       ...first,
       label: 'new@example.com',
       version: 2,
-      sealedToken: sealedFor({ credentialId: first.id, accountId: account.id, version: 2 }),
+      sealedToken: sealTokenFor({ credentialId: first.id, accountId: account.id, version: 2 }),
       connectedAtMs: clock.nowMs(),
     })
     assert.deepEqual(await store.findCredential(first.id), again)
@@ -61,7 +61,7 @@ export function credentialsContract(of: StoreTest): void {
     assert.equal(kept?.version, 8)
     assert.equal(
       kept.sealedToken,
-      sealedFor({ credentialId: kept.id, accountId: account.id, version: kept.version }),
+      sealTokenFor({ credentialId: kept.id, accountId: account.id, version: kept.version }),
     )
   })
 
@@ -168,7 +168,7 @@ export function credentialsContract(of: StoreTest): void {
 
   of('a token is sealed anew only where it is still the one that was read', async (store) => {
     const ids: string[] = []
-    for (const slug of ['a-1', 'b-2', 'c-3']) ids.push(await connected(store, slug))
+    for (const slug of ['a-1', 'b-2', 'c-3']) ids.push(await connectOwner(store, slug))
     const [a = '', b = '', c = ''] = ids
     assert.deepEqual(await notUnder('key 2'), ids.toSorted())
     assert.deepEqual(await notUnder('key 1'), [])
@@ -189,7 +189,7 @@ export function credentialsContract(of: StoreTest): void {
   })
 }
 
-async function connected(store: Store, slug: string): Promise<string> {
+async function connectOwner(store: Store, slug: string): Promise<string> {
   return (await store.saveCredential(newCredential((await newAccount(store, slug)).id))).id
 }
 
@@ -200,10 +200,10 @@ function newCredential(accountId: string): NewCredential {
     subject: '1001',
     label: 'owner@example.com',
     scopes: 'openid drive.file',
-    seal: (identity) => ({ sealedToken: sealedFor(identity), keyId: 'key 1' }),
+    seal: (identity) => ({ sealedToken: sealTokenFor(identity), keyId: 'key 1' }),
   }
 }
 
-function sealedFor({ credentialId, accountId, version }: CredentialIdentity): string {
+function sealTokenFor({ credentialId, accountId, version }: CredentialIdentity): string {
   return `sealed for ${credentialId} of ${accountId}, version ${version}`
 }

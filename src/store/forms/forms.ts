@@ -13,13 +13,13 @@ export interface FormStore {
   holdEntry(entry: NewEntry, mostOfForm: number): Promise<boolean>
   /** Oldest first. */
   heldEntries(formId: string): Promise<HeldEntry[]>
-  /** Of the account's forms, by their ids; those without any are left out. */
+  /** Counts for the account's forms, by their ids; those without any are left out. */
   heldCounts(accountId: string): Promise<ReadonlyMap<string, number>>
   findEntry(entryId: string): Promise<HeldEntry | null>
   /** From now on it is to be added to the sheet. */
   releaseEntry(entryId: string): Promise<void>
   deleteEntry(entryId: string): Promise<void>
-  /** Of all forms, oldest first. */
+  /** Entries of all forms, oldest first. */
   releasedEntries(most: number): Promise<HeldEntry[]>
 }
 
@@ -66,7 +66,7 @@ export interface FormField {
   help: string
   kind: FieldKind
   isRequired: boolean
-  /** Of kind `choice`. */
+  /** What a field of kind `choice` offers. */
   choices: readonly string[]
 }
 

@@ -25,7 +25,7 @@ export type SetValue = readonly [column: string, value: string | number | boolea
 const parsed = new Map<string, KeyPolicy>()
 const maxParsed = 1_000
 
-/** Of the text in the store, which is looked up for every request; the same text is the same policy, and the same object. */
+/** Parses the text in the store, which is looked up for every request; the same text is the same policy, and the same object. */
 export function policyOf(text: string | null): KeyPolicy | null {
   if (text === null) return null
   const known = parsed.get(text)

@@ -12,7 +12,7 @@ export interface InstanceLife {
 }
 
 /**
- * So long after its last sign an instance counts as dead, and others take over what it had in hand. Short, because
+ * An instance counts as dead so long after its last sign, and others take over what it had in hand. Short, because
  * clients wait for that; an instance that only seemed dead does no harm, because each write is fenced.
  */
 export const lifeMs = 4_000

@@ -60,7 +60,7 @@ export async function lockUse(on: Kysely<Tables>, accountId: string): Promise<vo
     .execute()
 }
 
-export async function keptOf(
+export async function findKeptAnswers(
   on: Kysely<Tables>,
   accountId: string,
   keepMs: number,

@@ -1,7 +1,7 @@
 import type { Selectable, Transaction } from 'kysely'
 import type { OperationTable, Tables } from '../sql/schema.ts'
 import type { SqlDatabase } from '../sql/sql-database.ts'
-import { charge, type JournalCharge, keptOf, lockUse } from './journal-use.ts'
+import { charge, findKeptAnswers, type JournalCharge, lockUse } from './journal-use.ts'
 import { type Batch, keptRowBytes, type NoRoom, type OperationToSend } from './operations.ts'
 
 type CountedRow = Pick<Selectable<OperationTable>, 'account_id' | 'created_at_ms' | 'kept_bytes'>
@@ -26,13 +26,13 @@ export async function keepAnswers(
   { operations, keeping }: Batch,
   database: Pick<SqlDatabase, 'nowMs'>,
 ): Promise<Map<string | null, number>> {
-  const keyed = await keyedOf(transaction, operations)
+  const keyed = await findKeyedOperations(transaction, operations)
   const rooms = new Map<string, number>()
   let roomInMs = 0
   for (const accountId of [...new Set(keyed.map(({ account_id }) => account_id))].sort()) {
     await lockUse(transaction, accountId)
     if (!keeping) continue
-    const kept = await keptOf(transaction, accountId, keeping.keepMs, database.nowMs())
+    const kept = await findKeptAnswers(transaction, accountId, keeping.keepMs, database.nowMs())
     rooms.set(accountId, keeping.maxKeptBytes - kept.bytes)
     roomInMs = Math.max(roomInMs, kept.roomInMs)
   }
@@ -65,7 +65,7 @@ export function chargeOf({ account_id, created_at_ms }: CountedRow, bytes: numbe
 }
 
 /** One that is no longer open is not told of here, but when it is to be sent. */
-async function keyedOf(transaction: Transaction<Tables>, operations: readonly OperationToSend[]) {
+async function findKeyedOperations(transaction: Transaction<Tables>, operations: readonly OperationToSend[]) {
   const keyed: (CountedRow & { id: string; at: number; answer: string })[] = []
   for (const [at, { id, answer }] of operations.entries()) {
     if (id === null) continue

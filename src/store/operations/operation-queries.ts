@@ -7,7 +7,7 @@ import { newId } from '../new-id.ts'
 import { countWriteOn } from '../sheets/sheet-queries.ts'
 import type { OperationState, OperationTable, Tables } from '../sql/schema.ts'
 import type { SqlDatabase } from '../sql/sql-database.ts'
-import { charge, forgetOldUse, type JournalCharge, keptOf } from './journal-use.ts'
+import { charge, findKeptAnswers, forgetOldUse, type JournalCharge } from './journal-use.ts'
 import { bytesOf, chargeOf, keepAnswers, NoRoomLeft } from './keeping-answers.ts'
 import type {
   Batch,
@@ -155,7 +155,7 @@ export function createOperationQueries(database: SqlDatabase, instanceId: string
         .select(ageMs())
       return toOperations(await rows.execute())
     },
-    keptAnswers: (accountId, keepMs) => keptOf(kysely, accountId, keepMs, database.nowMs()),
+    keptAnswers: (accountId, keepMs) => findKeptAnswers(kysely, accountId, keepMs, database.nowMs()),
     async forgetOldOperations(finishedForMs) {
       await forgetOldUse(kysely, finishedForMs, database.nowMs())
       for (let count = 0; ; ) {

@@ -106,7 +106,7 @@ export function operationsContract(of: StoreTest): void {
   of('answers are kept and the write is counted, both or neither', async (store, _clock, database) => {
     const { sheet } = await accountWithSheet(store)
     const ids = await begin(store, sheet, 'fence', [await claim(store, sheet, 'k'), null])
-    const before = await unfinished(store)
+    const before = await findUnfinished(store)
     await database.kysely.schema.alterTable('sheet').renameColumn('write_seq', 'missing').execute()
     await assert.rejects(
       store.finishApplied(
@@ -114,7 +114,7 @@ export function operationsContract(of: StoreTest): void {
         ids.map((id) => ({ id, answer: 'done' })),
       ),
     )
-    assert.deepEqual(await unfinished(store), before)
+    assert.deepEqual(await findUnfinished(store), before)
   })
 
   of('a batch is recorded whole or not at all', async (store) => {
@@ -130,10 +130,10 @@ export function operationsContract(of: StoreTest): void {
     await store.dropOperations([dropped])
     await begin(store, sheet, 'fence', [done])
     await store.finishApplied(sheet.source, [{ id: done, answer: 'first' }])
-    const before = await unfinished(store)
+    const before = await findUnfinished(store)
     for (const closed of [dropped, done, elsewhere, 'op_none']) {
       await assert.rejects(begin(store, sheet, 'fence 2', [null, open, closed]), /no longer open/)
-      assert.deepEqual(await unfinished(store), before)
+      assert.deepEqual(await findUnfinished(store), before)
     }
     await begin(store, sheet, 'fence 2', [null, open])
   })
@@ -426,7 +426,7 @@ async function claim(store: Store, sheet: SheetRecord, idempotencyKey: string): 
   return answer.claimed
 }
 
-async function unfinished(store: Store) {
+async function findUnfinished(store: Store) {
   return (await store.unfinishedOperations()).map(({ ageMs: _, ...rest }) => rest)
 }
 
@@ -439,11 +439,11 @@ function begin(store: Store, sheet: SheetRecord, fence: string, ids: (string | n
   const operations = ids.map((id, at): OperationToSend => {
     return { id, accountId: sheet.accountId, sheetId: sheet.id, answer: `foreseen ${at}` }
   })
-  return begunAll(store.beginSending({ source: sheet.source, fence, place: '{"tab":7}', operations }))
+  return idsOfBegun(store.beginSending({ source: sheet.source, fence, place: '{"tab":7}', operations }))
 }
 
 /** What was begun, where there is no bound on what is kept. */
-async function begunAll(begun: ReturnType<Store['beginSending']>): Promise<string[]> {
+async function idsOfBegun(begun: ReturnType<Store['beginSending']>): Promise<string[]> {
   const ids = await begun
   assert.ok(Array.isArray(ids), 'there is no room')
   return ids

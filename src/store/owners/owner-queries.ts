@@ -149,7 +149,7 @@ export function createOwnerQueries(database: SqlDatabase, clock: Clock): OwnerSt
     async renameAccount(accountId, slug) {
       return unlessTaken(database, () =>
         kysely.transaction().execute(async (transaction) => {
-          const former = await heldSlug(transaction, accountId)
+          const former = await lockAccountSlug(transaction, accountId)
           if (former === null) throw new GoneMeanwhile()
           if (former === slug) return 'renamed' as const
           const reserved = await countFormerSlugsOn(transaction, database, accountId, slug)
@@ -163,7 +163,7 @@ export function createOwnerQueries(database: SqlDatabase, clock: Clock): OwnerSt
     },
     async deleteAccount(accountId) {
       await kysely.transaction().execute(async (transaction) => {
-        const slug = await heldSlug(transaction, accountId)
+        const slug = await lockAccountSlug(transaction, accountId)
         if (slug === null) return
         // Another slug is another key: PostgreSQL lets nothing more be added to the account from here on, so that its end
         // does not fail because of something that came meanwhile.
@@ -261,7 +261,7 @@ export function createOwnerQueries(database: SqlDatabase, clock: Clock): OwnerSt
 }
 
 /** A write that changes nothing: it holds the row, so that of two at once each sees, and gives up, a slug of its own. */
-async function heldSlug(transaction: Kysely<Tables>, accountId: string): Promise<string | null> {
+async function lockAccountSlug(transaction: Kysely<Tables>, accountId: string): Promise<string | null> {
   const row = await transaction
     .updateTable('account')
     .set((of) => ({ plan: of.ref('plan') }))

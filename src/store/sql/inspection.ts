@@ -22,6 +22,6 @@ export interface InspectedSheet {
   location: string
 }
 
-export function inspectedProof({ service, assumption, holds, saw, tried_at_ms }: ProviderProofTable) {
+export function proofForExport({ service, assumption, holds, saw, tried_at_ms }: ProviderProofTable) {
   return { service, assumption, holds: holds === 1, saw, triedAtMs: tried_at_ms }
 }

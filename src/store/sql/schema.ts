@@ -127,9 +127,9 @@ export interface ApiKeyTable {
   last_used_at_ms: number | null
   /** null = never. */
   expires_at_ms: number | null
-  /** Of a key of the dashboard's console: with which session it ends, '' once it has ended. null for all other keys. */
+  /** The session with which a key of the dashboard's console ends, '' once it has ended. null for all other keys. */
   session_hash: string | null
-  /** Of a publishable key, as JSON; null for a secret one. */
+  /** The policy of a publishable key, as JSON; null for a secret one. */
   policy: string | null
   /** The key itself, of a publishable one alone. */
   public_value: string | null
@@ -140,7 +140,7 @@ export interface UsageTable {
   account_id: string
   cycle_start_ms: number
   charged: number
-  /** Of the limit: up to which mark the owner has been told, 0, 80 or 100. */
+  /** The mark of the limit up to which the owner has been told, 0, 80 or 100. */
   told_percent: Generated<number>
 }
 
@@ -165,7 +165,7 @@ export interface CredentialTable {
   expired_reason: string | null
   created_at_ms: number
   connected_at_ms: number
-  /** Of which version the owner has been told that it ended. */
+  /** The version of which the owner has been told that it ended. */
   told_version: Generated<number | null>
 }
 
@@ -375,9 +375,9 @@ export interface ChangeLogTable {
   unplaced: string | null
   /** Since when a difference is known that could not be logged, because of writes. */
   look_wanted_at_ms: number | null
-  /** Of the changes after the state. */
+  /** The size of the changes after the state. */
   since_state_bytes: Generated<number>
-  /** Of changes and state together. */
+  /** The size of changes and state together. */
   bytes: Generated<number>
 }
 
@@ -388,7 +388,7 @@ export interface ChangeChunkTable {
   last_seq: number
   /** As it is told: a time of day. */
   at_ms: number
-  /** The same by the store's clock, for how long it is kept. */
+  /** When it was logged by the store's clock, for how long it is kept. */
   logged_at_ms: number
   /** 0 = row numbers are a guess until the write is finished. */
   is_placed: number
@@ -401,7 +401,7 @@ export interface ChangeChunkTable {
 export interface ChangeOperationTable {
   sheet_id: string
   operation_id: string
-  /** Of a chunk. */
+  /** The first change of a chunk. */
   first_seq: number
 }
 

@@ -5,7 +5,7 @@ import type { Tables } from '../sql/schema.ts'
 import type { SqlDatabase } from '../sql/sql-database.ts'
 import type { QuotaNews, WebhookNewsStore } from './webhook-news.ts'
 
-/** Of one webhook: those that it has taken, to be sent again, and those that wait. */
+/** Events of one webhook: those that it has taken, to be sent again, and those that wait. */
 const keptEvents = 100
 const waitingEvents = 200
 

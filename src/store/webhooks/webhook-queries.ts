@@ -5,7 +5,7 @@ import type { Tables, WebhookTable } from '../sql/schema.ts'
 import { inMs, type SqlDatabase } from '../sql/sql-database.ts'
 import type { NewDelivery, SealedSecret, WebhookRecord, WebhookStore } from './webhooks.ts'
 
-/** Of one webhook. */
+/** Deliveries of one webhook. */
 const keptDeliveries = 50
 /** By any clock. */
 const atOnce = 0

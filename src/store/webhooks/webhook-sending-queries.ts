@@ -44,7 +44,7 @@ export function createWebhookSendingQueries(database: SqlDatabase, instanceId: s
         return numUpdatedRows === 1n
       }),
     noteTaken: (held, { epoch, seq }, delivery, holdMs) =>
-      noted(held, delivery, {
+      noteDelivery(held, delivery, {
         epoch,
         seq,
         ...nothingSent,
@@ -54,7 +54,7 @@ export function createWebhookSendingQueries(database: SqlDatabase, instanceId: s
       }),
     noteFailed(held, delivery, then) {
       const nowMs = database.nowMs()
-      return noted(held, delivery, {
+      return noteDelivery(held, delivery, {
         attempts: sql<number>`attempts + 1`,
         failing_since_ms: sql<number>`coalesce(failing_since_ms, ${nowMs})`,
         holder: null,
@@ -108,7 +108,7 @@ export function createWebhookSendingQueries(database: SqlDatabase, instanceId: s
     return row ? { id, fencingToken: fencingToken + 1, webhook: toWebhook(row) } : null
   }
 
-  function noted(
+  function noteDelivery(
     held: Held,
     delivery: NewDelivery | null,
     change: UpdateObject<Tables, 'webhook'>,

@@ -18,7 +18,7 @@ export interface WebhookStore {
   /** The last event of a webhook from before this time of day. */
   eventBefore(webhookId: string, atMs: number): Promise<number>
 
-  /** Of each webhook the newest are remembered. */
+  /** The newest of each webhook are remembered. */
   addDelivery(webhookId: string, delivery: NewDelivery): Promise<void>
   /** The newest first. */
   deliveriesOf(webhookId: string): Promise<DeliveryRecord[]>

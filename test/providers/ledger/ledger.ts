@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Home, HomeParts } from '../../../src/assemble/homes.ts'
 import { createAccessTokens } from '../../../src/providers/remote/access-tokens.ts'
 import { createBreaker } from '../../../src/providers/remote/breaker.ts'
-import { fieldsOf, listOf, parsedJson, textOf } from '../../../src/providers/remote/json-fields.ts'
+import { fieldsOf, listOf, parseJsonBytes, textOf } from '../../../src/providers/remote/json-fields.ts'
 import { createBudget } from '../../../src/providers/remote/rations/budget.ts'
 import { callLimits, createRemoteCalls } from '../../../src/providers/remote/remote-calls.ts'
 import type { RemoteCall } from '../../../src/providers/remote/remote-exchange.ts'
@@ -83,14 +83,14 @@ export function createLedger({ store, sealing, clock, observe, share }: LedgerPa
     ...(body === undefined ? {} : { body }),
   })
   const read = async (path: string, credentialId: string | null) =>
-    fieldsOf(parsedJson(await calls.callRead(at(path, credentialId))))
+    fieldsOf(parseJsonBytes(await calls.callRead(at(path, credentialId))))
   const sheetAt = ({ location }: Pick<TabPlace, 'location'>) =>
     `/sheets/${(JSON.parse(location) as { spreadsheetId: string }).spreadsheetId}`
 
   const provider: Provider = {
     async fetch(place, { knownVersion }) {
       const bytes = await calls.callRead(at(sheetAt(place), place.credentialId))
-      const version = String(fieldsOf(parsedJson(bytes)).version)
+      const version = String(fieldsOf(parseJsonBytes(bytes)).version)
       if (version === knownVersion) return 'unchanged'
       const module = new URL('./ledger-decode.ts', import.meta.url).href
       return { bytes, version, decoder: { module, name: 'decodeLedger', options: null } }
@@ -192,7 +192,7 @@ export function createLedger({ store, sealing, clock, observe, share }: LedgerPa
   async function exchangeKey(key: string): Promise<Grant | ConnectionProblem> {
     const answer = await ask('GET', '/me', key).catch(() => null)
     if (!answer) return { problem: 'failed', words: 'the ledger cannot be reached. Nothing was saved' }
-    const { id: subject, name: label } = fieldsOf(parsedJson(answer.body))
+    const { id: subject, name: label } = fieldsOf(parseJsonBytes(answer.body))
     if (answer.status !== 200 || typeof subject !== 'string' || typeof label !== 'string')
       return { problem: 'denied', words: 'the ledger does not know this token. Nothing was saved' }
     return { token: key, scopes: [], subject, label }

@@ -11,7 +11,7 @@ import { CsvRecordList } from './record-list.ts'
 import { type CsvEncoding, readCsvText, writeCsvText } from './text.ts'
 
 /**
- * The same file with these changes made one after the other, or the change that cannot be. Fields that no change
+ * Makes these changes to the file one after the other, or names the change that cannot be made. Fields that no change
  * names keep their text, records their line ends. A cell without a column is a programming error. `otherwise` as for
  * `readCsvText`.
  */
@@ -123,7 +123,7 @@ function createEditor(records: CsvRecordList, { delimiter, encoding }: CsvDialec
     return { kind: 'insert', row: rowAt(rowNumber) }
   }
 
-  function lost(raw: string): { lost?: LostWithChange } {
+  function lostWithRecord(raw: string): { lost?: LostWithChange } {
     const spelling = spellingOf(raw, columns, delimiter)
     return spelling === undefined ? {} : { lost: { spelling } }
   }
@@ -147,7 +147,7 @@ function createEditor(records: CsvRecordList, { delimiter, encoding }: CsvDialec
         records.remove(rowNumber)
         last--
         passBlankRows()
-        return { kind: 'delete', row, ...lost(former) }
+        return { kind: 'delete', row, ...lostWithRecord(former) }
       }
       const refused = unfitCell(
         change.cells.map(({ value }) => value),
@@ -158,7 +158,7 @@ function createEditor(records: CsvRecordList, { delimiter, encoding }: CsvDialec
       const row = readRecord(updated, delimiter)
       records.replace(rowNumber, asSpelt(change.spelling, row, delimiter) ?? updated)
       passBlankRows()
-      return { kind: 'update', row, ...lost(former) }
+      return { kind: 'update', row, ...lostWithRecord(former) }
     },
     toText: () => records.toText(),
   }

@@ -34,7 +34,7 @@ export class CsvRecordList {
   readonly #starts: number[] = [0]
   readonly #ends: number[] = []
   #pieces: Piece[] = []
-  /** Of records, in all pieces. */
+  /** Records in all pieces. */
   #count = 0
   /** The piece that was last looked for, and how many records lie before it. What changes lies there or behind it. */
   #found = { at: 0, before: 0 }

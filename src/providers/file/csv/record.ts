@@ -11,7 +11,7 @@ export function readRecord(raw: string, delimiter: CsvDelimiter): Cell[] {
 export function writeRecord(row: readonly Cell[], columns: number, delimiter: CsvDelimiter): string {
   if (row.slice(columns).some((cell) => cell !== null)) throw new Error('a cell beyond the last column')
   const fields = Array.from({ length: columns }, (_, column) => writeCell(row[column] ?? null))
-  return joined(fields, delimiter)
+  return joinFields(fields, delimiter)
 }
 
 /** The record with another value in some fields; every other field keeps its text. */
@@ -35,7 +35,7 @@ export function updateRecord(
     isChanged = true
   }
   if (!isChanged) return raw
-  return joined(
+  return joinFields(
     fields.map(({ text }) => text),
     delimiter,
   )
@@ -72,7 +72,7 @@ function fieldsOf(raw: string, delimiter: CsvDelimiter): { text: string; cell: C
   return fields
 }
 
-function joined(fields: readonly string[], delimiter: CsvDelimiter): string {
+function joinFields(fields: readonly string[], delimiter: CsvDelimiter): string {
   // An empty cell alone in its row would be a blank line, which some programs drop.
   return fields.length === 1 && fields[0] === '' ? '""' : fields.join(delimiter)
 }

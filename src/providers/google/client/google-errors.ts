@@ -1,5 +1,5 @@
 import { type FailureFacts, ProviderFailure } from '../../../sheets/provider-failure.ts'
-import { fieldsOf, listOf, parsedJson, textOf } from '../../remote/json-fields.ts'
+import { fieldsOf, listOf, parseJsonBytes, textOf } from '../../remote/json-fields.ts'
 import { unreadable as remoteUnreadable } from '../../remote/remote-protocol.ts'
 import type { GoogleScope } from '../oauth/google-consent.ts'
 import { keyRefused } from './public-access.ts'
@@ -18,7 +18,7 @@ export interface GoogleError {
 
 /** null: HTML of the front end, half an answer, or anything else that is not Google's JSON. */
 export function readGoogleError(body: Uint8Array): GoogleError | null {
-  const error = fieldsOf(fieldsOf(parsedJson(body)).error)
+  const error = fieldsOf(fieldsOf(parseJsonBytes(body)).error)
   const message = textOf(error.message)
   if (message === null) return null
   const info = listOf(error.details)

@@ -1,5 +1,5 @@
 import { ProviderFailure } from '../../../sheets/provider-failure.ts'
-import { fieldsOf, parsedJson, textOf } from '../../remote/json-fields.ts'
+import { fieldsOf, parseJsonBytes, textOf } from '../../remote/json-fields.ts'
 import { readGoogleError } from '../client/google-errors.ts'
 import { consentWishes, type GoogleScope, scopeUrl } from './google-consent.ts'
 import {
@@ -103,7 +103,7 @@ export function createGoogleOAuth({ client, scope, ...parts }: OAuthParts): Goog
     async revoke(token) {
       const { status, body } = await endpoint.post(endpoints.revoke, new URLSearchParams({ token }))
       if (status === 200) return true
-      if (status === 400 && textOf(fieldsOf(parsedJson(body)).error) !== null) return false
+      if (status === 400 && textOf(fieldsOf(parseJsonBytes(body)).error) !== null) return false
       throw unusable(status)
     },
   }
@@ -122,7 +122,7 @@ export function createGoogleOAuth({ client, scope, ...parts }: OAuthParts): Goog
     if (claimed) return claimed
     const { status, body } = await endpoint.get(endpoints.userInfo, accessToken)
     if (status !== 200) throw unusable(status)
-    return personIn(parsedJson(body))
+    return personIn(parseJsonBytes(body))
   }
 
   /** Beside drive.file nothing may be asked for that would tell who it is; but Drive knows whose files they are. */
@@ -130,7 +130,7 @@ export function createGoogleOAuth({ client, scope, ...parts }: OAuthParts): Goog
     const fields = new URLSearchParams({ fields: 'user(emailAddress,permissionId,displayName)' })
     const { status, body } = await endpoint.get(`${endpoints.drive}/about?${fields}`, accessToken)
     if (status !== 200) throw failureOfAbout(status, readGoogleError(body), scope)
-    const { permissionId, emailAddress, displayName } = fieldsOf(fieldsOf(parsedJson(body)).user)
+    const { permissionId, emailAddress, displayName } = fieldsOf(fieldsOf(parseJsonBytes(body)).user)
     const subject = textOf(permissionId)
     // Google may keep the address back; the name still tells the owner which account it is.
     const email = textOf(emailAddress) ?? textOf(displayName)
@@ -147,5 +147,5 @@ function personIn(claims: unknown): Person | null {
 
 function claimsOf(idToken: string | null): unknown {
   const payload = idToken?.split('.')[1]
-  return payload === undefined ? null : parsedJson(Buffer.from(payload, 'base64url'))
+  return payload === undefined ? null : parseJsonBytes(Buffer.from(payload, 'base64url'))
 }

@@ -98,24 +98,26 @@ export function createServiceAccounts(parts: TokenEndpointParts): ServiceAccount
 }
 
 function readKeyFile(text: string): ServiceAccountKey | ConnectionProblem {
-  const fields = fieldsOf(parsed(text))
+  const fields = fieldsOf(parseKeyFile(text))
   if (fields.type !== undefined && fields.type !== 'service_account')
-    return failed(
+    return keyProblem(
       `That is a file of another kind (“${String(fields.type).slice(0, 40)}”); the key of a service account is needed.`,
     )
   const address = textOf(fields.client_email)
   const keyId = textOf(fields.private_key_id)
   const privateKey = textOf(fields.private_key)
   if (!address || !keyId || !privateKey)
-    return failed(
+    return keyProblem(
       'That is not the key of a service account. Paste all of the JSON file that Google lets you download.',
     )
   if (!isServiceAccount(address) || rsaKey(privateKey) === null)
-    return failed('The key in that file cannot be used. Download a new one from Google and paste all of it.')
+    return keyProblem(
+      'The key in that file cannot be used. Download a new one from Google and paste all of it.',
+    )
   return { client_email: address, private_key_id: keyId, private_key: privateKey }
 }
 
-function parsed(text: string): unknown {
+function parseKeyFile(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
@@ -132,7 +134,7 @@ function rsaKey(pem: string): KeyObject | null {
   }
 }
 
-function failed(words: string): ConnectionProblem {
+function keyProblem(words: string): ConnectionProblem {
   return { problem: 'failed', words }
 }
 
@@ -147,11 +149,11 @@ function isOver({ error, description }: TokenRefusal): boolean {
 
 function notTaken(refusal: TokenRefusal): ConnectionProblem {
   if (isOver(refusal))
-    return failed(
+    return keyProblem(
       'Google no longer knows this key: the key or its service account was deleted. Nothing was saved. Create a new key.',
     )
   const { message, facts } = refusedByGoogle(refusal)
-  return failed(`${message}. ${facts.details ?? ''} Nothing was saved.`)
+  return keyProblem(`${message}. ${facts.details ?? ''} Nothing was saved.`)
 }
 
 /** Whatever it is, the key may be as good as ever. */

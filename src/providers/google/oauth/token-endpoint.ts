@@ -2,7 +2,7 @@ import type { Clock } from '../../../clock.ts'
 import { ProviderFailure } from '../../../sheets/provider-failure.ts'
 import type { Timers } from '../../../timers.ts'
 import { createDeadline } from '../../remote/deadline.ts'
-import { fieldsOf, parsedJson, textOf } from '../../remote/json-fields.ts'
+import { fieldsOf, parseJsonBytes, textOf } from '../../remote/json-fields.ts'
 import { ExchangeLost, type HttpAnswer, type Transport } from '../../remote/transport.ts'
 import type { GoogleEndpoints } from '../client/google-endpoints.ts'
 import { plainText } from '../client/google-errors.ts'
@@ -45,7 +45,7 @@ export function createTokenEndpoint({
   return {
     async askToken(form) {
       const { status, body, headers } = await post(endpoints.token, new URLSearchParams(form))
-      const fields = fieldsOf(parsedJson(body))
+      const fields = fieldsOf(parseJsonBytes(body))
       const error = textOf(fields.error)
       if ((status === 400 || status === 401) && error !== null) {
         const description = plainText(textOf(fields.error_description) ?? '')

@@ -18,7 +18,7 @@ export const assumptions: readonly Assumption[] = [
     async attempt(tab) {
       const id = tab.newMarkerId()
       await tab.batch([tab.marker(id)])
-      const isRefused = await refused(() => tab.batch([tab.marker(id)]))
+      const isRefused = await endsInRefusal(() => tab.batch([tab.marker(id)]))
       return { holds: isRefused, saw: isRefused ? 'refused' : 'the second one was taken' }
     },
   },
@@ -32,7 +32,7 @@ export const assumptions: readonly Assumption[] = [
       const id = tab.newMarkerId()
       await tab.write([['before']])
       await tab.batch([tab.marker(id)])
-      await refused(() => tab.batch([tab.cells(0, [['after']]), tab.marker(id)]))
+      await endsInRefusal(() => tab.batch([tab.cells(0, [['after']]), tab.marker(id)]))
       const [[cell] = []] = await tab.values()
       return { holds: cell === 'before', saw: `the cell holds “${String(cell)}”` }
     },
@@ -112,7 +112,7 @@ export const assumptions: readonly Assumption[] = [
   },
 ]
 
-async function refused(act: () => Promise<unknown>): Promise<boolean> {
+async function endsInRefusal(act: () => Promise<unknown>): Promise<boolean> {
   try {
     await act()
     return false

@@ -27,6 +27,6 @@ export async function proveGoogle(
 }
 
 /** What could not be tried says nothing: what was found before stands. */
-export function tried(proven: readonly ProvenAssumption[]): TriedAssumption[] {
+export function outcomesToKeep(proven: readonly ProvenAssumption[]): TriedAssumption[] {
   return proven.flatMap(({ id, holds, saw }) => (holds === null ? [] : [{ assumption: id, holds, saw }]))
 }

@@ -4,7 +4,7 @@ import type { ProvenAssumption } from '../../../sheets/proof.ts'
 import { OutcomeUnknown } from '../../../sheets/provider-failure.ts'
 import type { Cell } from '../../../sheets/rows/grid.ts'
 import { pause, type Timers } from '../../../timers.ts'
-import { fieldsOf, listOf, parsedJson } from '../../remote/json-fields.ts'
+import { fieldsOf, listOf, parseJsonBytes } from '../../remote/json-fields.ts'
 import type { GoogleCalls } from '../client/google-call.ts'
 import type { GoogleEndpoints } from '../client/google-endpoints.ts'
 import type { GoogleTime } from '../client/google-time.ts'
@@ -101,7 +101,7 @@ export async function addScratchTab(
       const wanted = new URLSearchParams({ valueRenderOption: 'UNFORMATTED_VALUE', prettyPrint: 'false' })
       const url = `${root}/values/${encodeURIComponent(`'${name}'`)}?${wanted}`
       const body = await calls.callRead({ credentialId, service: 'sheets', method: 'GET', url })
-      return listOf(fieldsOf(parsedJson(body)).values) as Cell[][]
+      return listOf(fieldsOf(parseJsonBytes(body)).values) as Cell[][]
     },
     async gridRows() {
       const wanted = new URLSearchParams({
@@ -111,7 +111,7 @@ export async function addScratchTab(
       })
       const url = `${root}?${wanted}`
       const body = await calls.callRead({ credentialId, service: 'sheets', method: 'GET', url })
-      const [sheet] = listOf(fieldsOf(parsedJson(body)).sheets)
+      const [sheet] = listOf(fieldsOf(parseJsonBytes(body)).sheets)
       const [data] = listOf(fieldsOf(sheet).data)
       const isFilled = (row: unknown) =>
         listOf(fieldsOf(row).values).some((cell) => fieldsOf(cell).effectiveValue !== undefined)

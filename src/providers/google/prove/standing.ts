@@ -61,7 +61,7 @@ export function switchedOffBy(proofs: readonly StoredProof[], areWritesOff: bool
 
 type Rested = Required<Pick<Provider, 'fetch' | 'findInColumn' | 'prepare'>>
 
-/** The same provider, which does nothing that rests on what does not hold. Writes under way are still settled. */
+/** A provider like this one, which does nothing that rests on what does not hold. Writes under way are still settled. */
 export function onStanding<Whole extends Rested>(provider: Whole, standing: Standing): Whole {
   return {
     ...provider,

@@ -33,7 +33,7 @@ export function compareReads(serialBody: Uint8Array, shownBody: Uint8Array): Com
 
 function createJudging(): { judge: OnDifference; repeat: OnRepeated; comparison(): Comparison } {
   const dates: number[] = []
-  /** Of each difference that was told, in their order. */
+  /** The kind of each difference that was told, in their order. */
   const kinds: number[] = []
   let isDoubtful = false
   let isTorn = false

@@ -1,5 +1,5 @@
 import type { Cell, Grid } from '../../../sheets/rows/grid.ts'
-import { parsedJson } from '../../remote/json-fields.ts'
+import { parseJsonBytes } from '../../remote/json-fields.ts'
 import { cellsOfTab } from './tab-view.ts'
 import { notValues } from './values-body.ts'
 
@@ -10,7 +10,7 @@ export interface GridDecodeOptions {
 /** Runs in a worker: a tab with its formats as rows, dates told from numbers. */
 export function decodeGoogleGrid(bytes: Uint8Array, options: unknown): Grid {
   const { tabId } = options as GridDecodeOptions
-  const cells = cellsOfTab(parsedJson(bytes), tabId)
+  const cells = cellsOfTab(parseJsonBytes(bytes), tabId)
   if (!cells) throw notValues()
   const rows: Cell[][] = []
   for (const [rowNumber, row] of cells) rows[rowNumber - 1] = row.map(({ value }) => value)

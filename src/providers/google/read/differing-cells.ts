@@ -3,7 +3,7 @@ import { type GoogleCell, isCell } from './values-body.ts'
 /** Told of each cell that two reads show differently; false ends the walk. */
 export type OnDifference = (row: number, column: number, one: GoogleCell, other: GoogleCell) => boolean
 
-/** The same two cells as in the nth difference that was told, from 0 on. */
+/** Two cells as in the nth difference that was told, from 0 on. */
 export type OnRepeated = (row: number, column: number, nth: number) => void
 
 const quote = 0x22

@@ -3,7 +3,7 @@ import { cellMark } from '../../../sheets/rows/find/cell-mark.ts'
 import { createEqualityTest } from '../../../sheets/rows/find/equal-cells.ts'
 import type { Cell } from '../../../sheets/rows/grid.ts'
 import type { Handed } from '../../../sheets/threads/thread-jobs.ts'
-import { parsedJson } from '../../remote/json-fields.ts'
+import { parseJsonBytes } from '../../remote/json-fields.ts'
 import type { FoundWithRows, ToFind, ToFindWithRows } from './google-comparing.ts'
 import { shortError } from './google-decode.ts'
 import { readRowsAndColumn } from './tab-view.ts'
@@ -24,7 +24,7 @@ export function findCells({ body, values, isMarked }: ToFind): Handed<FoundInCol
   return { reply: found, handOver }
 }
 
-/** The same for a column with its formats, and back with rows of the same answer as well. */
+/** Finds in a column with its formats, and gives rows of the same answer back as well. */
 export function findCellsWithRows({
   body,
   tabId,
@@ -33,7 +33,7 @@ export function findCellsWithRows({
   values,
   isMarked,
 }: ToFindWithRows): Handed<FoundWithRows> {
-  const read = readRowsAndColumn(parsedJson(body), tabId, { ranges, columnIndex })
+  const read = readRowsAndColumn(parseJsonBytes(body), tabId, { ranges, columnIndex })
   if (!read) throw notValues()
   const { tab, column } = read
   const finding = createFinding(values, isMarked ? tab.rowCount : null)

@@ -1,11 +1,11 @@
 import type { TabPlace } from '../../../sheets/provider.ts'
-import { fieldsOf, listOf, parsedJson } from '../../remote/json-fields.ts'
+import { fieldsOf, listOf, parseJsonBytes } from '../../remote/json-fields.ts'
 import type { GoogleCalls } from '../client/google-call.ts'
 import type { GoogleEndpoints } from '../client/google-endpoints.ts'
 import { RefusedByGoogle, unreadable } from '../client/google-errors.ts'
 import { parseGoogleLocation } from '../google-location.ts'
 import { type FoundMarker, type Marker, markerKey, readFoundMarker, readMarkerAs } from '../write/marker.ts'
-import { joined, type RowRange } from './row-ranges.ts'
+import { joinRanges, type RowRange } from './row-ranges.ts'
 import { readTabView, type TabView, tabViewFields } from './tab-view.ts'
 import { createRowCount } from './values-scan.ts'
 
@@ -24,7 +24,7 @@ export function createGoogleLooking(calls: GoogleCalls, endpoints: GoogleEndpoin
   return {
     async readTabRanges(place, ranges) {
       const { tabId } = parseGoogleLocation(place.location)
-      const dataFilters = joined(ranges).map(({ from, to }) => ({
+      const dataFilters = joinRanges(ranges).map(({ from, to }) => ({
         // By the tab's id: its title may change at any time.
         gridRange: { sheetId: tabId, startRowIndex: from - 1, endRowIndex: to },
       }))
@@ -82,7 +82,7 @@ export function createGoogleLooking(calls: GoogleCalls, endpoints: GoogleEndpoin
   }
 
   async function ask(place: TabPlace, method: string, body: object, isUrgent = true): Promise<unknown> {
-    const answer = parsedJson(await calls.callRead({ ...callOf(place, method), body, isUrgent }))
+    const answer = parseJsonBytes(await calls.callRead({ ...callOf(place, method), body, isUrgent }))
     if (answer === undefined) throw unreadable()
     return answer
   }

@@ -4,9 +4,9 @@ export interface GridSize {
   columns: number
 }
 
-/** So far, one read with formats is better than two without (docs/decisions/026-nobody-waits.md). */
+/** Up to here one read with formats is better than two without (docs/decisions/026-nobody-waits.md). */
 export const mostCellsWithFormats = 52_000
-/** Of a tab of which nothing is known: as many rows as a new one has, and twice the columns. */
+/** The bounds of a tab of which nothing is known: as many rows as a new one has, and twice the columns. */
 const firstBounds: GridSize = { rows: 1_000, columns: 52 }
 
 const prefix = 'grid'
@@ -16,7 +16,7 @@ export function gridVersion({ rows, columns }: GridSize, hash: string): string {
   return `${prefix}.${rows}.${columns}.${hash}`
 }
 
-/** Of one that a write has shown: no read has the same. */
+/** The version of a tab that a write has shown: no read has an equal one. */
 export function writtenVersion(size: GridSize): string {
   return gridVersion(size, '-')
 }
@@ -28,7 +28,7 @@ export function boundsAfter(knownVersion: string | null): GridSize | null {
   return kind === prefix ? boundsFor({ rows: Number(rows), columns: Number(columns) }) : null
 }
 
-/** So that it may grow a little and is still seen whole; null when it is too large. */
+/** Bounds in which a tab may grow a little and is still seen whole; null when it is too large. */
 export function boundsFor({ rows, columns }: GridSize): GridSize | null {
   if (rows * columns > mostCellsWithFormats) return null
   if (isWithin({ rows, columns }, firstBounds)) return firstBounds

@@ -5,7 +5,7 @@ export interface RowRange {
 }
 
 /** The ranges in ascending order, made one where they touch. */
-export function joined(ranges: readonly RowRange[]): RowRange[] {
+export function joinRanges(ranges: readonly RowRange[]): RowRange[] {
   const all: RowRange[] = []
   for (const { from, to } of ranges.toSorted((one, other) => one.from - other.from)) {
     const last = all.at(-1)
@@ -17,7 +17,7 @@ export function joined(ranges: readonly RowRange[]): RowRange[] {
 
 /** Tells whether rows lie within the ranges, all of them. There may be thousands of either. */
 export function createRangeCheck(ranges: readonly RowRange[]): (from: number, to: number) => boolean {
-  const all = joined(ranges)
+  const all = joinRanges(ranges)
   return (from, to) => {
     let low = 0
     let high = all.length

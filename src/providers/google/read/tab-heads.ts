@@ -44,7 +44,7 @@ export function createTabHeads(looking: GoogleLooking, memory: TabMemory): TabHe
     if (seen?.lastRow) return memory.keep(place, seen.view, seen.lastRow)
     const counted = await looking.countRows(place)
     const found = await lookAt(place, counted)
-    if (!found) throw moved()
+    if (!found) throw tabShrank()
     return memory.keep(place, found.view, found.lastRow ?? counted)
   }
 
@@ -61,7 +61,7 @@ function rangeAt(lastRow: number): RowRange {
 }
 
 /** Between two reads the tab lost the rows of which the first one told. */
-function moved(): ProviderFailure {
+function tabShrank(): ProviderFailure {
   return new ProviderFailure('the spreadsheet changed while it was read', {
     isPassing: true,
     retryAfterSeconds: 1,

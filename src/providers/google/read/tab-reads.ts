@@ -9,7 +9,7 @@ import { unreadable } from '../client/google-errors.ts'
 import { parseGoogleLocation } from '../google-location.ts'
 import { createInspection } from '../inspection.ts'
 import { type GridSize, gridSizeIn } from './grid-bounds.ts'
-import { joined, type RowRange } from './row-ranges.ts'
+import { joinRanges, type RowRange } from './row-ranges.ts'
 import { tabCellFields, tabViewFields } from './tab-view.ts'
 
 /** The reads of a whole tab, each of them one call. */
@@ -46,7 +46,7 @@ export interface TabRead {
 }
 
 export interface GridRead extends Pick<TabRead, 'body' | 'hash'> {
-  /** Of the whole tab. */
+  /** The size of the whole tab. */
   size: GridSize
 }
 
@@ -100,7 +100,7 @@ export function createTabReads(calls: GoogleCalls, endpoints: GoogleEndpoints): 
       try {
         const body = await read(place, method, { dataFilters: [{ gridRange }] }, under, () => {
           inspection = createInspection()
-          return bounded(inspection.inspectPiece)
+          return boundPieces(inspection.inspectPiece)
         })
         const size = gridSizeIn(body)
         if (!size) throw unreadable()
@@ -114,13 +114,13 @@ export function createTabReads(calls: GoogleCalls, endpoints: GoogleEndpoints): 
     async rowsAndColumn(place, { ranges, columnIndex }, under) {
       const { tabId: sheetId } = parseGoogleLocation(place.location)
       const column = { sheetId, startColumnIndex: columnIndex, endColumnIndex: columnIndex + 1 }
-      const rows = joined(ranges).map(({ from, to }) => ({
+      const rows = joinRanges(ranges).map(({ from, to }) => ({
         gridRange: { sheetId, startRowIndex: from - 1, endRowIndex: to },
       }))
       const asked = { dataFilters: [{ gridRange: column }, ...rows] }
       try {
         const method = `:getByDataFilter?fields=${tabViewFields}&`
-        return await read(place, method, asked, { ...under, isUrgent: true }, () => bounded())
+        return await read(place, method, asked, { ...under, isUrgent: true }, () => boundPieces())
       } catch (error) {
         if (isTooLarge(error)) return null
         throw error
@@ -156,7 +156,7 @@ export function createTabReads(calls: GoogleCalls, endpoints: GoogleEndpoints): 
   }
 }
 
-function bounded(inspectPiece?: (piece: Uint8Array) => void): (piece: Uint8Array) => void {
+function boundPieces(inspectPiece?: (piece: Uint8Array) => void): (piece: Uint8Array) => void {
   let bytes = 0
   return (piece) => {
     bytes += piece.byteLength

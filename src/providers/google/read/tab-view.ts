@@ -15,7 +15,7 @@ export interface TabView {
   row(rowNumber: number): readonly SeenCell[]
 }
 
-/** The same in a form that threads can hand to each other. */
+/** A view in a form that threads can hand to each other. */
 export interface TabCells extends Omit<TabView, 'row'> {
   rows: ReadonlyMap<number, readonly SeenCell[]>
 }
@@ -23,7 +23,7 @@ export interface TabCells extends Omit<TabView, 'row'> {
 export interface SeenCell {
   /** As a typed read gives it (docs/contract.md#values). */
   value: Cell
-  /** The same, but for a date: its number. */
+  /** The value, but for a date: its number. */
   raw: Cell
   /** A formula, or a cell that a formula elsewhere fills: its value may change without anyone touching it. */
   isFormula: boolean
@@ -33,13 +33,13 @@ export interface SeenCell {
   numberFormat: Record<string, unknown> | null
 }
 
-/** Of a Spreadsheet resource: all that `readTabView` needs. */
+/** All that `readTabView` needs of a Spreadsheet resource. */
 export const tabViewFields =
   'sheets(properties(sheetId,title,gridProperties(rowCount,columnCount,frozenRowCount)),' +
   'data(startRow,startColumn,rowData(values(userEnteredValue,effectiveValue,formattedValue,' +
   'userEnteredFormat(numberFormat),effectiveFormat(numberFormat(type))))))'
 
-/** The same without what only a write must know. */
+/** Those fields without what only a write must know. */
 export const tabCellFields =
   'sheets(properties(sheetId,gridProperties(rowCount,columnCount)),' +
   'data(startRow,rowData(values(effectiveValue,formattedValue,effectiveFormat(numberFormat(type))))))'
@@ -106,12 +106,12 @@ function rowsIn(
     if (!isWanted(rowNumber)) continue
     const known = rows.get(rowNumber)
     if (!known && firstColumn === 0) rows.set(rowNumber, values.map(seenCell))
-    else rows.set(rowNumber, placed(known ?? [], firstColumn, values))
+    else rows.set(rowNumber, placeCells(known ?? [], firstColumn, values))
   }
   return rows
 }
 
-function placed(known: readonly SeenCell[], firstColumn: number, values: readonly unknown[]): SeenCell[] {
+function placeCells(known: readonly SeenCell[], firstColumn: number, values: readonly unknown[]): SeenCell[] {
   const length = Math.max(known.length, firstColumn + values.length)
   return Array.from({ length }, (_, at) =>
     at >= firstColumn && at < firstColumn + values.length
@@ -185,7 +185,7 @@ export function onlyRowsOf(view: TabView, ranges: readonly RowRange[]): TabView 
   return { ...view, row: (rowNumber) => (isWithin(rowNumber, rowNumber) ? view.row(rowNumber) : []) }
 }
 
-/** Of a view of all rows. */
+/** The grid of a view of all rows. */
 export function gridOf({ rowCount, row }: TabView): Grid {
   const rows = Array.from({ length: rowCount }, (_, at) => valuesOf(row(at + 1)))
   return { rows: rows.slice(0, rows.findLastIndex((cells) => cells.some((cell) => cell !== null)) + 1) }

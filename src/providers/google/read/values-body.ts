@@ -1,5 +1,5 @@
 import { ProviderFailure } from '../../../sheets/provider-failure.ts'
-import { fieldsOf, listOf, parsedJson } from '../../remote/json-fields.ts'
+import { fieldsOf, listOf, parseJsonBytes } from '../../remote/json-fields.ts'
 
 /** A cell as Google's JSON has it; an empty one is `""` between others and left out after the last. */
 export type GoogleCell = string | number | boolean
@@ -11,9 +11,9 @@ export function cellsIn(body: Uint8Array): GoogleCell[][] {
   return rows as GoogleCell[][]
 }
 
-/** The same, where whoever goes through the cells holds each against `isCell`. */
+/** Rows unchecked: whoever goes through the cells holds each against `isCell`. */
 export function rowsIn(body: Uint8Array): unknown[][] {
-  const [first] = listOf(fieldsOf(parsedJson(body)).valueRanges)
+  const [first] = listOf(fieldsOf(parseJsonBytes(body)).valueRanges)
   const range = fieldsOf(fieldsOf(first).valueRange)
   // A tab without any value has no `values`, but it has a range.
   if (typeof range.range !== 'string') throw notValues()

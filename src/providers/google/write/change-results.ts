@@ -41,7 +41,7 @@ export function foretold(
 }
 
 /** The results where the rows have been seen since: formulas have been recomputed, and a person may have been there. */
-export function seenAfter(
+export function resultsSeenAfter(
   told: readonly ChangeResult[],
   changes: readonly Change[],
   turns: RowTurns,

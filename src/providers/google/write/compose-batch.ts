@@ -1,7 +1,7 @@
 import type { Change } from '../../../sheets/change.ts'
 import type { WantedRows } from '../../../sheets/provider.ts'
 import type { Cell } from '../../../sheets/rows/grid.ts'
-import { joined, type RowRange } from '../read/row-ranges.ts'
+import { joinRanges, type RowRange } from '../read/row-ranges.ts'
 import type { TabHead } from '../read/tab-memory.ts'
 import type { TabView } from '../read/tab-view.ts'
 import { batchRequests } from './google-batch.ts'
@@ -44,7 +44,7 @@ export interface AddedRows {
 export const around = 5
 /** With more updated rows than this, their neighbours are not looked at: so many rows speak for each other. */
 const maxWithNeighbours = 20
-/** Of so many, more than a few will be changed together. */
+/** Where so many are wanted, more than a few will be changed together. */
 const manyWanted = 2 * maxWithNeighbours
 const rowsBefore = 10
 const rowsAfter = 50
@@ -68,8 +68,8 @@ export function composeBatch(parts: GoogleBatchParts): ComposedBatch {
     createMarkerRequest(marker, 'done'),
   ]
   const lastShown = Math.max(lastRowOf(known.rowCount, turns, added), lastInserted(changes))
-  const ranges = [{ from: 1, to: 1 }, ...touchedNow(changes, turns), ...(added ? [added.window] : [])]
-  const shown = joined(ranges.filter(({ from }) => from <= lastShown))
+  const ranges = [{ from: 1, to: 1 }, ...rangesTouchedNow(changes, turns), ...(added ? [added.window] : [])]
+  const shown = joinRanges(ranges.filter(({ from }) => from <= lastShown))
   const asked = isTabWanted ? [{ from: 1, to: lastShown }] : shown
   return {
     shown,
@@ -79,7 +79,7 @@ export function composeBatch(parts: GoogleBatchParts): ComposedBatch {
       includeSpreadsheetInResponse: true,
       responseIncludeGridData: true,
       responseRanges: asked.map(
-        ({ from, to }) => `${quoted(known.title)}!${from}:${Math.min(to, lastShown)}`,
+        ({ from, to }) => `${quoteTitle(known.title)}!${from}:${Math.min(to, lastShown)}`,
       ),
     },
     added,
@@ -116,7 +116,7 @@ export function mayBeTouched(wanted: readonly WantedRows[]): RowRange[] {
 }
 
 /** The rows around each row that a change names, as they are numbered before all changes. */
-export function touchedBefore(changes: readonly Change[], turns: RowTurns): RowRange[] {
+export function rangesTouchedBefore(changes: readonly Change[], turns: RowTurns): RowRange[] {
   return changes.flatMap(({ kind }, changeAt) => {
     const row = turns.before(changeAt)
     if (kind === 'insert' && row === null) {
@@ -129,9 +129,9 @@ export function touchedBefore(changes: readonly Change[], turns: RowTurns): RowR
   })
 }
 
-function touchedNow(changes: readonly Change[], turns: RowTurns): RowRange[] {
+function rangesTouchedNow(changes: readonly Change[], turns: RowTurns): RowRange[] {
   const further = turns.deletions > 0 ? 1 : 0
-  return touchedBefore(changes, turns).map(({ from, to }) => ({
+  return rangesTouchedBefore(changes, turns).map(({ from, to }) => ({
     from: Math.max(1, turns.shifted(from) - further),
     to: turns.shifted(to) + further,
   }))
@@ -154,6 +154,6 @@ function addedRows(
   return { rows, first, window: { from, to }, isOnlyEnd }
 }
 
-function quoted(title: string): string {
+function quoteTitle(title: string): string {
   return `'${title.replaceAll("'", "''")}'`
 }

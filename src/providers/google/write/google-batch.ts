@@ -92,7 +92,7 @@ function appendRequest(rows: readonly (readonly Cell[])[], { tabId, nextRow }: B
       sheetId: tabId,
       fields: needsFormat ? valueAndFormat : valueOnly,
       rows: rows.map((row) => ({
-        values: trimmed(row).map((cell, at) => {
+        values: trimRow(row).map((cell, at) => {
           const format = nextRow[at]?.numberFormat
           const keepsFormat = needsFormat && format && !wouldBeDate(cell, nextRow[at])
           return {
@@ -115,7 +115,7 @@ function updateRequests(
   const runs: { from: number; fields: string; values: object[] }[] = []
   for (const cell of cells.toSorted((one, other) => one.columnIndex - other.columnIndex)) {
     const { columnIndex } = cell
-    const { fields, data } = written(cell, seen[columnIndex])
+    const { fields, data } = cellDataOf(cell, seen[columnIndex])
     const last = runs.at(-1)
     if (last && last.from + last.values.length === columnIndex && last.fields === fields) {
       last.values.push(data)
@@ -130,7 +130,7 @@ function updateRequests(
   }))
 }
 
-function written(
+function cellDataOf(
   { value, timeFormat }: CellChange,
   seen: SeenCell | undefined,
 ): { fields: string; data: object } {
@@ -169,7 +169,7 @@ function spareRow(changes: readonly Change[], { tabId, view }: BatchGround): obj
 function widthOf(changes: readonly Change[]): number {
   let width = 0
   for (const change of changes) {
-    if (change.kind === 'add') for (const row of change.rows) width = Math.max(width, trimmed(row).length)
+    if (change.kind === 'add') for (const row of change.rows) width = Math.max(width, trimRow(row).length)
     if (change.kind === 'update' || change.kind === 'insert') {
       for (const { columnIndex } of change.cells) width = Math.max(width, columnIndex + 1)
     }
@@ -177,6 +177,6 @@ function widthOf(changes: readonly Change[]): number {
   return width
 }
 
-function trimmed(row: readonly Cell[]): readonly Cell[] {
+function trimRow(row: readonly Cell[]): readonly Cell[] {
   return row.slice(0, row.findLastIndex((cell) => cell !== null) + 1)
 }

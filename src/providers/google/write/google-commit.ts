@@ -23,8 +23,8 @@ import {
   valuesOf,
 } from '../read/tab-view.ts'
 import { standingAt } from './added-rows.ts'
-import { foretold, seenAfter, withLost } from './change-results.ts'
-import { type ComposedBatch, composeBatch, touchedBefore } from './compose-batch.ts'
+import { foretold, resultsSeenAfter, withLost } from './change-results.ts'
+import { type ComposedBatch, composeBatch, rangesTouchedBefore } from './compose-batch.ts'
 import { acknowledges, notUnderstood } from './google-settling.ts'
 import { areColumnsAsJudged, columnsOfHeader } from './judged-columns.ts'
 import type { Marker } from './marker.ts'
@@ -92,7 +92,7 @@ export async function commitBatch(attempt: BatchAttempt, parts: CommitParts): Pr
       },
     })
     cleaning.noteNew(spreadsheetId, marker)
-    return await applied(attempt, answer, sent, parts).catch((error: unknown) => {
+    return await commitApplied(attempt, answer, sent, parts).catch((error: unknown) => {
       // Google has done it: whatever fails from here on must not look as if nothing had happened.
       throw error instanceof OutcomeUnknown ? error : notUnderstood(error)
     })
@@ -100,7 +100,7 @@ export async function commitBatch(attempt: BatchAttempt, parts: CommitParts): Pr
     memory.forget(place)
     if (error instanceof Outdated) return { outcome: 'conflict' }
     if (!(error instanceof RefusedByGoogle)) throw error
-    return refused(attempt, error, sent, parts)
+    return commitRefused(attempt, error, sent, parts)
   }
 }
 
@@ -112,7 +112,7 @@ async function compose(attempt: BatchAttempt, parts: CommitParts): Promise<SentB
   const { place, changes, turns, columns, version, marker, isTabWanted } = attempt
   const { spreadsheetId, tabId } = parseGoogleLocation(place.location)
   const isAdding = changes.some(({ kind }) => kind === 'add')
-  const touched = touchedBefore(changes, turns)
+  const touched = rangesTouchedBefore(changes, turns)
   const ranges = [{ from: 1, to: 1 }, ...touched]
   const view =
     touched.length === 0
@@ -154,7 +154,7 @@ function isAsJudged(changes: readonly Change[], turns: RowTurns, view: TabView):
   })
 }
 
-async function applied(
+async function commitApplied(
   attempt: BatchAttempt,
   answer: unknown,
   sent: SentBatch | null,
@@ -170,7 +170,7 @@ async function applied(
   const after = onlyRowsOf(seen, sent.shown)
   const at = sent.added ? await standingAt(place, sent.added, after, parts.looking) : null
   const told = foretold(changes, turns, (row) => valuesOf(sent.view?.row(row) ?? []), at?.first ?? null)
-  const seenNow = seenAfter(told, changes, turns, (row) => {
+  const seenNow = resultsSeenAfter(told, changes, turns, (row) => {
     if (at && row >= at.first) return sent.added?.isOnlyEnd ? null : valuesOf(at.view.row(row))
     return valuesOf(after.row(row))
   })
@@ -225,7 +225,7 @@ function tellRaces(
  * Google says no to the whole batch. Its words do not tell whether that is because the marker exists, so the marker
  * itself is looked up.
  */
-async function refused(
+async function commitRefused(
   { place, marker }: BatchAttempt,
   refusal: RefusedByGoogle,
   sent: SentBatch | null,

@@ -14,7 +14,7 @@ import { parseGoogleLocation } from '../google-location.ts'
 import { createGoogleLooking } from '../read/google-looking.ts'
 import { mostCellsWithFormats } from '../read/grid-bounds.ts'
 import { fetchedHeader } from '../read/header-read.ts'
-import { joined, type RowRange } from '../read/row-ranges.ts'
+import { joinRanges, type RowRange } from '../read/row-ranges.ts'
 import { createTabHeads } from '../read/tab-heads.ts'
 import { createTabMemory, headerValues } from '../read/tab-memory.ts'
 import { type TabView, valuesOf } from '../read/tab-view.ts'
@@ -229,5 +229,5 @@ const readOnly: Unfit = {
 }
 
 function rangesFor(wanted: readonly WantedRows[]): RowRange[] {
-  return joined([{ from: 1, to: 1 }, ...mayBeTouched(wanted)])
+  return joinRanges([{ from: 1, to: 1 }, ...mayBeTouched(wanted)])
 }

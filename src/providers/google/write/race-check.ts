@@ -46,13 +46,13 @@ export function findRaces(
       return isFine ? [] : [{ kind: 'update', changeAt }]
     }
     if (neighbours.every(isAsBefore) && !isStillThere(row, turns, before, after)) return []
-    const deleted = deletedInstead(row, turns, before, after)
+    const deleted = rowDeletedInstead(row, turns, before, after)
     return [{ kind: 'delete', changeAt, ...(deleted ? { deleted } : {}) }]
   })
 }
 
 /** The row that was meant is still there, and one beside it is not: that one went. */
-function deletedInstead(row: number, turns: RowTurns, before: TabView, after: TabView): Cell[] | null {
+function rowDeletedInstead(row: number, turns: RowTurns, before: TabView, after: TabView): Cell[] | null {
   if (!isStillThere(row, turns, before, after)) return null
   const gone = [row - 1, row + 1].find((one) => {
     const cells = before.row(one)

@@ -11,7 +11,7 @@ export interface RowTurns {
   after(rowBefore: number): number | null
   deletions: number
   insertions: number
-  /** Of an insertion: the number of the row before which it comes, as it was before all of them. */
+  /** The number of the row before which an insertion comes, as it was before all of them. */
   gapBefore(changeAt: number): number
   /** The number that a row has after all of them, or would have if it were not deleted itself. */
   shifted(rowBefore: number): number
@@ -36,8 +36,8 @@ export function followRows(changes: readonly Change[]): RowTurns {
   })
   return {
     before: (changeAt) => before[changeAt] ?? null,
-    after: (row) => (deleted[countBelow(row)] === row ? null : movedDown(row - countBelow(row))),
-    shifted: (row) => movedDown(row - countBelow(row)),
+    after: (row) => (deleted[countBelow(row)] === row ? null : moveRowDown(row - countBelow(row))),
+    shifted: (row) => moveRowDown(row - countBelow(row)),
     deletions: deleted.length,
     insertions: inserted.length,
     gapBefore(changeAt) {
@@ -58,7 +58,7 @@ export function followRows(changes: readonly Change[]): RowTurns {
   }
 
   /** Where a row stands once those are there that come before it. */
-  function movedDown(row: number): number {
+  function moveRowDown(row: number): number {
     let [low, high] = [0, inserted.length]
     while (low < high) {
       const middle = (low + high) >>> 1

@@ -120,8 +120,8 @@ function createRation(kind: RationKind, { id, name, timers, onUsedUp, random, li
 
   async function take({ subject, isUrgent, deadline }: BudgetWish): Promise<BudgetPlace> {
     const openingMs = queue.opensInMs({ subject, isUrgent })
-    if (openingMs > deadline.leftMs()) throw usedUp(openingMs)
-    const tooLate = () => usedUp(queue.opensInMs({ subject, isUrgent }))
+    if (openingMs > deadline.leftMs()) throw quotaUsedUp(openingMs)
+    const tooLate = () => quotaUsedUp(queue.opensInMs({ subject, isUrgent }))
     const placeId = await queue.wait({ subject, isUrgent }, deadline, tooLate)
     return { endCall: (end) => queue.end(subject, placeId, heldMs[end]) }
   }
@@ -160,7 +160,7 @@ function createRation(kind: RationKind, { id, name, timers, onUsedUp, random, li
     return windowOf(ration, limits.perUser[kind], atOnceShares[kind])
   }
 
-  function usedUp(openingMs: number): ProviderFailure {
+  function quotaUsedUp(openingMs: number): ProviderFailure {
     onUsedUp({ kind, per: 'user', by: 'budget' })
     const retryAfterSeconds = Math.max(1, Math.ceil(openingMs / 1_000))
     return new ProviderFailure(`${name}'s ${kind} quota for this owner is used up`, {

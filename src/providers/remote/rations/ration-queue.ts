@@ -103,7 +103,7 @@ export function createRationQueue(parts: RationQueueParts): RationQueue {
       const isAhead = (other: Waiter) => other.subject === subject && (other.isUrgent || !isUrgent)
       const nth = waiters.filter(isAhead).length + 1
       const atMs = Math.max(
-        ownerWindow(known(value, subject)).openingAtMs(nth, nowMs),
+        ownerWindow(rationOf(value, subject)).openingAtMs(nth, nowMs),
         projectWindow(value.project).openingAtMs(nth, nowMs),
       )
       return Math.max(0, atMs - nowMs)
@@ -190,13 +190,13 @@ export function createRationQueue(parts: RationQueueParts): RationQueue {
   function nextAtMs(value: RationBook, subjects: Iterable<string>, nowMs: number): number {
     let nextMs = Number.POSITIVE_INFINITY
     for (const subject of subjects) {
-      nextMs = Math.min(nextMs, ownerWindow(known(value, subject)).nextAtMs(nowMs))
+      nextMs = Math.min(nextMs, ownerWindow(rationOf(value, subject)).nextAtMs(nowMs))
     }
     return Math.max(nextMs, projectWindow(value.project).nextAtMs(nowMs))
   }
 }
 
-function known({ owners }: RationBook, subject: string): Ration {
+function rationOf({ owners }: RationBook, subject: string): Ration {
   return owners.get(subject) ?? emptyRation()
 }
 

@@ -2,7 +2,7 @@ import type { Cell } from '../grid.ts'
 
 const primes = [0x01000193, 0x85ebca6b] as const
 const offsets = [0x811c9dc5, 0x9747b28c] as const
-/** Of the second half; together with the first, what a number holds exactly. */
+/** The bits of the second half; together with the first, what a number holds exactly. */
 const lowBits = 21
 
 /** A number that two different cells have in common so rarely that it stands for the cell; 0 for an empty one. */

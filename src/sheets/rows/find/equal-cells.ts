@@ -1,5 +1,5 @@
 import { equalTexts, numberIn } from '../query/equal-values.ts'
-import { folded } from '../query/text-order.ts'
+import { foldText } from '../query/text-order.ts'
 
 /** Which of some values a cell equals, as the filter `eq` has it, by their places in the list. For cells that have no index. */
 export function createEqualityTest(
@@ -14,11 +14,11 @@ export function createEqualityTest(
     // Of zero there are two, and a Map takes them for one.
     if (number !== null) note(numbers, number, at)
     for (const text of equalTexts(value)) note(texts, text, at)
-    const text = folded(value)
+    const text = foldText(value)
     if (text === 'true' || text === 'false') note(booleans, text === 'true', at)
   }
   return (cell) => {
-    if (typeof cell === 'string') return texts.get(folded(cell)) ?? none
+    if (typeof cell === 'string') return texts.get(foldText(cell)) ?? none
     return (typeof cell === 'number' ? numbers.get(cell) : booleans.get(cell)) ?? none
   }
 }

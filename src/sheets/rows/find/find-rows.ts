@@ -39,7 +39,7 @@ function* positionsOf(
   }
 }
 
-/** The same for many values at once, of which no cell equals two: one look at every row for all of them. */
+/** Finds many values at once, of which no cell equals two: one look at every row for all of them. */
 export function* rowsEqualToEach(
   snapshot: IndexedSnapshot,
   column: number,

@@ -2,7 +2,7 @@ import { Refusal } from '../../../errors.ts'
 import type { IndexedSnapshot } from '../snapshot.ts'
 import { rowsEqualTo } from './find-rows.ts'
 
-/** So many are named where there should be one. */
+/** Ten are named where there should be one. */
 const shownRows = 10
 
 /** The number of the one row that has this value in a column, or why there is no such row. */
@@ -16,7 +16,7 @@ export function* findNamedRow(
   return theOnlyRow(numbers, snapshot.columns[column]?.key ?? '')
 }
 
-/** Of those that have a value in a column. */
+/** The one row that has a value in a column. */
 export function theOnlyRow(numbers: readonly number[], column: string): number | Refusal {
   const [only, another] = numbers
   if (only === undefined) {

@@ -5,7 +5,7 @@ import { equalTexts, numberIn } from './equal-values.ts'
 import type { FilterOperator } from './operators.ts'
 import type { Filter } from './query.ts'
 import { createCellSearch, createEndTest, type Verdict } from './search-rows.ts'
-import { compareTexts, folded } from './text-order.ts'
+import { compareTexts, foldText } from './text-order.ts'
 import { type TimeKey, timeKeyOfCell, timeKeyOfValue } from './time-key.ts'
 
 /** Which cells of a column pass a filter, by code. */
@@ -102,19 +102,19 @@ function* verdictOf(
 ): Generator<void, ValueVerdict> {
   switch (operator) {
     case 'eq':
-      return decided(yield* equalTo(cells, value))
+      return verdictOfStretches(yield* equalTo(cells, value))
     case 'gt':
     case 'gte':
     case 'lt':
     case 'lte':
       return yield* inRange(cells, operator, value)
     case 'starts':
-      return yield* startingWith(cells, folded(value))
+      return yield* startingWith(cells, foldText(value))
     case 'contains':
     case 'ends':
-      return withText(snapshot, cells, index, operator, folded(value))
+      return withText(snapshot, cells, index, operator, foldText(value))
     case 'empty':
-      return decided(emptyOrNot(cells, value))
+      return verdictOfStretches(emptyOrNot(cells, value))
   }
 }
 
@@ -125,7 +125,7 @@ function onlyStretch({ passing, test }: ValueVerdict): Stretch | null {
   return others.length === 0 ? first : null
 }
 
-function decided(passing: readonly Stretch[]): ValueVerdict {
+function verdictOfStretches(passing: readonly Stretch[]): ValueVerdict {
   return { passing, open: [], test: null }
 }
 
@@ -155,7 +155,7 @@ export function* equalTo(cells: ColumnCells, value: string): Generator<void, Str
   const equal: Stretch[] = []
   const add = ({ below, above }: Bounds) => equal.push({ from: below, to: above })
   if (value === '') return equal
-  const text = folded(value)
+  const text = foldText(value)
   const number = numberIn(value)
   if (number !== null) add(yield* cells.numbersAround(number))
   for (const same of equalTexts(value)) add(yield* cells.textsAround(same))
@@ -170,10 +170,10 @@ type RangeOperator = Extract<FilterOperator, 'gt' | 'gte' | 'lt' | 'lte'>
 
 function* inRange(cells: ColumnCells, operator: RangeOperator, value: string): Generator<void, ValueVerdict> {
   const { column } = cells
-  const text = folded(value)
+  const text = foldText(value)
   const number = numberIn(value)
   const key = timeKeyOfValue(text)
-  if (value === '') return decided([])
+  if (value === '') return verdictOfStretches([])
   if (number !== null && column.textsFrom > 0) return within(yield* cells.numbersAround(number))
   if ((text === 'true' || text === 'false') && column.kinds & (seen.true | seen.false))
     return within(booleansAround(column, text === 'true'))
@@ -183,13 +183,13 @@ function* inRange(cells: ColumnCells, operator: RangeOperator, value: string): G
   function within({ from, below, above, to }: Bounds): ValueVerdict {
     switch (operator) {
       case 'gt':
-        return decided([{ from: above, to }])
+        return verdictOfStretches([{ from: above, to }])
       case 'gte':
-        return decided([{ from: below, to }])
+        return verdictOfStretches([{ from: below, to }])
       case 'lt':
-        return decided([{ from, to: below }])
+        return verdictOfStretches([{ from, to: below }])
       case 'lte':
-        return decided([{ from, to: above }])
+        return verdictOfStretches([{ from, to: above }])
     }
   }
 

@@ -1,4 +1,4 @@
-import { folded } from './text-order.ts'
+import { foldText } from './text-order.ts'
 import { cellTextsAt, timeKeyOfValue } from './time-key.ts'
 
 const jsonNumber = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:e[+-]?\d+)?$/i
@@ -9,7 +9,7 @@ export function numberIn(value: string): number | null {
 
 /** All folded texts that equal a value: its own, and those of the same time. */
 export function equalTexts(value: string): ReadonlySet<string> {
-  const text = folded(value)
+  const text = foldText(value)
   const key = timeKeyOfValue(text)
   return new Set([text, ...(key === null ? [] : cellTextsAt(key))])
 }

@@ -15,7 +15,7 @@ interface OperatorEntry {
 interface ArgumentKind {
   /** Any number of values, of which one is enough. */
   isList: boolean
-  /** Of the field in which people type it; null where there is nothing to type, and `true` is meant. */
+  /** The label of the field in which people type it; null where there is nothing to type, and `true` is meant. */
   label: string | null
   /** Behind "takes", in descriptions; null for what goes without saying. */
   description: string | null

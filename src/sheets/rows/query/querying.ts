@@ -15,7 +15,7 @@ import { inSlices, type QueryResult, runQuerySteps } from './run-query.ts'
 export interface Querying {
   /** At once where it takes a moment. Throws `TooManyAtOnce`. */
   run(accountId: string, snapshot: IndexedSnapshot, query: Query): Soon<QueryResult>
-  /** The same of anything that is done in steps and holds so many bytes meanwhile. `begin` may be called twice. */
+  /** Does anything that is done in steps and holds so many bytes meanwhile. `begin` may be called twice. */
   runSteps<T>(accountId: string, bytes: number, begin: () => Generator<void, T>): Soon<T>
 }
 

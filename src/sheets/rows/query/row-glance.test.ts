@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { buildSnapshot } from '../build-snapshot.ts'
 import { rowJson } from '../snapshot.ts'
 import { createRowGlance } from './row-glance.ts'
-import { folded } from './text-order.ts'
+import { foldText } from './text-order.ts'
 
 const words = [
   'Lamp',
@@ -34,9 +34,9 @@ test('rows that are looked at together are judged as each by itself, in whatever
       fc.integer({ min: 1, max: 9 }),
       (rows, needle, from, step) => {
         const snapshot = buildSnapshot({ rows: [['name', 'note'], ...rows] })
-        const text = folded(needle)
+        const text = foldText(needle)
         const escaped = JSON.stringify(text).slice(1, -1)
-        const expected = rows.map((_, at) => folded(rowJson(snapshot, at)).includes(escaped))
+        const expected = rows.map((_, at) => foldText(rowJson(snapshot, at)).includes(escaped))
         const glance = createRowGlance(snapshot, text)
         const orders = [
           rows.map((_, at) => at),

@@ -2,7 +2,7 @@ import { rowBytes, type Snapshot } from '../snapshot.ts'
 import { cellReader, longTextBytes, type RowCellReader } from './row-cells.ts'
 import { createRowGlance } from './row-glance.ts'
 import { createTextNeedle, type TextNeedle } from './text-needle.ts'
-import { folded } from './text-order.ts'
+import { foldText } from './text-order.ts'
 
 /** Whether something holds; in steps, where that takes reading a long text. */
 export type Verdict = boolean | Generator<void, boolean>
@@ -10,7 +10,7 @@ export type Verdict = boolean | Generator<void, boolean>
 /** A test of whether any cell of a row contains a text. */
 export function createRowSearch(snapshot: Snapshot, search: string): (position: number) => Verdict {
   const reader = cellReader(snapshot)
-  const foldedText = folded(search)
+  const foldedText = foldText(search)
   const needle = createTextNeedle(foldedText)
   const mayContain = createRowGlance(snapshot, foldedText)
   return (position) =>
@@ -31,7 +31,7 @@ export function createCellSearch(
   return (position) =>
     rowBytes(snapshot, position) > longTextBytes
       ? isInSpan(reader, reader.spans(position), column, needle)
-      : mayContain(position) && needle.isIn(folded(String(reader.cell(position, column))))
+      : mayContain(position) && needle.isIn(foldText(String(reader.cell(position, column))))
 }
 
 /** A test of whether one cell ends in a text. */
@@ -44,16 +44,16 @@ export function createEndTest(
   const mayContain = createRowGlance(snapshot, foldedText)
   return (position) => {
     if (rowBytes(snapshot, position) > longTextBytes) return endsLongRow(position)
-    return mayContain(position) && folded(String(reader.cell(position, column))).endsWith(foldedText)
+    return mayContain(position) && foldText(String(reader.cell(position, column))).endsWith(foldedText)
   }
 
   function* endsLongRow(position: number): Generator<void, boolean> {
     const spans = reader.spans(position)
     const [start = 0, end = 0] = spans.subarray(column * 2)
-    if (end - start <= longTextBytes) return folded(String(reader.decode(start, end))).endsWith(foldedText)
+    if (end - start <= longTextBytes) return foldText(String(reader.decode(start, end))).endsWith(foldedText)
     let tail = ''
     for (const piece of reader.pieces(start, end)) {
-      const text = tail + folded(piece)
+      const text = tail + foldText(piece)
       tail = foldedText === '' ? '' : text.slice(-foldedText.length)
       yield
     }
@@ -65,7 +65,7 @@ function isInShortRow(reader: RowCellReader, position: number, needle: TextNeedl
   const spans = reader.spans(position)
   for (let at = 0; at < spans.length; at += 2) {
     const cell = reader.decode(spans[at] ?? 0, spans[at + 1] ?? 0)
-    if (cell !== null && needle.isIn(folded(String(cell)))) return true
+    if (cell !== null && needle.isIn(foldText(String(cell)))) return true
   }
   return false
 }
@@ -90,11 +90,11 @@ function* isInSpan(
   const end = spans[column * 2 + 1] ?? 0
   if (end - start <= longTextBytes) {
     const cell = reader.decode(start, end)
-    return cell !== null && needle.isIn(folded(String(cell)))
+    return cell !== null && needle.isIn(foldText(String(cell)))
   }
   const isFoundWith = needle.search()
   for (const piece of reader.pieces(start, end)) {
-    if (isFoundWith(folded(piece))) return true
+    if (isFoundWith(foldText(piece))) return true
     if (reader.isTimeToPause()) yield
   }
   return false

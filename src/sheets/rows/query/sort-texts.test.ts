@@ -5,7 +5,7 @@ import { processorMs } from '../../../../test/processor-time.ts'
 import { sized } from '../../../../test/soak.ts'
 import { foldTexts } from './folded-texts.ts'
 import { sortTexts } from './sort-texts.ts'
-import { folded } from './text-order.ts'
+import { foldText } from './text-order.ts'
 
 const seed = 20_261_117
 
@@ -29,7 +29,7 @@ test('texts are folded together as each alone', () => {
       const unfolded = texts.map((_, at) => textOf(units.subarray(starts[at], (starts[at + 1] ?? 0) - 1)))
       assert.deepEqual(
         unfolded,
-        texts.map((each) => folded(each)),
+        texts.map((each) => foldText(each)),
       )
     }),
     { seed, numRuns: sized(100, 300) },
@@ -50,8 +50,8 @@ test('texts are sorted by code point, and it is known which are equal', () => {
   fc.assert(
     fc.property(fc.array(text, { maxLength: 200, size: 'max' }), (texts) => {
       const { order, isNew } = sortTexts(foldTexts(texts))
-      const sorted = Array.from(order, (at) => folded(texts[at] ?? ''))
-      assert.deepEqual(sorted, texts.map((each) => folded(each)).sort(byCodePoint))
+      const sorted = Array.from(order, (at) => foldText(texts[at] ?? ''))
+      assert.deepEqual(sorted, texts.map((each) => foldText(each)).sort(byCodePoint))
       assert.deepEqual(
         [...isNew],
         sorted.map((each, at) => Number(at === 0 || each !== sorted[at - 1])),

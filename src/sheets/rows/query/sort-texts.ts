@@ -66,7 +66,7 @@ function sortLarge(
   for (let at = 0; at < count; at++) {
     const text = order[from + at] ?? 0
     former[at] = text
-    keys[at] = packed(texts, text, start, units, lowest, base) * indexSpan + at
+    keys[at] = packUnits(texts, text, start, units, lowest, base) * indexSpan + at
   }
   const sorted = keys.subarray(0, count).sort()
   let alikeFrom = 0
@@ -85,7 +85,7 @@ function sortLarge(
   }
 }
 
-function packed(
+function packUnits(
   { units, starts }: FoldedTexts,
   text: number,
   depth: number,

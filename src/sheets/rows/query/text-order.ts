@@ -2,7 +2,7 @@
  * Text as it is compared: in any case, by one rule for every locale. A final sigma is a sigma, as in Unicode's own folding: so
  * each letter folds by itself, and a long text can be folded piece by piece.
  */
-export function folded(text: string): string {
+export function foldText(text: string): string {
   const lower = text.toLowerCase()
   return lower.includes('ς') ? lower.replaceAll('ς', 'σ') : lower
 }

@@ -4,7 +4,7 @@ import type { OrderedJson } from './ordered-json.ts'
 
 /** What is known of a column beside its cells. */
 export interface ColumnFacts {
-  /** Of the list, by position. */
+  /** The numbers of the listed rows, by position. */
   rowNumbers: Pick<Uint32Array, number>
   stale: StaleColumn | undefined
 }
@@ -54,7 +54,7 @@ function staleWords({ rowNumbers }: StaleColumn): string {
 }
 
 /**
- * Of a cell that is written, and of the answer to that: what the column holds, or nothing. A form that all texts happen to have
+ * A cell that is written, and the answer to that: what the column holds, or nothing. A form that all texts happen to have
  * today is no reason to refuse another one, nor is it that all numbers are whole.
  */
 export function writtenSchema({ kinds }: Pick<ColumnSummary, 'kinds'>): OrderedJson {

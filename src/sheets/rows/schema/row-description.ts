@@ -13,7 +13,7 @@ import { type OrderedJson, orderedJsonText } from './ordered-json.ts'
 export interface RowDescription {
   /** `"a":{…}` for each column: its name and schema. */
   propertiesJson: string[]
-  /** The same for a row that is written: each column may be empty, and has no examples. */
+  /** Properties of a row that is written: each column may be empty, and has no examples. */
   writtenPropertiesJson: string[]
   /** `"a"` for each column. */
   keysJson: string[]
@@ -48,11 +48,11 @@ export function describeRows(
     keysJson: keys,
     exampleRowsJson: rows
       .slice(0, exampleRows)
-      .map((row) => columns.map(({ index }) => JSON.stringify(shortened(row[index] ?? emptyCell)))),
+      .map((row) => columns.map(({ index }) => JSON.stringify(shortenExample(row[index] ?? emptyCell)))),
   }
 }
 
-function shortened(cell: Cell): Cell {
+function shortenExample(cell: Cell): Cell {
   const isLong = typeof cell === 'string' && cell.length > exampleCharacters
   // An example must be good to send, and half of a character is not.
   return isLong ? `${cell.slice(0, exampleCharacters).replace(/[\ud800-\udbff]$/, '')}…` : cell

@@ -8,7 +8,7 @@ export interface TypedSheet {
   /** What its interface is called. */
   name: string
   columns: readonly { key: string }[]
-  /** Of the columns, by position. */
+  /** The kinds of the columns, by position. */
   kinds: readonly ColumnKinds[]
   /** By whose values rows are named; null where none does. */
   keyColumn: string | null

@@ -1,12 +1,12 @@
 import { type IndexedColumn, indexedColumn, seen } from '../query/columns/column-index.ts'
 import { cellReader } from '../query/row-cells.ts'
-import { folded } from '../query/text-order.ts'
+import { foldText } from '../query/text-order.ts'
 import { timeKeyOfCell } from '../query/time-key.ts'
 import type { IndexedSnapshot } from '../snapshot.ts'
 import { rowsPerStep } from './group-rows.ts'
 import { type CodeNumbers, createKeptTables } from './kept-tables.ts'
 
-/** Of this process; a table has 8 bytes for each different cell of its column, or for each row. */
+/** This process may hold so much; a table has 8 bytes for each different cell of its column, or for each row. */
 const maxTableBytes = 64 * 1024 * 1024
 const tables = createKeptTables(maxTableBytes)
 
@@ -32,7 +32,7 @@ export function numbersOf(snapshot: IndexedSnapshot, index: number): Generator<v
 /** More different cells than this, and looking a number up by its code misses the processor's cache. */
 const mostCodesAtHand = 4_096
 
-/** The same by row, where there are too many for that; rows are gone through in their order. */
+/** Numbers by row, where there are too many for that; rows are gone through in their order. */
 export function* numbersByRow(
   snapshot: IndexedSnapshot,
   index: number,
@@ -52,7 +52,7 @@ export function* numbersByRow(
   return table
 }
 
-/** Of dates, with a time or without: `20261115`. */
+/** The days of dates, with a time or without: `20261115`. */
 export function daysOf(snapshot: IndexedSnapshot, index: number): Generator<void, CodeNumbers> {
   return kept(snapshot, index, 'days', Number.NaN, (table, column) =>
     eachTime(snapshot, index, column, (code, key) => {
@@ -95,7 +95,7 @@ function* eachTime(
 ): Generator<void, void> {
   const reader = cellReader(snapshot)
   for (let code = textsFrom; code < booleansFrom; code++) {
-    const key = timeKeyOfCell(folded(reader.beginning(positionOfCode[code] ?? 0, index, timeUnits)))
+    const key = timeKeyOfCell(foldText(reader.beginning(positionOfCode[code] ?? 0, index, timeUnits)))
     if (key !== null) tell(code, key)
     if (reader.isTimeToPause()) yield
   }

@@ -105,8 +105,8 @@ export function* addUp(
   const ignored = hasOthers ? yield* countBetween(positions, column, textsFrom, emptyCode) : 0
   const counts = wanted === 'avg' ? yield* countCells(positions, groups, column, textsFrom) : null
   for (let group = 0; group < idsTo; group++) {
-    const sum = rounded((sums[group] ?? 0) + (rests[group] ?? 0))
-    sums[group] = counts === null ? sum : rounded(sum / (counts[group] ?? 0))
+    const sum = roundSum((sums[group] ?? 0) + (rests[group] ?? 0))
+    sums[group] = counts === null ? sum : roundSum(sum / (counts[group] ?? 0))
   }
   return { figures: sums, ignored }
 }
@@ -114,7 +114,7 @@ export function* addUp(
 interface ColumnOfNumbers extends IndexedColumn {
   /** 0 for what is no number: to ask for each row whether it is one takes longer than to add it. */
   numbers: CodeNumbers
-  /** The same by position, where that is quicker. */
+  /** Numbers by position, where that is quicker. */
   byRow: Float64Array | null
 }
 
@@ -165,7 +165,7 @@ function addUpByCode(
 }
 
 /** To as many digits as a spreadsheet shows: the sum of 0.1 and 0.2 is 0.3. Whole numbers stay as they are. */
-function rounded(sum: number): number {
+function roundSum(sum: number): number {
   return Number.isInteger(sum) || !Number.isFinite(sum) ? sum : Number(sum.toPrecision(15))
 }
 

@@ -6,7 +6,7 @@ export const rowsPerStep = 65_536
 
 /** Rows by the group that they are in. */
 export interface Groups {
-  /** Of each of the rows, in their order. Signed, as all that is counted here: the processor adds such numbers as integers. */
+  /** The group of each row, in their order. Signed, as all that is counted here: the processor adds such numbers as integers. */
   ids: Int32Array
   /** All ids are below this; there may be some that no row has. */
   idsTo: number

@@ -11,7 +11,7 @@ export interface LeftOut {
 }
 
 type FunctionKind = 'of numbers' | 'of dates' | 'of an order'
-/** Of a cell by its code; the empty one is never asked for. */
+/** Asks about a cell by its code; the empty one is never asked for. */
 type IsLeftOut = (code: number) => boolean
 
 export function createLeftOut(snapshot: IndexedSnapshot): LeftOut {

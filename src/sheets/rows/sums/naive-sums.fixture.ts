@@ -30,11 +30,11 @@ export function naiveSums(
   return {
     rows: positions.map((position) => made[position] ?? []),
     total,
-    ignored: ignoredIn(sums, matching, rows),
+    ignored: countIgnoredCells(sums, matching, rows),
   }
 }
 
-function ignoredIn(
+function countIgnoredCells(
   { groupBy, aggregates }: SumsQuery['sums'],
   matching: readonly Cell[][],
   rows: readonly Cell[][],

@@ -4,7 +4,7 @@ export interface GroupOrder {
   descending: boolean
 }
 
-/** So many are sorted in a moment. */
+/** Groups that are sorted in a moment. */
 const runLength = 4_096
 
 /** Stable. Runs that are sorted at once, then merged with a pause after each. */

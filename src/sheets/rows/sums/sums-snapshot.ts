@@ -10,7 +10,7 @@ const rowsPerStep = 512
 export function* sumsSnapshot(
   columns: readonly Column[],
   rows: readonly (readonly Cell[])[],
-  /** Of the sheet: figures about outdated results are outdated as well. */
+  /** The sheet's outdated results: figures about them are outdated as well. */
   stale: readonly StaleColumn[],
 ): Generator<void, Snapshot> {
   const toJson = createRowWriter(columns)

@@ -3,9 +3,9 @@ import type { StaleColumn } from '../stale-results.ts'
 import { rowNumberKey } from '../table.ts'
 
 export interface ViewOptions {
-  /** Of its columns, in their order. */
+  /** The keys of its columns, in their order. */
   keys: readonly string[]
-  /** Of its columns alone. */
+  /** Outdated results in its columns alone. */
   stale: readonly StaleColumn[]
 }
 
@@ -20,7 +20,7 @@ export function decodeView(bytes: Uint8Array, options: unknown): Grid {
     const at = Number(row[rowNumberKey]) - 1
     while (rows.length < at) rows.push([])
     shown.add(at)
-    rows[at] = keys.map((key) => emptied(row[key] ?? null))
+    rows[at] = keys.map((key) => cellFromDisplayed(row[key] ?? null))
   }
   const staleCells = new Map<number, Set<number>>()
   for (const { key, rowNumbers } of stale) {
@@ -37,6 +37,6 @@ export function decodeView(bytes: Uint8Array, options: unknown): Grid {
 }
 
 /** As displayed, an empty cell is an empty text. */
-function emptied(cell: Cell): Cell {
+function cellFromDisplayed(cell: Cell): Cell {
   return cell === '' ? null : cell
 }

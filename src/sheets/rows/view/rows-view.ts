@@ -7,7 +7,7 @@ import type { Column } from '../table.ts'
  * a question, describes, counts or names the rows cannot know the rest.
  */
 export interface RowsView {
-  /** Of no other view. */
+  /** No other view has this name. */
   name: string
   /** In the sheet as it is now; a refusal where it lacks what the view rests on. */
   partOf(columns: readonly Column[], values: 'typed' | 'formatted'): ViewedPart | Refusal

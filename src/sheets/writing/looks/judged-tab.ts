@@ -20,7 +20,7 @@ export interface JudgedTab {
   finder: RowFinder | null
   /** All rows with indexes, where an order may be about any of them. */
   indexed: IndexedSnapshot | null
-  /** Of writes that are to be taken back, by name. */
+  /** The histories of writes that are to be taken back, by name. */
   histories?: ReadonlyMap<string, OperationHistory | null>
   /** By which it can be told afterwards which rows a deletion took; absent where nothing was read that tells. */
   marks?: RowMarks
@@ -31,7 +31,7 @@ export interface JudgedRows {
   lastRowNumber: number | null
   /** Its JSON text; null when it is blank, or was not read. */
   json(rowNumber: number): string | null
-  /** Of that text, without making it. */
+  /** The length of that text, without making it. */
   bytes(rowNumber: number): number | null
   blankRowJson: string
   /** Whether readers may be shown something else of it (`json`) than was read. */

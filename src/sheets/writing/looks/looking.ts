@@ -221,11 +221,11 @@ function valuesAsked(orders: readonly Looked[], column: string): string[] {
 }
 
 function valueFor(column: string, row: RowInput): string | null {
-  const given = row.find(([name]) => folded(name) === folded(column))?.[1] ?? null
+  const given = row.find(([name]) => foldName(name) === foldName(column))?.[1] ?? null
   return given === null || given === '' ? null : String(given)
 }
 
-function folded(name: string): string {
+function foldName(name: string): string {
   return name.trim().toLowerCase()
 }
 

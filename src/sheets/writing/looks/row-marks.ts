@@ -15,7 +15,7 @@ export type Mark = string | number
  */
 export interface RowMarks {
   before(): Generator<void, Mark[]>
-  /** Of a row as it was read; null where it has none. */
+  /** The mark of a row as it was read; null where it has none. */
   markOf(row: RowAsRead): Mark | null
   /** Whether a change of these columns, by position in the sheet, gives a row another mark. */
   isMarkedBy(columnIndexes: readonly number[]): boolean
@@ -25,7 +25,7 @@ export interface RowMarks {
   rowsWith(marks: ReadonlySet<Mark>): Generator<void, Map<Mark, RowAsRead[]>>
 }
 
-/** Of a look at the whole tab. */
+/** The marks that a look at the whole tab gives. */
 export function marksOfRows(snapshot: IndexedSnapshot, readNow: () => Promise<Snapshot>): RowMarks {
   const { columns } = snapshot
   const toJson = createRowWriter(columns)
@@ -56,10 +56,10 @@ function* rowTexts(snapshot: Snapshot): Generator<void, string[]> {
   return texts
 }
 
-/** Of a look at one column; what else rows held, the last copy tells. */
+/** What a look at one column gives; what else rows held, the last copy tells. */
 export interface ColumnMarks {
   columnIndex: number
-  /** The same among the columns of the copy. */
+  /** Its position among the columns of the copy. */
   position: number
   marks: Float64Array
   known: IndexedSnapshot
@@ -70,13 +70,13 @@ export function marksOfColumn({ columnIndex, position, marks, known, readNow }: 
   return {
     *before() {
       yield
-      return filled(marks)
+      return filledPositions(marks)
     },
     markOf: (row) => cellMark(row[columnIndex] ?? null) || null,
     isMarkedBy: (columnIndexes) => columnIndexes.includes(columnIndex),
     async now() {
       const read = await readNow()
-      return read && filled(read)
+      return read && filledPositions(read)
     },
     *rowsWith(wanted) {
       const rows = new Map<Mark, RowAsRead[]>()
@@ -92,6 +92,6 @@ export function marksOfColumn({ columnIndex, position, marks, known, readNow }: 
   }
 }
 
-function filled(marks: Float64Array): number[] {
+function filledPositions(marks: Float64Array): number[] {
   return Array.from(marks).filter((mark) => mark !== 0)
 }

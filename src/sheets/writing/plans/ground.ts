@@ -9,7 +9,7 @@ import { createKeyRule, type KeyRule, type KeySettings } from './key-rule.ts'
 /** What orders are judged on. */
 export interface Ground extends JudgedTab {
   toCells(row: RowInput): GivenCell[] | Refusal
-  /** The same for somebody who knows only these columns. */
+  /** Reads cells for somebody who knows only these columns. */
   toCellsOf(columns: readonly Column[]): Ground['toCells']
   keyRule: KeyRule | null
   emptyRowBytes: number

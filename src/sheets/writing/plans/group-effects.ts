@@ -47,7 +47,7 @@ export function createGroupEffects(): GroupEffects {
     isRowUpdated: (rowAsRead) => updated.has(rowAsRead),
     isValueTouched(columnIndex, value) {
       if (changes.length === 0) return false
-      const { keys } = touchedIn(columnIndex)
+      const { keys } = keysTouchedIn(columnIndex)
       return equalityKeys(value).some((key) => keys.has(key))
     },
     note(more) {
@@ -75,7 +75,7 @@ export function createGroupEffects(): GroupEffects {
     deleted.splice(above === -1 ? deleted.length : above, 0, rowAsRead)
   }
 
-  function touchedIn(columnIndex: number) {
+  function keysTouchedIn(columnIndex: number) {
     const known = touched.get(columnIndex) ?? { keys: new Set<string>(), seen: 0 }
     touched.set(columnIndex, known)
     for (; known.seen < changes.length; known.seen++) {

@@ -3,7 +3,7 @@ import { Refusal } from '../../../errors.ts'
 import type { AutoKey } from '../../../store/sql/schema.ts'
 import type { Cell } from '../../rows/grid.ts'
 import { equalityKeys } from '../../rows/query/equal-values.ts'
-import { type GivenCell, shortened } from '../../rows/row-input.ts'
+import { type GivenCell, shortenKey } from '../../rows/row-input.ts'
 import { type Column, positionOfColumn } from '../../rows/table.ts'
 import type { RowFinder } from '../looks/row-finder.ts'
 import type { GroupEffects } from './group-effects.ts'
@@ -45,7 +45,7 @@ export function createKeyRule(
   const position = positionOfColumn(columns, keyColumn)
   const column = position === null ? undefined : columns[position]
   if (position === null || !column) {
-    const gone = refused(`The key column "${shortened(keyColumn)}" is no longer in row 1 of the sheet.`)
+    const gone = invalidKey(`The key column "${shortenKey(keyColumn)}" is no longer in row 1 of the sheet.`)
     return {
       column: null,
       withKeys: () => gone,
@@ -68,7 +68,7 @@ export function createKeyRule(
           keyed.push([...others, { column, value: randomUUID() }])
         } else {
           const which = rows.length > 1 ? `Row ${keyed.length + 1} of the array` : 'The row'
-          return refused(`${which} lacks a value for the key column "${shortened(column.key)}".`)
+          return invalidKey(`${which} lacks a value for the key column "${shortenKey(column.key)}".`)
         }
       }
       return keyed
@@ -82,10 +82,11 @@ export function createKeyRule(
       const newKeys = new Set<string>()
       for (const [at, { value }] of written.entries()) {
         if (at % rowsPerStep === 0) yield
-        if (value === null) return refused(`The key column "${shortened(column.key)}" must not be emptied.`)
+        if (value === null)
+          return invalidKey(`The key column "${shortenKey(column.key)}" must not be emptied.`)
         const keys = equalityKeys(String(value))
         if (keys.some((key) => newKeys.has(key))) {
-          return exists(`The key ${shown(value)} would be there twice after this request.`)
+          return exists(`The key ${showKey(value)} would be there twice after this request.`)
         }
         for (const key of keys) newKeys.add(key)
         if (effects.isValueTouched(column.index, String(value))) return 'later'
@@ -101,7 +102,7 @@ export function createKeyRule(
         // It would name a row by a number that it may not have by then.
         if (effects.hasDeletion()) return 'later'
         if (finder.isShownOtherwise(values[at] ?? '')) return 'unread'
-        return exists(`The key ${shown(written[at]?.value ?? null)} is in row ${other} already.`)
+        return exists(`The key ${showKey(written[at]?.value ?? null)} is in row ${other} already.`)
       }
       return null
     },
@@ -112,10 +113,10 @@ function exists(details: string): Refusal {
   return new Refusal('row_exists', { details })
 }
 
-function shown(value: Cell): string {
-  return typeof value === 'string' ? `"${shortened(value)}"` : String(value)
+function showKey(value: Cell): string {
+  return typeof value === 'string' ? `"${shortenKey(value)}"` : String(value)
 }
 
-function refused(details: string): Refusal {
+function invalidKey(details: string): Refusal {
   return new Refusal('invalid_body', { details })
 }

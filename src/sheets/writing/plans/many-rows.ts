@@ -11,7 +11,7 @@ import { bytesGiven, rowTooLong } from './one-row.ts'
 import { type Judgement, type Plan, resultAs } from './plan.ts'
 import { cellsAsRead } from './rows-as-read.ts'
 
-/** Of the rows that are changed or deleted together: they are compared and told, every column of them. */
+/** Rows that are changed or deleted together may have so much: they are compared and told, every column of them. */
 const maxManyBytes = 16 * 1024 * 1024
 
 interface MatchingRow {

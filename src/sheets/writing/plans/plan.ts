@@ -11,7 +11,7 @@ export interface Plan {
   answer(results: readonly ChangeResult[], columns: readonly Column[]): Generator<void, WhatWasDone>
   /** Its rows were found by what they hold: one that was hit instead of them is not what was asked for. */
   isByContent?: boolean
-  /** Of an undo: the write that it takes back. */
+  /** The write that an undo takes back. */
   undoes?: string
   /** A sentence for the client where not everything can be as it asked. */
   warning?: string

@@ -2,7 +2,7 @@ import { Refusal } from '../../../errors.ts'
 import type { CellChange, Change, ChangeResult, RowAsRead } from '../../change.ts'
 import { ambiguousRow } from '../../rows/find/named-row.ts'
 import { equalityKeys } from '../../rows/query/equal-values.ts'
-import { type GivenCell, type RowInput, shortened } from '../../rows/row-input.ts'
+import { type GivenCell, type RowInput, shortenKey } from '../../rows/row-input.ts'
 import { createRowWriter } from '../../rows/row-json.ts'
 import { maxRowBytes } from '../../rows/snapshot.ts'
 import { isStaleIn, type StaleColumn } from '../../rows/stale-results.ts'
@@ -133,11 +133,11 @@ function* valuesOf(
     yield
     const value = cells.find((cell) => cell.column.index === column?.index)?.value ?? null
     const which = given.length > 1 ? `Row ${at + 1} of the array` : 'The row'
-    if (value === null) return refused(`${which} lacks a value for "${shortened(column?.key ?? '')}".`)
+    if (value === null) return invalidUpsert(`${which} lacks a value for "${shortenKey(column?.key ?? '')}".`)
     const keys = equalityKeys(String(value))
     if (keys.some((key) => met.has(key))) {
-      return refused(
-        `${which} has a value for "${shortened(column?.key ?? '')}" that is in the request already.`,
+      return invalidUpsert(
+        `${which} has a value for "${shortenKey(column?.key ?? '')}" that is in the request already.`,
       )
     }
     for (const key of keys) met.add(key)
@@ -200,6 +200,6 @@ function* rowsOf(
   }
 }
 
-function refused(details: string): Refusal {
+function invalidUpsert(details: string): Refusal {
   return new Refusal('invalid_body', { details })
 }

@@ -37,7 +37,7 @@ export function canBePutRight(change: Change, columns: MovedColumns): boolean {
   const places = placesNow(columns)
   const isDeletion = isPlainDeletion(columns)
   return writtenKeys(change, columns).every(
-    (key) => onceThen.has(folded(key)) && (isDeletion || (places.has(key) && onceNow.has(folded(key)))),
+    (key) => onceThen.has(foldKey(key)) && (isDeletion || (places.has(key) && onceNow.has(foldKey(key)))),
   )
 }
 
@@ -66,7 +66,7 @@ function placesNow({ now }: MovedColumns): Map<string, number> {
 
 /** A second `name` is called `name_2`: then neither is told from the other by its name. */
 function namesUsedOnce(columns: readonly Column[]): Set<string> {
-  const keys = new Set(columns.map(({ key }) => folded(key)))
+  const keys = new Set(columns.map(({ key }) => foldKey(key)))
   const shared = new Set<string>()
   for (const key of keys) {
     const [, first] = /^(.*)_\d+$/s.exec(key) ?? []
@@ -77,7 +77,7 @@ function namesUsedOnce(columns: readonly Column[]): Set<string> {
   return new Set([...keys].filter((key) => !shared.has(key)))
 }
 
-function folded(key: string): string {
+function foldKey(key: string): string {
   return key.toLowerCase()
 }
 

@@ -8,7 +8,7 @@ import { positionOf, rowJson, type Snapshot } from '../../rows/snapshot.ts'
 import type { Column } from '../../rows/table.ts'
 import type { InTurns } from '../in-turns.ts'
 import type { SentOrder } from '../journal.ts'
-import { movedWarning, named, type WriteAnswer } from '../order.ts'
+import { movedWarning, type WriteAnswer, withOperationId } from '../order.ts'
 import type { Persistence } from '../persistence.ts'
 import { answerOf } from '../plans/answer-of.ts'
 import type { Plan } from '../plans/plan.ts'
@@ -79,9 +79,9 @@ export async function afterMovedColumns(
   const rewritten = misplaced.size === 0 ? null : await rewrite([...misplaced.values()], columns.now, parts)
   const rowsNow = new Map([...misplaced.keys()].map((name, at) => [name, rewritten?.rows[at] ?? null]))
 
-  return Promise.all(answered.map(answeredAnew))
+  return Promise.all(answered.map(answerAnew))
 
-  async function answeredAnew({ order, answer }: SentOrder, at: number): Promise<SentOrder> {
+  async function answerAnew({ order, answer }: SentOrder, at: number): Promise<SentOrder> {
     const plan = group[at]?.plan
     if (!plan) return { order, answer }
     const { from } = stretchOf(group, at)
@@ -90,9 +90,9 @@ export async function afterMovedColumns(
     const told = standing.flatMap(({ result }) => result ?? [])
     const isRewritten = standing.some((one) => one.isRewritten)
     // What is not known as it stands is told as it was found; nothing was written once more of that.
-    if (!isRewritten || told.length < standing.length) return { order, answer: warned(answer, warning) }
+    if (!isRewritten || told.length < standing.length) return { order, answer: addWarning(answer, warning) }
     const anew = await parts.inTurns(answerOf(plan, told, rewritten?.columns ?? columns.now))
-    return { order, answer: named(warned(anew, warning), order) }
+    return { order, answer: withOperationId(addWarning(anew, warning), order) }
   }
 
   function standingNow(change: Change, at: number): StandingNow {
@@ -188,7 +188,7 @@ async function rewrite(
         const prepared = await provider.prepare(record, changes, '', now)
         if (prepared === 'conflict' || 'changeAt' in prepared) return unchanged
         toDiscard.push(prepared)
-        const outcome = await committed(prepared)
+        const outcome = await commitRewritten(prepared)
         if (outcome !== 'void') return outcome
       }
       return unchanged
@@ -199,7 +199,7 @@ async function rewrite(
     }
   }
 
-  async function committed(prepared: Prepared): Promise<Rewritten | 'void'> {
+  async function commitRewritten(prepared: Prepared): Promise<Rewritten | 'void'> {
     try {
       const end = await prepared.commit()
       if (end.outcome !== 'applied') return unchanged
@@ -221,6 +221,6 @@ async function rewrite(
   }
 }
 
-function warned(answer: WriteAnswer, warning: string | null): WriteAnswer {
+function addWarning(answer: WriteAnswer, warning: string | null): WriteAnswer {
   return warning === null ? answer : { ...answer, warning }
 }

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { inspectedProof, type StoreInspection } from '../inspection.ts'
+import { proofForExport, type StoreInspection } from '../inspection.ts'
 import { newestMigration } from '../migrate.ts'
 import { openPostgres } from './postgres-database.ts'
 
@@ -39,7 +39,7 @@ export async function inspectPostgres(url: string): Promise<StoreInspection> {
       newestMigration: newest,
       sheets,
       sealedBy: keys.map(({ key_id }) => key_id),
-      proofs: proofs.map(inspectedProof),
+      proofs: proofs.map(proofForExport),
       serverMs,
     }
   } finally {

@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite'
 import { StoreFailure } from '../../../errors.ts'
-import { type InspectedSheet, inspectedProof, type StoreInspection } from '../inspection.ts'
+import { type InspectedSheet, proofForExport, type StoreInspection } from '../inspection.ts'
 import { newestMigration } from '../migrate.ts'
 import type { ProviderProofTable } from '../schema.ts'
 
@@ -40,7 +40,7 @@ function inspect(database: DatabaseSync): StoreInspection {
     newestMigration: newest,
     sheets: sheets.map((sheet) => ({ ...sheet })),
     sealedBy: keys.map(({ key_id }) => String(key_id)),
-    proofs: proofs.map(inspectedProof),
+    proofs: proofs.map(proofForExport),
     serverMs: null,
   }
 }

@@ -11,10 +11,10 @@ export function createMachineTime(writer: DatabaseSync, clock: Clock): () => num
   const { elapsedFrom } = clock
   // What other processes count from is unknown: all that they have in common is the time of day.
   if (elapsedFrom === undefined) return () => clock.nowMs()
-  const aheadMs = known() ?? agree(elapsedFrom)
+  const aheadMs = keptOffsetMs() ?? agree(elapsedFrom)
   return () => Math.floor(aheadMs + clock.elapsedMs())
 
-  function known(): number | null {
+  function keptOffsetMs(): number | null {
     const isThere = writer.prepare(`select 1 from sqlite_schema where name = 'machine_time'`).get()
     if (!isThere) return null
     const row = writer
@@ -31,7 +31,7 @@ export function createMachineTime(writer: DatabaseSync, clock: Clock): () => num
         'create table if not exists machine_time (counted_from text not null, ahead_ms integer not null)',
       )
       // Another process may have been here first.
-      const others = known()
+      const others = keptOffsetMs()
       if (others === null) {
         writer.exec('delete from machine_time')
         writer.prepare('insert into machine_time values (?, ?)').run(countedFrom, ownMs)

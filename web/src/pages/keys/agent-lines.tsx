@@ -54,7 +54,7 @@ export function AgentLines({ made: { key, value } }: { made: NewKeyView }) {
 /** Stands where the key belongs, of which nobody has more than a hash. */
 const placeholder = 'YOUR_API_KEY'
 
-/** The same for a key that has been there for a while. */
+/** Lines for a key that has been there for a while. */
 export function AgentAccess({ of: key, onClose }: { of: KeyView | null; onClose(): void }) {
   return (
     <Dialog title={`Use “${key?.name}” with an agent`} isOpen={key !== null} onClose={onClose}>

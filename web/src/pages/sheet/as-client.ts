@@ -3,7 +3,7 @@ import { basePath } from '../../base-path.ts'
 
 /** Everything that one request needs, as it was on the screen when it was asked for. */
 export interface ClientRequest {
-  /** Of the sheet. */
+  /** The sheet's slug. */
   slug: string
   method: string
   /** With its query. */

@@ -12,7 +12,7 @@ import type { RowFilter } from './rows-search.ts'
 
 const wordsFor = new Map(offeredOperators.map(({ operator, words }) => [operator, words]))
 
-/** The same filters that clients have; all of them must hold. */
+/** Filters as clients have them; all of them must hold. */
 export function RowFilters({
   columns,
   names,

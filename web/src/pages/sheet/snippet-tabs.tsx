@@ -2,7 +2,7 @@ import { useState } from 'react'
 import { CodeBlock } from '../../ui/copy.tsx'
 import { Segmented } from '../../ui/segmented.tsx'
 
-/** The same thing in several languages, one at a time. */
+/** One thing in several languages, one at a time. */
 export function Snippets({ snippets }: { snippets: readonly { name: string; code: string }[] }) {
   const [chosen, setChosen] = useState(snippets[0]?.name)
   const shown = snippets.find(({ name }) => name === chosen) ?? snippets[0]

@@ -1,8 +1,8 @@
-/** So much is looked at; letters are spread evenly enough. */
+/** A megabyte is looked at; letters are spread evenly enough. */
 const SAMPLE_BYTES = 1024 * 1024
 /** In French, German or Spanish two bytes that are not ASCII stand together at times (créée, Füße), three hardly ever. */
 const FOREIGN_RUN = 3
-/** Of a hundred letters that are not ASCII, so many may be odd: names and typing mistakes. */
+/** Letters of a hundred that are not ASCII may be odd: names and typing mistakes. */
 const ODD_PERCENT = 4
 /** In Czech, Slovak or Croatian one in five is š or ž; in Finnish and Estonian they are for words from elsewhere. */
 const SLAVIC_PERCENT = 8
@@ -96,7 +96,7 @@ function hasWesternLetters(counts: Uint32Array, letters: number): boolean {
   return !(isMany(of(LETTER.oTilde)) && of(LETTER.aTilde) === 0 && acute > 0)
 }
 
-/** Of a letter; the capital of ÿ is far from it. */
+/** The small form of a letter; the capital of ÿ is far from it. */
 function smallOf(byte: number): number {
   if (byte === 0x9f) return 0xff
   if (kindOfByte[byte] !== CAPITAL) return byte

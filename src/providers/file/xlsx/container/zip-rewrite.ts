@@ -35,7 +35,7 @@ const ZIP64_COUNT = 0xffff
 const ZIP64_BYTES = 0xffffffff
 
 /**
- * The same archive with some parts changed. All others keep their compressed bytes, their order, names, times and
+ * Changes some parts of an archive. All others keep their compressed bytes, their order, names, times and
  * attributes; only their headers are written anew, with sizes that a streaming writer had put elsewhere.
  */
 export async function rewriteZip(bytes: Uint8Array, changes: PartChanges): Promise<Buffer> {
@@ -50,7 +50,9 @@ export async function rewriteZip(bytes: Uint8Array, changes: PartChanges): Promi
     const pieces = changes.get(entry.key)
     if (pieces === null) continue
     const content =
-      pieces === undefined ? sameContent(file, entry) : await deflated(pieces, entry.flags & UTF8_NAME_FLAG)
+      pieces === undefined
+        ? sameContent(file, entry)
+        : await deflatePieces(pieces, entry.flags & UTF8_NAME_FLAG)
     const header = localHeader(file, entry, content)
     local.push(header, content.data)
     central.push(centralRecord(file, entry, content, offset))
@@ -88,7 +90,7 @@ function sameContent(file: Buffer, entry: ZipEntry): Content {
   }
 }
 
-async function deflated(pieces: Iterable<Buffer>, flags: number): Promise<Content> {
+async function deflatePieces(pieces: Iterable<Buffer>, flags: number): Promise<Content> {
   const all = [...pieces]
   const checksum = all.reduce((sum, piece) => crc32(piece, sum), 0)
   const inflatedBytes = all.reduce((sum, piece) => sum + piece.length, 0)

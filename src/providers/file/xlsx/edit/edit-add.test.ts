@@ -6,7 +6,7 @@ import { buildWorkbook, unzip } from '../workbook.fixture.ts'
 import {
   add,
   edit,
-  edited,
+  editWorkbook,
   header,
   remove,
   rowsAfter,
@@ -20,7 +20,7 @@ import { editXlsx } from './edit.ts'
 describe('rows are added after the last one with data', () => {
   test('numbered, in order, with a dimension that holds them', async () => {
     const workbook = worksheet(`${header}<row r="4"><c r="A4"><v>1</v></c></row>`, '<dimension ref="A1:B4"/>')
-    const { bytes, results } = await edited(workbook, add([2, 'x'], [null, null, 'wide']), add([4]))
+    const { bytes, results } = await editWorkbook(workbook, add([2, 'x'], [null, null, 'wide']), add([4]))
     assert.deepEqual(results, [
       {
         kind: 'add',
@@ -85,12 +85,12 @@ describe('rows are added after the last one with data', () => {
       (row) =>
         `<row r="${row}"><c r="B${row}" t="str"><f>IF(A${row}="","",SUM(A$2:A${row}))</f><v></v></c></row>`,
     )
-    const first = await edited({ rows: prepared + running.join('') }, add([7]))
+    const first = await editWorkbook({ rows: prepared + running.join('') }, add([7]))
     const second = await editXlsx(first.bytes, undefined, [add([8])])
     assert.ok('bytes' in second && second.results[0]?.kind === 'add')
     assert.deepEqual(second.results[0].rowNumbers, [4])
     const totals = '<row r="4"><c r="A4"><f>SUM(A2:A3)</f><v/></c></row>'
-    const { bytes, results } = await edited({ rows: prepared + totals }, remove(2), add([7]))
+    const { bytes, results } = await editWorkbook({ rows: prepared + totals }, remove(2), add([7]))
     const stale = { columns: [], cells: 1 }
     assert.deepEqual(results[1], { kind: 'add', rowNumbers: [4], rows: [[7]], stale })
     assert.deepEqual((await decodeXlsx(bytes, {})).rows, [['a', 'b'], [], [], [7]])
@@ -107,7 +107,7 @@ describe('rows are added after the last one with data', () => {
 
   test('up to the last row of a sheet', async () => {
     const rows = `${header}<row r="${MAX_ROWS - 1}"><c r="A${MAX_ROWS - 1}"><v>1</v></c></row>`
-    const { results } = await edited({ rows }, add([2]))
+    const { results } = await editWorkbook({ rows }, add([2]))
     assert.deepEqual(results, [{ kind: 'add', rowNumbers: [MAX_ROWS], rows: [[2]] }])
     const outcome = await edit({ rows }, remove(2), add([2], [3]), add([4]))
     assert.ok('reason' in outcome)
@@ -118,7 +118,7 @@ describe('rows are added after the last one with data', () => {
 describe('changes are made one after the other', () => {
   test('each in the numbering that holds when its turn comes', async () => {
     const rows = `${header}<row r="2"><c r="A2"><v>2</v></c></row><row r="3"><c r="A3"><v>3</v></c></row><row r="5"><c r="A5"><v>5</v></c></row>`
-    const { bytes, results } = await edited(
+    const { bytes, results } = await editWorkbook(
       { rows },
       remove(2),
       add([6, 'six'], [7]),

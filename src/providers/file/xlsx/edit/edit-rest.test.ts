@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import type { Change } from '../../../../sheets/change.ts'
 import { decodeXlsx } from '../read/xlsx.ts'
 import { type TestWorkbook, unzip, withPart, workbookParts, zip } from '../workbook.fixture.ts'
-import { add, edited, header, remove, rowsAfter, rowXmlAfter, SHEET, update } from './edit.fixture.ts'
+import { add, editWorkbook, header, remove, rowsAfter, rowXmlAfter, SHEET, update } from './edit.fixture.ts'
 import { editXlsx } from './edit.ts'
 
 describe('the rest of the workbook', () => {
@@ -23,7 +23,7 @@ describe('the rest of the workbook', () => {
   test('is calculated anew when it is opened, if it may have formulas', async () => {
     const formula = '<row r="2"><c r="A2"><f>1+1</f><v>2</v></c></row>'
     const workbookPart = async (workbook: TestWorkbook): Promise<string> =>
-      String(unzip((await edited(workbook, add([1]))).bytes).get('xl/workbook.xml'))
+      String(unzip((await editWorkbook(workbook, add([1]))).bytes).get('xl/workbook.xml'))
     assert.doesNotMatch(await workbookPart({ rows }), /calcPr/)
     assert.match(
       await workbookPart({ rows: header + formula }),

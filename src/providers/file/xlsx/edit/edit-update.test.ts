@@ -3,7 +3,16 @@ import { describe, test } from 'node:test'
 import type { Cell } from '../../../../sheets/rows/grid.ts'
 import { decodeXlsx } from '../read/xlsx.ts'
 import { unzip, withPart } from '../workbook.fixture.ts'
-import { add, edited, header, rowsAfter, rowXmlAfter, SHEET, update, worksheet } from './edit.fixture.ts'
+import {
+  add,
+  editWorkbook,
+  header,
+  rowsAfter,
+  rowXmlAfter,
+  SHEET,
+  update,
+  worksheet,
+} from './edit.fixture.ts'
 import { editXlsx } from './edit.ts'
 
 describe('an update writes its cells', () => {
@@ -36,7 +45,7 @@ describe('an update writes its cells', () => {
     ]
     for (const value of values) {
       const change = update(2, [1, value])
-      const { bytes, results } = await edited(
+      const { bytes, results } = await editWorkbook(
         { rows: `${header}<row r="2"><c r="A2"><v>1</v></c></row>` },
         change,
       )
@@ -139,7 +148,7 @@ describe('a number in a cell that shows dates', () => {
   const workbook = { rows, parts: withPart('xl/styles.xml', { data: styles(xfs) }) }
 
   test('reads back as the number, in a style that differs in nothing else', async () => {
-    const { bytes } = await edited(workbook, update(2, [0, 5], [1, 7]))
+    const { bytes } = await editWorkbook(workbook, update(2, [0, 5], [1, 7]))
     assert.deepEqual((await decodeXlsx(bytes, {})).rows[1], [5, 7])
     const parts = unzip(bytes)
     const twin = '<xf applyNumberFormat="1" numFmtId="0" fontId="3" fillId="2"><alignment wrapText="1"/></xf>'
@@ -159,7 +168,7 @@ describe('a number in a cell that shows dates', () => {
   test('a twin that is there is used, also by added rows', async () => {
     const twin = '<xf applyNumberFormat="1" numFmtId="0" fontId="3" fillId="2"><alignment wrapText="1"/></xf>'
     const data = styles(xfs + twin)
-    const { bytes } = await edited({ rows, parts: withPart('xl/styles.xml', { data }) }, add([5, 'x']))
+    const { bytes } = await editWorkbook({ rows, parts: withPart('xl/styles.xml', { data }) }, add([5, 'x']))
     assert.equal(String(unzip(bytes).get('xl/styles.xml')), data)
     assert.match(
       String(unzip(bytes).get(SHEET)),
@@ -171,7 +180,10 @@ describe('a number in a cell that shows dates', () => {
     const data = styles('<xf numFmtId="14"/>')
     const changes = [update(2, [2, 5]), add([null, 6])]
     const plain = `${header}<row r="2"><c r="A2"><v>46341</v></c></row>`
-    const { bytes } = await edited({ rows: plain, parts: withPart('xl/styles.xml', { data }) }, ...changes)
+    const { bytes } = await editWorkbook(
+      { rows: plain, parts: withPart('xl/styles.xml', { data }) },
+      ...changes,
+    )
     assert.deepEqual((await decodeXlsx(bytes, {})).rows.slice(1), [
       ['2026-11-15', null, 5],
       [null, 6],
@@ -179,7 +191,7 @@ describe('a number in a cell that shows dates', () => {
   })
 
   test('text and booleans need no other style', async () => {
-    const { bytes } = await edited(workbook, update(2, [0, '2026-01-01'], [1, true]))
+    const { bytes } = await editWorkbook(workbook, update(2, [0, '2026-01-01'], [1, true]))
     assert.deepEqual((await decodeXlsx(bytes, {})).rows[1], ['2026-01-01', true])
     assert.match(String(unzip(bytes).get(SHEET)), /<c r="B2" s="1" t="b"><v>1<\/v>/)
   })

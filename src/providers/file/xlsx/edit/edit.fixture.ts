@@ -19,19 +19,19 @@ export const add = (...rows: Cell[][]): Change => ({ kind: 'add', rows })
 export const edit = (workbook: TestWorkbook, ...changes: Change[]): Promise<Edited | Unfit> =>
   editXlsx(buildWorkbook(workbook), undefined, changes)
 
-export async function edited(workbook: TestWorkbook, ...changes: Change[]): Promise<Edited> {
+export async function editWorkbook(workbook: TestWorkbook, ...changes: Change[]): Promise<Edited> {
   const outcome = await edit(workbook, ...changes)
   assert.ok('bytes' in outcome, JSON.stringify(outcome))
   return outcome
 }
 
 export async function rowsAfter(workbook: TestWorkbook, ...changes: Change[]): Promise<Cell[][]> {
-  return (await decodeXlsx((await edited(workbook, ...changes)).bytes, {})).rows
+  return (await decodeXlsx((await editWorkbook(workbook, ...changes)).bytes, {})).rows
 }
 
 /** What stands between the tags of `sheetData`. */
 export async function rowXmlAfter(workbook: TestWorkbook, ...changes: Change[]): Promise<string | undefined> {
-  const sheet = String(unzip((await edited(workbook, ...changes)).bytes).get(SHEET))
+  const sheet = String(unzip((await editWorkbook(workbook, ...changes)).bytes).get(SHEET))
   return /<sheetData>(.*)<\/sheetData>/s.exec(sheet)?.[1]
 }
 

@@ -25,13 +25,13 @@ import { shiftSections } from './parts/sections.ts'
 import { sheetPieces } from './parts/sheet-rewrite.ts'
 import { type SheetScan, scanSheet } from './parts/sheet-scan.ts'
 import { openStyles } from './parts/styles.ts'
-import { changeWorkbookPart, definedNamesIn, withoutPart } from './parts/workbook-part.ts'
+import { changeWorkbookPart, readDefinedNames, withoutPart } from './parts/workbook-part.ts'
 import { refuseUnlessReadBack } from './read-back.ts'
 import { markStale, type StaleMarks } from './stale/stale-marks.ts'
 import { XmlEdits } from './xml/xml-edits.ts'
 
 /**
- * The same workbook with these changes made to one tab one after the other, or the change that cannot be. Parts that
+ * Makes these changes to one tab of the workbook one after the other, or names the change that cannot be made. Parts that
  * no change concerns keep their bytes, elements that none concerns their text. Bounded like reading; whatever the
  * bytes are, the outcome is one of the two or a `ProviderFailure`.
  */
@@ -79,7 +79,7 @@ async function edit(
 
   // A budget of its own: what the change leads to beside the tab must not count against reading the result.
   const others = openZip(bytes)
-  const names = definedNamesIn(await readPartText(others, workbook.path, MAX_DIRECTORY_PART_BYTES))
+  const names = readDefinedNames(await readPartText(others, workbook.path, MAX_DIRECTORY_PART_BYTES))
   const stale = await markStale(openZip(bytes), workbook, tab, part, names, plan)
   emptyCells(grid, plan, stale.emptied)
   const scan = stale.text === part.text ? unmarked : scanSheet(stale.text)

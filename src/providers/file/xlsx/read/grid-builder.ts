@@ -4,7 +4,7 @@ import { xlsxFailure } from '../container/failure.ts'
 import { MAX_COLUMNS, MAX_GRID_CELLS, MAX_GRID_TEXT_CHARS } from '../container/limits.ts'
 import { parseCellReference } from './cell-reference.ts'
 
-/** Of an array formula that fills more, only the first cell is noted: a few bytes must not make millions of notes. */
+/** An array formula that fills more is noted by its first cell alone: a few bytes must not make millions of notes. */
 const MAX_FILLED_CELLS = 100_000
 
 export interface GridBuilder {

@@ -1,6 +1,6 @@
 import type { IndexedSnapshot } from '../../snapshot.ts'
 import { cellReader, type RowCellReader } from '../row-cells.ts'
-import { compareTexts, folded } from '../text-order.ts'
+import { compareTexts, foldText } from '../text-order.ts'
 import { type IndexedColumn, indexedColumn, seen } from './column-index.ts'
 
 /** The cells that codes stand for. What looks at many of them is done in steps: each may stand behind megabytes of its row. */
@@ -21,7 +21,7 @@ export class ColumnCells {
 
   /** As JSON shows the cell, folded; of a long one at least so many UTF-16 units from its beginning. */
   beginning(code: number, units: number): string {
-    return folded(this.#reader.beginning(this.column.positionOfCode[code] ?? 0, this.#index, units))
+    return foldText(this.#reader.beginning(this.column.positionOfCode[code] ?? 0, this.#index, units))
   }
 
   /** The code of a boolean; past all codes when the column has none such. */

@@ -62,7 +62,7 @@ export function indexedColumn({ indexes, rowNumbers }: IndexedRows, column: numb
   const size = codeBytes(emptyCode)
   return {
     codes: new arrayOfSize[size](codes.buffer, start, rows),
-    positionOfCode: new Uint32Array(codes.buffer, aligned(start + rows * size), emptyCode),
+    positionOfCode: new Uint32Array(codes.buffer, alignBytes(start + rows * size), emptyCode),
     textsFrom,
     booleansFrom,
     emptyCode,
@@ -78,6 +78,6 @@ export function codeBytes(highestCode: number): 1 | 2 | 4 {
 }
 
 /** A Uint32Array can only begin at a multiple of four. */
-export function aligned(bytes: number): number {
+export function alignBytes(bytes: number): number {
   return Math.ceil(bytes / 4) * 4
 }

@@ -19,7 +19,7 @@ export interface ColumnKinds {
 export interface ColumnSummary extends ColumnKinds {
   /** The first three different ones, from the top. */
   examples: Exclude<Cell, null>[]
-  /** Of a column in which most cells are numbers, or texts that spell one (of too many digits), and some are not numbers; else null. */
+  /** The exceptions of a column in which most cells are numbers, or texts that spell one (of too many digits), and some are not; else null. */
   exceptions: NumberExceptions | null
 }
 
@@ -103,7 +103,7 @@ function exceptionsIn(
     if (found.size < maxExamples && !found.has(code)) found.set(code, position)
   }
   const isOfNumbers =
-    count * 2 < cells || (count - spelledNumbersIn(codes, textsFrom, emptyCode, rows, index)) * 2 < cells
+    count * 2 < cells || (count - countSpelledNumbers(codes, textsFrom, emptyCode, rows, index)) * 2 < cells
   if (!isOfNumbers) return null
   const examples = Array.from(found.values(), (position) => ({
     cell: rows[position]?.[index] as Exclude<Cell, null>,
@@ -115,7 +115,7 @@ function exceptionsIn(
 /** As `-18.430000000000007` does, which no number of JSON holds. Leading zeros are those of a code. */
 const spelledNumber = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?$/
 
-function spelledNumbersIn(
+function countSpelledNumbers(
   codes: IndexedColumn['codes'],
   textsFrom: number,
   emptyCode: number,

@@ -2,7 +2,7 @@ import type { Cell } from '../../grid.ts'
 import type { Column } from '../../table.ts'
 import { ColumnEntries, emptyEntry, falseEntry, trueEntry } from './column-entries.ts'
 import {
-  aligned,
+  alignBytes,
   arrayOfSize,
   type Codes,
   type ColumnIndexes,
@@ -31,14 +31,14 @@ export function indexColumns(columns: readonly Column[], rows: readonly (readonl
     facts[at * columnFacts + factAt.numbers] = column.numbers
     facts[at * columnFacts + factAt.texts] = column.texts
     facts[at * columnFacts + factAt.kinds] = column.kinds
-    bytes += aligned(column.codes.byteLength) + column.positionOfCode.byteLength
+    bytes += alignBytes(column.codes.byteLength) + column.positionOfCode.byteLength
     return column
   })
   const all = new Uint8Array(bytes)
   let end = 0
   for (const { codes, positionOfCode } of indexed) {
     all.set(bytesOf(codes), end)
-    end += aligned(codes.byteLength)
+    end += alignBytes(codes.byteLength)
     all.set(bytesOf(positionOfCode), end)
     end += positionOfCode.byteLength
   }

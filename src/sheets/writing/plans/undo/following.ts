@@ -7,7 +7,7 @@ import type { OperationHistory } from '../../../sheet-log.ts'
 export interface FollowedChange {
   change: LoggedChange
   /**
-   * Of a row that went: the number of the one before which it would come back. Of another: its own; null where the log says that it is
+   * The number of the row before which one that went would come back; another's own; null where the log says that it is
    * gone. Where rows are told by key, only what the log has numbers for has moved it.
    */
   rowNumber: number | null
@@ -108,7 +108,7 @@ export function* followOperation({
     if (row === undefined) hasMovedUnseen = true
     const item = row === undefined || kind === 'added' ? undefined : rows.find(({ at }) => at === row)
     if (item && isOutside && before !== undefined && before === item.text) item.left = before
-    const returned = change.undoes === undefined ? undefined : returnedBy(change)
+    const returned = change.undoes === undefined ? undefined : rowReturnedBy(change)
     move(change, returned)
     if (returned) {
       returned.at = row ?? null
@@ -122,7 +122,7 @@ export function* followOperation({
   }
 
   /** What an undo puts back of what is followed: a row that the write deleted, or one of its own that another write took. */
-  function returnedBy({ kind, row, after, undoes, isInPlace }: LoggedChange): Item | undefined {
+  function rowReturnedBy({ kind, row, after, undoes, isInPlace }: LoggedChange): Item | undefined {
     if (kind !== 'added' || row === undefined || isInPlace) return undefined
     if (undoes === operationId) return gaps.find(({ isBack, at }) => !isBack && at === row)
     return rows.find(({ at, goneBy, text }) => at === null && goneBy === undoes && text === after)

@@ -4,7 +4,7 @@ import { keyTextOf, type LoggedChange, type UnnamedCell } from '../../../logged-
 import type { Cell } from '../../../rows/grid.ts'
 import { equalityKeys } from '../../../rows/query/equal-values.ts'
 import { cellReader } from '../../../rows/query/row-cells.ts'
-import { shortened } from '../../../rows/row-input.ts'
+import { shortenKey } from '../../../rows/row-input.ts'
 import { createRowWriter } from '../../../rows/row-json.ts'
 import type { IndexedSnapshot } from '../../../rows/snapshot.ts'
 import { type Column, positionOfColumn } from '../../../rows/table.ts'
@@ -96,7 +96,7 @@ function* undoingOf(
     const calculated = new Set((change.lost?.formulas ?? []).filter((name) => !wrote.has(name)))
     const others = differing(now, after, calculated)
     if (others.length > 0) {
-      conflicts.push(`${nameOf(change, rowNumber)} has other values in ${listed(others)} by now`)
+      conflicts.push(`${nameOf(change, rowNumber)} has other values in ${listNames(others)} by now`)
       return
     }
     const asRead = cellsAsRead(columns, json)
@@ -123,7 +123,7 @@ function* undoingOf(
     const filled = Object.keys(before).filter((name) => (before[name] ?? null) !== null)
     const at = rowNumber ?? change.row ?? lastRow + 1
     const gap = hasMovedUnseen ? Math.min(at, lastRow + 1) : at
-    const cells = [...cellsFor(filled, before, change, gap), ...unnamedOf(change)]
+    const cells = [...cellsFor(filled, before, change, gap), ...unnamedCellChanges(change)]
     if (!change.isInPlace || textAt(gap) !== null) returnRow({ gap, cells }, change)
     else if (gap > lastRow) returnRow({ gap, cells, isFilling: true }, change)
     else
@@ -183,7 +183,7 @@ function* undoingOf(
       const column: Column | undefined = key === null ? undefined : columnNamed.get(key)
       if (!column) {
         const where = kind === 'deleted' ? 'a row that was deleted' : `row ${rowNumber}`
-        conflicts.push(`the column ${quoted(name)} of ${where} is no longer there`)
+        conflicts.push(`the column ${quoteName(name)} of ${where} is no longer there`)
         return []
       }
       if (lost?.formulas?.includes(name)) undoing.formulas.add(column.key)
@@ -194,7 +194,7 @@ function* undoingOf(
   }
 
   /** What stood under columns without a name comes back where it stood. */
-  function unnamedOf({ lost }: LoggedChange): CellChange[] {
+  function unnamedCellChanges({ lost }: LoggedChange): CellChange[] {
     if (!lost?.unnamed) return []
     const { cells, namedAt } = lost.unnamed
     if (namedAt.join() !== columns.map(({ index }) => index).join()) {
@@ -257,17 +257,17 @@ function spelt({ lost }: LoggedChange): { spelling?: string } {
 }
 
 function nameOf({ key }: LoggedChange, rowNumber: number | null): string {
-  if (key !== undefined) return `the row with the key ${shortened(key)}`
+  if (key !== undefined) return `the row with the key ${shortenKey(key)}`
   return rowNumber === null ? 'a row' : `row ${rowNumber}`
 }
 
-function listed(names: readonly string[]): string {
-  const shown = names.slice(0, shownColumns).map(quoted).join(', ')
+function listNames(names: readonly string[]): string {
+  const shown = names.slice(0, shownColumns).map(quoteName).join(', ')
   return names.length > shownColumns ? `${shown} and ${names.length - shownColumns} more` : shown
 }
 
-function quoted(name: string): string {
-  return `"${shortened(name)}"`
+function quoteName(name: string): string {
+  return `"${shortenKey(name)}"`
 }
 
 /** Cells first, then rows from the last to the first, then those that come back from the top down: so each has its number. */
@@ -306,7 +306,7 @@ function planOf(undoneId: string, { updates, deletions, returns, formulas }: Und
 }
 
 function formulaWarning(names: readonly string[]): string {
-  return `Formulas do not come back: what was their result is a plain value now, in ${listed(names)}.`
+  return `Formulas do not come back: what was their result is a plain value now, in ${listNames(names)}.`
 }
 
 function* undone(

@@ -6,7 +6,7 @@ export interface SentRequest {
   body: string | null
 }
 
-/** The same request in other hands. The key comes from the environment: code is copied, sent and stored. */
+/** The request as code in other hands. The key comes from the environment: code is copied, sent and stored. */
 export function codeFor(
   { method, path, body }: SentRequest,
   baseUrl: string,

@@ -37,7 +37,7 @@ export interface EditPlan {
   /** From the top down. */
   insertions: RowInsertion[]
   results: ChangeResult[]
-  /** Of each result: the number that its row had in the sheet as it was; null for additions. */
+  /** The number that each result's row had in the sheet as it was; null for additions. */
   rowsOfResults: (number | null)[]
 }
 

@@ -23,12 +23,12 @@ export function withLost(
     if (number === null || !row || met.has(number)) return result
     met.add(number)
     const written = change?.kind === 'update' ? new Set(change.cells.map((cell) => cell.columnIndex)) : null
-    const lost = lostIn(scan.text.slice(row.start, row.end), written, reader)
+    const lost = findLostCells(scan.text.slice(row.start, row.end), written, reader)
     return lost ? { ...result, lost } : result
   })
 }
 
-function lostIn(
+function findLostCells(
   rowText: string,
   written: ReadonlySet<number> | null,
   reader: XlsxCellReader,

@@ -69,7 +69,7 @@ export async function openStyles(
 }
 
 interface StyleTable {
-  /** The same style with another number format; itself where there is no such style. */
+  /** A style like this one with another number format; itself where there is no such style. */
   twin(index: number, numberFormat: string): number
   isChanged(): boolean
   toText(): string

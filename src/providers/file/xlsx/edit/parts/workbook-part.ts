@@ -40,7 +40,7 @@ function recalculateOnOpening(root: XmlElement, edits: XmlEdits, stale: Workbook
 }
 
 /** Formulas by the names that the workbook gives them, in small letters. A name that tabs have for themselves means all of theirs. */
-export function definedNamesIn({ text }: XmlPart): Map<string, string> {
+export function readDefinedNames({ text }: XmlPart): Map<string, string> {
   const names = readXmlTree(text).child('definedNames')?.children ?? []
   const formulas = new Map<string, string>()
   for (const element of names) {

@@ -28,7 +28,7 @@ export interface FormulaCell {
   formula: string
   /** The cells that its result fills: itself, or all of an array formula. */
   fills: CellRange
-  /** Of each cell that it fills and that has one. */
+  /** The result in each cell that it fills and that has one. */
   results: StoredResult[]
   /** It is calculated from formulas and cells that it does not name. */
   isOfDataTable: boolean

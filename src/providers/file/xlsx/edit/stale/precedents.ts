@@ -6,7 +6,7 @@ import { type CellRange, columnNumber } from '../formulas/range.ts'
 /** Cells of a tab, by its name in small letters. `anyTab` stands for formulas that go through several. */
 export interface TabRange extends CellRange {
   tab: string
-  /** Of what changes: a row comes in before this one, so only what reaches across is another. */
+  /** What changes is that a row comes in before this one, so only what reaches across is another. */
   isGap?: boolean
 }
 
@@ -110,7 +110,7 @@ export function precedentsOf(formula: string, tab: string, row: number, names: W
       const isComputed = /[\w.]\s*\(/.test(texts[2] ?? '')
       const model = name === 'LOOKUP' ? second : first
       stretched.push(...first, ...second)
-      for (const range of third) stretched.push(stretchedTo(model, range, name === 'LOOKUP', !isComputed))
+      for (const range of third) stretched.push(stretchModels(model, range, name === 'LOOKUP', !isComputed))
     }
     return stretched
   }
@@ -128,7 +128,7 @@ function boxesAround(ranges: readonly TabRange[]): TabRange[] {
 }
 
 /** The range with as many rows and columns as the largest of `models`, from its first cell or from any cell of it. */
-function stretchedTo(
+function stretchModels(
   models: readonly TabRange[],
   range: TabRange,
   isEitherWay: boolean,

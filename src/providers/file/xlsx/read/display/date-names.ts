@@ -15,81 +15,81 @@ export interface DateNames {
   dateSeparator: string
 }
 
-const ENGLISH_MONTHS = listed(
+const ENGLISH_MONTHS = splitNames(
   'January February March April May June July August September October November December',
 )
 const ENGLISH: DateNames = {
   months: ENGLISH_MONTHS,
   monthsOfDays: ENGLISH_MONTHS,
-  shortMonths: listed('Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'),
-  weekdays: listed('Sunday Monday Tuesday Wednesday Thursday Friday Saturday'),
-  shortWeekdays: listed('Sun Mon Tue Wed Thu Fri Sat'),
+  shortMonths: splitNames('Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'),
+  weekdays: splitNames('Sunday Monday Tuesday Wednesday Thursday Friday Saturday'),
+  shortWeekdays: splitNames('Sun Mon Tue Wed Thu Fri Sat'),
   halves: ['AM', 'PM'],
   dateSeparator: '/',
 }
 
-const CHINESE_MONTHS = listed('一月 二月 三月 四月 五月 六月 七月 八月 九月 十月 十一月 十二月')
-const GREEK_MONTHS = listed(
+const CHINESE_MONTHS = splitNames('一月 二月 三月 四月 五月 六月 七月 八月 九月 十月 十一月 十二月')
+const GREEK_MONTHS = splitNames(
   'Ιανουαρίου Φεβρουαρίου Μαρτίου Απριλίου Μαΐου Ιουνίου Ιουλίου Αυγούστου Σεπτεμβρίου Οκτωβρίου Νοεμβρίου Δεκεμβρίου',
 )
 
 /** Where spreadsheets have other names than the CLDR, which the rest comes from (docs/decisions/024). */
 const OWN_NAMES: Readonly<Record<string, Partial<DateNames>>> = {
-  bg: { shortMonths: listed('яну фев мар апр май юни юли авг сеп окт ное дек') },
-  cs: { shortMonths: listed('I II III IV V VI VII VIII IX X XI XII') },
-  da: { shortWeekdays: listed('sø ma ti on to fr lø') },
-  de: { shortMonths: listed('Jan Feb Mrz Apr Mai Jun Jul Aug Sep Okt Nov Dez') },
+  bg: { shortMonths: splitNames('яну фев мар апр май юни юли авг сеп окт ное дек') },
+  cs: { shortMonths: splitNames('I II III IV V VI VII VIII IX X XI XII') },
+  da: { shortWeekdays: splitNames('sø ma ti on to fr lø') },
+  de: { shortMonths: splitNames('Jan Feb Mrz Apr Mai Jun Jul Aug Sep Okt Nov Dez') },
   el: {
     months: GREEK_MONTHS,
-    shortMonths: listed('Ιαν Φεβ Μαρ Απρ Μαϊ Ιουν Ιουλ Αυγ Σεπ Οκτ Νοε Δεκ'),
-    shortWeekdays: listed('Κυρ Δευ Τρι Τετ Πεμ Παρ Σαβ'),
+    shortMonths: splitNames('Ιαν Φεβ Μαρ Απρ Μαϊ Ιουν Ιουλ Αυγ Σεπ Οκτ Νοε Δεκ'),
+    shortWeekdays: splitNames('Κυρ Δευ Τρι Τετ Πεμ Παρ Σαβ'),
     halves: ['πμ', 'μμ'],
   },
-  es: { shortMonths: listed('ene feb mar abr may jun jul ago sep oct nov dic') },
+  es: { shortMonths: splitNames('ene feb mar abr may jun jul ago sep oct nov dic') },
   fr: {
-    shortMonths: listed('janv. févr. mars avr. mai juin juil. août sept. oct. nov. déc.'),
-    shortWeekdays: listed('dim. lun. mar. mer. jeu. ven. sam.'),
+    shortMonths: splitNames('janv. févr. mars avr. mai juin juil. août sept. oct. nov. déc.'),
+    shortWeekdays: splitNames('dim. lun. mar. mer. jeu. ven. sam.'),
   },
   he: {
     weekdays: 'יום ראשון;יום שני;יום שלישי;יום רביעי;יום חמישי;יום שישי;שבת'.split(';'),
   },
   hy: {
-    shortMonths: listed('Հնվ Փտվ Մրտ Ապր Մյս Հնս Հլս Օգս Սպտ Հկտ Նյմ Դկտ'),
-    shortWeekdays: listed('Կիր Երկ Երք Չրք Հնգ Ուր Շբթ'),
+    shortMonths: splitNames('Հնվ Փտվ Մրտ Ապր Մյս Հնս Հլս Օգս Սպտ Հկտ Նյմ Դկտ'),
+    shortWeekdays: splitNames('Կիր Երկ Երք Չրք Հնգ Ուր Շբթ'),
   },
-  ko: { shortMonths: listed('1 2 3 4 5 6 7 8 9 10 11 12') },
-  lt: { shortMonths: listed('saus vas kov bal geg birž liep rugp rugs spal lapkr gruod') },
+  ko: { shortMonths: splitNames('1 2 3 4 5 6 7 8 9 10 11 12') },
+  lt: { shortMonths: splitNames('saus vas kov bal geg birž liep rugp rugs spal lapkr gruod') },
   lv: {
-    weekdays: listed('svētdiena pirmdiena otrdiena trešdiena ceturtdiena piektdiena sestdiena'),
+    weekdays: splitNames('svētdiena pirmdiena otrdiena trešdiena ceturtdiena piektdiena sestdiena'),
   },
-  mn: { weekdays: listed('ням даваа мягмар лхагва пүрэв баасан бямба') },
+  mn: { weekdays: splitNames('ням даваа мягмар лхагва пүрэв баасан бямба') },
   nn: { halves: ['a.m.', 'p.m.'] },
   ru: {
-    months: listed('Январь Февраль Март Апрель Май Июнь Июль Август Сентябрь Октябрь Ноябрь Декабрь'),
-    shortMonths: listed('янв фев мар апр май июн июл авг сен окт ноя дек'),
-    shortWeekdays: listed('Вс Пн Вт Ср Чт Пт Сб'),
+    months: splitNames('Январь Февраль Март Апрель Май Июнь Июль Август Сентябрь Октябрь Ноябрь Декабрь'),
+    shortMonths: splitNames('янв фев мар апр май июн июл авг сен окт ноя дек'),
+    shortWeekdays: splitNames('Вс Пн Вт Ср Чт Пт Сб'),
   },
-  sk: { shortMonths: listed('1 2 3 4 5 6 7 8 9 10 11 12') },
+  sk: { shortMonths: splitNames('1 2 3 4 5 6 7 8 9 10 11 12') },
   sv: {
-    shortMonths: listed('jan feb mar apr maj jun jul aug sep okt nov dec'),
-    shortWeekdays: listed('sön mån tis ons tor fre lör'),
+    shortMonths: splitNames('jan feb mar apr maj jun jul aug sep okt nov dec'),
+    shortWeekdays: splitNames('sön mån tis ons tor fre lör'),
   },
   th: {
-    weekdays: listed('อาทิตย์ จันทร์ อังคาร พุธ พฤหัสบดี ศุกร์ เสาร์'),
-    shortWeekdays: listed('อา. จ. อ. พ. พฤ. ศ. ส.'),
+    weekdays: splitNames('อาทิตย์ จันทร์ อังคาร พุธ พฤหัสบดี ศุกร์ เสาร์'),
+    shortWeekdays: splitNames('อา. จ. อ. พ. พฤ. ศ. ส.'),
   },
   uk: {
-    shortMonths: listed('січ лют бер кві тра чер лип сер вер жов лис гру'),
-    weekdays: listed("неділя понеділок вівторок середа четвер п'ятниця субота"),
-    shortWeekdays: listed('Нд Пн Вт Ср Чт Пт Сб'),
+    shortMonths: splitNames('січ лют бер кві тра чер лип сер вер жов лис гру'),
+    weekdays: splitNames("неділя понеділок вівторок середа четвер п'ятниця субота"),
+    shortWeekdays: splitNames('Нд Пн Вт Ср Чт Пт Сб'),
   },
   vi: {
     months:
       'Tháng Giêng;Tháng Hai;Tháng Ba;Tháng Tư;Tháng Năm;Tháng Sáu;Tháng Bảy;Tháng Tám;Tháng Chín;Tháng Mười;Tháng Mười Một;Tháng Mười Hai'.split(
         ';',
       ),
-    shortMonths: listed('Thg1 Thg2 Thg3 Thg4 Thg5 Thg6 Thg7 Thg8 Thg9 Thg10 Thg11 Thg12'),
-    shortWeekdays: listed('CN T2 T3 T4 T5 T6 T7'),
+    shortMonths: splitNames('Thg1 Thg2 Thg3 Thg4 Thg5 Thg6 Thg7 Thg8 Thg9 Thg10 Thg11 Thg12'),
+    shortWeekdays: splitNames('CN T2 T3 T4 T5 T6 T7'),
     halves: ['SA', 'CH'],
   },
   'zh-Hant': { months: CHINESE_MONTHS },
@@ -101,14 +101,14 @@ const INFLECTED_ON_DEMAND = new Set(['be', 'ru', 'uk'])
 
 /** Spreadsheets write the separator of dates as `/`, and show that of the language: `[$-407]d/ mmmm` is `3. März`. */
 const WITH_POINTS = new Set(
-  listed(
+  splitNames(
     'az be bg bs cs de de-AT de-CH dsb et fi hr hsb hu is kk ky lv mk mn nb nn pl ro ru sk sl sr-Cyrl sr-Latn tg tk tr tt uk uz',
   ),
 )
-const WITH_DASHES = new Set(listed('bn da fo fy gu hi kn lt ml mr nl pa sv ta te'))
+const WITH_DASHES = new Set(splitNames('bn da fo fy gu hi kn lt ml mr nl pa sv ta te'))
 
 /** Elsewhere AM and PM stay as they are. */
-const HAVE_HALVES = new Set(listed('ar cs el es fi hu is ja ko lt nb nn sl sv tr zh zh-Hant'))
+const HAVE_HALVES = new Set(splitNames('ar cs el es fi hu is ja ko lt nb nn sl sv tr zh zh-Hant'))
 
 const known = new Map<string, DateNames>()
 
@@ -174,6 +174,6 @@ function withoutDot(name: string): string {
   return name.replace(/^([^.]+)[.׳]$/, '$1')
 }
 
-function listed(names: string): string[] {
+function splitNames(names: string): string[] {
   return names.split(' ')
 }

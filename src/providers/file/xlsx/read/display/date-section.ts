@@ -121,30 +121,30 @@ function displayUnit(moment: ShownMoment, unit: string, hasHalves: boolean, name
   const hour = Math.floor(moment.second / 3600)
   switch (unit[0]) {
     case 'y':
-      return length <= 2 ? padded(moment.yearShown % 100, 2) : padded(moment.yearShown, 4)
+      return length <= 2 ? padNumber(moment.yearShown % 100, 2) : padNumber(moment.yearShown, 4)
     case 'e':
-      return padded(moment.yearShown, 4)
+      return padNumber(moment.yearShown, 4)
     case 'b':
       return length <= 2
-        ? padded((moment.year + BUDDHIST_YEARS) % 100, 2)
+        ? padNumber((moment.year + BUDDHIST_YEARS) % 100, 2)
         : String(moment.year + BUDDHIST_YEARS)
     case 'm': {
-      if (length <= 2) return padded(moment.month, length)
+      if (length <= 2) return padNumber(moment.month, length)
       const name = (length === 3 ? names.shortMonths : names.months)[moment.month - 1] ?? ''
       return length === 5 ? name.slice(0, 1) : name
     }
     // In East Asian codes, the name of the day.
     case 'a':
     case 'd': {
-      if (length <= 2) return padded(moment.day, length)
+      if (length <= 2) return padNumber(moment.day, length)
       return (length === 3 ? names.shortWeekdays : names.weekdays)[moment.weekday] ?? ''
     }
     case 'h':
-      return padded(hasHalves ? hour % 12 || 12 : hour, Math.min(length, 2))
+      return padNumber(hasHalves ? hour % 12 || 12 : hour, Math.min(length, 2))
     case 'i':
-      return padded(Math.floor(moment.second / 60) % 60, length)
+      return padNumber(Math.floor(moment.second / 60) % 60, length)
     case 's':
-      return padded(moment.second % 60, Math.min(length, 2))
+      return padNumber(moment.second % 60, Math.min(length, 2))
     default:
       // The name of a Japanese era: it is not told which, and in English there is none.
       return ''
@@ -153,7 +153,7 @@ function displayUnit(moment: ShownMoment, unit: string, hasHalves: boolean, name
 
 function displayElapsed({ totalSeconds }: ShownMoment, unit: string): string {
   const seconds = { h: 3600, m: 60, s: 1 }[unit[0] ?? 's'] ?? 1
-  return padded(Math.floor(totalSeconds / seconds), unit.length)
+  return padNumber(Math.floor(totalSeconds / seconds), unit.length)
 }
 
 function displayHalf({ second }: ShownMoment, code: string, { halves }: DateNames): string {
@@ -162,6 +162,6 @@ function displayHalf({ second }: ShownMoment, code: string, { halves }: DateName
   return second < SECONDS_PER_DAY / 2 ? morning : afternoon
 }
 
-function padded(value: number, length: number): string {
+function padNumber(value: number, length: number): string {
   return String(value).padStart(length, '0')
 }

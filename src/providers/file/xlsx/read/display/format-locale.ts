@@ -36,7 +36,7 @@ const OTHERS: ReadonlyMap<number, string> = new Map([
   [0x843, 'uz-Cyrl'],
 ])
 
-/** The same in newer codes, by what a tag begins with; the first that fits. */
+/** Languages in newer codes, by what a tag begins with; the first that fits. */
 const TAGS: readonly (readonly [beginning: string, language: string])[] = [
   ['zh-tw', 'zh-Hant'],
   ['zh-hk', 'zh-Hant'],
@@ -49,7 +49,7 @@ const GENITIVE = 0xfc00
 const GREGORIAN_CALENDARS: readonly number[] = [0, 1, 2]
 const BUDDHIST_CALENDAR = 7
 
-/** Of what stands behind the dash: a number in hexadecimal, or the tag of a language. */
+/** Reads what stands behind the dash: a number in hexadecimal, or the tag of a language. */
 export function readFormatLocale(written: string): FormatLocale | undefined {
   if (/^[0-9a-f]{1,8}$/i.test(written)) return byNumber(Number.parseInt(written, 16))
   const {

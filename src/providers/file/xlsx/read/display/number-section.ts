@@ -18,7 +18,7 @@ export function displayNumber(
   }
   const exponentAt = tokens.findIndex(({ kind }) => kind === 'exponent')
   return exponentAt === -1
-    ? displayFixed(scaled(value, tokens), tokens, numerals)
+    ? displayFixed(scaleValue(value, tokens), tokens, numerals)
     : displayScientific(value, tokens, exponentAt)
 }
 
@@ -26,7 +26,7 @@ export function displayNumber(
 export function roundsToZero(value: number, tokens: readonly FormatToken[]): boolean {
   if (!tokens.some(({ kind }) => kind === 'digit')) return false
   if (tokens.some(({ kind }) => kind === 'slash' || kind === 'exponent')) return false
-  const { whole, fraction } = roundDecimal(scaled(value, tokens), decimalsIn(tokens))
+  const { whole, fraction } = roundDecimal(scaleValue(value, tokens), decimalsIn(tokens))
   return !/[1-9]/.test(whole + fraction)
 }
 
@@ -42,7 +42,7 @@ function displayWithoutPlaces(
 }
 
 /** `%` shows hundredths; a comma behind the last place, before the point or at the end, leaves three digits away. */
-function scaled(value: number, tokens: readonly FormatToken[]): Decimal {
+function scaleValue(value: number, tokens: readonly FormatToken[]): Decimal {
   const { digits, exponent } = toDecimal(value)
   const pointAt = tokens.findIndex(({ kind }) => kind === 'point')
   const wholeEnd = pointAt === -1 ? tokens.length : pointAt
