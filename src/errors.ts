@@ -13,14 +13,23 @@ export interface ErrorEntry {
   /** When a client gets it, in Markdown. */
   means: string
   /** `none`: where there is no operation, because of the address or the method. */
-  raisedIn: readonly Operation[]
+  raisedIn: readonly (Operation | OtherDoor)[]
   /** Where Form B has a code or message of its own (docs/contract.md#form-of-errors). */
   nested?: { code?: string; message?: string }
   /** Where only the addresses of one form can cause it. */
   onlyIn?: ErrorForm
   /** Only publishable keys cause it. The description of a sheet, which is made for programs with secret ones, leaves it out. */
   isOfPages?: true
+  /** The caller is a stranger still: it counts against the caller's address. */
+  isBeforeAuthentication?: true
+  /** The answer has `Retry-After`, and descriptions say so. */
+  isRetried?: true
+  /** What to do about it, for an agent that has the tools and nothing else. `details` has said what was wrong. */
+  nextStep?: string
 }
+
+/** Doors that are not the API and have codes of their own: forms in pages, and the tools of agents. */
+export type OtherDoor = 'send_form' | 'call_tool'
 
 const whenWritingRows: readonly Operation[] = ['add_rows', 'update_row', 'delete_row']
 const whenWriting: readonly Operation[] = [...whenWritingRows, 'undo_write']
@@ -42,6 +51,7 @@ export const errorTable = {
     means:
       'The body is not JSON, has the wrong shape, names a column that does not exist, or holds a value that cannot be kept exactly. `details` says which. Nothing was written.',
     raisedIn: ['add_rows', 'update_row', 'undo_write'],
+    nextStep: 'Nothing was written. Call describe_sheet for the columns, and correct the values.',
   },
   invalid_query: {
     status: 400,
@@ -49,6 +59,8 @@ export const errorTable = {
     means:
       'An unknown column, operator or parameter, or a malformed value. `details` names it and what would be right.',
     raisedIn: everywhere,
+    nextStep:
+      'Call describe_sheet for the columns, and correct the argument. "_row" is none: update_rows and delete_rows take a row\'s number as "row".',
   },
   invalid_row_number: {
     status: 400,
@@ -62,6 +74,7 @@ export const errorTable = {
     message: 'Could not determine sheet headers. Ensure the sheet has a header row.',
     means: 'Row 1 of the sheet is blank.',
     raisedIn: atSheets,
+    nextStep: 'Row 1 of the sheet has no column names. Tell the user.',
   },
   api_key_required: {
     status: 401,
@@ -69,6 +82,8 @@ export const errorTable = {
     nested: { code: 'unauthorized', message: 'API key is required' },
     means: 'The sheet needs a key and none was sent.',
     raisedIn: everywhere,
+    isBeforeAuthentication: true,
+    nextStep: 'Ask the user for an API key of this server and send it as "Authorization: Bearer sk_…".',
   },
   invalid_api_key: {
     status: 403,
@@ -76,12 +91,15 @@ export const errorTable = {
     nested: { code: 'forbidden' },
     means: 'The key is unknown, mistyped, revoked, or not for this sheet.',
     raisedIn: everywhere,
+    isBeforeAuthentication: true,
+    nextStep: 'The key is not valid here. Ask the user for another one.',
   },
   insufficient_scope: {
     status: 403,
     message: 'This API key may not do that. It needs the scope "{scope}".',
     means: 'A read-only key tried to write, or a publishable key what it may not do.',
     raisedIn: whenWriting,
+    nextStep: 'This key may only read. Tell the user what you would change, or ask for a key that may write.',
   },
   origin_not_allowed: {
     status: 403,
@@ -89,18 +107,22 @@ export const errorTable = {
     means: 'A publishable key was sent with an `Origin` that is not on its list, or without one.',
     raisedIn: everywhere,
     isOfPages: true,
+    // A publishable key is in everybody's hands: where it may not be used, whoever sends it is a stranger.
+    isBeforeAuthentication: true,
   },
   sheet_read_only: {
     status: 403,
     message: 'This sheet can only be read.',
     means: 'Its spreadsheet is read by its public link, or is an .ods file. `details` says what to do.',
     raisedIn: whenWriting,
+    nextStep: 'Nothing was written, and nothing can be. Tell the user.',
   },
   write_api_not_enabled: {
     status: 403,
     message: 'Write API is not enabled for your plan. Please upgrade to Pro or higher.',
     means: "The account's plan is for reading only.",
     raisedIn: whenWriting,
+    nextStep: "The account's plan has no writing. Tell the user.",
   },
   account_not_found: {
     status: 404,
@@ -108,6 +130,7 @@ export const errorTable = {
     means: 'There is no account with this slug.',
     raisedIn: atSheets,
     onlyIn: 'flat',
+    isBeforeAuthentication: true,
   },
   not_found: {
     status: 404,
@@ -120,6 +143,7 @@ export const errorTable = {
     message: 'Row not found',
     means: 'The row lies past the last row with data, or no row has the value by which it was named.',
     raisedIn: ['list_rows', 'get_row', 'update_row', 'delete_row'],
+    nextStep: 'Rows move when others are deleted or sorted: find it again with query_rows.',
   },
   operation_not_found: {
     status: 404,
@@ -127,12 +151,15 @@ export const errorTable = {
     means:
       'There was no write with this `Operation-Id` to this sheet, it changed nothing, or what it changed is no longer kept (the sheet’s `history_days`, or its account’s share of the disk). Nothing was written.',
     raisedIn: ['undo_write'],
+    nextStep: 'Only writes that the log of the sheet still has can be undone.',
   },
   sheet_not_found: {
     status: 404,
     message: 'Sheet not found',
     means: 'The account has no sheet with this slug, or there is no sheet with this id.',
     raisedIn: atSheets,
+    isBeforeAuthentication: true,
+    nextStep: 'Call list_sheets for the sheets of this key.',
   },
   method_not_allowed: {
     status: 405,
@@ -152,6 +179,7 @@ export const errorTable = {
     means:
       'A row was named by a value that several rows have. `details` names up to ten of them. Nothing was written.',
     raisedIn: ['get_row', ...whenWritingRows],
+    nextStep: 'Nothing was written. Several rows have this value: choose one by row, or by another column.',
   },
   row_exists: {
     status: 409,
@@ -159,6 +187,7 @@ export const errorTable = {
     means:
       'The sheet has a key column, and with this addition or change one key would be there twice. Nothing was written.',
     raisedIn: ['add_rows', 'update_row'],
+    nextStep: 'Nothing was written. A row with this key is there: update it, or add with upsert.',
   },
   cursor_expired: {
     status: 410,
@@ -173,6 +202,7 @@ export const errorTable = {
     means:
       'A row that the write to be undone added or changed is another by now, or gone, or cannot come back. `details` names up to ten such rows, by number or key, with their columns. Nothing was written.',
     raisedIn: ['undo_write'],
+    nextStep: 'Nothing was undone, because these rows were changed since. Show them to the user.',
   },
   too_many_rows: {
     status: 409,
@@ -180,12 +210,14 @@ export const errorTable = {
     means:
       'A change or deletion by filters matches more rows than `max_rows`, which is 100 unless given. `details` has the number. Nothing was written.',
     raisedIn: ['update_row', 'delete_row'],
+    nextStep: 'Nothing was written. Narrow "where"; raise max_rows only if the user means that many rows.',
   },
   idempotency_in_progress: {
     status: 409,
     message: 'A request with this Idempotency-Key is still being worked on.',
     means: 'The first request under this key has not ended. Retry after `Retry-After` seconds.',
     raisedIn: whenWriting,
+    nextStep: 'The first call with this request_id is still being done. Wait, then call again.',
   },
   precondition_failed: {
     status: 412,
@@ -213,6 +245,7 @@ export const errorTable = {
     means:
       'Within 24 hours the same key came with another method, sheet, row, parameter, `If-Match` or body. Nothing was written.',
     raisedIn: whenWriting,
+    nextStep: 'This request_id was used for another call. Take a new one.',
   },
   rate_limited: {
     status: 429,
@@ -221,6 +254,7 @@ export const errorTable = {
     means:
       'More requests in a minute than the plan allows, or than readers without a key may make, or too many refused ones from your IP. Wait `Retry-After` seconds; then it is not refused again.',
     raisedIn: everywhere,
+    isRetried: true,
   },
   too_many_at_once: {
     status: 429,
@@ -229,6 +263,7 @@ export const errorTable = {
     means:
       "The account's share of what all accounts share is taken: threads that read files, and as many of its requests wait as may; or the room for responses `Idempotency-Key`s keep for 24 hours; or the requests that wait for changes; or your IP has as many busy connections as it can. `details` names the share. Nothing was done. Wait for `Retry-After` seconds.",
     raisedIn: atSheets,
+    isRetried: true,
   },
   usage_limit_exceeded: {
     status: 429,
@@ -236,6 +271,8 @@ export const errorTable = {
     means:
       "The month's requests are used up, by the account's keys or by readers without one; each have their own. `Retry-After` and `X-Quota-Reset` say when the next month of the account begins.",
     raisedIn: everywhere,
+    isRetried: true,
+    nextStep: "The month's requests are used up. Tell the user.",
   },
   headers_too_large: {
     status: 431,
@@ -262,12 +299,14 @@ export const errorTable = {
     means:
       'The database cannot be reached, too many writes wait for this spreadsheet, or yours waited for 25 seconds. Nothing was written. `Retry-After` says when to retry.',
     raisedIn: everywhere,
+    isRetried: true,
   },
   sheet_paused: {
     status: 503,
     message: 'Sheet is paused',
     means: 'The owner has paused the sheet.',
     raisedIn: atSheets,
+    nextStep: 'The owner has paused this sheet. Tell the user.',
   },
   token_expired: {
     status: 503,
@@ -275,6 +314,26 @@ export const errorTable = {
     means:
       "Google no longer accepts the owner's permission: it was withdrawn, has expired or lacks a scope. It holds for every sheet of that connection until the owner connects Google again.",
     raisedIn: atSheets,
+    nextStep: 'The owner has to reconnect the spreadsheet in the dashboard. Tell the user.',
+  },
+  form_closed: {
+    status: 410,
+    message: 'This form is closed.',
+    means: 'The owner has closed the form. Nothing was written.',
+    raisedIn: ['send_form'],
+  },
+  invalid_entry: {
+    status: 422,
+    message: 'Some fields are not filled in right.',
+    means:
+      'What was sent by a form does not fit its fields. `fields` says for each what is wrong. Nothing was written.',
+    raisedIn: ['send_form'],
+  },
+  invalid_arguments: {
+    status: 400,
+    message: 'Nothing was done.',
+    means: 'An agent called a tool with arguments that it does not take. `details` says which.',
+    raisedIn: ['call_tool'],
   },
 } as const satisfies Record<string, ErrorEntry>
 

@@ -1,4 +1,4 @@
-import { type ErrorCode, Refusal } from '../errors.ts'
+import { type ErrorEntry, errorTable, Refusal } from '../errors.ts'
 import type {
   AccountFacts,
   Facts,
@@ -31,18 +31,9 @@ export interface Pass {
   key: KeyFacts | null
 }
 
-/** Refusals of callers who are strangers still: they count against the caller's address. */
-const beforeAuthentication: ReadonlySet<ErrorCode> = new Set([
-  'account_not_found',
-  'sheet_not_found',
-  'api_key_required',
-  'invalid_api_key',
-  // A publishable key is in everybody's hands: where it may not be used, whoever sends it is a stranger.
-  'origin_not_allowed',
-])
-
 export function isPastAuthentication({ code }: Refusal): boolean {
-  return !beforeAuthentication.has(code)
+  const { isBeforeAuthentication }: ErrorEntry = errorTable[code]
+  return isBeforeAuthentication !== true
 }
 
 /**

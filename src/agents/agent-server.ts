@@ -1,5 +1,6 @@
 import { ProtocolError, ProtocolErrorCode, ResourceNotFoundError, Server } from '@modelcontextprotocol/server'
 import { z } from 'zod'
+import { errorTable } from '../errors.ts'
 import { inWords } from './next-steps.ts'
 import { Failure, type Listed, type SheetsApi } from './sheets-api.ts'
 import { readingTools, rowsText } from './tools/reading-tools.ts'
@@ -108,5 +109,6 @@ export function createAgentServer({ api, listed, era, version }: AgentServerPart
 }
 
 function wrongArguments(details: string): Failure {
-  return new Failure({ status: 400, code: 'invalid_arguments', message: 'Nothing was done.', details })
+  const { status, message } = errorTable.invalid_arguments
+  return new Failure({ status, code: 'invalid_arguments', message, details })
 }

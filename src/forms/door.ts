@@ -178,9 +178,17 @@ function reasonToHold(
 
 function wrong(form: FormRecord, token: string, sent: Sent, mistakes: ReadonlyMap<string, string>): Answer {
   const html = formPage({ form, token, sent, mistakes })
-  const error = mistakes.get('') ?? 'Some fields are not filled in right.'
+  const error = mistakes.get('')
   const fields = Object.fromEntries([...mistakes].filter(([column]) => column !== ''))
-  return { status: 422, html, json: { error, code: 'invalid_entry', fields } }
+  return {
+    status: 422,
+    html,
+    json: {
+      ...errorBody(new Refusal('invalid_entry'), 'flat'),
+      ...(error !== undefined && { error }),
+      fields,
+    },
+  }
 }
 
 function thanks({ settings: { next, thanks: words } }: FormRecord): Answer {
@@ -206,7 +214,7 @@ const noForm: Answer = {
 const closed: Answer = {
   status: 410,
   html: messagePage('This form is closed', 'It takes no entries any more.'),
-  json: { error: 'This form is closed.', code: 'form_closed' },
+  json: errorBody(new Refusal('form_closed'), 'flat'),
 }
 
 const fromElsewhere: Answer = {

@@ -79,9 +79,10 @@ test('every error code is documented, with the body that the server sends', asyn
   const { document } = await start(t)
   const text = JSON.stringify(document)
   const flat = document.components.schemas.Error as { properties: { code: { enum: string[] } } }
-  assert.deepEqual(flat.properties.code.enum, Object.keys(errorTable))
-  for (const code of Object.keys(errorTable))
-    assert.ok(text.includes(`"${code}":{"value":`), `${code} has an example`)
+  const ofOtherDoors = ['form_closed', 'invalid_entry', 'invalid_arguments']
+  const codes = Object.keys(errorTable).filter((code) => !ofOtherDoors.includes(code))
+  assert.deepEqual(flat.properties.code.enum, codes)
+  for (const code of codes) assert.ok(text.includes(`"${code}":{"value":`), `${code} has an example`)
   for (const operations of Object.values(document.paths))
     for (const operation of Object.values(operations))
       for (const status of Object.keys(operation.responses ?? {})) {

@@ -101,19 +101,22 @@ const placeNames: Partial<Record<Operation, string>> = {
 function codesRaisedIn(operation: Operation, form: ErrorForm): ErrorCode[] {
   return allCodes
     .filter((code) => {
-      const { raisedIn, onlyIn = form }: ErrorEntry = errorTable[code]
+      const { raisedIn, onlyIn = form } = entryOf(code)
       return raisedIn.includes(operation) && onlyIn === form
     })
     .sort((one, other) => placesOf(other) - placesOf(one))
 }
 
 function isOfPages(code: ErrorCode): boolean {
-  const entry: ErrorEntry = errorTable[code]
-  return entry.isOfPages === true
+  return entryOf(code).isOfPages === true
+}
+
+function entryOf(code: ErrorCode): ErrorEntry {
+  return errorTable[code]
 }
 
 function placesOf(code: ErrorCode): number {
-  const { raisedIn, onlyIn }: ErrorEntry = errorTable[code]
+  const { raisedIn, onlyIn } = entryOf(code)
   return raisedIn.length * (onlyIn === undefined ? 2 : 1)
 }
 
@@ -126,7 +129,7 @@ function errorResponse(codes: readonly ErrorCode[], form: ErrorForm): OrderedJso
     })
     return [code, { value: errorBody(refusal, form) as OrderedJson }] as const
   })
-  const isRetried = codes.some((code) => retried.has(code))
+  const isRetried = codes.some((code) => entryOf(code).isRetried)
   return {
     description: codes.map((code) => `\`${nameIn(code, form)}\``).join(', '),
     ...(isRetried && { headers: { 'Retry-After': { $ref: '#/components/headers/Retry-After' } } }),
@@ -138,13 +141,6 @@ function errorResponse(codes: readonly ErrorCode[], form: ErrorForm): OrderedJso
     },
   }
 }
-
-const retried: ReadonlySet<ErrorCode> = new Set([
-  'rate_limited',
-  'too_many_at_once',
-  'usage_limit_exceeded',
-  'service_unavailable',
-])
 
 const errorSchemaNames: Record<ErrorForm, string> = { flat: 'Error', nested: 'ErrorById' }
 
@@ -174,7 +170,10 @@ function errorSchema(form: ErrorForm): OrderedJson {
   return { type: 'object', properties: { error }, required: ['error'], additionalProperties: false }
 }
 
-const allCodes = Object.keys(errorTable) as ErrorCode[]
+/** All that the API raises; forms and agents have some of their own. */
+const allCodes = (Object.keys(errorTable) as ErrorCode[]).filter((code) =>
+  entryOf(code).raisedIn.some((place) => place !== 'send_form' && place !== 'call_tool'),
+)
 
 function nameIn(code: ErrorCode, form: ErrorForm): string {
   const { error } = errorBody(new Refusal(code), 'nested') as { error: { code: string } }
