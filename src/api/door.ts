@@ -2,14 +2,14 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { rateLimited } from '../admission/admitted.ts'
 import type { IpGuard } from '../admission/ip-guard.ts'
 import type { Clock } from '../clock.ts'
-import { Refusal, StoreFailure, TooManyAtOnce } from '../errors.ts'
+import { Refusal, StoreFailure } from '../errors.ts'
 import { type AskInside, asIncoming } from '../http/asking-inside.ts'
 import { clientAddress, type TrustedProxies } from '../http/client-address.ts'
 import { parseTarget } from '../http/target.ts'
 import type { UnreadAnswers } from '../http/unread-answers.ts'
 import type { Observe, Operation } from '../reporting/observe.ts'
 import { randomBase62 } from '../secrets/random-base62.ts'
-import { CredentialExpired, ProviderFailure } from '../sheets/provider-failure.ts'
+import { type FailedAction, refusalOfFailure } from '../sheets/refusal-of-failure.ts'
 import type { Soon } from '../soon.ts'
 import { listSheets } from './account-sheets.ts'
 import { describeApi, describeSheet } from './describe.ts'
@@ -224,16 +224,8 @@ export function createApi(parts: DoorParts): Api {
   /** A provider's failure has its own code; anything else is ours, and the reference leads from the answer to the log. */
   function afterFailure(error: unknown, operation: Operation): Refusal | null {
     if (error instanceof ClientGone) return null
-    if (error instanceof CredentialExpired) return new Refusal('token_expired')
-    if (error instanceof TooManyAtOnce) return error.refusal
-    if (error instanceof ProviderFailure) {
-      const { details, retryAfterSeconds } = error.facts
-      return new Refusal('google_api_error', {
-        fill: { action: actions[operation] ?? 'read from', reason: error.message },
-        ...(details !== undefined && { details }),
-        ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
-      })
-    }
+    const refusal = refusalOfFailure(error, actions[operation] ?? 'read from')
+    if (refusal) return refusal
     const reference = randomBase62(12)
     observe({ event: 'malfunction', reference, operation, error })
     if (error instanceof StoreFailure) return new Refusal('service_unavailable', { retryAfterSeconds: 1 })
@@ -241,8 +233,7 @@ export function createApi(parts: DoorParts): Api {
   }
 }
 
-/** `Failed to {action} sheet: …` (docs/contract.md#provider-failures). */
-const actions: Partial<Record<Operation, string>> = {
+const actions: Partial<Record<Operation, FailedAction>> = {
   add_rows: 'write to',
   update_row: 'update to',
   delete_row: 'delete from',

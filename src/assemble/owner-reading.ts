@@ -12,7 +12,8 @@ import type { MadeJson, OwnerReading } from '../dashboard/dashboard-parts.ts'
 import { Refusal, TooManyAtOnce } from '../errors.ts'
 import type { UnreadAnswers } from '../http/unread-answers.ts'
 import { columnTypesOf } from '../management/sheets/column-types.ts'
-import { CredentialExpired, ProviderFailure } from '../sheets/provider-failure.ts'
+import { ProviderFailure } from '../sheets/provider-failure.ts'
+import { refusalOfFailure } from '../sheets/refusal-of-failure.ts'
 import type { Cell } from '../sheets/rows/grid.ts'
 import { type IndexedSnapshot, rowBytes, rowJson } from '../sheets/rows/snapshot.ts'
 import type { SheetRecord } from '../store/sheets/sheets.ts'
@@ -83,7 +84,10 @@ export function createOwnerReading(
         const reply = await listReply(plainReader(sheet, baseUrl(), acceptEncoding), asked, read, parts)
         return reply instanceof Refusal ? reply : makeJson(reply.body, accountId, codingIn(reply.headers))
       } catch (error) {
-        return refusalFor(error)
+        // How long to wait is said by the API of owners itself.
+        const refusal = error instanceof TooManyAtOnce ? null : refusalOfFailure(error, 'read from')
+        if (!refusal) throw error
+        return refusal
       }
     },
     async shape(sheet, mustAskProvider = false) {
@@ -192,14 +196,4 @@ function codingIn(headers: readonly string[]): string | null {
 function plainReader({ id }: SheetRecord, baseUrl: string, acceptEncoding: string | undefined): ListReader {
   const address = { form: 'b', sheetId: id } as const
   return { address, baseUrl, isHead: false, accept: undefined, acceptEncoding, ifNoneMatch: undefined }
-}
-
-function refusalFor(error: unknown): Refusal {
-  if (error instanceof CredentialExpired) return new Refusal('token_expired')
-  if (!(error instanceof ProviderFailure)) throw error
-  const { details } = error.facts
-  return new Refusal('google_api_error', {
-    fill: { action: 'read from', reason: error.message },
-    ...(details !== undefined && { details }),
-  })
 }

@@ -4,7 +4,7 @@ import { isOriginAllowed } from '../admission/key-policy.ts'
 import { ClientGone, parseRows, readBody } from '../api/request/body.ts'
 import { parseForm } from '../api/request/form-body.ts'
 import type { Clock } from '../clock.ts'
-import { errorBody, Refusal, StoreFailure, TooManyAtOnce } from '../errors.ts'
+import { errorBody, Refusal, StoreFailure } from '../errors.ts'
 import { clientAddress, type TrustedProxies } from '../http/client-address.ts'
 import type { FormRecord, FormSettings, Forms } from '../management/forms/forms.ts'
 import type { HeldEntries } from '../management/forms/held-entries.ts'
@@ -12,7 +12,7 @@ import { Problem } from '../management/problem.ts'
 import type { Observe } from '../reporting/observe.ts'
 import { randomBase62 } from '../secrets/random-base62.ts'
 import { clientNetwork } from '../shares/client-network.ts'
-import { CredentialExpired, ProviderFailure } from '../sheets/provider-failure.ts'
+import { refusalOfFailure } from '../sheets/refusal-of-failure.ts'
 import type { Writing } from '../sheets/writing/writing.ts'
 import { addEntry } from './add-entry.ts'
 import { checkEntry, type Sent } from './entry.ts'
@@ -57,14 +57,14 @@ export function createFormsDoor(
     const network = clientNetwork(clientAddress(request, trustedProxies))
     const again = request.method === 'POST' ? refusals.of(id, network) : null
     if (again) return send(request, response, refusalAnswer(again), null)
-    const found = await forms.find(id).catch((error: unknown) => refusalOfFailure(error))
+    const found = await forms.find(id).catch((error: unknown) => refusalAfter(error))
     const form = found instanceof Problem || found instanceof Refusal ? null : found
     let answer: Answer | null
     try {
       answer = found instanceof Refusal ? refusalAnswer(found) : form ? await answerTo(request, form) : noForm
     } catch (error) {
       if (error instanceof ClientGone) return
-      answer = refusalAnswer(refusalOfFailure(error))
+      answer = refusalAnswer(refusalAfter(error))
     }
     send(request, response, answer, form)
     observe({
@@ -140,11 +140,9 @@ export function createFormsDoor(
     return { status: 200, html, json: { id, name, fields, token } }
   }
 
-  function refusalOfFailure(error: unknown): Refusal {
-    if (error instanceof CredentialExpired) return new Refusal('token_expired')
-    if (error instanceof TooManyAtOnce) return error.refusal
-    if (error instanceof ProviderFailure)
-      return new Refusal('google_api_error', { fill: { action: 'write to', reason: error.message } })
+  function refusalAfter(error: unknown): Refusal {
+    const refusal = refusalOfFailure(error, 'write to')
+    if (refusal) return withoutDetails(refusal)
     observe({ event: 'malfunction', reference: randomBase62(12), operation: 'add_rows', error })
     return error instanceof StoreFailure
       ? new Refusal('service_unavailable', { retryAfterSeconds: 1 })
@@ -159,6 +157,11 @@ async function readSentFields(body: Buffer, { headers }: IncomingMessage): Promi
   const rows = form ? [form] : await parseRows(body, headers['content-encoding'], 'one')
   if (rows instanceof Refusal) return rows
   return new Map((rows[0] ?? []).map(([name, value]) => [name, value === null ? '' : String(value)]))
+}
+
+/** What the owner could do about it is nothing for a visitor. */
+function withoutDetails({ code, facts: { details: _, ...facts } }: Refusal): Refusal {
+  return new Refusal(code, facts)
 }
 
 function isFromListed({ headers }: IncomingMessage, { origins }: FormSettings): boolean {
