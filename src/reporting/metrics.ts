@@ -103,23 +103,23 @@ export function createMetrics(): Metrics {
   })
   const heldSheets = new Gauge({ name: 'rowport_snapshots', help: 'Sheets held in memory', registers })
 
-  const googleCalls = new Counter({
-    name: 'rowport_google_calls_total',
-    help: 'Calls of Google, by the ration they count against; status 0 when no answer came',
-    labelNames: ['service', 'kind', 'status'],
+  const providerCalls = new Counter({
+    name: 'rowport_provider_calls_total',
+    help: 'Calls of providers beyond a network, by the ration they count against; status 0 when no answer came',
+    labelNames: ['provider', 'service', 'kind', 'status'],
     registers,
   })
-  const googleSeconds = new Histogram({
-    name: 'rowport_google_call_seconds',
-    help: 'Time Google took to answer',
-    labelNames: ['service', 'kind'],
+  const providerSeconds = new Histogram({
+    name: 'rowport_provider_call_seconds',
+    help: 'Time providers beyond a network took to answer',
+    labelNames: ['provider', 'service', 'kind'],
     buckets: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
     registers,
   })
   const rationed = new Counter({
-    name: 'rowport_google_rationed_total',
-    help: "Times a ration of Google's was used up: by our own count (budget) or by Google's word",
-    labelNames: ['kind', 'per', 'by'],
+    name: 'rowport_provider_rationed_total',
+    help: "Times a provider's ration was used up: by our own count (budget) or by the provider's word",
+    labelNames: ['provider', 'kind', 'per', 'by'],
     registers,
   })
   const mails = new Counter({
@@ -247,12 +247,20 @@ export function createMetrics(): Metrics {
       case 'snapshot_dropped':
         dropped.inc()
         break
-      case 'google_called':
-        googleCalls.inc({ service: seen.service, kind: seen.kind, status: seen.status ?? 0 })
-        googleSeconds.observe({ service: seen.service, kind: seen.kind }, seen.durationMs * secondsPerMs)
+      case 'provider_called':
+        providerCalls.inc({
+          provider: seen.provider,
+          service: seen.service,
+          kind: seen.kind,
+          status: seen.status ?? 0,
+        })
+        providerSeconds.observe(
+          { provider: seen.provider, service: seen.service, kind: seen.kind },
+          seen.durationMs * secondsPerMs,
+        )
         break
-      case 'google_rationed':
-        rationed.inc({ kind: seen.kind, per: seen.per, by: seen.by })
+      case 'provider_rationed':
+        rationed.inc({ provider: seen.provider, kind: seen.kind, per: seen.per, by: seen.by })
         break
       case 'credential_expired':
         expired.inc()

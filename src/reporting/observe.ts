@@ -61,17 +61,25 @@ export type Observation =
   | { event: 'snapshot_dropped'; bytes: number }
   | { event: 'decoder_lost'; error: unknown }
   | {
-      event: 'google_called'
-      service: 'sheets' | 'drive'
+      event: 'provider_called'
+      provider: string
+      /** What of the provider's was called, such as `sheets` or `drive`. */
+      service: string
       kind: 'read' | 'write'
       /** null when no answer came. */
       status: number | null
       durationMs: number
     }
-  /** A ration is used up: by our own count, or by Google's, which others spend from as well. */
-  | { event: 'google_rationed'; kind: 'read' | 'write'; per: 'user' | 'project'; by: 'budget' | 'google' }
-  /** Google failed again and again for one owner and is left alone for a moment. */
-  | { event: 'google_rested'; credentialId: string; forMs: number }
+  /** A ration is used up: by our own count, or by the provider's, which others spend from as well. */
+  | {
+      event: 'provider_rationed'
+      provider: string
+      kind: 'read' | 'write'
+      per: 'user' | 'project'
+      by: 'budget' | 'provider'
+    }
+  /** A provider failed again and again for one owner and is left alone for a moment. */
+  | { event: 'provider_rested'; provider: string; credentialId: string; forMs: number }
   /**
    * Somebody has all that one may take of what all share, and was refused more of it or lost some of it that was idle;
    * null for a stranger.
@@ -92,7 +100,7 @@ export type Observation =
   | { event: 'rate_windows_moved'; to: 'store' | 'redis' }
   | { event: 'credential_expired'; credentialId: string; reason: string }
   /** A person's edit came between our last look and our write: it may have hit another row than it was meant for. */
-  | { event: 'google_write_raced'; kind: 'add' | 'update' | 'delete' }
+  | { event: 'write_raced'; provider: string; kind: 'add' | 'update' | 'delete' }
   /** Columns were moved under rows that were just added; whether their cells are under their headers again. */
   | { event: 'rows_put_right'; sheetId: string; rows: number; isDone: boolean }
   /** A program saved into a file that we had replaced; `copy` is how the name of the file beside it ends that has it, null for none. */

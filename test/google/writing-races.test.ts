@@ -36,7 +36,7 @@ test('columns that nobody looked at, and formulas, do not stand in the way', asy
   })
   const [result] = await applied(ground, tab, update({ before: ['c', undefined, 'something else'] }))
   assert.deepEqual(result, { kind: 'update', row: ['c', 20, 'c!'], lost: { formulas: [2] } })
-  assert.ok(!ground.seen.some(({ event }) => event === 'google_write_raced'))
+  assert.ok(!ground.seen.some(({ event }) => event === 'write_raced'))
 })
 
 for (const [edit, wish, hit] of [
@@ -49,7 +49,7 @@ for (const [edit, wish, hit] of [
     const [result] = await applied(ground, tab, update({ before: ['c', 2] }))
     assert.deepEqual(result, { kind: 'update', row: hit })
     assert.deepEqual((await tab.values())[3], hit, 'so it is')
-    assert.ok(ground.seen.some((one) => one.event === 'google_write_raced' && one.kind === 'update'))
+    assert.ok(ground.seen.some((one) => one.event === 'write_raced' && one.kind === 'update'))
   })
 }
 
@@ -63,7 +63,7 @@ for (const [edit, wish, gone] of [
     const [result] = await applied(ground, tab, deletion({ before: ['c', 2] }))
     assert.deepEqual(result, { kind: 'delete', row: gone })
     assert.ok(!(await tab.values()).some(([id]) => id === gone[0]), 'so it is')
-    assert.ok(ground.seen.some((one) => one.event === 'google_write_raced' && one.kind === 'delete'))
+    assert.ok(ground.seen.some((one) => one.event === 'write_raced' && one.kind === 'delete'))
   })
 }
 
@@ -78,6 +78,6 @@ test('without a person in between, no race is told of', async (t) => {
     cells: [0, 1].map((columnIndex) => ({ columnIndex, value: null })),
   })
   await applied(ground, tab, { kind: 'add', rows: [['z', 1]] })
-  assert.ok(!ground.seen.some(({ event }) => event === 'google_write_raced'))
+  assert.ok(!ground.seen.some(({ event }) => event === 'write_raced'))
   assert.deepEqual(await tab.values(), [['id', 'n'], [], ['b', 1], ['d', 3], ['z', 1]])
 })

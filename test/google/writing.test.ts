@@ -170,7 +170,7 @@ test('a header that changes in the last instant is noticed in the answer', async
   const { ground, tab, edit } = await startTab(t, [['id'], ['a']])
   await edit({ op: 'set', row: 1, column: 1, value: 'number', beforeCall: 1, match: ':batchUpdate' })
   await applied(ground, tab, add(['b']))
-  assert.ok(ground.seen.some((one) => one.event === 'google_write_raced' && one.kind === 'add'))
+  assert.ok(ground.seen.some((one) => one.event === 'write_raced' && one.kind === 'add'))
 })
 
 test('under load an addition costs one small read of its own: its header is younger than the request', async (t) => {
@@ -180,6 +180,6 @@ test('under load an addition costs one small read of its own: its header is youn
   for (let round = 0; round < 5; round++) await applied(ground, tab, add([`row ${round}`]))
   const reads = ground.seen
     .slice(before)
-    .filter((one) => one.event === 'google_called' && one.kind === 'read')
+    .filter((one) => one.event === 'provider_called' && one.kind === 'read')
   assert.ok(reads.length <= 5 + 1, `${reads.length} reads; one may be the search for old markers`)
 })

@@ -40,7 +40,7 @@ test('Google loses a fifth of its answers and is late with a tenth: nothing lost
     clients.reduce((total, { counts }) => total + counts[name], 0)
   const { calls } = await local.control<{ calls: { kind: string; fault: string | null }[] }>('GET', 'calls')
   const writes = calls.filter(({ kind }) => kind === 'write')
-  const raced = rowport.seen.filter(({ event }) => event === 'google_write_raced').length
+  const raced = rowport.seen.filter(({ event }) => event === 'write_raced').length
   t.diagnostic(
     `${sum('operations')} operations in ${writes.length} provider writes, ${writes.filter(({ fault }) => fault).length} of them without an answer; ` +
       `${sum('uncertain')} answers uncertain, ${sum('replayed')} replayed, ${sum('preconditionFailed')} rows looked up anew; ` +

@@ -74,7 +74,7 @@ test('a column that is gone is told, on both addresses, and the rest is put righ
   assert.deepEqual(await standing(3), { a: undefined, b: 'b:1' })
   const again = await sheet.ask('POST', '', { body: { a: 'a:1', b: 'b:1' }, key: 'gone-1' })
   assert.deepEqual(again.body, body, 'and told again')
-  assert.ok(rowport.seen.some(({ event }) => event === 'google_write_raced'))
+  assert.ok(rowport.seen.some(({ event }) => event === 'write_raced'))
 })
 
 test('where it cannot be put right, because columns move again, the answer shows the row as it stands', async (t) => {

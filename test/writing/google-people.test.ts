@@ -27,7 +27,7 @@ test('people edit in the instant between our last look and the write: counted, a
 
 async function start(t: TestContext, match: string) {
   const { rowport, sheet, personEdits } = await startSharedSheet(t, seed, match)
-  const raced = () => rowport.seen.filter(({ event }) => event === 'google_write_raced').length
+  const raced = () => rowport.seen.filter(({ event }) => event === 'write_raced').length
   return { sheet, raced, personEdits }
 }
 

@@ -129,7 +129,8 @@ export function createGoogle(parts: GoogleParts): Google {
     name: 'Google',
     clock,
     random,
-    onRest: (credentialId, forMs) => observe({ event: 'google_rested', credentialId, forMs }),
+    onRest: (credentialId, forMs) =>
+      observe({ event: 'provider_rested', provider: 'google', credentialId, forMs }),
   })
   const retryCredit = createRetryCredit(clock)
   const limits = parts.callLimits ?? callLimits

@@ -139,7 +139,7 @@ test('who cannot have a turn in time is told so at once, and when to come back',
     return true
   })
   assert.equal(time.clock.elapsedMs(), startMs)
-  assert.ok(seen.some(({ event }) => event === 'google_rationed'))
+  assert.ok(seen.some(({ event }) => event === 'provider_rationed'))
   ;(await take('another owner')).endCall('answered')
 })
 

@@ -28,7 +28,7 @@ export function createGoogleBudget({ observe, ...parts }: GoogleBudgetParts): Bu
       id: project === '' ? 'google' : `google ${project}`,
       name: 'Google',
       onUsedUp: ({ kind, per, by }) =>
-        observe({ event: 'google_rationed', kind, per, by: by === 'provider' ? 'google' : by }),
+        observe({ event: 'provider_rationed', provider: 'google', kind, per, by }),
     })
     budgets.set(project, made)
     return made

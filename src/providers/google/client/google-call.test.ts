@@ -130,7 +130,7 @@ test('a read survives two mishaps of any passing kind', async () => {
     assert.equal(String(value), '{"good":true}')
     assert.equal(sentAtMs.length, 3)
     assert.ok(tookMs >= 350 && tookMs <= 800, `waited between the tries: ${tookMs} ms`)
-    assert.equal(seen.filter(({ event }) => event === 'google_called').length, 3)
+    assert.equal(seen.filter(({ event }) => event === 'provider_called').length, 3)
   }
 })
 

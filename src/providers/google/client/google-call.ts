@@ -31,7 +31,7 @@ export function createGoogleCalls({ askerOf, observe, time, ...parts }: GoogleCa
   return createRemoteCalls({
     ...parts,
     protocol: googleProtocol(askerOf),
-    onCalled: (call) => observe({ event: 'google_called', ...call }),
+    onCalled: (call) => observe({ event: 'provider_called', provider: 'google', ...call }),
     onAnswered: ({ headers }, askedAtMs) => time.hear(headers.date, askedAtMs),
   })
 }

@@ -211,10 +211,10 @@ function tellRaces(
   const [before, now] = [header, after.row(1)].map(columnsOfHeader)
   const additions = changes.filter(({ kind }) => kind === 'add')
   if (!areColumnsAsJudged(additions, before ?? [], now ?? [])) {
-    observe({ event: 'google_write_raced', kind: 'add' })
+    observe({ event: 'write_raced', provider: 'google', kind: 'add' })
   }
   for (const { kind, changeAt, deleted } of view ? findRaces(changes, turns, view, after) : []) {
-    observe({ event: 'google_write_raced', kind })
+    observe({ event: 'write_raced', provider: 'google', kind })
     racedAt.push(changeAt)
     if (deleted) told[changeAt] = { kind: 'delete', row: deleted }
   }
