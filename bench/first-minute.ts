@@ -1,13 +1,16 @@
-// npm run bench:first-minute: from an empty folder to the first answer, beside json-server and an empty Node server in the same run. Needs npm's registry.
+// npm run bench:first-minute: from an empty folder to the first answer, beside json-server and an empty Node server in the same run. Needs
+// npm's registry, or `--offline` to leave json-server out.
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
 import { freePort } from '../test/servers/free-port.ts'
 
-const rounds = 5
+const { values: given } = parseArgs({ options: { offline: { type: 'boolean', default: false } } })
+const rounds = 7
 const idleMs = 3_000
 const ticksPerSecond = Number(execFileSync('getconf', ['CLK_TCK'], { encoding: 'utf8' }))
 const folder = mkdtempSync(join(tmpdir(), 'rowport-first-minute-'))
@@ -20,6 +23,8 @@ interface Installed {
   /** The words after `node`. */
   command(port: number): string[]
   path: string
+  /** As after an install; nothing where every start is like the first. */
+  forgetStarts?(): void
 }
 
 interface Started {
@@ -31,22 +36,41 @@ interface Started {
 try {
   writeFileSync(join(folder, 'prices.csv'), 'sku,price\nA1,5\nB2,7\n')
   writeFileSync(join(folder, 'db.json'), '{"prices":[{"id":"1","sku":"A1","price":5}]}')
-  for (const installed of [installRowport(), installJsonServer(), bareNode()]) {
-    const started: Started[] = []
-    for (let round = 0; round < rounds; round++) started.push(await start(installed))
-    const middle = (of: (one: Started) => number) => started.map(of).sort((a, b) => a - b)[rounds >> 1] ?? 0
-    const { name, packedBytes, installMs, installedMb } = installed
+  const all = [installRowport(), ...(given.offline ? [] : [installJsonServer()]), bareNode()]
+  const firsts = new Map<Installed, Started[]>(all.map((one) => [one, []]))
+  const later = new Map<Installed, Started[]>(all.map((one) => [one, []]))
+  // In turns, so that a busy minute of the machine is everybody's.
+  for (let round = 0; round < rounds; round++) {
+    for (const installed of all) {
+      if (installed.forgetStarts) {
+        installed.forgetStarts()
+        firsts.get(installed)?.push(await start(installed))
+      }
+      later.get(installed)?.push(await start(installed))
+    }
+  }
+  for (const installed of all) {
+    const { name, packedBytes, installMs, installedMb, forgetStarts } = installed
     const packed = packedBytes === null ? '' : `${(packedBytes / 1e6).toFixed(2)} MB packed, `
     process.stdout.write(
-      `${name}: ${packed}installed ${installedMb.toFixed(1)} MB in ${(installMs / 1000).toFixed(1)} s; ` +
-        `first answer ${middle((one) => one.answerMs).toFixed(0)} ms, ` +
-        `processor ${middle((one) => one.processorMs).toFixed(0)} ms ` +
-        `(${started.map((one) => one.processorMs.toFixed(0)).join(' ')}), ` +
-        `resident idle ${middle((one) => one.residentMb).toFixed(0)} MB\n`,
+      `${name}: ${packed}installed ${installedMb.toFixed(1)} MB in ${(installMs / 1000).toFixed(1)} s\n`,
     )
+    if (forgetStarts) tell('first start', firsts.get(installed) ?? [])
+    tell(forgetStarts ? 'later starts' : 'starts', later.get(installed) ?? [])
   }
 } finally {
   rmSync(folder, { recursive: true, force: true })
+}
+
+function tell(which: string, started: readonly Started[]): void {
+  const sorted = (of: (one: Started) => number) => started.map(of).sort((a, b) => a - b)
+  const middle = (of: (one: Started) => number) => (sorted(of)[rounds >> 1] ?? 0).toFixed(0)
+  const processor = sorted((one) => one.processorMs).map((ms) => ms.toFixed(0))
+  process.stdout.write(
+    `  ${which}: first answer ${middle((one) => one.answerMs)} ms, ` +
+      `processor ${processor[0]} ms at least, ${processor[rounds >> 1]} in the middle (${processor.join(' ')}), ` +
+      `resident idle ${middle((one) => one.residentMb)} MB\n`,
+  )
 }
 
 function installRowport(): Installed {
@@ -60,6 +84,8 @@ function installRowport(): Installed {
     packedBytes: statSync(file).size,
     command: () => [join(folder, 'rowport', bin), 'serve', 'prices.csv'],
     path: '/api/sheets/local/prices',
+    forgetStarts: () =>
+      rmSync(join(folder, 'rowport/node_modules/rowport/.compiled'), { recursive: true, force: true }),
   }
 }
 
@@ -73,15 +99,18 @@ function installJsonServer(): Installed {
   }
 }
 
-/** What Node itself takes, on this machine and at this hour. */
+/** What Node itself takes with the parts that every start needs, on this machine and at this hour. */
 function bareNode(): Installed {
   const file = join(folder, 'bare.mjs')
   writeFileSync(
     file,
-    `import { createServer } from 'node:http'; createServer((_, answer) => answer.end('yes')).listen(process.env.PORT)`,
+    `const { DatabaseSync } = process.getBuiltinModule('node:sqlite')
+    new DatabaseSync(':memory:').exec('create table a (b)')
+    process.getBuiltinModule('node:crypto').randomBytes(8)
+    process.getBuiltinModule('node:http').createServer((_, answer) => answer.end('yes')).listen(process.env.PORT)`,
   )
   return {
-    name: 'bare Node',
+    name: 'bare Node with node:http, node:sqlite and node:crypto',
     packedBytes: null,
     installMs: 0,
     installedMb: 0,

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { type DestinationStream, destination } from 'pino'
 import { openWorkshop } from './assemble/open-workshop.ts'
@@ -122,9 +122,15 @@ async function run(
   return outcome instanceof Problem ? outcome : { ...outcome, isJson }
 }
 
-/** npm changes to the project's folder before it runs us; a relative path is meant from where the person is. */
+const cloneFolder = join(import.meta.dirname, '..')
+
+/**
+ * npm changes to the clone's folder before it runs us; a relative path is meant from where the person is. Anywhere else the
+ * variable is of another package's script, which knows where it runs.
+ */
 function callersFolder({ env }: Terminal): string {
-  return env.INIT_CWD ?? process.cwd()
+  const here = process.cwd()
+  return here === cloneFolder ? (env.INIT_CWD ?? here) : here
 }
 
 async function onTheStore(

@@ -12,6 +12,8 @@ export interface Config {
   /** Else it is a guess, good for this machine. */
   isBaseUrlSet: boolean
   dataFolder: string
+  /** What `npx --package` was told to run: for a file of a release, `npx rowport` alone would ask a registry. */
+  npxPackage: string | null
   store: StoreSetting
   /** Where instances share their state; null = this process is the only one, or the store serves for that too. */
   redisUrl: string | null
@@ -309,6 +311,7 @@ export function parseConfig(env: NodeJS.ProcessEnv, isTerminal: boolean): Config
     isBaseUrlSet: data.BASE_URL !== undefined,
     baseUrl: (data.BASE_URL ?? `http://${reachableAt(host)}:${port}`).replace(/\/+$/, ''),
     dataFolder,
+    npxPackage: (env.npm_command === 'exec' && env.npm_config_package) || null,
     store: data.DATABASE_URL
       ? { kind: 'postgres', url: data.DATABASE_URL }
       : { kind: 'sqlite', path: resolve(dataFolder, 'rowport.db') },

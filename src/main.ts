@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { destination } from 'pino'
 import packageJson from '../package.json' with { type: 'json' }
 import { openWorkshop } from './assemble/open-workshop.ts'
-import { rowportCommand } from './assemble/rowport-command.ts'
+import { bareRowportCommand, rowportCommand } from './assemble/rowport-command.ts'
 import { startServer } from './assemble/start-server.ts'
 import type { Workshop } from './assemble/workshop.ts'
 import { systemClock } from './clock.ts'
@@ -131,7 +131,7 @@ async function screen(config: Config, workshop: Workshop): Promise<string> {
     sampleFile: sampleFile && shortPath(sampleFile),
     apiKey,
     signInUrl: link === null || link instanceof Problem ? null : signInUrl(workshop.baseUrl, link),
-    rowport: rowportCommand(config.dataFolder),
+    rowport: rowportCommand(config),
   })
 }
 
@@ -150,7 +150,8 @@ async function screenOfFiles(
     version: packageJson.version,
     baseUrl: workshop.baseUrl,
     signInUrl: link instanceof Problem ? null : signInUrl(workshop.baseUrl, link),
-    rowport: rowportCommand(config.dataFolder),
+    rowport: rowportCommand(config),
+    bareRowport: bareRowportCommand(config.npxPackage),
     isTemporary,
     shortPath,
   })

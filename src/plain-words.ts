@@ -50,5 +50,7 @@ export function postgresProblem(url: string, { cause }: StoreFailure): string {
 }
 
 export function countOf(number: number, noun: string): string {
-  return `${number.toLocaleString('en-US')} ${noun}${number === 1 ? '' : 's'}`
+  // Not by its locale: what knows of locales takes longer to load than the rest of a first screen.
+  const grouped = String(number).replace(/\B(?=(?:\d{3})+$)/g, ',')
+  return `${grouped} ${noun}${number === 1 ? '' : 's'}`
 }

@@ -182,6 +182,7 @@ export function configOf(folder: string, settings: Partial<Config> = {}): Config
     baseUrl: 'http://rowport.test',
     // Links in answers lead to the port that the test asked.
     isBaseUrlSet: false,
+    npxPackage: null,
     dataFolder: folder,
     store: { kind: 'sqlite', path: join(folder, 'rowport.db') },
     redisUrl: null,

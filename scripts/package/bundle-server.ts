@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { type Plugin, rolldown } from 'rolldown'
+import { schemaOfMigrations } from './schema-of-migrations.ts'
 
 /** A module that a thread loads by its address: the bundle must have it as a file of its own, with its exports as they are called. */
 const addressOfModule = /new URL\('(\.[^']+\.ts)', import\.meta\.url\)/g
@@ -20,6 +21,34 @@ const modulesOfThreads: Plugin = {
 }
 
 /**
+ * An `import` of `node:http` reads each of its exports, and some of them load the whole client behind `fetch` when they are read: that
+ * takes as long as all of Node. `getBuiltinModule` gives the same module and reads nothing.
+ */
+const unreadHttp: Plugin = {
+  name: 'unread-http',
+  resolveId: (id) => (/^(?:node:)?http$/.test(id) ? '\0unread-http' : null),
+  load: (id) => (id === '\0unread-http' ? `module.exports = process.getBuiltinModule('node:http')` : null),
+}
+
+/** Asked only for what ties figures to traces, which is not switched on. It would be the largest package in all that a start loads. */
+const noTraces: Plugin = {
+  name: 'no-traces',
+  resolveId: (id) => (id === '@opentelemetry/api' ? '\0no-traces' : null),
+  load: (id) => (id === '\0no-traces' ? 'module.exports = {}' : null),
+}
+
+/** A new store of SQLite is made at once, as all migrations would make it. */
+function withPreparedSchema(statements: readonly string[]): Plugin {
+  return {
+    name: 'prepared-schema',
+    load: (id) =>
+      id.endsWith('/sqlite/prepared-schema.ts')
+        ? `export const preparedSchema = ${JSON.stringify(statements)}`
+        : null,
+  }
+}
+
+/**
  * The server and its commands as JavaScript, with the packages they need: few files are read and compiled faster than a thousand,
  * and whoever installs them installs nothing else.
  */
@@ -29,7 +58,7 @@ export async function bundleServer(root: string, into: string): Promise<void> {
     platform: 'node',
     // Not installed, and asked for only by those who have it.
     external: ['pg-native'],
-    plugins: [modulesOfThreads],
+    plugins: [unreadHttp, noTraces, withPreparedSchema(await schemaOfMigrations()), modulesOfThreads],
     logLevel: 'warn',
   })
   await bundle.write({

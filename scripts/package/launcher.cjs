@@ -7,8 +7,15 @@ var isNewEnough =
   Number(has[0]) > Number(needed[1]) ||
   (Number(has[0]) === Number(needed[1]) && Number(has[1]) >= Number(needed[2]))
 // The C library reads this before a program begins: without it, memory that was freed stays with a server (docs/decisions/017-memory.md).
+// To begin twice takes a fifth of a start, so a server that keeps nothing and is there to be tried begins once (041-what-a-start-takes.md).
+var isToLast =
+  process.argv.length === 3 ||
+  /^--data(=|$)/m.test(process.argv.join('\n')) ||
+  process.env.ROWPORT_DATA ||
+  process.env.DATABASE_URL
 var isToBeginAnew =
   process.argv[2] === 'serve' &&
+  isToLast &&
   process.platform === 'linux' &&
   !process.env.MALLOC_MMAP_THRESHOLD_ &&
   process.execve
@@ -19,6 +26,7 @@ if (isNewEnough && isToBeginAnew) {
     Object.assign({}, process.env, { MALLOC_MMAP_THRESHOLD_: '65536' }),
   )
 } else if (isNewEnough) {
+  keepCompiled(require('node:module'), require('node:path').join(__dirname, '../.compiled'))
   import('../dist/server/rowport.js').then((rowport) => rowport.runTyped())
 } else {
   process.stderr.write(
@@ -29,4 +37,12 @@ if (isNewEnough && isToBeginAnew) {
       '. Get one from https://nodejs.org/en/download\n',
   )
   process.exitCode = 1
+}
+
+// What was compiled is used by the next start. It lies beside the code: whoever can write there could change that as well, and it goes
+// when the package goes. Where nothing can be written, each start compiles for itself.
+function keepCompiled(modules, folder) {
+  modules.enableCompileCache(folder)
+  // A server may run for months, and Node writes it down only at the end.
+  setTimeout(modules.flushCompileCache, 2000).unref()
 }

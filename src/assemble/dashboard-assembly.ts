@@ -71,7 +71,7 @@ export function assembleDashboard(needs: DashboardNeeds): { dashboard: Dashboard
     docsFolder,
     baseUrl,
     version: packageJson.version,
-    operatorCommand: isOwnMachine(workshop.baseUrl) ? rowportCommand(config.dataFolder) : 'rowport',
+    operatorCommand: isOwnMachine(workshop.baseUrl) ? rowportCommand(config) : 'rowport',
     clock,
     observe,
     owners: createOwners({

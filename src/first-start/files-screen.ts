@@ -1,5 +1,4 @@
 import { shellQuoted } from '../assemble/rowport-command.ts'
-import { commands } from '../commands/all-commands.ts'
 import { countOf } from '../plain-words.ts'
 import { filesAccount, type ServedFiles } from './served-files.ts'
 
@@ -9,6 +8,8 @@ export interface FilesScreen extends ServedFiles {
   signInUrl: string | null
   /** How the operator's commands begin. */
   rowport: string
+  /** How those begin that need no data of this server. */
+  bareRowport: string
   /** Whether the store is gone when the server ends. */
   isTemporary: boolean
   /** As short as a path can be from where it was typed; what is none stays as it is. */
@@ -17,7 +18,18 @@ export interface FilesScreen extends ServedFiles {
 
 /** What a person sees who has typed `rowport serve stock.xlsx`. */
 export function filesScreen(screen: FilesScreen): string {
-  const { version, baseUrl, files, leftOut, apiKey, signInUrl, rowport, isTemporary, shortPath } = screen
+  const {
+    version,
+    baseUrl,
+    files,
+    leftOut,
+    apiKey,
+    signInUrl,
+    rowport,
+    bareRowport,
+    isTemporary,
+    shortPath,
+  } = screen
   const urlOf = (slug: string) => `${baseUrl}/api/sheets/${filesAccount}/${slug}`
   const [first] = files
   const lines = ['', `  Rowport ${version} serves ${countOf(files.length, 'sheet')}.`, '']
@@ -43,8 +55,7 @@ export function filesScreen(screen: FilesScreen): string {
       '  The description for generators and agents:',
       `    curl ${bearer} ${url}/openapi.json`,
     )
-    if (commands.some(({ words: [word] }) => word === 'types'))
-      lines.push('  Its types:', `    ${rowport} types ${url} --key ${apiKey}`)
+    lines.push('  Its types for TypeScript:', `    ${bareRowport} types ${url} --key ${apiKey}`)
   } else {
     lines.push(
       '',

@@ -140,6 +140,7 @@ test('what is logged at which level; requests and reads are counted instead', ()
     'info server_listening',
     'info server_draining',
     'info server_stopped',
+    'info store_made',
     'info migration_applied',
     'info redis_connected',
     'info store_back',
@@ -210,6 +211,7 @@ const each: { [E in Observation['event']]: Extract<Observation, { event: E }> } 
   server_listening: { event: 'server_listening', host: '127.0.0.1', port: 1, version: '0' },
   server_draining: { event: 'server_draining', signal: 'SIGTERM' },
   server_stopped: { event: 'server_stopped', openConnections: 0 },
+  store_made: { event: 'store_made', newestMigration: 1 },
   migration_applied: { event: 'migration_applied', number: 1, name: 'first' },
   request_answered: {
     event: 'request_answered',

@@ -10,6 +10,7 @@ const levels: Record<Observation['event'], Exclude<LogLevel, 'silent'> | null> =
   server_listening: 'info',
   server_draining: 'info',
   server_stopped: 'info',
+  store_made: 'info',
   migration_applied: 'info',
   request_answered: null,
   request_unreadable: 'debug',

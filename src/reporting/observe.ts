@@ -9,6 +9,7 @@ export type Observation =
   | { event: 'server_listening'; host: string; port: number; version: string }
   | { event: 'server_draining'; signal: string }
   | { event: 'server_stopped'; openConnections: number }
+  | { event: 'store_made'; newestMigration: number }
   | { event: 'migration_applied'; number: number; name: string }
   | {
       event: 'request_answered'

@@ -38,20 +38,26 @@ const specialIpv6 = ['2001::/23', '2001:db8::/32', '2002::/16', '2620:4f:8000::/
 /** `allowed`: addresses and networks that are reached although they are not public. */
 export function createAddressGuard(allowed: readonly string[]): AddressGuard {
   const allowedNetworks = listOf(allowed)
-  const special = listOf([...specialIpv4, ...specialIpv6])
-  const global = listOf([globalIpv6])
   return {
-    isAllowed: (address) => isIn(allowedNetworks, address) && !isMapped(address),
+    isAllowed: (address) => isIn(allowedNetworks(), address) && !isMapped(address),
     isPublic(address) {
       const family = isIP(address)
-      if (family === 4) return !isIn(special, address)
-      return family === 6 && isIn(global, address) && !isIn(special, address)
+      if (family === 4) return !isIn(special(), address)
+      return family === 6 && isIn(global(), address) && !isIn(special(), address)
     },
   }
 }
 
-function listOf(networks: readonly string[]): BlockList {
-  const list = new BlockList()
+/** Made when the first address is looked up: most servers send to nobody, and each start would take the time. */
+function listOf(networks: readonly string[]): () => BlockList {
+  let list: BlockList | null = null
+  return () => {
+    list ??= filled(new BlockList(), networks)
+    return list
+  }
+}
+
+function filled(list: BlockList, networks: readonly string[]): BlockList {
   for (const network of networks) {
     const [address = '', bits] = network.split('/', 2)
     const family = isIP(address) === 6 ? 'ipv6' : 'ipv4'
@@ -68,7 +74,9 @@ function isIn(list: BlockList, address: string): boolean {
 
 /** A list of Node's takes `::ffff:10.0.0.1` for `10.0.0.1`; whoever writes it so has a reason that is not ours. */
 function isMapped(address: string): boolean {
-  return isIP(address) === 6 && isIn(mapped, address)
+  return isIP(address) === 6 && isIn(mapped(), address)
 }
 
 const mapped = listOf(['::ffff:0:0/96'])
+const special = listOf([...specialIpv4, ...specialIpv6])
+const global = listOf([globalIpv6])

@@ -3,8 +3,10 @@ import { execFile } from 'node:child_process'
 import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { after, test } from 'node:test'
 import { promisify } from 'node:util'
+import { holdsOfTwo } from '../measured-twice.ts'
 import { mainThreadOf } from '../process/main-thread.ts'
 import { freshPlace, type Place, projectFolder } from '../process/running.ts'
 import { startPostgres } from '../servers/postgres.ts'
@@ -145,6 +147,72 @@ test('it starts with less work than a clone that was compiled before, and holds 
   t.diagnostic(said)
   assert.ok(packed.cpuMs < clone.cpuMs * 0.8 && packed.residentMb < clone.residentMb * 0.85, said)
 })
+
+test('it starts with less than five times the work of an empty server, once it was compiled', async (t) => {
+  if (process.platform !== 'linux') return t.skip('the figures are Linux’s')
+  // Nothing that was set for other tests: as a newcomer has it, with a folder that is gone at the end.
+  const env = { NODE_COMPILE_CACHE: '', ROWPORT_DATA: '' }
+  const usedMs = async () => {
+    const place = await freshPlace(t, installed)
+    await writeFile(join(place.folder, 'prices.csv'), 'sku,price\nA1,5\n')
+    const server = await place.start({ words: ['serve', 'prices.csv'], env })
+    const { usedMs: ms } = mainThreadOf(server)
+    server.child.kill('SIGTERM')
+    await server.ended
+    return ms
+  }
+  const firstMs = await usedMs()
+  assert.ok((await readdir(join(installed, '../../.compiled'))).length > 0, 'what was compiled is kept')
+  const figures = await holdsOfTwo(
+    async () => ({
+      laterMs: Math.min(await usedMs(), await usedMs(), await usedMs()),
+      emptyMs: Math.min(await workOfEmptyServer(), await workOfEmptyServer(), await workOfEmptyServer()),
+    }),
+    ({ laterMs, emptyMs }) =>
+      laterMs < 4.7 * emptyMs ? null : `${laterMs.toFixed(0)} ms beside ${emptyMs.toFixed(0)} ms`,
+  )
+  const { laterMs, emptyMs } = figures
+  t.diagnostic(
+    `to its screen: ${firstMs.toFixed(0)} ms of processor time at the first start, ${laterMs.toFixed(0)} ms later, an empty server ${emptyMs.toFixed(0)} ms`,
+  )
+})
+
+test('a new store is as all migrations make it', async (t) => {
+  const stores = [await freshPlace(t, installed), await freshPlace(t)]
+  const [packed, migrated] = await Promise.all(
+    stores.map(async (place) => {
+      await place.rowport(['account', 'create', 'acme'])
+      using database = new DatabaseSync(join(place.dataFolder, 'rowport.db'), { readOnly: true })
+      const parts = database
+        .prepare('select type, name, tbl_name, sql from sqlite_schema order by name')
+        .all()
+      const steps = database.prepare('select number, name from migration order by number').all()
+      return { parts, steps }
+    }),
+  )
+  assert.ok((migrated?.steps.length ?? 0) > 20)
+  assert.deepEqual(packed, migrated)
+})
+
+test('a path is meant from the folder in which it is typed, also in the script of another package', async (t) => {
+  const place = await freshPlace(t, installed)
+  await writeFile(join(place.folder, 'prices.csv'), 'sku,price\nA1,5\n')
+  const server = await place.start({ words: ['serve', 'prices.csv'], env: { INIT_CWD: tmpdir() } })
+  assert.match(server.screen, /prices\.csv: 1 row, 2 columns/)
+})
+
+/** In milliseconds of processor time, until it listens, with those parts of Node that every start needs. */
+async function workOfEmptyServer(): Promise<number> {
+  const script = `
+    new (require('node:sqlite').DatabaseSync)(':memory:').exec('create table a (b)')
+    require('node:crypto').randomBytes(8)
+    require('node:http').createServer().listen(0, () => {
+      const { user, system } = process.cpuUsage()
+      console.log((user + system) / 1000)
+      process.exit()
+    })`
+  return Number((await run(process.execPath, ['--eval', script])).stdout)
+}
 
 /** As `npm run package` and then `npm install` in an empty folder, without asking any registry. */
 async function packAndInstall(): Promise<{ installed: string; packedBytes: number }> {

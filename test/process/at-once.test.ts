@@ -21,10 +21,8 @@ for (let round = 1; round <= times(2, 10); round++) {
       assert.equal(rows.status, 200)
       assert.equal(rows.headers.get('x-total-count'), '4')
     }
-    const migrations = servers.flatMap(({ stderr }) => logged(stderr(), 'migration_applied'))
-    const numbers = migrations.map(({ number }) => number)
-    assert.ok(numbers.length > 0)
-    assert.equal(new Set(numbers).size, numbers.length, 'no migration ran twice')
+    const made = servers.flatMap(({ stderr }) => logged(stderr(), 'store_made'))
+    assert.equal(made.length, 1, 'one of them made the store')
   })
 }
 

@@ -76,7 +76,7 @@ test('SIGTERM while connections are open on which nothing happens: it does not w
 test('SIGTERM before the server listens: it still ends in good order', async (t) => {
   const place = await freshPlace(t)
   const server = place.launch()
-  await server.says('stderr', 'migration_applied')
+  await server.says('stderr', 'store_made')
   server.child.kill('SIGTERM')
   const { code, stderr } = await server.ended
   assert.equal(code, 0, stderr)

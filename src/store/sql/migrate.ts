@@ -1,4 +1,4 @@
-import type { Kysely } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import type { Observe } from '../../reporting/observe.ts'
 import { up as accountsSheetsKeys } from './migrations/001-018/001-accounts-sheets-keys.ts'
 import { up as usage } from './migrations/001-018/002-usage.ts'
@@ -72,7 +72,7 @@ export const newestMigration = migrations.at(-1)?.number ?? 0
  * the others find nothing left to do. Either all that was missing is applied or nothing is.
  */
 export async function migrate(database: SqlDatabase, nowMs: number, observe: Observe): Promise<void> {
-  const applied = await database.inMigrationLock(async (transaction) => {
+  const { missing, isNew } = await database.inMigrationLock(async (transaction) => {
     await transaction.schema
       .createTable('migration')
       .ifNotExists()
@@ -89,11 +89,17 @@ export async function migrate(database: SqlDatabase, nowMs: number, observe: Obs
       )
     }
     const missing = migrations.filter((migration) => !doneNumbers.has(migration.number))
-    for (const { number, name, up } of missing) {
-      await up(transaction as unknown as Kysely<unknown>)
-      await transaction.insertInto('migration').values({ number, name, applied_at_ms: nowMs }).execute()
+    if (missing.length === 0) return { missing, isNew: false }
+    const isNew = newest === 0
+    if (isNew && database.preparedSchema) {
+      for (const statement of database.preparedSchema) await sql.raw(statement).execute(transaction)
+    } else {
+      for (const { up } of missing) await up(transaction as unknown as Kysely<unknown>)
     }
-    return missing
+    const rows = missing.map(({ number, name }) => ({ number, name, applied_at_ms: nowMs }))
+    await transaction.insertInto('migration').values(rows).execute()
+    return { missing, isNew }
   })
-  for (const { number, name } of applied) observe({ event: 'migration_applied', number, name })
+  if (isNew) return observe({ event: 'store_made', newestMigration })
+  for (const { number, name } of missing) observe({ event: 'migration_applied', number, name })
 }

@@ -15,6 +15,8 @@ export interface SqlDatabase {
     query: CompiledQuery,
     toResult: (row: ColumnValues | null) => T,
   ): (parameters: readonly string[]) => Promise<T>
+  /** Statements that make of an empty database what all migrations make of it; null where these have to be run. */
+  preparedSchema: readonly string[] | null
   /** Runs `work` in a transaction that no other process can be in at the same time. */
   inMigrationLock<T>(work: (transaction: Kysely<Tables>) => Promise<T>): Promise<T>
   /**

@@ -105,18 +105,17 @@ test('look-ups of one turn go together, and each gets its own answer', { skip },
 
 test('ten that start at once migrate once', { skip }, async (t) => {
   const url = await newDatabase()
-  const applied: number[] = []
+  let made = 0
   await Promise.all(
     Array.from({ length: 10 }, async () => {
       const database = openPostgres(url, 2)
       t.after(() => database.close())
       await migrate(database, 0, (seen) => {
-        if (seen.event === 'migration_applied') applied.push(seen.number)
+        if (seen.event === 'store_made') made++
       })
     }),
   )
-  assert.deepEqual(applied, [...new Set(applied)])
-  assert.ok(applied.length > 0)
+  assert.equal(made, 1)
 })
 
 test('a server that is away is a failure of the store, at once, and forgotten once it is back', {

@@ -47,6 +47,7 @@ export function openPostgres(url: string, maxConnections: number): SqlDatabase {
 
   return {
     kysely,
+    preparedSchema: null,
     prepareOne(query, toResult) {
       // Named, so that each connection parses and plans it once: nearly twice as fast as an unnamed one.
       const lookUp = createBatchedLookUp(`rowport_${++statements}`, query.sql, (asked) =>

@@ -9,6 +9,7 @@ import type { Tables } from '../schema.ts'
 import type { SqlDatabase } from '../sql-database.ts'
 import { createBatchedReads } from './batched-reads.ts'
 import { createMachineTime } from './machine-time.ts'
+import { preparedSchema } from './prepared-schema.ts'
 import { createDialectInTurns } from './turns-of-writes.ts'
 import { createWriteCheck, reasonOf } from './write-check.ts'
 
@@ -42,6 +43,7 @@ export function openSqlite(
 
   return {
     kysely,
+    preparedSchema,
     prepareOne: (query, toResult) => prepareRead(query.sql, toResult),
     inMigrationLock: (work) => kysely.transaction().execute(work),
     // A parameter: each statement's text is prepared once and kept.
