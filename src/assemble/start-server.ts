@@ -158,7 +158,7 @@ export async function startServer(
     ...{ forms: workshop.forms, entries: heldEntries, admission, writing, trustedProxies, clock, observe },
     digest: workshop.sealing.digest,
   })
-  const releasing = startReleasing({ entries: heldEntries, admission, writing, clock, observe })
+  const releasing = startReleasing({ entries: heldEntries, admission, writing, observe })
   const storeProblem = () =>
     store.ping().then(
       () => null,

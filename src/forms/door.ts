@@ -14,9 +14,10 @@ import { randomBase62 } from '../secrets/random-base62.ts'
 import { clientNetwork } from '../shares/client-network.ts'
 import { CredentialExpired, ProviderFailure } from '../sheets/provider-failure.ts'
 import type { Writing } from '../sheets/writing/writing.ts'
-import { addEntry } from './add-entry.ts'
+import { addEntry, wasAdded } from './add-entry.ts'
 import { checkEntry, type Sent } from './entry.ts'
-import { contentPolicyOf, formPage, messagePage } from './form-page.ts'
+import { nameOfEntry } from './entry-name.ts'
+import { contentPolicyOf, formPage, messagePage, type ShownEntry } from './form-page.ts'
 import { createFormTokens } from './form-token.ts'
 import { createRecentRefusals } from './recent-refusals.ts'
 
@@ -94,32 +95,38 @@ export function createFormsDoor(
     // What our own page sends has a token; what any other page sends, browsers say whose it is.
     if (shownAtMs === null && !isFromListed(request, form.settings)) return fromElsewhere
     const address = clientAddress(request, trustedProxies)
+    const sentAtMs = clock.nowMs()
+    const shown = { form, sent, token: shownAtMs === null ? tokens.create(form.id, sentAtMs) : token }
+    const { row, mistakes } = checkEntry(sent, form.settings)
+    const { id: formId, accountId } = form
+    const view = shownAtMs === null ? null : token
+    const name = nameOfEntry({ formId, row, token: view, address, nowMs: sentAtMs })
     const { verdict, reserve, release } = await admission.admitForm(form, address)
     if (verdict instanceof Refusal) {
-      if (verdict.status === 429) refusals.note(form.id, clientNetwork(address), verdict)
-      return refusalAnswer(verdict)
+      if (verdict.status !== 429) return notSent(shown, verdict)
+      refusals.note(formId, clientNetwork(address), verdict)
+      // The second click on what was taken is no further entry, however many came.
+      const isThere = mistakes.size === 0 && (await wasAdded(accountId, name, writing))
+      return isThere ? thanks(form) : notSent(shown, verdict)
     }
-    const { row, mistakes } = checkEntry(sent, form.settings)
-    if (mistakes.size > 0) {
-      const fresh = shownAtMs === null ? tokens.create(form.id, clock.nowMs()) : token
-      return wrong(form, fresh, sent, mistakes)
-    }
-    const reason = reasonToHold(sent, form.settings, shownAtMs, clock.nowMs())
+    if (mistakes.size > 0) return wrong(shown, mistakes)
+    const reason = reasonToHold(sent, form.settings, shownAtMs, sentAtMs)
     if (reason !== null) {
-      const isHeld = await entries.hold({ formId: form.id, reason, row })
+      const isKept =
+        (await wasAdded(accountId, name, writing)) || (await entries.hold({ formId, name, reason, row }))
       // Whoever fills a trap is told nothing of it.
-      return isHeld
+      return isKept
         ? thanks(form)
-        : refusalAnswer(new Refusal('service_unavailable', { retryAfterSeconds: 60 }))
+        : notSent(shown, new Refusal('service_unavailable', { retryAfterSeconds: 60 }))
     }
-    // A page that was made elsewhere has no token: what one visitor sends twice within a minute is sent once.
-    const minute = Math.floor(clock.nowMs() / 60_000)
-    const name = shownAtMs === null ? `from ${address} at ${minute}` : `view ${token}`
-    const asked = { form, pass: verdict, row, name, nowMs: clock.nowMs(), reserve, stillAdmitted }
-    const outcome = await addEntry(asked, writing)
+    const outcome = await addEntry(
+      { form, pass: verdict, row, name, sentAtMs, reserve, stillAdmitted },
+      writing,
+    )
     if (outcome === 'added') return thanks(form)
+    if (outcome.status === 429) refusals.note(formId, clientNetwork(address), outcome)
     release()
-    return refusalAnswer(outcome)
+    return notSent(shown, outcome)
 
     async function stillAdmitted(): Promise<Refusal | null> {
       const now = await forms.find(form.id)
@@ -176,8 +183,10 @@ function reasonToHold(
   return shownAtMs === null || nowMs - shownAtMs < minSeconds * 1_000 ? 'too_quick' : null
 }
 
-function wrong(form: FormRecord, token: string, sent: Sent, mistakes: ReadonlyMap<string, string>): Answer {
-  const html = formPage({ form, token, sent, mistakes })
+type Shown = Omit<ShownEntry, 'mistakes'>
+
+function wrong(shown: Shown, mistakes: ReadonlyMap<string, string>): Answer {
+  const html = formPage({ ...shown, mistakes })
   const error = mistakes.get('') ?? 'Some fields are not filled in right.'
   const fields = Object.fromEntries([...mistakes].filter(([column]) => column !== ''))
   return { status: 422, html, json: { error, code: 'invalid_entry', fields } }
@@ -190,11 +199,22 @@ function thanks({ settings: { next, thanks: words } }: FormRecord): Answer {
   return { status: 200, html, json, ...(next !== null && { location: next }) }
 }
 
+/** The page again, with what was entered: nobody has to write it twice. */
+function notSent(shown: Shown, refusal: Refusal): Answer {
+  const words = `Your entry was not sent. ${wordsOf(refusal)}`
+  return { ...refusalAnswer(refusal), html: formPage({ ...shown, mistakes: new Map([['', words]]) }) }
+}
+
+function wordsOf(refusal: Refusal): string {
+  if (refusal.status === 429) return 'Please try again in a while.'
+  const { error, details } = errorBody(refusal, 'flat') as { error: string; details?: string }
+  return details ?? error
+}
+
 function refusalAnswer(refusal: Refusal): Answer {
-  const json = errorBody(refusal, 'flat') as { error: string; details?: string }
+  const json = errorBody(refusal, 'flat')
   const { retryAfterSeconds } = refusal.facts
-  const words = refusal.status === 429 ? 'Please try again in a while.' : (json.details ?? json.error)
-  const html = messagePage('Your entry was not sent', words)
+  const html = messagePage('Your entry was not sent', wordsOf(refusal))
   return { status: refusal.status, html, json, ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) }
 }
 

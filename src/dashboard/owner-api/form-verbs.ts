@@ -107,7 +107,9 @@ export const formVerbs = {
       const entries = await parts.forms.entries(form.id)
       if (entries instanceof Problem) return entries
       return {
-        json: entries.map(({ formId: _, row, ...entry }): HeldEntryView => ({ ...entry, cells: [...row] })),
+        json: entries.map(({ id, reason, isReleased, receivedAtMs, row }): HeldEntryView => {
+          return { id, reason, isReleased, receivedAtMs, cells: [...row] }
+        }),
       }
     },
   },

@@ -1,11 +1,11 @@
-import type { FormField, FormRecord, FormSettings, HeldEntry } from '../../store/forms/forms.ts'
+import type { EntryName, FormField, FormRecord, FormSettings, HeldEntry } from '../../store/forms/forms.ts'
 import type { Store } from '../../store/store.ts'
 import type { NamedAccount } from '../accounts/accounts.ts'
 import { originOf, type PolicyColumns, policyFor } from '../keys/key-policy.ts'
 import { Problem } from '../problem.ts'
 import type { SheetRecord, Sheets } from '../sheets/sheets.ts'
 
-export type { FormField, FormRecord, FormSettings, HeldEntry }
+export type { EntryName, FormField, FormRecord, FormSettings, HeldEntry }
 
 /** Forms that fill sheets, and what came by them and waits. */
 export interface Forms {

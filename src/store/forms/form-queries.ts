@@ -38,7 +38,7 @@ export function createFormQueries({ kysely }: SqlDatabase, clock: Clock): FormSt
     async deleteForm(formId) {
       await kysely.transaction().execute((transaction) => deleteFormsOn(transaction, [formId]))
     },
-    async holdEntry({ formId, reason, row }, mostOfForm) {
+    async holdEntry({ formId, name: { name, former }, reason, row }, mostOfForm) {
       return kysely.transaction().execute(async (transaction) => {
         // A write that changes nothing: it holds the form, so that it is counted once and not deleted meanwhile.
         const form = await transaction
@@ -47,6 +47,25 @@ export function createFormQueries({ kysely }: SqlDatabase, clock: Clock): FormSt
           .where('id', '=', formId)
           .returning('id')
           .executeTakeFirst()
+        const known = await transaction
+          .selectFrom('form_entry')
+          .where('form_id', '=', formId)
+          .where((of) =>
+            of.or([
+              of('name', '=', name),
+              ...(former
+                ? [
+                    of.and([
+                      of('name', '=', former.name),
+                      of('received_at_ms', '>', clock.nowMs() - former.forMs),
+                    ]),
+                  ]
+                : []),
+            ]),
+          )
+          .select('id')
+          .executeTakeFirst()
+        if (known) return true
         const { held } = await transaction
           .selectFrom('form_entry')
           .where('form_id', '=', formId)
@@ -57,6 +76,7 @@ export function createFormQueries({ kysely }: SqlDatabase, clock: Clock): FormSt
         const entry = {
           id: newId('entry'),
           form_id: formId,
+          name,
           reason,
           row: text,
           received_at_ms: clock.nowMs(),
@@ -134,6 +154,7 @@ function toEntry(row: Selectable<FormEntryTable>): HeldEntry {
   return {
     id: row.id,
     formId: row.form_id,
+    name: row.name,
     reason: row.reason,
     row: JSON.parse(row.row) as HeldEntry['row'],
     isReleased: row.is_released === 1,

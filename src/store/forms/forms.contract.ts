@@ -14,7 +14,7 @@ const settings: FormSettings = {
   ...{ framedBy: ['https://a.example'], origins: [], entriesPerMinute: 1, entriesPerHour: 2 },
 }
 const entry = (formId: string, value: string): NewEntry => {
-  return { formId, reason: 'honeypot', row: [['ä', value]] }
+  return { formId, name: { name: value }, reason: 'honeypot', row: [['ä', value]] }
 }
 
 export function formsContract(of: StoreTest): void {
@@ -78,6 +78,32 @@ export function formsContract(of: StoreTest): void {
       await store.deleteEntry(first.id)
       assert.equal(await store.findEntry(second.id), null)
       assert.deepEqual(await store.heldCounts(account.id), new Map([[form.id, 1]]))
+    },
+  )
+
+  of(
+    'what is held under a name is held once, and under a former name for as long as that counts',
+    async (store, clock) => {
+      const { account, sheet } = await accountWithSheet(store)
+      const wish = { accountId: account.id, sheetId: sheet.id, name: 'f', settings }
+      const [form, other] = [await store.createForm(wish), await store.createForm(wish)]
+      const hold = (formId: string, name: NewEntry['name']) =>
+        store.holdEntry({ ...entry(formId, 'x'), name }, 10)
+      const first = { name: 'minute 1' }
+      assert.deepEqual(await Promise.all([1, 2, 3].map(() => hold(form.id, first))), [true, true, true])
+      assert.equal((await store.heldEntries(form.id)).length, 1)
+      await hold(other.id, first)
+      assert.equal((await store.heldEntries(other.id)).length, 1)
+      const second = { name: 'minute 2', former: { name: 'minute 1', forMs: 1_000 } }
+      clock.advanceMs(999)
+      await hold(form.id, second)
+      assert.equal((await store.heldEntries(form.id)).length, 1)
+      clock.advanceMs(1)
+      await hold(form.id, second)
+      assert.deepEqual(
+        (await store.heldEntries(form.id)).map(({ name }) => name),
+        ['minute 1', 'minute 2'],
+      )
     },
   )
 

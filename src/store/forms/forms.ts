@@ -9,7 +9,7 @@ export interface FormStore {
   setFormOpen(formId: string, isOpen: boolean): Promise<void>
   /** With all that is held of it. */
   deleteForm(formId: string): Promise<void>
-  /** False where the form holds as many as it may, or is gone. */
+  /** False where the form holds as many as it may, or is gone. What is held already under one of its names is not held again. */
   holdEntry(entry: NewEntry, mostOfForm: number): Promise<boolean>
   /** Oldest first. */
   heldEntries(formId: string): Promise<HeldEntry[]>
@@ -74,13 +74,23 @@ export type FieldKind = 'text' | 'long' | 'email' | 'number' | 'date' | 'checkbo
 
 export interface NewEntry {
   formId: string
+  name: EntryName
   reason: HoldReason
   /** Column and value. */
   row: readonly (readonly [column: string, value: string | number | boolean])[]
 }
 
-export interface HeldEntry extends NewEntry {
+/** What is sent again under the same name is the same entry. */
+export interface EntryName {
+  name: string
+  /** Where names change with time: the one before, for as long as it still counts. */
+  former?: { name: string; forMs: number }
+}
+
+export interface HeldEntry extends Omit<NewEntry, 'name'> {
   id: string
+  /** null: it was held before entries had names. */
+  name: string | null
   isReleased: boolean
   receivedAtMs: number
 }

@@ -420,6 +420,8 @@ export interface FormTable {
 export interface FormEntryTable {
   id: string
   form_id: string
+  /** What is sent again under it is the same; null: held before entries had names. */
+  name: string | null
   reason: HoldReason
   /** JSON. */
   row: string
