@@ -18,7 +18,7 @@ export interface ErrorEntry {
   nested?: { code?: string; message?: string }
   /** Where only the addresses of one form can cause it. */
   onlyIn?: ErrorForm
-  /** Only publishable keys cause it. The description of a sheet, which is made for programs with secret ones, leaves it out. */
+  /** Only publishable keys and forms cause it. The description of a sheet, which is made for programs with secret ones, leaves it out. */
   isOfPages?: true
 }
 
@@ -88,6 +88,22 @@ export const errorTable = {
     message: 'This key may not be used from this page.',
     means: 'A publishable key was sent with an `Origin` that is not on its list, or without one.',
     raisedIn: everywhere,
+    isOfPages: true,
+  },
+  captcha_failed: {
+    status: 422,
+    message: 'The captcha was not passed.',
+    means:
+      'An entry of a form that has a captcha came without its response, or the provider of the captcha did not accept it. Nothing was added.',
+    raisedIn: ['add_rows'],
+    isOfPages: true,
+  },
+  captcha_unavailable: {
+    status: 503,
+    message: 'The captcha could not be checked.',
+    means:
+      'The provider of a form’s captcha did not answer, or not as it should. Nothing was added; what was entered can be sent again.',
+    raisedIn: ['add_rows'],
     isOfPages: true,
   },
   sheet_read_only: {

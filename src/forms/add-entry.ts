@@ -15,6 +15,8 @@ export interface EntryToAdd {
   name: EntryName
   /** When it was sent. */
   sentAtMs: number
+  /** Whether a person sends it; asked once, for what is no repetition. */
+  captchaRefusal?(): Promise<Refusal | null>
   /** Takes one of the form's hour and of the month, where it is no repetition. */
   reserve(): Promise<Refusal | null> | Refusal | null
   stillAdmitted(): Promise<Refusal | null>
@@ -37,8 +39,7 @@ export async function addEntry(asked: EntryToAdd, writing: Writing): Promise<'ad
   }
   if (claim instanceof Refusal) return claim
   if ('replay' in claim) return claim.replay instanceof Refusal ? claim.replay : 'added'
-  const usedUp = await asked.reserve()
-  const refusal = usedUp ?? (pass.sheet.needsReconnect ? new Refusal('token_expired') : null)
+  const refusal = await refusalBefore(asked)
   if (refusal) {
     await writing.releaseKey(claim.claimed)
     return refusal
@@ -53,6 +54,11 @@ export async function addEntry(asked: EntryToAdd, writing: Writing): Promise<'ad
     stillAdmitted,
   })
   return answer instanceof Refusal ? answer : 'added'
+}
+
+async function refusalBefore(asked: EntryToAdd): Promise<Refusal | null> {
+  if (asked.pass.sheet.needsReconnect) return new Refusal('token_expired')
+  return (await asked.captchaRefusal?.()) ?? asked.reserve()
 }
 
 /** Whether it was added when it was sent before; waits for one that is being added. */

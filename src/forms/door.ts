@@ -6,6 +6,7 @@ import { parseForm } from '../api/request/form-body.ts'
 import type { Clock } from '../clock.ts'
 import { errorBody, Refusal, StoreFailure, TooManyAtOnce } from '../errors.ts'
 import { clientAddress, type TrustedProxies } from '../http/client-address.ts'
+import { captchaKinds } from '../http/form-markup.ts'
 import type { FormRecord, FormSettings, Forms } from '../management/forms/forms.ts'
 import type { HeldEntries } from '../management/forms/held-entries.ts'
 import { Problem } from '../management/problem.ts'
@@ -15,6 +16,7 @@ import { clientNetwork } from '../shares/client-network.ts'
 import { CredentialExpired, ProviderFailure } from '../sheets/provider-failure.ts'
 import type { Writing } from '../sheets/writing/writing.ts'
 import { addEntry, wasAdded } from './add-entry.ts'
+import type { Captchas } from './captcha.ts'
 import { checkEntry, type Sent } from './entry.ts'
 import { nameOfEntry } from './entry-name.ts'
 import { contentPolicyOf, formPage, messagePage, type ShownEntry } from './form-page.ts'
@@ -26,6 +28,7 @@ export interface FormsParts {
   entries: Pick<HeldEntries, 'hold'>
   admission: Pick<Admission, 'admitForm'>
   writing: Writing
+  captchas: Captchas
   digest(text: string): Buffer
   trustedProxies: TrustedProxies | null
   clock: Clock
@@ -48,7 +51,7 @@ export const formMethods = ['GET', 'HEAD', 'POST']
 export function createFormsDoor(
   parts: FormsParts,
 ): (request: IncomingMessage, response: ServerResponse, path: string) => Promise<void> {
-  const { forms, entries, admission, writing, trustedProxies, clock, observe } = parts
+  const { forms, entries, admission, writing, captchas, trustedProxies, clock, observe } = parts
   const tokens = createFormTokens(parts.digest)
   const refusals = createRecentRefusals(clock)
 
@@ -111,18 +114,19 @@ export function createFormsDoor(
     }
     if (mistakes.size > 0) return wrong(shown, mistakes)
     const reason = reasonToHold(sent, form.settings, shownAtMs, sentAtMs)
+    const captchaRefusal = () => captchas.refusalOf({ form, sent, name: name.name })
     if (reason !== null) {
-      const isKept =
-        (await wasAdded(accountId, name, writing)) || (await entries.hold({ formId, name, reason, row }))
+      if (await wasAdded(accountId, name, writing)) return thanks(form)
+      const refusal = await captchaRefusal()
+      if (refusal) return notSent(shown, refusal)
+      const isKept = await entries.hold({ formId, name, reason, row })
       // Whoever fills a trap is told nothing of it.
       return isKept
         ? thanks(form)
         : notSent(shown, new Refusal('service_unavailable', { retryAfterSeconds: 60 }))
     }
-    const outcome = await addEntry(
-      { form, pass: verdict, row, name, sentAtMs, reserve, stillAdmitted },
-      writing,
-    )
+    const asked = { form, pass: verdict, row, name, sentAtMs, captchaRefusal, reserve, stillAdmitted }
+    const outcome = await addEntry(asked, writing)
     if (outcome === 'added') return thanks(form)
     if (outcome.status === 429) refusals.note(formId, clientNetwork(address), outcome)
     release()
@@ -144,7 +148,12 @@ export function createFormsDoor(
       return { name: column, label, kind, required: isRequired, ...more }
     })
     const html = formPage({ form, token, sent: new Map(), mistakes: new Map() })
-    return { status: 200, html, json: { id, name, fields, token } }
+    const captcha = settings.captcha && {
+      provider: settings.captcha.provider,
+      site_key: settings.captcha.siteKey,
+      field: captchaKinds[settings.captcha.provider].field,
+    }
+    return { status: 200, html, json: { id, name, fields, token, ...(captcha && { captcha }) } }
   }
 
   function failed(error: unknown): Refusal {
@@ -240,15 +249,7 @@ const fromElsewhere: Answer = {
 
 const safety = [
   // Not `no-store`: whoever goes back gets the page that was filled in, with its token, and what is sent again is one entry.
-  ...[
-    'Cache-Control',
-    'private, no-cache',
-    'Referrer-Policy',
-    'no-referrer',
-    'X-Content-Type-Options',
-    'nosniff',
-  ],
-  ...['Vary', 'Accept, Origin'],
+  ...['Cache-Control', 'private, no-cache', 'X-Content-Type-Options', 'nosniff', 'Vary', 'Accept, Origin'],
 ]
 
 function send(
@@ -261,7 +262,8 @@ function send(
   const { accept = '' } = request.headers
   // A program that never heard of pages is refused as everywhere else; browsers say that they take them.
   const isJson = /\bapplication\/json\b/.test(accept) || (status >= 400 && !/\btext\/html\b/.test(accept))
-  const head = [...safety]
+  // Captchas are good for some sites only, and must be told which this is; which form it is, nobody is told.
+  const head = [...safety, 'Referrer-Policy', form?.settings.captcha ? 'strict-origin' : 'no-referrer']
   // Any page may send a form here and read what became of it, unless its owner has listed those that may: a token that others could read
   // would let them send.
   if (!form || isFromListed(request, form.settings)) head.push('Access-Control-Allow-Origin', '*')

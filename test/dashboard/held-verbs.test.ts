@@ -72,7 +72,7 @@ const ofWebhook = (method: string, path: string, body?: unknown): Verb => ({
 const formField = { column: 'a', label: 'A', help: '', kind: 'text', isRequired: false, choices: [] } as const
 const formSettings = {
   ...{ intro: '', fields: [formField], thanks: '', next: null, honeypot: '_gotcha', minSeconds: 0, set: [] },
-  ...{ framedBy: [], origins: [], entriesPerMinute: 1, entriesPerHour: 1 },
+  ...{ framedBy: [], origins: [], entriesPerMinute: 1, entriesPerHour: 1, captcha: null },
 }
 /** For a form of the account and an entry that is held; where that has ended meanwhile, there is none. */
 const ofForm = (method: string, path: string, body?: unknown): Verb => ({

@@ -35,6 +35,13 @@ const wishInput = z.strictObject({
     origins,
     entriesPerMinute: wholeNumber,
     entriesPerHour: wholeNumber,
+    captcha: z
+      .strictObject({
+        provider: z.enum(['turnstile', 'hcaptcha']),
+        siteKey: z.string().max(200),
+        secret: z.string().max(500).optional(),
+      })
+      .nullable(),
   }),
 })
 const createInput = wishInput.extend({ sheetSlug: z.string().max(100) })

@@ -1,11 +1,13 @@
 import type { SetValue } from '../keys/key-policy.ts'
+import type { SealedSecret } from '../sealed-secret.ts'
 
 /** The store's part for forms that fill sheets, and for what came by them and waits for its owner. */
 export interface FormStore {
   createForm(form: NewForm): Promise<FormRecord>
   findForm(formId: string): Promise<FormRecord | null>
   formsOf(accountId: string): Promise<FormRecord[]>
-  changeForm(formId: string, change: Pick<NewForm, 'name' | 'settings'>): Promise<void>
+  /** The captcha's secret goes with the settings; left out, it stays. */
+  changeForm(formId: string, change: Pick<NewForm, 'name' | 'settings' | 'captchaSecret'>): Promise<void>
   setFormOpen(formId: string, isOpen: boolean): Promise<void>
   /** With all that is held of it. */
   deleteForm(formId: string): Promise<void>
@@ -21,17 +23,26 @@ export interface FormStore {
   deleteEntry(entryId: string): Promise<void>
   /** Of all forms, oldest first. */
   releasedEntries(most: number): Promise<HeldEntry[]>
+  /** Those whose captcha's secret another key has sealed. */
+  formsNotUnderKey(keyId: string): Promise<FormRecord[]>
+  /** Only while it is the one that the form has been found with. */
+  resealForm(former: FormRecord, secret: SealedSecret): Promise<void>
 }
 
 export interface NewForm {
+  /** Chosen by whoever seals something for it. */
+  id?: string
   accountId: string
   sheetId: string
   name: string
   settings: FormSettings
+  /** null = none. */
+  captchaSecret?: SealedSecret | null
 }
 
 export interface FormRecord extends NewForm {
   id: string
+  captchaSecret: SealedSecret | null
   isOpen: boolean
   createdAtMs: number
 }
@@ -55,9 +66,18 @@ export interface FormSettings {
   origins: readonly string[]
   /** From one visitor's address. */
   entriesPerMinute: number
-  /** From all of them. */
+  /** Rows that all of them may add. */
   entriesPerHour: number
+  /** What tells people from programs; null = nothing. */
+  captcha: CaptchaSetting | null
 }
+
+export interface CaptchaSetting {
+  provider: CaptchaProvider
+  siteKey: string
+}
+
+export type CaptchaProvider = 'turnstile' | 'hcaptcha'
 
 export interface FormField {
   column: string

@@ -10,7 +10,7 @@ import type { SignUp } from './owners.ts'
 const plainForm = {
   ...{ intro: '', fields: [], thanks: '', next: null, honeypot: '_gotcha', minSeconds: 0, set: [] },
   ...{ framedBy: [], origins: [] },
-  ...{ entriesPerMinute: 10, entriesPerHour: 500 },
+  ...{ entriesPerMinute: 10, entriesPerHour: 500, captcha: null },
 }
 
 const minuteMs = 60_000

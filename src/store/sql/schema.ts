@@ -414,6 +414,8 @@ export interface FormTable {
   settings: string
   is_open: number
   created_at_ms: number
+  captcha_sealed_secret: string | null
+  captcha_key_id: string | null
 }
 
 /** What came by a form and was not added: it looks like no person's. */
