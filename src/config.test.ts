@@ -34,6 +34,7 @@ test('without settings everything has a value', () => {
     defaultPlan: 'unlimited',
     mail: null,
     webhookNetworks: [],
+    captcha: { endpoint: null, answerWithinMs: 5_000 },
   } satisfies Config)
 })
 
@@ -58,6 +59,7 @@ test('every setting is heard', () => {
     GOOGLE_API_KEY: 'AIza-an-api-key-of-google',
     GOOGLE_WRITES: 'off',
     GOOGLE_ENDPOINT: 'http://localhost:9010/',
+    CAPTCHA_ENDPOINT: 'http://localhost:9011/',
     GOOGLE_SCOPE: 'spreadsheets',
     ROWPORT_SIGN_UP: 'on',
     ROWPORT_SIGN_UP_PLAN: 'team',
@@ -103,6 +105,7 @@ test('every setting is heard', () => {
       from: 'Rowport <rowport@example.com>',
     },
     webhookNetworks: ['10.1.0.0/16', 'fd00::/8'],
+    captcha: { endpoint: 'http://localhost:9011', answerWithinMs: 5_000 },
   } satisfies Config)
 })
 
@@ -171,6 +174,7 @@ test('every wrong value is a problem, told by the name of its setting', () => {
     GOOGLE_API_KEY: ['too short'],
     GOOGLE_WRITES: ['never'],
     GOOGLE_ENDPOINT: ['nowhere at all'],
+    CAPTCHA_ENDPOINT: ['nowhere at all', 'http://h/path'],
     GOOGLE_SCOPE: ['drive.file'],
   }
   for (const [name, values] of Object.entries(wrong)) {

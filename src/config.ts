@@ -46,6 +46,7 @@ export interface Config {
   mail: MailSetting | null
   /** Networks that webhooks may reach although they are private; there also without TLS. */
   webhookNetworks: string[]
+  captcha: CaptchaConfig
 }
 
 export interface MailSetting {
@@ -79,6 +80,12 @@ export interface GoogleClient {
 }
 
 /** How far an owner's consent reaches: to what they choose at Google, or to every spreadsheet. */
+/** Who is asked whether a captcha was passed; `endpoint` null: each provider at its own address. */
+export interface CaptchaConfig {
+  endpoint: string | null
+  answerWithinMs: number
+}
+
 export type GoogleScope = (typeof googleScopes)[number]
 const googleScopes = ['drive.file', 'spreadsheets'] as const
 
@@ -269,8 +276,16 @@ const settings = z.object({
     .transform(originOf)
     .refine((origin) => origin !== null, 'must be scheme, host and port alone, such as http://localhost:9010')
     .optional(),
+  CAPTCHA_ENDPOINT: z
+    .string()
+    .transform(originOf)
+    .refine((origin) => origin !== null, 'must be scheme, host and port alone, such as http://localhost:9011')
+    .optional(),
   GOOGLE_SCOPE: z.enum(googleScopes, { error: `must be one of ${googleScopes.join(', ')}` }).optional(),
 })
+
+/** A visitor waits for it. */
+const captchaWithinMs = 5_000
 
 export const defaultDataFolder = 'data'
 const defaultPort = 8787
@@ -331,6 +346,7 @@ export function parseConfig(env: NodeJS.ProcessEnv, isTerminal: boolean): Config
     defaultPlan: data.ROWPORT_DEFAULT_PLAN ?? defaultPlan,
     mail: mailSetting(data),
     webhookNetworks: data.ROWPORT_WEBHOOK_ALLOW ?? [],
+    captcha: { endpoint: data.CAPTCHA_ENDPOINT ?? null, answerWithinMs: captchaWithinMs },
   }
 }
 

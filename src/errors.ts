@@ -18,7 +18,7 @@ export interface ErrorEntry {
   nested?: { code?: string; message?: string }
   /** Where only the addresses of one form can cause it. */
   onlyIn?: ErrorForm
-  /** Only publishable keys cause it. The description of a sheet, which is made for programs with secret ones, leaves it out. */
+  /** Only publishable keys and forms cause it. The description of a sheet, which is made for programs with secret ones, leaves it out. */
   isOfPages?: true
   /** The caller is a stranger still: it counts against the caller's address. */
   isBeforeAuthentication?: true
@@ -327,6 +327,20 @@ export const errorTable = {
     message: 'Some fields are not filled in right.',
     means:
       'What was sent by a form does not fit its fields. `fields` says for each what is wrong. Nothing was written.',
+    raisedIn: ['send_form'],
+  },
+  captcha_failed: {
+    status: 422,
+    message: 'The captcha was not passed.',
+    means:
+      'An entry of a form that has a captcha came without its response, or the provider of the captcha did not accept it. Nothing was added.',
+    raisedIn: ['send_form'],
+  },
+  captcha_unavailable: {
+    status: 503,
+    message: 'The captcha could not be checked.',
+    means:
+      'The provider of a form’s captcha did not answer, or not as it should. Nothing was added; what was entered can be sent again.',
     raisedIn: ['send_form'],
   },
   invalid_arguments: {

@@ -8,6 +8,7 @@ import {
   type Caller,
   type Limits,
   type RateLimit,
+  rateLimited,
   rateLimitOf,
   tooOften,
   windowMs,
@@ -23,7 +24,7 @@ export interface PageDoor {
   id: string
   /** From one visitor's address. */
   requestsPerMinute: KeyPolicy['requestsPerMinute']
-  /** From all of them; absent = as many as come. */
+  /** What all of them may have done; absent = as many as come. It is taken with the month, for what is no repetition. */
   requestsPerHour?: number
 }
 
@@ -77,9 +78,17 @@ export function createVisitorLimits(
       function withinHour(): Soon<Admitted<typeof pass>> {
         const { id, requestsPerHour } = door
         if (requestsPerHour === undefined) return withinMonth()
-        return then(windows.takeFromWindow(`visitors ${id} hour`, requestsPerHour, hourMs), (hour) =>
-          hour.isAdmitted ? withinMonth() : tooOften(pass, limits, hour),
-        )
+        const name = `visitors ${id} hour`
+        return then(windows.readWindow(name, requestsPerHour, hourMs), (asItStands) => {
+          if (!asItStands.isAdmitted) return tooOften(pass, limits, asItStands)
+          return then(withinMonth(), (admitted): Admitted<typeof pass> => {
+            const reserve = () =>
+              then(windows.takeFromWindow(name, requestsPerHour, hourMs), (hour) =>
+                hour.isAdmitted ? admitted.reserve() : rateLimited(hour.resetAtMs, hour.nowMs),
+              )
+            return { ...admitted, reserve }
+          })
+        })
       }
 
       function withinMonth(): Soon<Admitted<typeof pass>> {

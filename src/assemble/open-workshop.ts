@@ -117,7 +117,7 @@ function buildWorkshop(bare: BareWorkshop): Workshop {
   const sheets = createSheets({ store, kinds, shares, keyColumns, encodings, observe })
   const policyColumns = createPolicyColumns({ providers, kinds, decoding, problemWithFilters })
   const keys = createKeys(store, sheets, policyColumns)
-  const forms = createForms(store, sheets, policyColumns)
+  const forms = createForms({ store, sheets, policyColumns, sealing })
   const connecting = createConnecting({ sheets, providers, kinds, decoding })
   const ofOwner = { sheets, keys, connecting }
   const targets = createTargets({ allowedNetworks: config.webhookNetworks })

@@ -16,6 +16,7 @@ import { createRetention } from '../changes/retention.ts'
 import type { Clock } from '../clock.ts'
 import type { Config, MailSetting } from '../config.ts'
 import { StoreUnwritable } from '../errors.ts'
+import { createCaptchas } from '../forms/captcha.ts'
 import { createFormsDoor } from '../forms/door.ts'
 import { startReleasing } from '../forms/release-entries.ts'
 import { trustProxies } from '../http/client-address.ts'
@@ -28,6 +29,7 @@ import { startAlerts } from '../management/alerts/alerts.ts'
 import { startResealing } from '../management/connections/resealing.ts'
 import { createHeldEntries } from '../management/forms/held-entries.ts'
 import { startAccountEvents } from '../management/webhooks/account-events.ts'
+import { createTransport } from '../providers/remote/transport.ts'
 import { observeAll } from '../reporting/observe.ts'
 import type { StoreProblem } from '../server/router.ts'
 import { listen, type RunningServer, type TimeLimits } from '../server/server.ts'
@@ -54,6 +56,8 @@ const mostStrangers = 50_000
 
 /** What publishable keys see of sheets is held beside the sheets, in so much of the memory that those have. */
 const shareOfViews = 1 / 8
+/** What is asked there takes a line, and so does what is said. */
+const captchaLimits = { silenceMs: 10_000, maxBodyBytes: 64 * 1024 }
 
 export interface ServingInstance extends RunningServer {
   /** Says in /readyz that the end is near, and goes on as before: whoever shares requests out looks elsewhere. */
@@ -154,11 +158,16 @@ export async function startServer(
     version: packageJson.version,
   })
   const heldEntries = createHeldEntries(store)
+  const captchaTransport = createTransport(captchaLimits)
+  const captchas = createCaptchas({
+    ...{ transport: captchaTransport, sealing: workshop.sealing, config: config.captcha, clock },
+  })
   const forms = createFormsDoor({
     ...{ forms: workshop.forms, entries: heldEntries, admission, writing, trustedProxies, clock, observe },
+    captchas,
     digest: workshop.sealing.digest,
   })
-  const releasing = startReleasing({ entries: heldEntries, admission, writing, clock, observe })
+  const releasing = startReleasing({ entries: heldEntries, admission, writing, observe })
   const storeProblem = () =>
     store.ping().then(
       () => null,
@@ -189,6 +198,7 @@ export async function startServer(
   const closeParts = () =>
     closeInOrder([
       () => releasing.close(),
+      () => captchaTransport.close(),
       () => writing.close(),
       () => looking.close(),
       () => notedSheets.close(),

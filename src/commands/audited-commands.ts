@@ -18,6 +18,7 @@ const actions: Record<string, string> = {
   'key scope': 'key.changed',
   'key policy': 'key.changed',
   'form create': 'form.created',
+  'form update': 'form.changed',
   'form open': 'form.opened',
   'form close': 'form.closed',
   'form delete': 'form.deleted',
@@ -38,7 +39,7 @@ const actions: Record<string, string> = {
 }
 
 /** Options that say where something lies on this machine are nobody's business but the operator's. */
-const unshown = new Set(['file', 'json'])
+const unshown = new Set(['file', 'json', 'captcha-secret-file'])
 
 /** Called before the command; what it returns, when it is done. */
 export async function noteCommand(

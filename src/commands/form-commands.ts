@@ -1,49 +1,64 @@
+import { readFile } from 'node:fs/promises'
+import type { CaptchaWish, FormWish } from '../management/forms/forms.ts'
 import { Problem } from '../management/problem.ts'
-import type { FieldKind, FormField, FormRecord, HeldEntry } from '../store/forms/forms.ts'
-import { type Command, oneOf, positiveNumber, table, UsageError } from './command.ts'
+import type {
+  CaptchaProvider,
+  CaptchaSetting,
+  FieldKind,
+  FormField,
+  FormRecord,
+  HeldEntry,
+} from '../store/forms/forms.ts'
+import { type Command, type Options, oneOf, positiveNumber, table, UsageError } from './command.ts'
 import { listOf, setValues } from './policy-options.ts'
 import { parseSheetAddress } from './sheet-address.ts'
 
 const kinds: readonly FieldKind[] = ['text', 'long', 'email', 'number', 'date', 'checkbox', 'choice']
+
+const settingOptions = [
+  ...['fields', 'name', 'required', 'next', 'min-seconds', 'honeypot', 'set', 'framed-by'],
+  ...['origins', 'intro', 'thanks', 'per-minute', 'per-hour', 'captcha', 'captcha-secret-file'],
+]
+const settingUsage =
+  '    [--intro <text>] [--thanks <text>] [--next <url>] [--min-seconds <n>] [--honeypot <name>]\n' +
+  '    [--set <column=value,…>] [--framed-by <list>] [--origins <list>] [--per-minute <n>] [--per-hour <n>]\n' +
+  '    [--captcha turnstile:<site key>|hcaptcha:<site key>|none] [--captcha-secret-file <file>]'
+const kindsUsage = '\n    (kinds: text, long, email, number, date, checkbox, choice=a|b)'
 
 export const formCommands: readonly Command[] = [
   {
     words: ['form', 'create'],
     usage:
       'form create <account>/<sheet> --fields <column[:kind],…> [--name <name>] [--required <a,b>]\n' +
-      '    [--intro <text>] [--thanks <text>] [--next <url>] [--min-seconds <n>] [--honeypot <name>]\n' +
-      '    [--set <column=value,…>] [--framed-by <list>] [--origins <list>]\n' +
-      '    [--per-minute <n>] [--per-hour <n>]      (kinds: text, long, email, number, date, checkbox, choice=a|b)',
+      settingUsage +
+      kindsUsage,
     positionals: ['<account>/<sheet>'],
-    options: [
-      ...['fields', 'name', 'required', 'next', 'min-seconds', 'honeypot', 'set', 'framed-by'],
-      ...['origins', 'intro', 'thanks', 'per-minute', 'per-hour'],
-    ],
+    options: settingOptions,
     async run({ accounts, forms, baseUrl }, [target = ''], options) {
       const { accountSlug, sheetSlug } = parseSheetAddress(target)
       const account = await accounts.find(accountSlug)
       if (account instanceof Problem) return account
-      const { name = sheetSlug, intro = '', thanks = '', next, honeypot, set, origins = '' } = options
-      const required = listOf(options.required ?? '')
-      const fields = listOf(options.fields ?? '').map((text) => fieldIn(text, required))
-      const unknown = required.find((column) => !fields.some((field) => field.column === column))
-      if (unknown) throw new UsageError(`--required names "${unknown}", which is not among --fields.`)
-      const minSeconds = positiveNumber('min-seconds', options)
-      const entriesPerMinute = positiveNumber('per-minute', options)
-      const entriesPerHour = positiveNumber('per-hour', options)
-      const settings = {
-        ...{ fields, intro, thanks, set: setValues(set) },
-        ...{ framedBy: listOf(options['framed-by'] ?? ''), origins: listOf(origins) },
-        ...(next !== undefined && { next }),
-        ...(honeypot !== undefined && { honeypot }),
-        ...(minSeconds !== null && { minSeconds }),
-        ...(entriesPerMinute !== null && { entriesPerMinute }),
-        ...(entriesPerHour !== null && { entriesPerHour }),
-      }
-      const form = await forms.create({ account, sheetSlug, name, settings })
+      const settings = await settingsIn(options, null)
+      const form = await forms.create({ account, sheetSlug, name: options.name ?? sheetSlug, settings })
       if (form instanceof Problem) return form
       const url = `${baseUrl}/f/${form.id}`
       return { json: { ...formJson(form), url }, text: `Form "${form.name}" of ${target}: ${url}` }
+    },
+  },
+  {
+    words: ['form', 'update'],
+    usage:
+      'form update <form id> [--fields <column[:kind],…>] [--name <name>] [--required <a,b>]\n' +
+      settingUsage +
+      "\n    (what is not named stays; --next none, and '' for no text)",
+    positionals: ['<form id>'],
+    options: settingOptions,
+    async run({ forms }, [id = ''], options) {
+      const before = await forms.find(id)
+      if (before instanceof Problem) return before
+      const settings = await settingsIn(options, before)
+      const form = await forms.change(before, { name: options.name ?? before.name, settings })
+      return form instanceof Problem ? form : { json: formJson(form), text: `Changed form "${form.name}".` }
     },
   },
   {
@@ -124,6 +139,75 @@ function ofEntry(word: 'release' | 'discard', done: string): Command {
   }
 }
 
+/** What is not named is as before, or as usual where there is no before. */
+async function settingsIn(options: Options, before: FormRecord | null): Promise<FormWish['settings']> {
+  const { fields: fieldList, next, honeypot, set, origins, intro, thanks } = options
+  const framedBy = options['framed-by']
+  const minSeconds = options['min-seconds'] === '0' ? 0 : positiveNumber('min-seconds', options)
+  const entriesPerMinute = positiveNumber('per-minute', options)
+  const entriesPerHour = positiveNumber('per-hour', options)
+  const captcha = await captchaIn(options, before?.settings.captcha ?? null)
+  return {
+    ...before?.settings,
+    fields: fieldsIn(fieldList, options.required, before?.settings.fields ?? []),
+    ...(intro !== undefined && { intro }),
+    ...(thanks !== undefined && { thanks }),
+    ...(set !== undefined && { set: setValues(set) }),
+    ...(framedBy !== undefined && { framedBy: listOf(framedBy) }),
+    ...(origins !== undefined && { origins: listOf(origins) }),
+    ...(next !== undefined && { next: next === 'none' ? null : next }),
+    ...(honeypot !== undefined && { honeypot }),
+    ...(minSeconds !== null && { minSeconds }),
+    ...(entriesPerMinute !== null && { entriesPerMinute }),
+    ...(entriesPerHour !== null && { entriesPerHour }),
+    captcha,
+  }
+}
+
+/** A field that stays keeps its label, help and choices. */
+function fieldsIn(
+  list: string | undefined,
+  requiredList: string | undefined,
+  before: readonly FormField[],
+): readonly FormField[] {
+  const required = requiredList === undefined ? null : listOf(requiredList)
+  const fields =
+    list === undefined
+      ? before.map((field) => ({
+          ...field,
+          isRequired: required?.includes(field.column) ?? field.isRequired,
+        }))
+      : listOf(list).map((text) => {
+          const field = fieldIn(text, required ?? [])
+          const same = before.find(({ column }) => column === field.column)
+          return {
+            ...field,
+            label: same?.label ?? field.label,
+            help: same?.help ?? '',
+            isRequired: required ? field.isRequired : (same?.isRequired ?? false),
+          }
+        })
+  const unknown = required?.find((column) => !fields.some((field) => field.column === column))
+  if (unknown) throw new UsageError(`--required names "${unknown}", which is not among --fields.`)
+  return fields
+}
+
+/** The secret comes in a file: what stands in a command is seen by others. */
+async function captchaIn(
+  { captcha, 'captcha-secret-file': file }: Options,
+  before: CaptchaSetting | null,
+): Promise<CaptchaWish | null> {
+  if (captcha === 'none') return null
+  const secret = file === undefined ? undefined : await readFile(file, 'utf8').catch(() => null)
+  if (secret === null) throw new UsageError(`The file "${file}" cannot be read.`)
+  if (captcha === undefined) {
+    if (secret !== undefined && !before) throw new UsageError('--captcha-secret-file needs --captcha.')
+    return before && { ...before, secret }
+  }
+  const [provider = '', siteKey = ''] = captcha.split(/:(.*)/s)
+  return { provider: oneOf<CaptchaProvider>('captcha', provider, ['turnstile', 'hcaptcha']), siteKey, secret }
+}
+
 /** `email:email`, `size:choice=S|M|L`; a text unless told. */
 function fieldIn(text: string, required: readonly string[]): FormField {
   const [column = '', told = 'text'] = text.split(/:(?=(?:text|long|email|number|date|checkbox|choice)\b)/)
@@ -157,6 +241,7 @@ function formJson({ id, name, sheetId, isOpen, settings }: FormRecord) {
     origins: settings.origins,
     per_minute: settings.entriesPerMinute,
     per_hour: settings.entriesPerHour,
+    captcha: settings.captcha && { provider: settings.captcha.provider, site_key: settings.captcha.siteKey },
   }
 }
 

@@ -1,4 +1,4 @@
-import type { ShownField } from '../http/form-markup.ts'
+import type { ShownCaptcha, ShownField } from '../http/form-markup.ts'
 
 /**
  * What the dashboard's pages and the owner's API say to each other: types and nothing else, for `web/` imports this file and
@@ -417,11 +417,16 @@ export interface FormSettingsView {
   origins: readonly string[]
   entriesPerMinute: number
   entriesPerHour: number
+  /** Its secret is nobody's to see. */
+  captcha: ShownCaptcha | null
 }
 export type FormFieldView = ShownField
 export interface FormWishInput {
   name: string
-  settings: FormSettingsView
+  /** Without a secret, the one of before stays. */
+  settings: Omit<FormSettingsView, 'captcha'> & {
+    captcha: (ShownCaptcha & { secret?: string | undefined }) | null
+  }
 }
 /** By the sheet's own columns and cells. */
 export interface FormGuessView extends Pick<FormSettingsView, 'fields' | 'set'> {

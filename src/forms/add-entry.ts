@@ -1,8 +1,7 @@
-import { hash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Pass } from '../admission/judge.ts'
 import { Refusal } from '../errors.ts'
-import type { FormRecord, FormSettings } from '../management/forms/forms.ts'
+import type { EntryName, FormRecord, FormSettings } from '../management/forms/forms.ts'
 import { type Column, positionOfColumn } from '../sheets/rows/table.ts'
 import type { AdditionBounds } from '../sheets/writing/order.ts'
 import type { Writing } from '../sheets/writing/writing.ts'
@@ -13,21 +12,24 @@ export interface EntryToAdd {
   pass: Pick<Pass, 'sheet' | 'account'>
   row: CheckedEntry['row']
   /** What is sent twice under the same name is added once. */
-  name: string
-  nowMs: number
-  /** Takes one of the month's requests, where it is no repetition. */
+  name: EntryName
+  /** When it was sent. */
+  sentAtMs: number
+  /** Whether a person sends it; asked once, for what is no repetition. */
+  captchaRefusal?(): Promise<Refusal | null>
+  /** Takes one of the form's hour and of the month, where it is no repetition. */
   reserve(): Promise<Refusal | null> | Refusal | null
   stillAdmitted(): Promise<Refusal | null>
 }
 
 /** Adds an entry to its sheet, once. */
 export async function addEntry(asked: EntryToAdd, writing: Writing): Promise<'added' | Refusal> {
-  const { form, pass, row, name, nowMs, stillAdmitted } = asked
+  const { form, pass, row, sentAtMs, stillAdmitted } = asked
   const { id: accountId } = pass.account
   // It became the key column later; a key that is taken would be told by the refusal.
   if (form.settings.fields.some(({ column }) => column === pass.sheet.keyColumn)) return outdated
   const text = JSON.stringify(row)
-  const idempotencyKey = `form ${form.id} ${hash('sha256', `${name} ${text}`, 'base64url')}`
+  const idempotencyKey = await currentName(accountId, asked.name, writing)
   const asking = { accountId, sheet: pass.sheet, idempotencyKey, fingerprint: text }
   let claim = await writing.claim(asking)
   // The second of two clicks waits for what became of the first.
@@ -37,14 +39,13 @@ export async function addEntry(asked: EntryToAdd, writing: Writing): Promise<'ad
   }
   if (claim instanceof Refusal) return claim
   if ('replay' in claim) return claim.replay instanceof Refusal ? claim.replay : 'added'
-  const usedUp = await asked.reserve()
-  const refusal = usedUp ?? (pass.sheet.needsReconnect ? new Refusal('token_expired') : null)
+  const refusal = await refusalBefore(asked)
   if (refusal) {
     await writing.releaseKey(claim.claimed)
     return refusal
   }
   const answer = await writing.write({
-    wish: { kind: 'add', rows: [row], bounds: boundsOf(form.settings, nowMs) },
+    wish: { kind: 'add', rows: [row], bounds: boundsOf(form.settings, sentAtMs) },
     bytes: Buffer.byteLength(text),
     sheet: pass.sheet,
     accountId,
@@ -55,6 +56,32 @@ export async function addEntry(asked: EntryToAdd, writing: Writing): Promise<'ad
   return answer instanceof Refusal ? answer : 'added'
 }
 
+async function refusalBefore(asked: EntryToAdd): Promise<Refusal | null> {
+  if (asked.pass.sheet.needsReconnect) return new Refusal('token_expired')
+  return (await asked.captchaRefusal?.()) ?? asked.reserve()
+}
+
+/** Whether it was added when it was sent before; waits for one that is being added. */
+export async function wasAdded(accountId: string, entryName: EntryName, writing: Writing): Promise<boolean> {
+  const name = await currentName(accountId, entryName, writing)
+  let before = await writing.keyed(accountId, name)
+  for (let time = 0; before?.state === 'open' && time < mostTries; time++) {
+    await sleep(waitMs)
+    before = await writing.keyed(accountId, name)
+  }
+  return before?.state === 'done'
+}
+
+/** The name before this one, while what was sent under it is not long ago. */
+async function currentName(
+  accountId: string,
+  { name, former }: EntryName,
+  writing: Writing,
+): Promise<string> {
+  const before = former && (await writing.keyed(accountId, former.name))
+  return former && before && before.ageMs < former.forMs ? former.name : name
+}
+
 const waitMs = 100
 const mostTries = 250
 
@@ -63,8 +90,8 @@ function isInProgress(claim: Awaited<ReturnType<Writing['claim']>>): boolean {
 }
 
 /** Its fields, as far as the sheet has them, and what always stands there. */
-function boundsOf({ fields, set }: FormSettings, nowMs: number): AdditionBounds {
-  const time = new Date(nowMs).toISOString()
+function boundsOf({ fields, set }: FormSettings, sentAtMs: number): AdditionBounds {
+  const time = new Date(sentAtMs).toISOString()
   return {
     of(columns) {
       const writable = fields.map(({ column }) => columnCalled(column, columns))

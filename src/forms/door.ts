@@ -6,6 +6,7 @@ import { parseForm } from '../api/request/form-body.ts'
 import type { Clock } from '../clock.ts'
 import { errorBody, Refusal, StoreFailure } from '../errors.ts'
 import { clientAddress, type TrustedProxies } from '../http/client-address.ts'
+import { captchaKinds } from '../http/form-markup.ts'
 import type { FormRecord, FormSettings, Forms } from '../management/forms/forms.ts'
 import type { HeldEntries } from '../management/forms/held-entries.ts'
 import { Problem } from '../management/problem.ts'
@@ -14,9 +15,11 @@ import { randomBase62 } from '../secrets/random-base62.ts'
 import { clientNetwork } from '../shares/client-network.ts'
 import { refusalOfFailure } from '../sheets/refusal-of-failure.ts'
 import type { Writing } from '../sheets/writing/writing.ts'
-import { addEntry } from './add-entry.ts'
+import { addEntry, wasAdded } from './add-entry.ts'
+import type { Captchas } from './captcha.ts'
 import { checkEntry, type Sent } from './entry.ts'
-import { contentPolicyOf, formPage, messagePage } from './form-page.ts'
+import { nameOfEntry } from './entry-name.ts'
+import { contentPolicyOf, formPage, messagePage, type ShownEntry } from './form-page.ts'
 import { createFormTokens } from './form-token.ts'
 import { createRecentRefusals } from './recent-refusals.ts'
 
@@ -25,6 +28,7 @@ export interface FormsParts {
   entries: Pick<HeldEntries, 'hold'>
   admission: Pick<Admission, 'admitForm'>
   writing: Writing
+  captchas: Captchas
   digest(text: string): Buffer
   trustedProxies: TrustedProxies | null
   clock: Clock
@@ -47,7 +51,7 @@ export const formMethods = ['GET', 'HEAD', 'POST']
 export function createFormsDoor(
   parts: FormsParts,
 ): (request: IncomingMessage, response: ServerResponse, path: string) => Promise<void> {
-  const { forms, entries, admission, writing, trustedProxies, clock, observe } = parts
+  const { forms, entries, admission, writing, captchas, trustedProxies, clock, observe } = parts
   const tokens = createFormTokens(parts.digest)
   const refusals = createRecentRefusals(clock)
 
@@ -94,32 +98,39 @@ export function createFormsDoor(
     // What our own page sends has a token; what any other page sends, browsers say whose it is.
     if (shownAtMs === null && !isFromListed(request, form.settings)) return fromElsewhere
     const address = clientAddress(request, trustedProxies)
+    const sentAtMs = clock.nowMs()
+    const shown = { form, sent, token: shownAtMs === null ? tokens.create(form.id, sentAtMs) : token }
+    const { row, mistakes } = checkEntry(sent, form.settings)
+    const { id: formId, accountId } = form
+    const view = shownAtMs === null ? null : token
+    const name = nameOfEntry({ formId, row, token: view, address, nowMs: sentAtMs })
     const { verdict, reserve, release } = await admission.admitForm(form, address)
     if (verdict instanceof Refusal) {
-      if (verdict.status === 429) refusals.note(form.id, clientNetwork(address), verdict)
-      return refusalAnswer(verdict)
+      if (verdict.status !== 429) return notSent(shown, verdict)
+      refusals.note(formId, clientNetwork(address), verdict)
+      // The second click on what was taken is no further entry, however many came.
+      const isThere = mistakes.size === 0 && (await wasAdded(accountId, name, writing))
+      return isThere ? thanks(form) : notSent(shown, verdict)
     }
-    const { row, mistakes } = checkEntry(sent, form.settings)
-    if (mistakes.size > 0) {
-      const fresh = shownAtMs === null ? tokens.create(form.id, clock.nowMs()) : token
-      return wrong(form, fresh, sent, mistakes)
-    }
-    const reason = reasonToHold(sent, form.settings, shownAtMs, clock.nowMs())
+    if (mistakes.size > 0) return wrong(shown, mistakes)
+    const reason = reasonToHold(sent, form.settings, shownAtMs, sentAtMs)
+    const captchaRefusal = () => captchas.refusalOf({ form, sent, name: name.name })
     if (reason !== null) {
-      const isHeld = await entries.hold({ formId: form.id, reason, row })
+      if (await wasAdded(accountId, name, writing)) return thanks(form)
+      const refusal = await captchaRefusal()
+      if (refusal) return notSent(shown, refusal)
+      const isKept = await entries.hold({ formId, name, reason, row })
       // Whoever fills a trap is told nothing of it.
-      return isHeld
+      return isKept
         ? thanks(form)
-        : refusalAnswer(new Refusal('service_unavailable', { retryAfterSeconds: 60 }))
+        : notSent(shown, new Refusal('service_unavailable', { retryAfterSeconds: 60 }))
     }
-    // A page that was made elsewhere has no token: what one visitor sends twice within a minute is sent once.
-    const minute = Math.floor(clock.nowMs() / 60_000)
-    const name = shownAtMs === null ? `from ${address} at ${minute}` : `view ${token}`
-    const asked = { form, pass: verdict, row, name, nowMs: clock.nowMs(), reserve, stillAdmitted }
+    const asked = { form, pass: verdict, row, name, sentAtMs, captchaRefusal, reserve, stillAdmitted }
     const outcome = await addEntry(asked, writing)
     if (outcome === 'added') return thanks(form)
+    if (outcome.status === 429) refusals.note(formId, clientNetwork(address), outcome)
     release()
-    return refusalAnswer(outcome)
+    return notSent(shown, outcome)
 
     async function stillAdmitted(): Promise<Refusal | null> {
       const now = await forms.find(form.id)
@@ -137,7 +148,12 @@ export function createFormsDoor(
       return { name: column, label, kind, required: isRequired, ...more }
     })
     const html = formPage({ form, token, sent: new Map(), mistakes: new Map() })
-    return { status: 200, html, json: { id, name, fields, token } }
+    const captcha = settings.captcha && {
+      provider: settings.captcha.provider,
+      site_key: settings.captcha.siteKey,
+      field: captchaKinds[settings.captcha.provider].field,
+    }
+    return { status: 200, html, json: { id, name, fields, token, ...(captcha && { captcha }) } }
   }
 
   function refusalAfter(error: unknown): Refusal {
@@ -179,8 +195,10 @@ function reasonToHold(
   return shownAtMs === null || nowMs - shownAtMs < minSeconds * 1_000 ? 'too_quick' : null
 }
 
-function wrong(form: FormRecord, token: string, sent: Sent, mistakes: ReadonlyMap<string, string>): Answer {
-  const html = formPage({ form, token, sent, mistakes })
+type Shown = Omit<ShownEntry, 'mistakes'>
+
+function wrong(shown: Shown, mistakes: ReadonlyMap<string, string>): Answer {
+  const html = formPage({ ...shown, mistakes })
   const error = mistakes.get('')
   const fields = Object.fromEntries([...mistakes].filter(([column]) => column !== ''))
   return {
@@ -201,11 +219,22 @@ function thanks({ settings: { next, thanks: words } }: FormRecord): Answer {
   return { status: 200, html, json, ...(next !== null && { location: next }) }
 }
 
+/** The page again, with what was entered: nobody has to write it twice. */
+function notSent(shown: Shown, refusal: Refusal): Answer {
+  const words = `Your entry was not sent. ${wordsOf(refusal)}`
+  return { ...refusalAnswer(refusal), html: formPage({ ...shown, mistakes: new Map([['', words]]) }) }
+}
+
+function wordsOf(refusal: Refusal): string {
+  if (refusal.status === 429) return 'Please try again in a while.'
+  const { error, details } = errorBody(refusal, 'flat') as { error: string; details?: string }
+  return details ?? error
+}
+
 function refusalAnswer(refusal: Refusal): Answer {
-  const json = errorBody(refusal, 'flat') as { error: string; details?: string }
+  const json = errorBody(refusal, 'flat')
   const { retryAfterSeconds } = refusal.facts
-  const words = refusal.status === 429 ? 'Please try again in a while.' : (json.details ?? json.error)
-  const html = messagePage('Your entry was not sent', words)
+  const html = messagePage('Your entry was not sent', wordsOf(refusal))
   return { status: refusal.status, html, json, ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) }
 }
 
@@ -231,15 +260,7 @@ const fromElsewhere: Answer = {
 
 const safety = [
   // Not `no-store`: whoever goes back gets the page that was filled in, with its token, and what is sent again is one entry.
-  ...[
-    'Cache-Control',
-    'private, no-cache',
-    'Referrer-Policy',
-    'no-referrer',
-    'X-Content-Type-Options',
-    'nosniff',
-  ],
-  ...['Vary', 'Accept, Origin'],
+  ...['Cache-Control', 'private, no-cache', 'X-Content-Type-Options', 'nosniff', 'Vary', 'Accept, Origin'],
 ]
 
 function send(
@@ -252,7 +273,8 @@ function send(
   const { accept = '' } = request.headers
   // A program that never heard of pages is refused as everywhere else; browsers say that they take them.
   const isJson = /\bapplication\/json\b/.test(accept) || (status >= 400 && !/\btext\/html\b/.test(accept))
-  const head = [...safety]
+  // Captchas are good for some sites only, and must be told which this is; which form it is, nobody is told.
+  const head = [...safety, 'Referrer-Policy', form?.settings.captcha ? 'strict-origin' : 'no-referrer']
   // Any page may send a form here and read what became of it, unless its owner has listed those that may: a token that others could read
   // would let them send.
   if (!form || isFromListed(request, form.settings)) head.push('Access-Control-Allow-Origin', '*')

@@ -1,3 +1,4 @@
+import { captchaKinds } from '../http/form-markup.ts'
 import type { FormField, FormSettings } from '../management/forms/forms.ts'
 import type { Cell } from '../sheets/rows/grid.ts'
 
@@ -12,6 +13,8 @@ export interface CheckedEntry {
 }
 
 const maxCharacters = 10_000
+/** One of them calls its field by a second name too, for pages that had another captcha before. */
+const captchaFields = [...Object.values(captchaKinds).map(({ field }) => field), 'g-recaptcha-response']
 
 /** Texts stay texts: only a field that is one for numbers, or a box to tick, makes something else of them. */
 export function checkEntry(sent: Sent, { fields, honeypot }: FormSettings): CheckedEntry {
@@ -22,7 +25,7 @@ export function checkEntry(sent: Sent, { fields, honeypot }: FormSettings): Chec
     if ('mistake' in outcome) checked.mistakes.set(field.column, outcome.mistake)
     else if (outcome.value !== null) checked.row.push([field.column, outcome.value])
   }
-  const known = new Set([...fields.map(({ column }) => column), honeypot])
+  const known = new Set([...fields.map(({ column }) => column), honeypot, ...captchaFields])
   const unknown = [...sent.keys()].find((name) => !known.has(name) && !name.startsWith('_'))
   if (unknown !== undefined) checked.mistakes.set('', `The form has no field “${unknown.slice(0, 80)}”.`)
   if (checked.mistakes.size === 0 && checked.row.every(([, value]) => value === false))

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { formContent, formCss, formDocument, messageContent } from '../http/form-markup.ts'
+import { captchaKinds, formContent, formCss, formDocument, messageContent } from '../http/form-markup.ts'
 import type { FormRecord } from '../management/forms/forms.ts'
 import type { Sent } from './entry.ts'
 
@@ -12,11 +12,15 @@ export interface ShownEntry {
 }
 
 /** Nothing but our own style, and nowhere to send to but here and to where the form leads afterwards. */
-export function contentPolicyOf({ settings: { next, framedBy } }: Pick<FormRecord, 'settings'>): string {
-  const style = `'sha256-${hash('sha256', formCss, 'base64')}'`
+export function contentPolicyOf({ settings }: Pick<FormRecord, 'settings'>): string {
+  const { next, framedBy, captcha } = settings
+  const own = `'sha256-${hash('sha256', formCss, 'base64')}'`
   const onward = next === null ? '' : ` ${new URL(next).origin}`
   const frames = framedBy.length === 0 ? "'none'" : framedBy.join(' ')
-  return `default-src 'none'; style-src ${style}; form-action 'self'${onward}; frame-ancestors ${frames}; base-uri 'none'`
+  const { hosts, needs } = captcha ? captchaKinds[captcha.provider] : { hosts: [], needs: [] }
+  const styles = [own, ...(needs.some((need) => need === 'style-src') ? hosts : [])].join(' ')
+  const others = needs.filter((need) => need !== 'style-src').map((need) => `${need} ${hosts.join(' ')}; `)
+  return `default-src 'none'; style-src ${styles}; ${others.join('')}form-action 'self'${onward}; frame-ancestors ${frames}; base-uri 'none'`
 }
 
 export function formPage({ form, token, sent, mistakes }: ShownEntry): string {

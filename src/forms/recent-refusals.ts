@@ -2,8 +2,9 @@ import type { Clock } from '../clock.ts'
 import { Refusal } from '../errors.ts'
 
 /**
- * Who sends too often is told so again for some seconds without a look at anything, not even at what they send: a flood must cost
- * nobody's time. Only as long as that, since the owner may have raised a limit meanwhile.
+ * Who sends too often, and goes on, is told so again for some seconds without a look at anything, not even at what they send: a flood must
+ * cost nobody's time. Only as long as that, since the owner may have raised a limit meanwhile; and not the first times, since a second
+ * click on what was taken is to be told that it was.
  */
 export interface RecentRefusals {
   /** The refusal that this visitor, or everybody at this form, still gets. */
@@ -12,16 +13,17 @@ export interface RecentRefusals {
 }
 
 const longestMs = 5_000
+const looksBefore = 3
 /** As many as there may be networks; the oldest go first. */
 const mostKept = 20_000
 
 export function createRecentRefusals(clock: Pick<Clock, 'elapsedMs'>): RecentRefusals {
-  const untilMs = new Map<string, { endMs: number; retryAtMs: number }>()
+  const untilMs = new Map<string, { endMs: number; retryAtMs: number; times: number }>()
   return {
     of(formId, network) {
       const kept = untilMs.get(`${formId} ${network}`)
       const nowMs = clock.elapsedMs()
-      if (!kept || kept.endMs <= nowMs) return null
+      if (!kept || kept.endMs <= nowMs || kept.times < looksBefore) return null
       const retryAfterSeconds = Math.max(1, Math.ceil((kept.retryAtMs - nowMs) / 1_000))
       return new Refusal('rate_limited', { fill: { seconds: String(retryAfterSeconds) }, retryAfterSeconds })
     },
@@ -30,8 +32,10 @@ export function createRecentRefusals(clock: Pick<Clock, 'elapsedMs'>): RecentRef
       const nowMs = clock.elapsedMs()
       const retryAtMs = nowMs + retryAfterSeconds * 1_000
       const key = `${formId} ${network}`
+      const kept = untilMs.get(key)
+      const times = kept && kept.endMs > nowMs ? kept.times + 1 : 1
       untilMs.delete(key)
-      untilMs.set(key, { endMs: Math.min(retryAtMs, nowMs + longestMs), retryAtMs })
+      untilMs.set(key, { endMs: Math.min(retryAtMs, nowMs + longestMs), retryAtMs, times })
       const [oldest] = untilMs.keys()
       if (untilMs.size > mostKept && oldest !== undefined) untilMs.delete(oldest)
     },

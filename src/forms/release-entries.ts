@@ -1,6 +1,6 @@
 import type { Admission } from '../admission/admit.ts'
-import type { Clock } from '../clock.ts'
 import { Refusal } from '../errors.ts'
+import type { HeldEntry } from '../management/forms/forms.ts'
 import type { HeldEntries } from '../management/forms/held-entries.ts'
 import type { Observe } from '../reporting/observe.ts'
 import { randomBase62 } from '../secrets/random-base62.ts'
@@ -11,7 +11,6 @@ export interface ReleasingParts {
   entries: HeldEntries
   admission: Pick<Admission, 'admitForm'>
   writing: Writing
-  clock: Clock
   observe: Observe
 }
 
@@ -23,7 +22,7 @@ const mostAtOnce = 50
  * that several instances add it once.
  */
 export function startReleasing(parts: ReleasingParts): { close(): Promise<void> } {
-  const { entries, admission, writing, clock, observe } = parts
+  const { entries, admission, writing, observe } = parts
   let underWay: Promise<void> | null = null
   const timer = setInterval(() => {
     underWay ??= releaseDue().finally(() => {
@@ -47,20 +46,20 @@ export function startReleasing(parts: ReleasingParts): { close(): Promise<void> 
         }
         const { verdict, reserve, release } = await admission.admitForm(form, null)
         if (verdict instanceof Refusal) continue
-        const asked = {
-          form,
-          pass: verdict,
-          row: [...entry.row],
-          name: `entry ${entry.id}`,
-          reserve,
-          stillAdmitted,
-        }
-        const outcome = await addEntry({ ...asked, nowMs: clock.nowMs() }, writing)
+        const asked = { form, pass: verdict, row: [...entry.row], reserve, stillAdmitted }
+        const name = { name: await nameToAddUnder(entry, form.accountId) }
+        const outcome = await addEntry({ ...asked, name, sentAtMs: entry.receivedAtMs }, writing)
         if (outcome === 'added') await entries.forget(entry.id)
         else release()
       }
     } catch (error) {
       observe({ event: 'malfunction', reference: randomBase62(12), operation: 'add_rows', error })
     }
+  }
+
+  /** Its own, so that what its visitor sends once more is not added too; unless it was refused under that, which is kept. */
+  async function nameToAddUnder({ id, name }: HeldEntry, accountId: string): Promise<string> {
+    const before = name === null ? null : await writing.keyed(accountId, name)
+    return name === null || before?.state === 'refused' ? `form entry ${id}` : name
   }
 }

@@ -10,7 +10,33 @@ export interface ShownForm {
   fields: readonly ShownField[]
   /** A field that people do not see. */
   honeypot: string
+  captcha: ShownCaptcha | null
 }
+
+export interface ShownCaptcha {
+  provider: keyof typeof captchaKinds
+  siteKey: string
+}
+
+/** As their own documentation has them; `hosts` is what a page has to let in for them. */
+export const captchaKinds = {
+  turnstile: {
+    title: 'Turnstile',
+    script: 'https://challenges.cloudflare.com/turnstile/v0/api.js',
+    className: 'cf-turnstile',
+    field: 'cf-turnstile-response',
+    hosts: ['https://challenges.cloudflare.com'],
+    needs: ['script-src', 'frame-src'],
+  },
+  hcaptcha: {
+    title: 'hCaptcha',
+    script: 'https://js.hcaptcha.com/1/api.js',
+    className: 'h-captcha',
+    field: 'h-captcha-response',
+    hosts: ['https://hcaptcha.com', 'https://*.hcaptcha.com'],
+    needs: ['script-src', 'frame-src', 'style-src', 'connect-src'],
+  },
+} as const
 
 export interface ShownField {
   column: string
@@ -29,6 +55,8 @@ export interface FormState {
   entries: ReadonlyMap<string, string>
   /** What is wrong, by column; of the form as a whole under ''. */
   mistakes: ReadonlyMap<string, string>
+  /** Where no script runs, and nothing is sent. */
+  isPreview?: true
 }
 
 export const formCss = `
@@ -80,7 +108,7 @@ ${content}
 }
 
 export function formContent(form: ShownForm, state: FormState): string {
-  const { title, intro, fields, honeypot } = form
+  const { title, intro, fields, honeypot, captcha } = form
   const { action, token, mistakes } = state
   const whole = mistakes.get('')
   const count = mistakes.size
@@ -90,8 +118,20 @@ ${intro === '' ? '' : `<p class="intro">${escapeHtml(intro)}</p>\n`}${count === 
 ${fields.map((field, at) => fieldHtml(field, `field-${at}`, state)).join('\n')}
 <div class="trap" aria-hidden="true"><label for="trap">Leave this empty</label><input id="trap" name="${escapeHtml(honeypot)}" tabindex="-1" autocomplete="off"></div>
 <input type="hidden" name="_token" value="${escapeHtml(token)}">
-<button>Send</button>
+${captcha ? captchaHtml(captcha, state.isPreview === true) : ''}<button>Send</button>
 </form>`
+}
+
+function captchaHtml({ provider, siteKey }: ShownCaptcha, isPreview: boolean): string {
+  const { title } = captchaKinds[provider]
+  if (isPreview) return `<p class="field help">${title} is shown here.</p>\n`
+  return `<div class="field">${widgetHtml({ provider, siteKey })}
+<noscript><p class="mistake">To tell people from programs, this form needs JavaScript.</p></noscript></div>\n`
+}
+
+function widgetHtml({ provider, siteKey }: ShownCaptcha): string {
+  const { className, script } = captchaKinds[provider]
+  return `<div class="${className}" data-sitekey="${escapeHtml(siteKey)}"></div><script src="${script}" async defer></script>`
 }
 
 export function messageContent(title: string, message: string): string {
@@ -99,7 +139,7 @@ export function messageContent(title: string, message: string): string {
 }
 
 /** Plain HTML for somebody else's page, whose own style it takes. */
-export function pastedHtml({ fields, honeypot }: ShownForm, address: string): string {
+export function pastedHtml({ fields, honeypot, captcha }: ShownForm, address: string): string {
   const blank = { entries: new Map(), mistakes: new Map() }
   const lines = fields.map((field) => {
     const id = `form-${field.column.replace(/[^\p{L}\p{N}]+/gu, '-')}`
@@ -114,7 +154,7 @@ export function pastedHtml({ fields, honeypot }: ShownForm, address: string): st
   return `<form method="post" action="${escapeHtml(address)}">
 ${lines.join('\n')}
   <p hidden><label>Leave this empty <input name="${escapeHtml(honeypot)}" tabindex="-1" autocomplete="off"></label></p>
-  <button>Send</button>
+${captcha ? `  ${widgetHtml(captcha)}\n` : ''}  <button>Send</button>
 </form>`
 }
 

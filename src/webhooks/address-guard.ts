@@ -52,12 +52,12 @@ export function createAddressGuard(allowed: readonly string[]): AddressGuard {
 function listOf(networks: readonly string[]): () => BlockList {
   let list: BlockList | null = null
   return () => {
-    list ??= filled(new BlockList(), networks)
+    list ??= fillList(new BlockList(), networks)
     return list
   }
 }
 
-function filled(list: BlockList, networks: readonly string[]): BlockList {
+function fillList(list: BlockList, networks: readonly string[]): BlockList {
   for (const network of networks) {
     const [address = '', bits] = network.split('/', 2)
     const family = isIP(address) === 6 ? 'ipv6' : 'ipv4'

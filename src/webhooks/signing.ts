@@ -1,6 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import type { Sealing } from '../secrets/sealing.ts'
-import type { SealedSecret } from '../store/webhooks/webhooks.ts'
+import type { SealedSecret } from '../store/sealed-secret.ts'
 
 /** By the Standard Webhooks specification (https://www.standardwebhooks.com). */
 const prefix = 'whsec_'

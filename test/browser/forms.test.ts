@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
 import { startRowport } from '../harness.ts'
+import { says, startCaptchaProvider } from '../servers/captcha-provider.ts'
 import { patienceMs } from '../soak.ts'
 import { signInByLink, untilInPage } from './at-the-dashboard.ts'
 import { createLooks, skip, tabTo } from './looks.ts'
@@ -119,5 +120,73 @@ test('a form is made from a sheet by keyboard, seen as visitors see it, filled i
   await page.getByRole('dialog').getByLabel('Both').check()
   await page.setViewportSize({ width: 1440, height: 1400 })
   await look('75-publishable-key')
+  assert.deepEqual(complaints, [])
+})
+
+/** As the real one: it puts a frame of its own host and a field with what it found into the form. */
+const widget = `for (const place of document.querySelectorAll('.cf-turnstile')) {
+  const frame = document.createElement('iframe')
+  frame.src = 'https://challenges.cloudflare.com/frame'
+  frame.title = 'Widget'
+  frame.height = 60
+  const field = document.createElement('input')
+  field.type = 'hidden'
+  field.name = 'cf-turnstile-response'
+  field.value = place.dataset.sitekey + ' passed'
+  place.append(frame, field)
+}`
+
+test('a captcha is set in the dashboard, shown to visitors within the page’s own policy, and needed', {
+  skip,
+  timeout: patienceMs,
+}, async (t) => {
+  const provider = await startCaptchaProvider(t)
+  const settings = {
+    baseUrl: 'http://127.0.0.1:0',
+    captcha: { endpoint: provider.url, answerWithinMs: 5_000 },
+  }
+  const rowport = await startRowport(t, { settings })
+  const sheet = await rowport.connectFile('guests', 'guests.csv', 'name\nAnn\n')
+  const { page, look, complaints } = await createLooks(t)
+  await page
+    .context()
+    .route('https://challenges.cloudflare.com/**', (route) =>
+      route.request().url().endsWith('api.js')
+        ? route.fulfill({ contentType: 'text/javascript', body: widget })
+        : route.fulfill({ contentType: 'text/html', body: '<title>Widget</title>Not a robot' }),
+    )
+  await signInByLink(page, rowport, '/forms/new')
+  await page.getByLabel('Sheet', { exact: true }).selectOption('guests')
+  await page.getByLabel('Provider').selectOption('Turnstile')
+  await page.frameLocator('iframe').getByText('Turnstile is shown here.').waitFor()
+  await page.getByLabel('Site key').fill('site-1')
+  await page.getByLabel('Secret key').fill('hush')
+  await look('76-form-captcha')
+  await page.getByRole('button', { name: 'Create form' }).click()
+  const url = page.getByText(/\/f\/form_\w+$/).first()
+  const address = (await url.textContent()) ?? ''
+  await page.getByText('class="cf-turnstile" data-sitekey="site-1"').first().waitFor()
+  await page.getByRole('link', { name: 'Edit', exact: true }).click()
+  assert.equal(await page.getByLabel('Secret key').inputValue(), '')
+  await page.getByRole('button', { name: 'Save form' }).click()
+  await page.getByText('Guests saved.').waitFor()
+
+  await page.goto(address)
+  await page.frameLocator('iframe').getByText('Not a robot').waitFor()
+  await look('77-form-with-captcha')
+  provider.answer = says({ success: false })
+  await page.getByLabel('Name').fill('Bob')
+  await page.getByRole('button', { name: 'Send' }).click()
+  await page.getByText('Please confirm that you are a person').waitFor()
+  assert.equal(await page.getByLabel('Name').inputValue(), 'Bob')
+  assert.match(complaints.splice(0).join(), /^[^,]*422[^,]*$/)
+  provider.answer = says({ success: true })
+  await page.getByRole('button', { name: 'Send' }).click()
+  await page.getByText('Your entry was sent.').waitFor()
+  assert.match(await readFile(sheet.path, 'utf8'), /\nBob\n$/)
+  assert.deepEqual(
+    provider.asked.map(({ body: { secret, response } }) => [secret, response]),
+    Array.from({ length: 2 }, () => ['hush', 'site-1 passed']),
+  )
   assert.deepEqual(complaints, [])
 })

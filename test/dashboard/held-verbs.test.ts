@@ -72,7 +72,7 @@ const ofWebhook = (method: string, path: string, body?: unknown): Verb => ({
 const formField = { column: 'a', label: 'A', help: '', kind: 'text', isRequired: false, choices: [] } as const
 const formSettings = {
   ...{ intro: '', fields: [formField], thanks: '', next: null, honeypot: '_gotcha', minSeconds: 0, set: [] },
-  ...{ framedBy: [], origins: [], entriesPerMinute: 1, entriesPerHour: 1 },
+  ...{ framedBy: [], origins: [], entriesPerMinute: 1, entriesPerHour: 1, captcha: null },
 }
 /** For a form of the account and an entry that is held; where that has ended meanwhile, there is none. */
 const ofForm = (method: string, path: string, body?: unknown): Verb => ({
@@ -81,7 +81,7 @@ const ofForm = (method: string, path: string, body?: unknown): Verb => ({
     const [sheet] = await store.sheetsOf(account.id).catch(() => [])
     const wish = { accountId: account.id, sheetId: sheet?.id ?? '', name: 'f', settings: formSettings }
     const id = (await store.createForm(wish).catch(() => null))?.id ?? 'form_none'
-    await store.holdEntry({ formId: id, reason: 'honeypot', row: [['a', 'x']] }, 1)
+    await store.holdEntry({ formId: id, name: { name: 'n' }, reason: 'honeypot', row: [['a', 'x']] }, 1)
     const [entry] = await store.heldEntries(id)
     return owner.call(method, path.replace('{id}', id).replace('{entry}', entry?.id ?? 'entry_none'), body)
   },

@@ -173,6 +173,63 @@ test('visitors and forms have their limits, and neither uses up what the owner h
   assert.ok(Number(refused.headers.get('retry-after')) > 60)
 })
 
+test('what was taken is told so again over the limit, and only what is added uses up the hour', async (t) => {
+  const more = { entriesPerMinute: 4, entriesPerHour: 2, honeypot: 'website' }
+  const wish = { plan: 'pro', settings: { trustedProxies: ['127.0.0.1'] } }
+  const { rowport, path, form, rows } = await withForm(t, more, wish)
+  const from = (host: number) => ({ 'X-Forwarded-For': `203.0.113.${host}`, Accept: 'text/html' })
+  const _token = await tokenOf(rowport, path)
+  for (let n = 0; n < 2; n++) {
+    assert.equal((await post(rowport, path, { email: `nobody ${n}`, _token }, from(1))).status, 422)
+    assert.equal((await post(rowport, path, { name: 'Bot', website: 'x', _token }, from(1))).status, 200)
+  }
+  assert.equal(done(await rowport.workshop.forms.entries(form.id)).length, 1, 'a double click is held once')
+  for (let n = 0; n < 3; n++)
+    assert.equal((await post(rowport, path, { name: 'Ann', _token }, from(2))).status, 200)
+  assert.equal((await post(rowport, path, { name: 'Bob', _token }, from(2))).status, 200)
+  assert.equal((await rows()).length, 2, 'neither mistakes nor spam nor repetitions took of the hour')
+  const late = await post(rowport, path, { name: 'Cy', _token }, from(3))
+  assert.equal(late.status, 429)
+  const page = await late.text()
+  assert.ok(page.includes('value="Cy"') && page.includes('Please try again in a while.'), page)
+  for (const host of [2, 3])
+    assert.equal((await post(rowport, path, { name: 'Bob', _token }, from(host))).status, 200, `${host}`)
+  assert.equal((await rows()).length, 2)
+  const statuses: number[] = []
+  for (let n = 0; n < 6; n++)
+    statuses.push((await post(rowport, path, { name: 'Bob', _token }, from(3))).status)
+  assert.deepEqual(statuses.slice(-2), [429, 429], 'whoever goes on is no longer looked at')
+})
+
+test('without a token, the same within a minute is one row and held once, whatever the clock shows', async (t) => {
+  const { rowport, path, form, rows } = await withForm(t, { honeypot: 'website' })
+  rowport.clock.advanceMs(60_000 - (rowport.clock.nowMs() % 60_000) - 1_000)
+  const both = async () => {
+    assert.equal((await post(rowport, path, { name: 'Ann' })).status, 200)
+    assert.equal((await post(rowport, path, { name: 'Bot', website: 'x' })).status, 200)
+    return [(await rows()).length, done(await rowport.workshop.forms.entries(form.id)).length]
+  }
+  assert.deepEqual(await both(), [1, 1])
+  rowport.clock.advanceMs(2_000)
+  assert.deepEqual(await both(), [1, 1], 'in the next minute of the clock')
+  rowport.clock.advanceMs(58_000)
+  assert.deepEqual(await both(), [2, 2])
+})
+
+test('an entry that was released has the time when it was sent, and is not added again', async (t) => {
+  const { rowport, path, form, rows } = await withForm(t, { minSeconds: 3, set: [['at', 'now()']] })
+  const { forms } = rowport.workshop
+  const _token = await tokenOf(rowport, path)
+  await post(rowport, path, { name: 'Quick', _token })
+  const [held] = done(await forms.entries(form.id))
+  rowport.clock.advanceMs(3_600_000)
+  done(await forms.release(held?.id ?? ''))
+  for (let tries = 0; done(await forms.entries(form.id)).length > 0 && tries < 200; tries++) await sleep(100)
+  assert.equal((await post(rowport, path, { name: 'Quick', _token })).status, 200)
+  assert.deepEqual(await rows(), [`Quick,,,,FALSE,,${new Date(startMs).toISOString()}`])
+  assert.deepEqual(done(await forms.entries(form.id)), [])
+})
+
 test('a form that is closed, gone, paused or outdated says so and adds nothing', async (t) => {
   const { rowport, path, form, rows } = await withForm(t, { framedBy: ['https://shop.example'] })
   const { forms, sheets } = rowport.workshop

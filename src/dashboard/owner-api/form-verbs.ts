@@ -35,6 +35,13 @@ const wishInput = z.strictObject({
     origins,
     entriesPerMinute: wholeNumber,
     entriesPerHour: wholeNumber,
+    captcha: z
+      .strictObject({
+        provider: z.enum(['turnstile', 'hcaptcha']),
+        siteKey: z.string().max(200),
+        secret: z.string().max(500).optional(),
+      })
+      .nullable(),
   }),
 })
 const createInput = wishInput.extend({ sheetSlug: z.string().max(100) })
@@ -107,7 +114,9 @@ export const formVerbs = {
       const entries = await parts.forms.entries(form.id)
       if (entries instanceof Problem) return entries
       return {
-        json: entries.map(({ formId: _, row, ...entry }): HeldEntryView => ({ ...entry, cells: [...row] })),
+        json: entries.map(({ id, reason, isReleased, receivedAtMs, row }): HeldEntryView => {
+          return { id, reason, isReleased, receivedAtMs, cells: [...row] }
+        }),
       }
     },
   },

@@ -88,6 +88,8 @@ function setUp(t: TestContext) {
       const { sealedToken = '', keyId = '', accountId = '', version = 0 } = credentials.get(id) ?? {}
       return open(sealedToken, keyId, tokenIdentity({ credentialId: id, accountId, version })) === 'token'
     },
+    formsNotUnderKey: async () => [],
+    resealForm: async () => {},
     webhooksNotUnderKey: async () => [],
     resealWebhook: async () => {},
     credentialsNotUnderKey: async (keyId: string) =>

@@ -1,11 +1,17 @@
 import { tokenIdentity } from '../../providers/remote/access-tokens.ts'
 import type { Sealing } from '../../secrets/sealing.ts'
 import type { Store } from '../../store/store.ts'
+import { resealForms } from '../forms/captcha-secret.ts'
 import { resealWebhooks } from '../webhooks/webhook-resealing.ts'
 
 type ResealingStore = Pick<
   Store,
-  'credentialsNotUnderKey' | 'resealCredential' | 'webhooksNotUnderKey' | 'resealWebhook'
+  | 'credentialsNotUnderKey'
+  | 'resealCredential'
+  | 'webhooksNotUnderKey'
+  | 'resealWebhook'
+  | 'formsNotUnderKey'
+  | 'resealForm'
 >
 
 const againEveryMs = 5_000
@@ -38,6 +44,7 @@ export async function startResealing(store: ResealingStore, sealing: Sealing): P
   const resealAll = async () => {
     await resealCredentials(store, sealing)
     await resealWebhooks(store, sealing)
+    await resealForms(store, sealing)
   }
   await resealAll()
   const timer = setInterval(() => {

@@ -1,11 +1,21 @@
-import type { FormField, FormRecord, FormSettings, HeldEntry } from '../../store/forms/forms.ts'
+import type { Sealing } from '../../secrets/sealing.ts'
+import type {
+  CaptchaSetting,
+  EntryName,
+  FormField,
+  FormRecord,
+  FormSettings,
+  HeldEntry,
+} from '../../store/forms/forms.ts'
+import { newId } from '../../store/new-id.ts'
 import type { Store } from '../../store/store.ts'
 import type { NamedAccount } from '../accounts/accounts.ts'
 import { originOf, type PolicyColumns, policyFor } from '../keys/key-policy.ts'
 import { Problem } from '../problem.ts'
 import type { SheetRecord, Sheets } from '../sheets/sheets.ts'
+import { sealCaptchaSecret } from './captcha-secret.ts'
 
-export type { FormField, FormRecord, FormSettings, HeldEntry }
+export type { EntryName, FormField, FormRecord, FormSettings, HeldEntry }
 
 /** Forms that fill sheets, and what came by them and waits. */
 export interface Forms {
@@ -27,8 +37,12 @@ export interface Forms {
 /** A form as its owner wishes it; what is left out is as usual. */
 export interface FormWish {
   name: string
-  settings: Pick<FormSettings, 'fields'> & Partial<Omit<FormSettings, 'fields'>>
+  settings: Pick<FormSettings, 'fields'> &
+    Partial<Omit<FormSettings, 'fields' | 'captcha'>> & { captcha?: CaptchaWish | null }
 }
+
+/** Without a secret, the one of before stays. */
+export type CaptchaWish = CaptchaSetting & { secret?: string | undefined }
 
 export interface FormToCreate extends FormWish {
   account: NamedAccount
@@ -39,14 +53,24 @@ const maxFields = 50
 const maxCharacters = 200
 const maxText = 2_000
 
-export function createForms(store: Store, sheets: Pick<Sheets, 'find'>, policyColumns: PolicyColumns): Forms {
+export interface FormsParts {
+  store: Store
+  sheets: Pick<Sheets, 'find'>
+  policyColumns: PolicyColumns
+  sealing: Pick<Sealing, 'seal' | 'keyId'>
+}
+
+export function createForms({ store, sheets, policyColumns, sealing }: FormsParts): Forms {
   return {
     async create({ account, sheetSlug, ...wish }) {
       const sheet = await sheets.find(account, sheetSlug)
       if (sheet instanceof Problem) return sheet
       const checked = await fitting(sheet, wish)
       if (checked instanceof Problem) return checked
-      return store.createForm({ accountId: account.id, sheetId: sheet.id, ...checked })
+      const of = { id: newId('form'), accountId: account.id }
+      const captchaSecret = secretFor(wish.settings.captcha, of, null)
+      if (captchaSecret instanceof Problem) return captchaSecret
+      return store.createForm({ ...of, sheetId: sheet.id, ...checked, captchaSecret })
     },
     async list(account) {
       const [forms, held] = await Promise.all([store.formsOf(account.id), store.heldCounts(account.id)])
@@ -57,8 +81,10 @@ export function createForms(store: Store, sheets: Pick<Sheets, 'find'>, policyCo
       if (!sheet) return gone(form.id)
       const checked = await fitting(sheet, wish)
       if (checked instanceof Problem) return checked
-      await store.changeForm(form.id, checked)
-      return { ...form, ...checked }
+      const captchaSecret = secretFor(wish.settings.captcha, form, form)
+      if (captchaSecret instanceof Problem) return captchaSecret
+      await store.changeForm(form.id, { ...checked, captchaSecret })
+      return { ...form, ...checked, captchaSecret }
     },
     find,
     async setOpen(formId, isOpen) {
@@ -125,6 +151,23 @@ export function createForms(store: Store, sheets: Pick<Sheets, 'find'>, policyCo
     }
   }
 
+  function secretFor(
+    wish: CaptchaWish | null | undefined,
+    of: Pick<FormRecord, 'id' | 'accountId'>,
+    before: FormRecord | null,
+  ): FormRecord['captchaSecret'] | Problem {
+    if (!wish) return null
+    const secret = wish.secret?.trim() ?? ''
+    if (secret !== '')
+      return /^[\x21-\x7e]{1,200}$/.test(secret)
+        ? sealCaptchaSecret(sealing, secret, of)
+        : invalid('captchaSecret', 'this is no secret key of a captcha')
+    const { provider, siteKey } = before?.settings.captcha ?? {}
+    const isSame = wish.provider === provider && wish.siteKey.trim() === siteKey
+    if (isSame && before?.captchaSecret) return before.captchaSecret
+    return invalid('captchaSecret', 'write the secret key that belongs to the site key')
+  }
+
   async function findEntry(entryId: string): Promise<HeldEntry | Problem> {
     const entry = await store.findEntry(entryId)
     return entry ?? new Problem(`there is no held entry with the id "${entryId}"`, { kind: 'not_found' })
@@ -160,8 +203,13 @@ function settingsFor(wish: FormWish['settings']): FormSettings | Problem {
   if (framedBy === null) return invalid('framedBy', writeOrigins)
   const origins = originsIn(wish.origins)
   if (origins === null) return invalid('origins', writeOrigins)
+  const captcha = wish.captcha
+    ? { provider: wish.captcha.provider, siteKey: wish.captcha.siteKey.trim() }
+    : null
+  if (captcha && !/^[\w.-]{1,100}$/.test(captcha.siteKey))
+    return invalid('captchaSiteKey', 'write the site key, as the provider of the captcha shows it')
   const limits = { honeypot, entriesPerMinute, entriesPerHour, minSeconds }
-  return { intro, fields, thanks, next: nextUrl, set, framedBy, origins, ...limits }
+  return { intro, fields, thanks, next: nextUrl, set, framedBy, origins, captcha, ...limits }
 }
 
 /** As it stands in a header: signs beyond ASCII are encoded there. */

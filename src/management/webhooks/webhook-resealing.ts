@@ -1,6 +1,7 @@
 import type { Sealing } from '../../secrets/sealing.ts'
+import type { SealedSecret } from '../../store/sealed-secret.ts'
 import type { Store } from '../../store/store.ts'
-import type { SealedSecret, WebhookRecord } from '../../store/webhooks/webhooks.ts'
+import type { WebhookRecord } from '../../store/webhooks/webhooks.ts'
 import { openSecret, sealSecret } from '../../webhooks/signing.ts'
 
 /** As it is done with credentials: what a former secret sealed, and nothing else. */

@@ -47,6 +47,25 @@ export async function claimKey(parts: ClaimParts, asked: OperationToClaim): Prom
   return { replay: kept instanceof Refusal ? kept : kept.answer }
 }
 
+/** A write that a key stands for. */
+export interface KeyedWrite {
+  state: 'open' | 'done' | 'refused'
+  /** Since the key was claimed. */
+  ageMs: number
+}
+
+export async function findKeyed(
+  store: Pick<Store, 'findKeyedOperation'>,
+  accountId: string,
+  idempotencyKey: string,
+): Promise<KeyedWrite | null> {
+  const found = await store.findKeyedOperation(accountId, idempotencyKey, keepAnswersMs)
+  if (!found) return null
+  const { state, ageMs } = found
+  if (state === 'queued' && ageMs > abandonedMs) return null
+  return { state: state === 'applied' ? 'done' : state === 'refused' ? 'refused' : 'open', ageMs }
+}
+
 /** The refusal of a write with a key, of which nothing was done. */
 export function noRoomForAnswer(accountId: string, roomInMs: number, observe: Observe): Refusal {
   observe({ event: 'share_used_up', share: 'journal_mb', accountId })

@@ -13,7 +13,7 @@ import type { Reading } from '../reading/reading.ts'
 import type { SheetLog } from '../sheet-log.ts'
 import { workOff } from './batch-work.ts'
 import { batchLength } from './batching.ts'
-import { claimKey, type KeyClaim, keepAnswersMs } from './idempotency.ts'
+import { claimKey, findKeyed, type KeyClaim, type KeyedWrite, keepAnswersMs } from './idempotency.ts'
 import { createLane, type Entered, type Lane, type LaneTurn } from './lane.ts'
 import { createLaneLease, type LaneLease } from './lane-lease.ts'
 import type { WriteAnswer, WriteOrder } from './order.ts'
@@ -25,6 +25,8 @@ import { createUnheardClaims } from './unheard-claims.ts'
 export interface Writing {
   /** Before anything else is done for a request with an idempotency key. */
   claim(asked: AskedClaim): Promise<KeyClaim>
+  /** What a key stands for already, without claiming it: it costs one look, and nothing is promised. */
+  keyed(accountId: string, idempotencyKey: string): Promise<KeyedWrite | null>
   /** For a claimed request that is refused before it becomes an order: its key is free again. */
   releaseKey(claim: string): Promise<void>
   /** Resolves when the provider has it and the store knows; nothing that the client does can call it back. */
@@ -95,6 +97,7 @@ export function createWriting(parts: WritingParts): Writing {
         throw error
       }
     },
+    keyed: (accountId, idempotencyKey) => findKeyed(store, accountId, idempotencyKey),
     releaseKey,
     async write(order) {
       await recovered

@@ -7,15 +7,16 @@ import type { FormRecord, FormSettings, FormStore, HeldEntry } from './forms.ts'
 
 export function createFormQueries({ kysely }: SqlDatabase, clock: Clock): FormStore {
   return {
-    async createForm({ accountId, sheetId, name, settings }) {
+    async createForm({ id = newId('form'), accountId, sheetId, name, settings, captchaSecret = null }) {
       const row = {
-        id: newId('form'),
+        id,
         account_id: accountId,
         sheet_id: sheetId,
         name,
         settings: JSON.stringify(settings),
         is_open: 1,
         created_at_ms: clock.nowMs(),
+        ...secretColumns(captchaSecret),
       }
       return toForm(await kysely.insertInto('form').values(row).returningAll().executeTakeFirstOrThrow())
     },
@@ -27,8 +28,9 @@ export function createFormQueries({ kysely }: SqlDatabase, clock: Clock): FormSt
       const forms = kysely.selectFrom('form').where('account_id', '=', accountId)
       return (await forms.orderBy('created_at_ms').orderBy('id').selectAll().execute()).map(toForm)
     },
-    async changeForm(formId, { name, settings }) {
-      const change = { name, settings: JSON.stringify(settings) }
+    async changeForm(formId, { name, settings, captchaSecret }) {
+      const secret = captchaSecret === undefined ? {} : secretColumns(captchaSecret)
+      const change = { name, settings: JSON.stringify(settings), ...secret }
       await kysely.updateTable('form').set(change).where('id', '=', formId).execute()
     },
     async setFormOpen(formId, isOpen) {
@@ -38,7 +40,7 @@ export function createFormQueries({ kysely }: SqlDatabase, clock: Clock): FormSt
     async deleteForm(formId) {
       await kysely.transaction().execute((transaction) => deleteFormsOn(transaction, [formId]))
     },
-    async holdEntry({ formId, reason, row }, mostOfForm) {
+    async holdEntry({ formId, name: { name, former }, reason, row }, mostOfForm) {
       return kysely.transaction().execute(async (transaction) => {
         // A write that changes nothing: it holds the form, so that it is counted once and not deleted meanwhile.
         const form = await transaction
@@ -47,6 +49,25 @@ export function createFormQueries({ kysely }: SqlDatabase, clock: Clock): FormSt
           .where('id', '=', formId)
           .returning('id')
           .executeTakeFirst()
+        const known = await transaction
+          .selectFrom('form_entry')
+          .where('form_id', '=', formId)
+          .where((of) =>
+            of.or([
+              of('name', '=', name),
+              ...(former
+                ? [
+                    of.and([
+                      of('name', '=', former.name),
+                      of('received_at_ms', '>', clock.nowMs() - former.forMs),
+                    ]),
+                  ]
+                : []),
+            ]),
+          )
+          .select('id')
+          .executeTakeFirst()
+        if (known) return true
         const { held } = await transaction
           .selectFrom('form_entry')
           .where('form_id', '=', formId)
@@ -57,6 +78,7 @@ export function createFormQueries({ kysely }: SqlDatabase, clock: Clock): FormSt
         const entry = {
           id: newId('entry'),
           form_id: formId,
+          name,
           reason,
           row: text,
           received_at_ms: clock.nowMs(),
@@ -98,7 +120,20 @@ export function createFormQueries({ kysely }: SqlDatabase, clock: Clock): FormSt
       const rows = await released.orderBy('received_at_ms').orderBy('id').limit(most).selectAll().execute()
       return rows.map(toEntry)
     },
+    async formsNotUnderKey(keyId) {
+      const sealed = kysely.selectFrom('form').where('captcha_key_id', '!=', keyId)
+      return (await sealed.orderBy('id').selectAll().execute()).map(toForm)
+    },
+    async resealForm({ id, captchaSecret }, secret) {
+      if (!captchaSecret) return
+      const form = kysely.updateTable('form').set(secretColumns(secret)).where('id', '=', id)
+      await form.where('captcha_sealed_secret', '=', captchaSecret.sealed).execute()
+    },
   }
+}
+
+function secretColumns(secret: FormRecord['captchaSecret']) {
+  return { captcha_sealed_secret: secret?.sealed ?? null, captcha_key_id: secret?.keyId ?? null }
 }
 
 /** With all that is held of them. */
@@ -120,6 +155,10 @@ function toForm(row: Selectable<FormTable>): FormRecord {
     settings: settingsIn(row.settings),
     isOpen: row.is_open === 1,
     createdAtMs: row.created_at_ms,
+    captchaSecret:
+      row.captcha_sealed_secret === null || row.captcha_key_id === null
+        ? null
+        : { sealed: row.captcha_sealed_secret, keyId: row.captcha_key_id },
   }
 }
 
@@ -127,13 +166,14 @@ function toForm(row: Selectable<FormTable>): FormRecord {
 function settingsIn(text: string): FormSettings {
   const settings = JSON.parse(text) as FormSettings
   const fields = settings.fields.map((field) => ({ ...field, help: field.help ?? '' }))
-  return { ...{ intro: '', thanks: '', origins: [] }, ...settings, fields }
+  return { ...{ intro: '', thanks: '', origins: [], captcha: null }, ...settings, fields }
 }
 
 function toEntry(row: Selectable<FormEntryTable>): HeldEntry {
   return {
     id: row.id,
     formId: row.form_id,
+    name: row.name,
     reason: row.reason,
     row: JSON.parse(row.row) as HeldEntry['row'],
     isReleased: row.is_released === 1,

@@ -11,10 +11,10 @@ const settings: FormSettings = {
     ['at', 'now()'],
     ['n', 1],
   ],
-  ...{ framedBy: ['https://a.example'], origins: [], entriesPerMinute: 1, entriesPerHour: 2 },
+  ...{ framedBy: ['https://a.example'], origins: [], entriesPerMinute: 1, entriesPerHour: 2, captcha: null },
 }
 const entry = (formId: string, value: string): NewEntry => {
-  return { formId, reason: 'honeypot', row: [['ä', value]] }
+  return { formId, name: { name: value }, reason: 'honeypot', row: [['ä', value]] }
 }
 
 export function formsContract(of: StoreTest): void {
@@ -22,7 +22,9 @@ export function formsContract(of: StoreTest): void {
     const { account, sheet } = await accountWithSheet(store)
     const wish = { accountId: account.id, sheetId: sheet.id, name: 'Party', settings }
     const form = await store.createForm(wish)
-    assert.deepEqual(form, { id: form.id, ...wish, isOpen: true, createdAtMs: clock.nowMs() })
+    assert.deepEqual(form, {
+      ...{ id: form.id, ...wish, isOpen: true, createdAtMs: clock.nowMs(), captchaSecret: null },
+    })
     assert.deepEqual(await store.findForm(form.id), form)
     assert.equal(await store.findForm('form_nothing'), null)
     const change = { name: 'Feast', settings: { ...settings, intro: '', minSeconds: 0 } }
@@ -40,6 +42,29 @@ export function formsContract(of: StoreTest): void {
     assert.equal(await store.findForm(form.id), null)
     assert.deepEqual(await store.heldEntries(form.id), [])
     assert.deepEqual(await store.findForm(other.id), other)
+  })
+
+  of('the secret of a captcha stays until it is changed, and is sealed anew', async (store) => {
+    const { account, sheet } = await accountWithSheet(store)
+    const captcha = { provider: 'turnstile', siteKey: 'k' } as const
+    const wish = { accountId: account.id, sheetId: sheet.id, name: 'f', settings: { ...settings, captcha } }
+    const [first, second] = ['one', 'two'].map((sealed) => ({ sealed, keyId: 'then' }))
+    assert.ok(first && second)
+    const form = await store.createForm({ id: 'form_own', ...wish, captchaSecret: first })
+    assert.deepEqual([form.id, form.captchaSecret, form.settings.captcha], ['form_own', first, captcha])
+    await store.createForm(wish)
+    await store.changeForm(form.id, { name: 'g', settings: wish.settings })
+    assert.deepEqual(await store.findForm(form.id), { ...form, name: 'g' })
+    assert.deepEqual(await store.formsNotUnderKey('then'), [])
+    assert.deepEqual(await store.formsNotUnderKey('now'), [{ ...form, name: 'g' }])
+    await store.changeForm(form.id, { name: 'g', settings: wish.settings, captchaSecret: second })
+    const anew = { sealed: 'anew', keyId: 'now' }
+    await store.resealForm(form, anew)
+    assert.deepEqual((await store.findForm(form.id))?.captchaSecret, second, 'it was changed meanwhile')
+    await store.resealForm({ ...form, captchaSecret: second }, anew)
+    assert.deepEqual((await store.findForm(form.id))?.captchaSecret, anew)
+    await store.changeForm(form.id, { name: 'g', settings, captchaSecret: null })
+    assert.equal((await store.findForm(form.id))?.captchaSecret, null)
   })
 
   of('a form ends with its sheet, and with its account', async (store) => {
@@ -78,6 +103,32 @@ export function formsContract(of: StoreTest): void {
       await store.deleteEntry(first.id)
       assert.equal(await store.findEntry(second.id), null)
       assert.deepEqual(await store.heldCounts(account.id), new Map([[form.id, 1]]))
+    },
+  )
+
+  of(
+    'what is held under a name is held once, and under a former name for as long as that counts',
+    async (store, clock) => {
+      const { account, sheet } = await accountWithSheet(store)
+      const wish = { accountId: account.id, sheetId: sheet.id, name: 'f', settings }
+      const [form, other] = [await store.createForm(wish), await store.createForm(wish)]
+      const hold = (formId: string, name: NewEntry['name']) =>
+        store.holdEntry({ ...entry(formId, 'x'), name }, 10)
+      const first = { name: 'minute 1' }
+      assert.deepEqual(await Promise.all([1, 2, 3].map(() => hold(form.id, first))), [true, true, true])
+      assert.equal((await store.heldEntries(form.id)).length, 1)
+      await hold(other.id, first)
+      assert.equal((await store.heldEntries(other.id)).length, 1)
+      const second = { name: 'minute 2', former: { name: 'minute 1', forMs: 1_000 } }
+      clock.advanceMs(999)
+      await hold(form.id, second)
+      assert.equal((await store.heldEntries(form.id)).length, 1)
+      clock.advanceMs(1)
+      await hold(form.id, second)
+      assert.deepEqual(
+        (await store.heldEntries(form.id)).map(({ name }) => name),
+        ['minute 1', 'minute 2'],
+      )
     },
   )
 

@@ -1,15 +1,17 @@
 import type { SetValue } from '../keys/key-policy.ts'
+import type { SealedSecret } from '../sealed-secret.ts'
 
 /** The store's part for forms that fill sheets, and for what came by them and waits for its owner. */
 export interface FormStore {
   createForm(form: NewForm): Promise<FormRecord>
   findForm(formId: string): Promise<FormRecord | null>
   formsOf(accountId: string): Promise<FormRecord[]>
-  changeForm(formId: string, change: Pick<NewForm, 'name' | 'settings'>): Promise<void>
+  /** The captcha's secret goes with the settings; left out, it stays. */
+  changeForm(formId: string, change: Pick<NewForm, 'name' | 'settings' | 'captchaSecret'>): Promise<void>
   setFormOpen(formId: string, isOpen: boolean): Promise<void>
   /** With all that is held of it. */
   deleteForm(formId: string): Promise<void>
-  /** False where the form holds as many as it may, or is gone. */
+  /** False where the form holds as many as it may, or is gone. What is held already under one of its names is not held again. */
   holdEntry(entry: NewEntry, mostOfForm: number): Promise<boolean>
   /** Oldest first. */
   heldEntries(formId: string): Promise<HeldEntry[]>
@@ -21,17 +23,26 @@ export interface FormStore {
   deleteEntry(entryId: string): Promise<void>
   /** Entries of all forms, oldest first. */
   releasedEntries(most: number): Promise<HeldEntry[]>
+  /** Those whose captcha's secret another key has sealed. */
+  formsNotUnderKey(keyId: string): Promise<FormRecord[]>
+  /** Only while it is the one that the form has been found with. */
+  resealForm(former: FormRecord, secret: SealedSecret): Promise<void>
 }
 
 export interface NewForm {
+  /** Chosen by whoever seals something for it. */
+  id?: string
   accountId: string
   sheetId: string
   name: string
   settings: FormSettings
+  /** null = none. */
+  captchaSecret?: SealedSecret | null
 }
 
 export interface FormRecord extends NewForm {
   id: string
+  captchaSecret: SealedSecret | null
   isOpen: boolean
   createdAtMs: number
 }
@@ -55,9 +66,18 @@ export interface FormSettings {
   origins: readonly string[]
   /** From one visitor's address. */
   entriesPerMinute: number
-  /** From all of them. */
+  /** Rows that all of them may add. */
   entriesPerHour: number
+  /** What tells people from programs; null = nothing. */
+  captcha: CaptchaSetting | null
 }
+
+export interface CaptchaSetting {
+  provider: CaptchaProvider
+  siteKey: string
+}
+
+export type CaptchaProvider = 'turnstile' | 'hcaptcha'
 
 export interface FormField {
   column: string
@@ -74,13 +94,23 @@ export type FieldKind = 'text' | 'long' | 'email' | 'number' | 'date' | 'checkbo
 
 export interface NewEntry {
   formId: string
+  name: EntryName
   reason: HoldReason
   /** Column and value. */
   row: readonly (readonly [column: string, value: string | number | boolean])[]
 }
 
-export interface HeldEntry extends NewEntry {
+/** What is sent again under the same name is the same entry. */
+export interface EntryName {
+  name: string
+  /** Where names change with time: the one before, for as long as it still counts. */
+  former?: { name: string; forMs: number }
+}
+
+export interface HeldEntry extends Omit<NewEntry, 'name'> {
   id: string
+  /** null: it was held before entries had names. */
+  name: string | null
   isReleased: boolean
   receivedAtMs: number
 }

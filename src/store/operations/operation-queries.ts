@@ -74,6 +74,17 @@ export function createOperationQueries(database: SqlDatabase, instanceId: string
       }
     },
 
+    async findKeyedOperation(accountId, idempotencyKey, keepMs) {
+      const row = await kysely
+        .selectFrom('operation')
+        .where((of) => of.and({ account_id: accountId, idempotency_key: idempotencyKey }))
+        .where((of) => of.or([of('state', 'in', unfinished), of('finished_at_ms', '>', ago(keepMs))]))
+        .selectAll()
+        .select(ageMs())
+        .executeTakeFirst()
+      return row ? toOperation(row) : null
+    },
+
     async beginSending(batch) {
       return kysely
         .transaction()

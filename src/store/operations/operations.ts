@@ -14,6 +14,12 @@ export interface OperationStore {
    * instance that is gone.
    */
   claimOperation(operation: OperationToClaim, keepMs: number): Promise<StoredClaim>
+  /** What holds the key, without claiming it; null where a claim would get it. */
+  findKeyedOperation(
+    accountId: string,
+    idempotencyKey: string,
+    keepMs: number,
+  ): Promise<OperationRecord | null>
   /**
    * Before the first byte leaves, all or none. Operations without an id are recorded; those with one, claimed or sent
    * before under another fence, go out under this one. Returns the ids, in the order given. Throws when one is no

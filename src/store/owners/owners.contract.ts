@@ -10,7 +10,7 @@ import type { SignUp } from './owners.ts'
 const plainForm = {
   ...{ intro: '', fields: [], thanks: '', next: null, honeypot: '_gotcha', minSeconds: 0, set: [] },
   ...{ framedBy: [], origins: [] },
-  ...{ entriesPerMinute: 10, entriesPerHour: 500 },
+  ...{ entriesPerMinute: 10, entriesPerHour: 500, captcha: null },
 }
 
 const minuteMs = 60_000
@@ -339,8 +339,14 @@ export function ownersContract(of: StoreTest): void {
         ...{ identity: '', state: 'rows' },
       })
       const form = await store.createForm({ accountId, sheetId: of.id, name: 'f', settings: plainForm })
-      assert.ok(await store.holdEntry({ formId: form.id, reason: 'honeypot', row: [['a', 1]] }, 1))
-      assert.equal(await store.holdEntry({ formId: form.id, reason: 'too_quick', row: [] }, 1), false)
+      const entry = { formId: form.id }
+      assert.ok(
+        await store.holdEntry({ ...entry, name: { name: 'one' }, reason: 'honeypot', row: [['a', 1]] }, 1),
+      )
+      assert.equal(
+        await store.holdEntry({ ...entry, name: { name: 'two' }, reason: 'too_quick', row: [] }, 1),
+        false,
+      )
       for (const [n, sheetId] of [of.id, null].entries()) {
         const webhookId = `wh ${n} ${accountId}`
         const hook = { id: webhookId, accountId, sheetId, url: 'https://x.org', kinds: null, columns: null }

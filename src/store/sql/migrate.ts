@@ -24,7 +24,9 @@ import { up as webhooks } from './migrations/025-webhooks.ts'
 import { up as changeOperations } from './migrations/026-change-operations.ts'
 import { up as publishableKeys } from './migrations/027-publishable-keys.ts'
 import { up as forms } from './migrations/028-forms.ts'
+import { up as namesOfEntries } from './migrations/029-names-of-entries.ts'
 import { up as providerProof } from './migrations/030-provider-proof.ts'
+import { up as captchas } from './migrations/031-captchas.ts'
 import type { SqlDatabase } from './sql-database.ts'
 
 interface Migration {
@@ -62,7 +64,9 @@ const migrations: readonly Migration[] = [
   { number: 26, name: 'change-operations', up: changeOperations },
   { number: 27, name: 'publishable-keys', up: publishableKeys },
   { number: 28, name: 'forms', up: forms },
+  { number: 29, name: 'names-of-entries', up: namesOfEntries },
   { number: 30, name: 'provider-proof', up: providerProof },
+  { number: 31, name: 'captchas', up: captchas },
 ]
 
 export const newestMigration = migrations.at(-1)?.number ?? 0

@@ -414,12 +414,16 @@ export interface FormTable {
   settings: string
   is_open: number
   created_at_ms: number
+  captcha_sealed_secret: string | null
+  captcha_key_id: string | null
 }
 
 /** What came by a form and was not added: it looks like no person's. */
 export interface FormEntryTable {
   id: string
   form_id: string
+  /** What is sent again under it is the same; null: held before entries had names. */
+  name: string | null
   reason: HoldReason
   /** JSON. */
   row: string

@@ -1,9 +1,10 @@
 import { type Kysely, type Selectable, sql, type Transaction } from 'kysely'
 import type { Clock } from '../../clock.ts'
 import { randomBase62 } from '../../secrets/random-base62.ts'
+import type { SealedSecret } from '../sealed-secret.ts'
 import type { Tables, WebhookTable } from '../sql/schema.ts'
 import { inMs, type SqlDatabase } from '../sql/sql-database.ts'
-import type { NewDelivery, SealedSecret, WebhookRecord, WebhookStore } from './webhooks.ts'
+import type { NewDelivery, WebhookRecord, WebhookStore } from './webhooks.ts'
 
 /** Deliveries of one webhook. */
 const keptDeliveries = 50

@@ -1,3 +1,4 @@
+import type { SealedSecret } from '../sealed-secret.ts'
 import type { WebhookState } from '../sql/schema.ts'
 
 /** The store's part for webhooks, as those who manage them see it (docs/decisions/034). It holds sealed secrets and opens none. */
@@ -47,11 +48,6 @@ export interface NewWebhook {
 export interface WebhookPlace {
   epoch: string | null
   seq: number
-}
-
-export interface SealedSecret {
-  sealed: string
-  keyId: string
 }
 
 export interface WebhookSecrets {

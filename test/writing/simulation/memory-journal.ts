@@ -100,6 +100,13 @@ export function createMemoryJournal(
           operations.set(id, { ...asked, ...open, state: 'queued' })
           return { claimed: id }
         }),
+      findKeyedOperation: (ofAccount, key) =>
+        step(() => {
+          const known = [...operations.values()].find(
+            ({ accountId, idempotencyKey }) => accountId === ofAccount && idempotencyKey === key,
+          )
+          return known ? told(known) : null
+        }),
       beginSending: ({ source, fence, place, lease, operations: sent }) =>
         step(() => {
           if (lease && !leases.isHeld(lease, instanceId)) throw new StoreFailure('The lane is in other hands')

@@ -4,7 +4,7 @@ import type {
   FormView,
   FormWishInput,
 } from '../../../../src/dashboard/contract.ts'
-import type { ShownForm } from '../../../../src/http/form-markup.ts'
+import type { ShownCaptcha, ShownForm } from '../../../../src/http/form-markup.ts'
 
 /** What is typed: lists and numbers as text, until they are sent. */
 export interface FormDraft {
@@ -21,6 +21,10 @@ export interface FormDraft {
   minSeconds: string
   entriesPerMinute: string
   entriesPerHour: string
+  captcha: ShownCaptcha['provider'] | 'none'
+  captchaSiteKey: string
+  /** Empty: the one of before. */
+  captchaSecret: string
 }
 export type FieldDraft = Omit<FormFieldView, 'choices'> & { choices: string }
 export interface SetDraft {
@@ -36,6 +40,7 @@ export function draftOfGuess(slug: string, { fields, set }: FormGuessView): Form
     ...{ intro: '', fields: fields.map(fieldDraft), set: set.map(setDraft) },
     ...{ afterwards: 'thanks', thanks: '', next: '', framedBy: '', origins: '', honeypot: '_gotcha' },
     ...{ minSeconds: '0', entriesPerMinute: '10', entriesPerHour: '500' },
+    ...{ captcha: 'none', captchaSiteKey: '', captchaSecret: '' },
   }
 }
 
@@ -52,6 +57,9 @@ export function draftOfForm({ name, settings }: FormView): FormDraft {
     minSeconds: String(settings.minSeconds),
     entriesPerMinute: String(settings.entriesPerMinute),
     entriesPerHour: String(settings.entriesPerHour),
+    captcha: settings.captcha?.provider ?? 'none',
+    captchaSiteKey: settings.captcha?.siteKey ?? '',
+    captchaSecret: '',
   }
 }
 
@@ -78,16 +86,28 @@ export function wishOf(draft: FormDraft): FormWishInput {
       origins: listOf(draft.origins),
       entriesPerMinute: Number(draft.entriesPerMinute),
       entriesPerHour: Number(draft.entriesPerHour),
+      captcha: captchaOf(draft),
     },
   }
 }
 
 /** As the page of the form will show it. */
-export function shownOf({ name, intro, fields, honeypot }: FormDraft): ShownForm {
+export function shownOf({ name, intro, fields, honeypot, captcha, captchaSiteKey }: FormDraft): ShownForm {
   return {
     ...{ title: name, intro, honeypot },
+    captcha: captcha === 'none' ? null : { provider: captcha, siteKey: captchaSiteKey },
     fields: fields.map((field) => ({ ...field, choices: choicesOf(field) })),
   }
+}
+
+function captchaOf({
+  captcha,
+  captchaSiteKey,
+  captchaSecret,
+}: FormDraft): FormWishInput['settings']['captcha'] {
+  if (captcha === 'none') return null
+  const secret = captchaSecret.trim()
+  return { provider: captcha, siteKey: captchaSiteKey.trim(), ...(secret !== '' && { secret }) }
 }
 
 function choicesOf({ kind, choices }: FieldDraft): string[] {

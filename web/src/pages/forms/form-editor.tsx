@@ -1,5 +1,6 @@
 import { type ReactNode, useDeferredValue, useState } from 'react'
 import type { FormGuessView, FormWishInput } from '../../../../src/dashboard/contract.ts'
+import { captchaKinds } from '../../../../src/http/form-markup.ts'
 import { Refused } from '../../api.ts'
 import { Button } from '../../ui/button.tsx'
 import { Choices, FormError, SelectField, TextField } from '../../ui/field.tsx'
@@ -120,6 +121,34 @@ export function FormEditor({
               <TextField label="An hour, in all" inputMode="numeric" required {...about('entriesPerHour')} />
             </div>
           </Card>
+          <Card title="Captcha" className={endsInField}>
+            <SelectField
+              label="Provider"
+              value={draft.captcha}
+              onChange={({ target }) => change({ captcha: target.value as FormDraft['captcha'] })}
+            >
+              <option value="none">None</option>
+              {Object.entries(captchaKinds).map(([kind, { title }]) => (
+                <option key={kind} value={kind}>
+                  {title}
+                </option>
+              ))}
+            </SelectField>
+            {draft.captcha !== 'none' && (
+              <>
+                <TextField label="Site key" required spellCheck={false} {...about('captchaSiteKey')} />
+                <TextField
+                  label="Secret key"
+                  type="password"
+                  autoComplete="off"
+                  required={!hasSecret(draft, start)}
+                  placeholder={hasSecret(draft, start) ? 'Saved' : ''}
+                  hint="It is kept sealed and never shown again."
+                  {...about('captchaSecret')}
+                />
+              </>
+            )}
+          </Card>
           <Card title="Other pages" className={endsInField}>
             <TextField
               label="May show it in a frame"
@@ -162,8 +191,14 @@ type TextOf = { [Key in keyof FormDraft]: string extends FormDraft[Key] ? Key : 
 
 const placed = [
   ...['name', 'intro', 'fields', 'writeColumns', 'thanks', 'next', 'set', 'framedBy', 'origins'],
-  ...['minSeconds', 'entriesPerMinute', 'entriesPerHour'],
+  ...['minSeconds', 'entriesPerMinute', 'entriesPerHour', 'captchaSiteKey', 'captchaSecret'],
 ]
+
+/** The one of before is good as long as it is the same captcha. */
+function hasSecret(draft: FormDraft, start: FormDraft): boolean {
+  const isSame = draft.captcha === start.captcha && draft.captchaSiteKey.trim() === start.captchaSiteKey
+  return isSame && start.captchaSiteKey !== ''
+}
 
 /** Whether what is wrong is said beside it. */
 function hasItsPlace(field: string | null | undefined): boolean {

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'react'
 import { formContent, formCss, type ShownForm } from '../../../../src/http/form-markup.ts'
 
-const blank = { action: '', token: '', entries: new Map(), mistakes: new Map() }
+const blank = { action: '', token: '', entries: new Map(), mistakes: new Map(), isPreview: true } as const
 
 /** The very page that visitors get, by the code that makes theirs. It can be looked at and not filled in. */
 export function FormPreview({ form }: { form: ShownForm }) {
