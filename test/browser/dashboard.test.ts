@@ -144,6 +144,8 @@ test('an owner in a real browser: from signing up to rows, a write, a pause, a r
 
   await link('Usage').click()
   await page.getByText('This month', { exact: true }).waitFor()
+  const axes = await page.locator('figure span:visible').allInnerTexts()
+  for (const mark of ['0', '200', '400', '600', 'Oct 20', 'Nov 13']) assert.ok(axes.includes(mark), mark)
   await look('15-usage')
   await link('Docs').click()
   await page.getByText('/api/sheets/owner/lamps').first().waitFor()

@@ -33,7 +33,7 @@ export interface Looks {
   /**
    * Pictures for people, where `PICTURES=1` asks for them; for the machine, that nothing sticks out and axe finds nothing. Looks are
    * most of what these tests cost, so there are few in `npm run test:all` (a page light and wide, dark and narrow; a state of a page
-   * once) and all in `npm run soak`, with axe in the dark.
+   * once) and all in `npm run soak`: light and dark, at three widths, with axe each time.
    */
   look(name: string, of?: 'page' | 'state'): Promise<void>
   /** Loads a page by its address, waits until `isThere`, and holds it to what may move on the way. */
@@ -100,9 +100,8 @@ export async function createLooks(t: TestContext): Promise<Looks> {
     await writeFile(`${folder}/dashboard-${name}-${colorScheme}-${width}.png`, data, 'base64')
   }
 
-  /** In the dark only colours differ. */
-  async function examine(name: string, rules?: string[]): Promise<void> {
-    const options = { resultTypes: ['violations'], ...(rules && { runOnly: rules }) }
+  async function examine(name: string): Promise<void> {
+    const options = { resultTypes: ['violations'] }
     if (!(await page.evaluate("'axe' in window"))) await page.evaluate(`${axeSource}; undefined`)
     const found = await page.evaluate<{ id: string; nodes: { html: string }[] }[]>(
       `axe.run(${JSON.stringify(options)}).then(({ violations }) => violations)`,
@@ -118,12 +117,13 @@ export async function createLooks(t: TestContext): Promise<Looks> {
       const isThorough = times(0, 1) === 1
       await shoot(name, 'light', 1440)
       await examine(name)
-      if (isThorough && of === 'page') {
-        await shoot(name, 'dark', 1440, false)
-        await examine(`${name}, dark`, ['color-contrast'])
-        await shoot(name, 'light', 380, false)
-      }
-      if (isThorough || of === 'page') await shoot(name, 'dark', 380, of === 'page')
+      if (isThorough) {
+        for (const colorScheme of ['light', 'dark'] as const)
+          for (const width of [1440, 1024, 380]) {
+            await shoot(name, colorScheme, width, of === 'page')
+            await examine(`${name}, ${colorScheme}, ${width} px`)
+          }
+      } else if (of === 'page') await shoot(name, 'dark', 380)
       await page.emulateMedia({ colorScheme: 'light' })
       await page.setViewportSize({ width: 1440, height: 900 })
     },

@@ -89,11 +89,11 @@ export function CommandPalette({
             className={`flex w-full items-baseline justify-between gap-4 rounded-md px-3 py-1.5 text-left text-sm ${destination === chosen ? 'bg-accent-wash text-accent' : 'hover:bg-sunken'}`}
           >
             <span className="truncate">{destination.label}</span>
-            <span className="shrink-0 text-[13px] text-soft">{destination.kind}</span>
+            <span className="shrink-0 text-caption text-soft">{destination.kind}</span>
           </button>
         ))}
       </div>
-      <p role="status" className="mt-3 text-[13px] text-soft">
+      <p role="status" className="mt-3 text-caption text-soft">
         {found.length === 0
           ? `Nothing is called “${typed.trim()}”.`
           : found.length > mostShown

@@ -81,7 +81,7 @@ function Ways({ isSettingPassword, onCancel }: { isSettingPassword: boolean; onC
         You signed in more than 15 minutes ago. Confirm your identity to continue.
       </p>
       {canUseGoogle && <ByGoogle />}
-      {owner.hasPassword && canUseGoogle && <p className="my-3 text-center text-[13px] text-soft">or</p>}
+      {owner.hasPassword && canUseGoogle && <p className="my-3 text-center text-caption text-soft">or</p>}
       {owner.hasPassword ? (
         <ByPassword email={owner.email ?? ''} onCancel={onCancel} />
       ) : (
@@ -138,7 +138,7 @@ function ByGoogle() {
   return (
     <>
       <GoogleLink next="/confirmed" isNewTab />
-      <p role="status" className="mt-2 text-[13px] text-soft">
+      <p role="status" className="mt-2 text-caption text-soft">
         {isWatching && 'Google opens in a new tab. Come back here when you’re done.'}
       </p>
     </>
@@ -154,7 +154,7 @@ function ByLink({ isSettingPassword }: { isSettingPassword: boolean }) {
         You signed in with a link. Ask your administrator to create a new one by running:
       </p>
       <CodeBlock label="For a new link" code={`${server.operatorCommand} account link ${account.slug}`} />
-      <p className="mt-3 text-[13px] text-soft">
+      <p className="mt-3 text-caption text-soft">
         Open the new link in this browser. This page will continue automatically.
         {!isSettingPassword && ' With a password, which you can set in Settings, you won’t need a link.'}
       </p>

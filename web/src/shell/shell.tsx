@@ -4,6 +4,7 @@ import { useEffect, useState } from 'react'
 import { basePath } from '../base-path.ts'
 import { sessionQuery, startQuery } from '../queries.ts'
 import { useSession } from '../session.ts'
+import { Icon } from '../ui/icon.tsx'
 import { CommandPalette } from './command-palette.tsx'
 import { ConfirmItIsYou } from './confirm-it-is-you.tsx'
 import { Logo } from './logo.tsx'
@@ -13,15 +14,15 @@ import { SilenceBar } from './silence-bar.tsx'
 import { ThemeSwitch } from './theme-switch.tsx'
 
 const pages = [
-  { to: '/', label: 'Home' },
-  { to: '/sheets', label: 'Sheets' },
-  { to: '/files', label: 'Files' },
-  { to: '/keys', label: 'API keys' },
-  { to: '/forms', label: 'Forms' },
-  { to: '/webhooks', label: 'Webhooks' },
-  { to: '/usage', label: 'Usage' },
-  { to: '/audit', label: 'Audit log' },
-  { to: '/settings', label: 'Settings' },
+  { to: '/', label: 'Home', icon: 'home' },
+  { to: '/sheets', label: 'Sheets', icon: 'sheet' },
+  { to: '/files', label: 'Files', icon: 'file' },
+  { to: '/keys', label: 'API keys', icon: 'key' },
+  { to: '/forms', label: 'Forms', icon: 'form' },
+  { to: '/webhooks', label: 'Webhooks', icon: 'webhook' },
+  { to: '/usage', label: 'Usage', icon: 'usage' },
+  { to: '/audit', label: 'Audit log', icon: 'audit' },
+  { to: '/settings', label: 'Settings', icon: 'settings' },
 ] as const
 
 /** Navigation beside the page; on a narrow screen a bar on top that opens. */
@@ -70,27 +71,29 @@ export function Shell() {
               type="button"
               onClick={() => setIsGoing(true)}
               aria-keyshortcuts="Control+K Meta+K"
-              className="mb-3 flex w-full items-center justify-between rounded-md border border-line px-2.5 py-1.5 text-sm text-soft hover:bg-sunken hover:text-ink"
+              className="mb-3 flex w-full items-center gap-2.5 rounded-md border border-line px-2.5 py-1.5 text-sm text-soft hover:bg-sunken hover:text-ink"
             >
+              <Icon name="search" />
               Go to…
-              <span aria-hidden="true" className="text-xs">
+              <span aria-hidden="true" className="ml-auto text-xs">
                 {isApple ? '⌘K' : 'Ctrl K'}
               </span>
             </button>
             <nav aria-label="Pages">
               <ul className="space-y-0.5">
-                {shown.map(({ to, label }) => (
+                {shown.map(({ to, label, icon }) => (
                   <li key={to}>
                     <Link
                       to={to}
                       activeOptions={{ exact: to === '/' }}
-                      className="block rounded-md px-2.5 py-1.5 text-sm"
+                      className="flex items-center gap-2.5 rounded-md px-2.5 py-1.5 text-sm"
                       activeProps={{
                         className: 'bg-accent-wash text-accent font-medium',
                         'aria-current': 'page',
                       }}
                       inactiveProps={{ className: 'text-soft hover:bg-sunken hover:text-ink' }}
                     >
+                      <Icon name={icon} />
                       {label}
                       {to === '/sheets' && <Problems />}
                     </Link>
@@ -100,8 +103,9 @@ export function Shell() {
                   {/* Pages of the server itself: everybody may read them, also without this app. */}
                   <a
                     href={`${basePath}/docs`}
-                    className="block rounded-md px-2.5 py-1.5 text-sm text-soft hover:bg-sunken hover:text-ink"
+                    className="flex items-center gap-2.5 rounded-md px-2.5 py-1.5 text-sm text-soft hover:bg-sunken hover:text-ink"
                   >
+                    <Icon name="docs" />
                     Docs
                   </a>
                 </li>
@@ -145,7 +149,7 @@ function Problems() {
   const { data } = useQuery(startQuery)
   if (!data || data.problems === 0) return null
   return (
-    <span className="ml-2 rounded-full bg-bad-fill px-1.5 text-xs font-medium text-white tabular-nums">
+    <span className="ml-auto rounded-full bg-bad-fill px-1.5 text-xs font-medium text-white tabular-nums">
       {data.problems}
       <span className="sr-only"> need attention</span>
     </span>
@@ -159,7 +163,7 @@ function Who() {
       <p className="truncate text-sm font-medium" title={account.slug}>
         {account.slug}
       </p>
-      <p className="truncate text-[13px] text-soft">{owner.email ?? 'Signed in with a link'}</p>
+      <p className="truncate text-caption text-soft">{owner.email ?? 'Signed in with a link'}</p>
       <div className="mt-3 flex items-center justify-between">
         <SignOut />
         <ThemeSwitch />

@@ -23,7 +23,7 @@ export function SignOut() {
     <button
       type="button"
       onClick={() => signOut.mutate()}
-      className="rounded-md text-[13px] text-soft underline-offset-2 hover:text-ink hover:underline"
+      className="rounded-md text-caption text-soft underline-offset-2 hover:text-ink hover:underline"
     >
       Sign out
     </button>

@@ -21,7 +21,7 @@ export function SilenceBar() {
   return (
     <div role="status" aria-live="polite" className="pointer-events-none fixed inset-x-0 bottom-0 z-40">
       {silence && (
-        <p className="border-t border-warn/30 bg-warn-wash px-4 py-2 text-center text-[13px] text-balance text-warn">
+        <p className="border-t border-warn/30 bg-warn-wash px-4 py-2 text-center text-caption text-balance text-warn">
           {silence.isOffline ? 'You’re offline. ' : 'Can’t reach Rowport. '}
           Showing data from {timeOf(silence.sinceMs)}. Changes you make now won’t be sent, now or later.
         </p>

@@ -1,6 +1,7 @@
 import { type ReactNode, type RefObject, useEffect, useRef, useState } from 'react'
 import { Button } from './button.tsx'
 import { copyText } from './copy-text.ts'
+import { Icon } from './icon.tsx'
 import { ScrollBox } from './scroll-box.tsx'
 
 const copiedMs = 1_800
@@ -59,16 +60,22 @@ export function CopyButton({
   return (
     <Button
       look={look}
-      className="h-7! px-2.5! text-[13px]!"
+      className="h-7! px-2.5! text-caption!"
       onClick={({ currentTarget }) => void copy(currentTarget)}
     >
       {/* Both words lie in one place, so that the button keeps its width. */}
       <span aria-live="polite" className="grid *:col-start-1 *:row-start-1">
-        <span className={isCopied ? 'invisible' : ''}>
+        <span className={`flex items-center gap-1.5 ${isCopied ? 'invisible' : ''}`}>
+          <Icon name="copy" className="size-3.5!" />
           {label}
           {about && <span className="sr-only"> {about}</span>}
         </span>
-        {isCopied && <span>Copied</span>}
+        {isCopied && (
+          <span className="flex items-center gap-1.5">
+            <Icon name="done" className="size-3.5!" />
+            Copied
+          </span>
+        )}
       </span>
     </Button>
   )
@@ -87,7 +94,7 @@ export function CopyFrame({
   return (
     <div onCopy={copying.onCopy}>
       <div className={`rounded-lg border border-line bg-sunken p-2 ${className}`}>{children}</div>
-      <p role="alert" className="mt-1.5 text-[13px] text-warn empty:hidden">
+      <p role="alert" className="mt-1.5 text-caption text-warn empty:hidden">
         {copying.state === 'selected' && `The text is selected. Press ${copyKeys} to copy it.`}
       </p>
     </div>
@@ -102,7 +109,7 @@ export function CodeBlock({ code, label }: { code: string; label: string }) {
       <ScrollBox label={label} className="min-w-0 flex-1 rounded-md py-[3px] pl-4">
         <pre
           ref={copying.shown as RefObject<HTMLPreElement | null>}
-          className="font-mono text-[13px] leading-relaxed"
+          className="font-mono text-caption leading-relaxed"
         >
           {code}
         </pre>
@@ -117,7 +124,7 @@ export function CopyLine({ text, label }: { text: string; label: string }) {
   const copying = useCopying(text)
   return (
     <CopyFrame copying={copying} className="flex items-center gap-2 pl-4">
-      <code ref={copying.shown} className="min-w-0 flex-1 font-mono text-[13px] break-all">
+      <code ref={copying.shown} className="min-w-0 flex-1 font-mono text-caption break-all">
         {text}
       </code>
       <CopyButton copying={copying} about={label} />

@@ -33,7 +33,7 @@ export function DataTable<Row>({
       <table className="w-full text-sm">
         <caption className="sr-only">{caption}</caption>
         <thead>
-          <tr className="border-b border-line text-[13px] text-soft">
+          <tr className="border-b border-line text-caption text-soft">
             {columns.map((column) => (
               <th key={column.title} scope="col" className={`${look(column)} font-medium`}>
                 <span className={column.isActions ? 'sr-only' : ''}>{column.title}</span>

@@ -56,7 +56,7 @@ export function SelectField({
 /** What went wrong with the whole form. It takes no room until there is something to say. */
 export function FormError({ children }: { children: string | null | undefined }) {
   return (
-    <p role="alert" className="my-2 text-[13px] text-bad empty:hidden">
+    <p role="alert" className="my-2 text-caption text-bad empty:hidden">
       {children}
     </p>
   )
@@ -75,7 +75,7 @@ export function Labelled({ id, label, hint, error, children }: Around & { id: st
         <p
           id={`${id}-about`}
           aria-live="polite"
-          className={`mt-1 min-h-4.5 text-[13px]/4.5 wrap-anywhere ${error ? 'text-bad' : 'text-soft'}`}
+          className={`mt-1 min-h-4.5 text-caption/4.5 wrap-anywhere ${error ? 'text-bad' : 'text-soft'}`}
         >
           {error ?? hint}
         </p>
@@ -128,7 +128,7 @@ export function Choices<Value extends string>({
             />
             <span>
               <span className="block text-sm font-medium">{choice.title}</span>
-              <span className="block text-[13px] text-soft">{choice.description}</span>
+              <span className="block text-caption text-soft">{choice.description}</span>
             </span>
           </label>
         ))}
@@ -157,7 +157,7 @@ export function Switch({
         <label htmlFor={id} className="text-sm font-medium">
           {label}
         </label>
-        {description && <p className="text-[13px] text-soft">{description}</p>}
+        {description && <p className="text-caption text-soft">{description}</p>}
       </div>
       <button
         id={id}

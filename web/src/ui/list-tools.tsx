@@ -1,5 +1,6 @@
 import { type ReactNode, useEffect, useRef, useState } from 'react'
 import { Button } from './button.tsx'
+import { Icon } from './icon.tsx'
 import { shownNumber } from './number.ts'
 
 const firstShown = 50
@@ -30,17 +31,20 @@ export function ListTools({
   }, [])
   return (
     <div className="mb-4 flex flex-wrap items-center gap-3">
-      <input
-        ref={input}
-        type="search"
-        aria-label={label}
-        aria-keyshortcuts="/"
-        placeholder={`${label} ( / )`}
-        autoComplete="off"
-        value={value}
-        onChange={({ target }) => onChange(target.value)}
-        className="h-9 min-w-40 flex-1 basis-56 rounded-md border border-line-strong bg-raised px-3 text-sm"
-      />
+      <span className="relative min-w-40 flex-1 basis-56">
+        <Icon name="search" className="pointer-events-none absolute top-2.5 left-2.5 text-soft" />
+        <input
+          ref={input}
+          type="search"
+          aria-label={label}
+          aria-keyshortcuts="/"
+          placeholder={`${label} ( / )`}
+          autoComplete="off"
+          value={value}
+          onChange={({ target }) => onChange(target.value)}
+          className="h-9 w-full rounded-md border border-line-strong bg-raised pr-3 pl-8 text-sm"
+        />
+      </span>
       {children}
     </div>
   )

@@ -22,7 +22,7 @@ export function Section({
     >
       <div>
         <h2 className="text-base font-semibold tracking-tight">{title}</h2>
-        {about && <p className="mt-1 max-w-prose text-[13px] text-soft">{about}</p>}
+        {about && <p className="mt-1 max-w-prose text-caption text-soft">{about}</p>}
       </div>
       <div
         className={`min-w-0 rounded-xl border bg-raised p-5 ${isDangerous ? 'border-bad/40' : 'border-line'}`}

@@ -34,7 +34,7 @@ export function SlugField({
       {problem && suggested !== '' && suggested !== value && (
         <button
           type="button"
-          className="mb-3 block text-[13px] text-accent underline underline-offset-2"
+          className="mb-3 block text-caption text-accent underline underline-offset-2"
           onClick={() => onChange(suggested)}
         >
           Use “{suggested}”

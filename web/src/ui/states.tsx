@@ -9,7 +9,7 @@ export function Skeleton({ lines = 3, label = 'Loading' }: { lines?: number; lab
       {Array.from({ length: lines }, (_, at) => `line ${at}`).map((key, at) => (
         <div key={key} className={`h-5 rounded bg-line ${at % 3 === 2 ? 'w-2/3' : 'w-full'}`} />
       ))}
-      {label !== 'Loading' && <p className="text-[13px] text-soft">{label}…</p>}
+      {label !== 'Loading' && <p className="text-caption text-soft">{label}…</p>}
     </div>
   )
 }
@@ -114,6 +114,7 @@ export function Badge({ tone, children }: { tone: keyof typeof tones; children: 
     <span
       className={`inline-flex items-center rounded-full px-2.5 py-0.5 text-xs font-medium whitespace-nowrap ring-1 ring-current/15 ring-inset ${tones[tone]}`}
     >
+      {tone !== 'plain' && <span aria-hidden="true" className="mr-1.5 size-1.5 rounded-full bg-current" />}
       {children}
     </span>
   )

@@ -104,7 +104,7 @@ function What({ of: { action, subject, details } }: { of: AuditEntryView }) {
         )}
       </span>
       {details && (
-        <span className="block text-[13px] wrap-anywhere text-soft">
+        <span className="block text-caption wrap-anywhere text-soft">
           {Object.entries(details)
             .map(([name, value]) => `${nameOf(name)}: ${shownValue(name, value)}`)
             .join(', ')}

@@ -76,8 +76,8 @@ export function ChooseFile({ onChosen }: { onChosen(source: SheetSource): void }
                     className="flex w-full justify-between gap-4 px-4 py-3 text-left text-sm hover:bg-sunken"
                   >
                     <span className="truncate font-medium">{name}</span>
-                    {problem && <span className="text-[13px] text-bad">{problem}</span>}
-                    {tab !== null && <span className="shrink-0 text-[13px] text-soft">Tab: {tab}</span>}
+                    {problem && <span className="text-caption text-bad">{problem}</span>}
+                    {tab !== null && <span className="shrink-0 text-caption text-soft">Tab: {tab}</span>}
                   </button>
                 </li>
               )),

@@ -30,7 +30,7 @@ export function JustPicked({
               className="flex w-full items-center justify-between gap-4 px-4 py-3 text-left text-sm hover:bg-sunken"
             >
               <span className="truncate font-medium">{title}</span>
-              <span className="shrink-0 text-[13px] text-soft">
+              <span className="shrink-0 text-caption text-soft">
                 {tabs.length} {tabs.length === 1 ? 'tab' : 'tabs'}
               </span>
             </button>

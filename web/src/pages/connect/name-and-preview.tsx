@@ -63,7 +63,7 @@ function Form({ source, preview }: { source: SheetSource; preview: PreviewView }
             onChange={setSlug}
           />
           <AccessChoices value={access} onChange={setAccess} />
-          <p role="status" className="rounded-md bg-warn-wash px-3 py-2 text-[13px] text-warn empty:hidden">
+          <p role="status" className="rounded-md bg-warn-wash px-3 py-2 text-caption text-warn empty:hidden">
             {access === 'public-read' && whatBecomesPublic(preview.rowCount)}
           </p>
           <FormError>{connect.error?.message}</FormError>
@@ -84,7 +84,7 @@ function Form({ source, preview }: { source: SheetSource; preview: PreviewView }
           {'path' in source ? 'Not live yet.' : 'Nothing has been saved yet.'}
         </p>
         {preview.notes.length > 0 && (
-          <ul className="mb-3 list-disc rounded-md bg-warn-wash py-2 pr-3 pl-7 text-[13px] text-warn">
+          <ul className="mb-3 list-disc rounded-md bg-warn-wash py-2 pr-3 pl-7 text-caption text-warn">
             {preview.notes.map((note) => (
               <li key={note}>{note}</li>
             ))}
@@ -94,7 +94,9 @@ function Form({ source, preview }: { source: SheetSource; preview: PreviewView }
           label="The first rows as JSON"
           className="max-h-96 rounded-lg border border-line bg-sunken p-4"
         >
-          <pre className="font-mono text-[13px] leading-relaxed">{JSON.stringify(preview.rows, null, 2)}</pre>
+          <pre className="font-mono text-caption leading-relaxed">
+            {JSON.stringify(preview.rows, null, 2)}
+          </pre>
         </ScrollBox>
       </Card>
     </div>

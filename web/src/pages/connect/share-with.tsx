@@ -9,13 +9,13 @@ export function ShareWith({ address, isAwaited = false }: { address: string; isA
         Open your spreadsheet, choose Share, and add this address as Editor (or as Viewer, to read only):
       </p>
       <CopyFrame copying={copying} className="flex flex-wrap items-center gap-2">
-        <code ref={copying.shown} className="text-[13px] break-all">
+        <code ref={copying.shown} className="text-caption break-all">
           {address}
         </code>
         <CopyButton copying={copying} about="the address to share with" />
       </CopyFrame>
       {isAwaited && (
-        <p role="status" className="mt-2 text-[13px] text-soft">
+        <p role="status" className="mt-2 text-caption text-soft">
           Waiting until it is shared. This page continues by itself.
         </p>
       )}

@@ -103,9 +103,9 @@ function FileName({ of: { name, problem, sheets, bytes, modifiedAtMs } }: { of: 
   return (
     <>
       <span className="font-medium wrap-anywhere">{name}</span>
-      {problem && <span className="block text-[13px] text-bad">{problem}</span>}
+      {problem && <span className="block text-caption text-bad">{problem}</span>}
       {/* What the columns say where there is room for them. */}
-      <span className="block text-[13px] text-soft md:hidden">
+      <span className="block text-caption text-soft md:hidden">
         {sizeInWords(bytes)}, changed <Ago atMs={modifiedAtMs} />.{' '}
         {sheets.length > 0 && (
           <>

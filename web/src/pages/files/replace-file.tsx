@@ -69,7 +69,7 @@ export function ReplaceFile({ file: former, onClose }: { file: FileChoice | null
         className="block w-full rounded-md border border-line-strong bg-raised text-sm file:mr-3 file:h-9 file:border-0 file:bg-sunken file:px-3.5 file:text-sm file:font-medium file:text-ink"
       />
       {chosen && !replace.isPending && (
-        <p className="mt-1 text-[13px] text-soft">{sizeInWords(chosen.size)}</p>
+        <p className="mt-1 text-caption text-soft">{sizeInWords(chosen.size)}</p>
       )}
       {replace.isPending && <Sending name={replace.variables.file.name} share={sentShare} />}
       <FormError>{replace.error?.message}</FormError>

@@ -57,7 +57,7 @@ export function FieldList({
           </li>
         ))}
       </ol>
-      <p role="alert" className="mt-2 text-[13px] text-bad empty:hidden">
+      <p role="alert" className="mt-2 text-caption text-bad empty:hidden">
         {error}
       </p>
       <p aria-live="polite" className="sr-only">
@@ -83,11 +83,11 @@ function FieldCard({
   onRemove(): void
 }) {
   const { column, label, help, kind, isRequired, choices } = field
-  const small = 'h-7! px-2! text-[13px]!'
+  const small = 'h-7! px-2! text-caption!'
   return (
     <>
       <div className="mb-3 flex items-center gap-1">
-        <span className="mr-auto min-w-0 truncate font-mono text-[13px] text-soft" title={column}>
+        <span className="mr-auto min-w-0 truncate font-mono text-caption text-soft" title={column}>
           {column}
         </span>
         <Button look="quiet" className={small} data-move="up" disabled={isFirst} onClick={() => onMove('up')}>

@@ -94,7 +94,7 @@ export function FormEditor({
             </div>
           </Card>
           <Card title="Set by Rowport" className={endsInField}>
-            <p className="mb-3 text-[13px] text-soft">
+            <p className="mb-3 text-caption text-soft">
               Stands in every new row, whatever is sent. <code className="font-mono">now()</code> is the time.
             </p>
             <SetList set={draft.set} error={wrong('set')} onChange={(set) => change({ set })} />
@@ -107,7 +107,7 @@ export function FormEditor({
             )}
           </Card>
           <Card title="Spam and limits" className={endsInField}>
-            <p className="mb-3 text-[13px] text-soft">
+            <p className="mb-3 text-caption text-soft">
               What is sent too quickly, or fills in a field that people can’t see, is held for you to look at.
             </p>
             <div className="grid grid-cols-1 gap-x-4 sm:grid-cols-3">
@@ -259,7 +259,7 @@ function SetList({
           </Button>
         </div>
       ))}
-      <p role="alert" className="text-[13px] text-bad empty:hidden">
+      <p role="alert" className="text-caption text-bad empty:hidden">
         {error}
       </p>
     </>

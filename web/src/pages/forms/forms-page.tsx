@@ -6,6 +6,7 @@ import { formsQuery } from '../../queries.ts'
 import { useTitle } from '../../shell/use-title.ts'
 import { ButtonLink } from '../../ui/button.tsx'
 import { DataTable } from '../../ui/data-table.tsx'
+import { Icon } from '../../ui/icon.tsx'
 import { useFirst } from '../../ui/list-tools.tsx'
 import { Badge, EmptyState, ErrorState, PageHeader, Skeleton } from '../../ui/states.tsx'
 
@@ -62,6 +63,7 @@ export function FormsPage() {
                   className="text-accent underline underline-offset-2"
                 >
                   Open<span className="sr-only"> {name} in a new tab</span>
+                  <Icon name="away" className="ml-1 inline size-3.5! align-[-0.15em]" />
                 </a>
               ),
             },
@@ -88,7 +90,7 @@ function FormName({ of: { id, name, isOpen, held, sheetSlug } }: { of: FormView 
         {held > 0 && <Badge tone="warn">{held} held</Badge>}
       </span>
       {/* What the column says where there is room for it. */}
-      <span className="block text-[13px] text-soft md:hidden">{sheetSlug}</span>
+      <span className="block text-caption text-soft md:hidden">{sheetSlug}</span>
     </>
   )
 }

@@ -55,7 +55,7 @@ export function HeldEntries({ form: { id, settings } }: { form: FormView }) {
           <li key={entry} className="rounded-xl border border-line bg-raised p-5">
             <div className="mb-3 flex flex-wrap items-center gap-x-3 gap-y-2">
               <Badge tone="warn">{reasons[reason]}</Badge>
-              <span className="mr-auto text-[13px] text-soft">
+              <span className="mr-auto text-caption text-soft">
                 <Ago atMs={receivedAtMs} />
               </span>
               {isReleased ? (

@@ -63,7 +63,7 @@ export function AgentAccess({ of: key, onClose }: { of: KeyView | null; onClose(
           <WhatAgentsCan of={key} />
           {isForAgents(key) && <Lines value={key.publicValue ?? placeholder} />}
           {key.publicValue === null && (
-            <p className="text-[13px] text-soft">
+            <p className="text-caption text-soft">
               Replace <code className="font-mono">{placeholder}</code> with the key that begins with{' '}
               <code className="font-mono">{key.shownStart}</code> and ends with{' '}
               <code className="font-mono">{key.shownEnd}</code>. Rowport stores only a hash of it.
@@ -127,7 +127,7 @@ function Lines({ value }: { value: string }) {
         choices={lines.map(({ name }) => ({ value: name, title: name }))}
         onChange={setChosen}
       />
-      <p className="text-[13px] text-soft">{shown?.place}</p>
+      <p className="text-caption text-soft">{shown?.place}</p>
       <CodeBlock label={`${chosen} with this key`} code={shown?.code ?? ''} />
     </>
   )

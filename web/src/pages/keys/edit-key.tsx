@@ -62,7 +62,7 @@ export function EditKey({ of: key, onClose }: { of: KeyView | null; onClose(): v
           error={errorOf('expiresAtMs')}
           onChange={(expiresAtMs) => setInput({ ...input, expiresAtMs })}
         />
-        <p className="text-[13px] text-soft">
+        <p className="text-caption text-soft">
           Changes take effect immediately. The key itself stays the same.
         </p>
         <FormError>{refusal?.field ? null : change.error?.message}</FormError>

@@ -80,7 +80,7 @@ export function KeysPage() {
         </div>
       )}
       {unused.length > 0 && search.show === undefined && (
-        <p className="mb-3 text-[13px] text-soft">
+        <p className="mb-3 text-caption text-soft">
           {unused.length} {unused.length === 1 ? 'key hasn’t' : 'keys haven’t'} been used for 90 days.{' '}
           <button
             type="button"
@@ -228,12 +228,12 @@ function KeyName({ of: key }: { of: KeyView }) {
         <ShownKey of={key} />
       </span>
       {state === 'active' && expiresAtMs !== null && (
-        <span className="block text-[13px] text-warn">
+        <span className="block text-caption text-warn">
           Expires <Ago atMs={expiresAtMs} />
         </span>
       )}
       {/* What the columns say where there is room for them. */}
-      <span className="block text-[13px] text-soft md:hidden">
+      <span className="block text-caption text-soft md:hidden">
         Access: {sheetSlug ?? 'all sheets'}. Created {dateOf(createdAtMs)}, last used{' '}
         <Ago atMs={lastUsedAtMs} />.
       </span>
@@ -244,7 +244,7 @@ function KeyName({ of: key }: { of: KeyView }) {
 function ShownKey({ of: { shownStart, shownEnd, publicValue } }: { of: KeyView }) {
   if (publicValue !== null) return <CopyLine text={publicValue} label="Copy key" />
   return (
-    <code className="font-mono text-[13px]">
+    <code className="font-mono text-caption">
       {shownStart}…{shownEnd}
     </code>
   )

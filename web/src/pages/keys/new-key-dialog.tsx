@@ -40,7 +40,7 @@ export function NewKeyDialog({ made, onClose }: { made: NewKeyView | null; onClo
         <code
           ref={copying.shown}
           data-testid="key-value"
-          className="min-w-0 flex-1 basis-64 font-mono text-[13px] break-all select-all"
+          className="min-w-0 flex-1 basis-64 font-mono text-caption break-all select-all"
         >
           {made?.value}
         </code>

@@ -104,7 +104,7 @@ export function PublishableKey({
           else create.mutate({ name: draft.name, mode: draft.mode, sheetSlug: draft.sheetSlug, policy })
         }}
       >
-        <p className="mb-4 text-[13px] text-soft">
+        <p className="mb-4 text-caption text-soft">
           It may stand in a web page for everyone to see. It opens one sheet, and only what you allow here.
         </p>
         {!key && (

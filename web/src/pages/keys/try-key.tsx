@@ -51,7 +51,7 @@ export function TryKey({ made: { key, value } }: { made: NewKeyView }) {
       <Button isBusy={attempt.isPending} onClick={() => attempt.mutate({ path, value })}>
         Send test request
       </Button>
-      <div role="status" className="text-[13px]">
+      <div role="status" className="text-caption">
         {attempt.data && (
           <>
             <p className={attempt.data.isGood ? 'text-good' : 'text-bad'}>

@@ -49,7 +49,7 @@ function Verification({ email, isVerified }: { email: string; isVerified: boolea
         )}
       </p>
       {!isVerified && (
-        <p className="mt-2 text-[13px] text-soft">
+        <p className="mt-2 text-caption text-soft">
           Open the link we emailed you. Alerts are only sent to a verified email.
         </p>
       )}

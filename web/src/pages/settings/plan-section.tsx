@@ -37,7 +37,7 @@ export function PlanSection() {
       />
       <p className="mt-4 text-sm text-soft">
         To upgrade, ask your administrator to run{' '}
-        <code className="font-mono text-[13px] break-words">
+        <code className="font-mono text-caption break-words">
           {server.operatorCommand} account plan {account.slug} business
         </code>
         .
@@ -52,7 +52,7 @@ function PlanName({ of: { name, writeApi }, isYours }: { of: PlanView; isYours: 
       <span className="flex flex-wrap items-center gap-2 font-medium capitalize">
         {name} {isYours && <Badge tone="good">Current</Badge>}
       </span>
-      <span className="text-[13px] text-soft">{writeApi ? 'Read and write' : 'Read only'}</span>
+      <span className="text-caption text-soft">{writeApi ? 'Read and write' : 'Read only'}</span>
     </>
   )
 }

@@ -40,9 +40,9 @@ export function Overview() {
         <Freshness sheet={sheet} />
       </div>
       <Card title="Endpoints">
-        <p className="mb-1 text-[13px] text-soft">By name: returns a plain array</p>
+        <p className="mb-1 text-caption text-soft">By name: returns a plain array</p>
         <CopyLine text={`${server.baseUrl}${sheet.paths.formA}`} label="URL by name" />
-        <p className="mt-3 mb-1 text-[13px] text-soft">
+        <p className="mt-3 mb-1 text-caption text-soft">
           By ID: returns rows with totals and metadata. Never changes, even if you rename the sheet or account
         </p>
         <CopyLine text={`${server.baseUrl}${sheet.paths.formB}`} label="URL by ID" />
@@ -62,7 +62,7 @@ export function Overview() {
                 title: 'Name',
                 cell: ({ name }) => <span className="font-medium wrap-anywhere">{name}</span>,
               },
-              { title: 'Type', cell: ({ type }) => <code className="font-mono text-[13px]">{type}</code> },
+              { title: 'Type', cell: ({ type }) => <code className="font-mono text-caption">{type}</code> },
               { title: 'Example', cell: (column) => <Example of={column} /> },
             ]}
           />
@@ -87,7 +87,7 @@ function WhoCanRead({ sheet: { slug, settings } }: { sheet: SheetView }) {
         <Link
           to="/sheets/$slug/settings"
           params={{ slug }}
-          className="text-[13px] text-accent underline underline-offset-2"
+          className="text-caption text-accent underline underline-offset-2"
         >
           Change
         </Link>
@@ -96,7 +96,7 @@ function WhoCanRead({ sheet: { slug, settings } }: { sheet: SheetView }) {
       <p className="text-sm">
         {settings.access === 'public-read' ? 'Anyone with the URL, without a key.' : 'Anyone with a key.'}
       </p>
-      <p className="mt-2 text-[13px] text-soft">
+      <p className="mt-2 text-caption text-soft">
         {open === undefined
           ? '…'
           : open.length === 0
@@ -137,7 +137,7 @@ function Freshness({ sheet: { slug, fetchedAtMs, settings } }: { sheet: SheetVie
       <p className="text-sm">
         Last fetched: <Ago atMs={fetchedAtMs} ifNever="not yet" />
       </p>
-      <p className="mt-2 mb-3 text-[13px] text-soft">
+      <p className="mt-2 mb-3 text-caption text-soft">
         Rows are cached for {shownNumber(settings.cacheSeconds)}{' '}
         {settings.cacheSeconds === 1 ? 'second' : 'seconds'}.
       </p>

@@ -102,7 +102,7 @@ export function Requests() {
               cell: ({ method, operation, keyName, cache }) => (
                 <>
                   {method} <span className="text-soft max-md:hidden">{operation.replaceAll('_', ' ')}</span>
-                  <span className="block text-[13px] text-soft md:hidden">
+                  <span className="block text-caption text-soft md:hidden">
                     {[keyName ?? 'no key', cache && cacheWords[cache]].filter(Boolean).join(', ')}
                   </span>
                 </>
@@ -151,7 +151,7 @@ function Details({ of: request, slug }: { of: RecentRequest; slug: string }) {
           </div>
         ))}
       </dl>
-      <p className="mb-4 text-[13px] text-soft">
+      <p className="mb-4 text-caption text-soft">
         URLs and bodies aren’t logged, so the console opens with the method alone. Nothing is sent until you
         press the button.
       </p>

@@ -71,7 +71,7 @@ export function RowFilters({
           Add filter
         </Button>
       </form>
-      <p role="status" className="-mt-2 mb-3 text-[13px] text-warn empty:hidden">
+      <p role="status" className="-mt-2 mb-3 text-caption text-warn empty:hidden">
         {isHopeless && `“${column}” holds numbers, so “${value}” won’t match any row.`}
       </p>
       {filters.length > 0 && (
@@ -81,7 +81,7 @@ export function RowFilters({
               <button
                 type="button"
                 onClick={() => onChange(filters.toSpliced(at, 1))}
-                className="flex items-center gap-2 rounded-full bg-accent-wash px-3 py-1 text-[13px] text-accent"
+                className="flex items-center gap-2 rounded-full bg-accent-wash px-3 py-1 text-caption text-accent"
               >
                 {filter.column} {wordsFor.get(filter.operator)}{' '}
                 {operatorTable[filter.operator].takes !== 'boolean' && filter.value}
@@ -94,7 +94,7 @@ export function RowFilters({
             <button
               type="button"
               onClick={() => onChange([])}
-              className="text-[13px] text-soft underline underline-offset-2 hover:text-ink"
+              className="text-caption text-soft underline underline-offset-2 hover:text-ink"
             >
               Clear filters
             </button>

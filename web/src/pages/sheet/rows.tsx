@@ -98,7 +98,7 @@ export function Rows() {
             <p
               key={warning}
               role="status"
-              className="mb-3 rounded-md bg-warn-wash px-3 py-2 text-[13px] text-warn"
+              className="mb-3 rounded-md bg-warn-wash px-3 py-2 text-caption text-warn"
             >
               {warning}
             </p>
@@ -207,7 +207,7 @@ function RowTable({
     <ScrollBox label="Rows" className="max-h-[75dvh] rounded-xl border border-line bg-raised">
       <table className="w-full text-sm">
         <thead>
-          <tr className="text-left text-[13px] text-soft *:sticky *:top-0 *:z-10 *:border-b *:border-line *:bg-raised">
+          <tr className="text-left text-caption text-soft *:sticky *:top-0 *:z-10 *:border-b *:border-line *:bg-raised">
             <th scope="col" className="left-0 z-20! px-3 py-2 font-medium">
               Row
             </th>

@@ -5,6 +5,7 @@ import { Refused } from '../../api.ts'
 import { sheetQuery } from '../../queries.ts'
 import { useTitle } from '../../shell/use-title.ts'
 import { ButtonLink } from '../../ui/button.tsx'
+import { Icon } from '../../ui/icon.tsx'
 import { EmptyState, ErrorState, PageHeader, Skeleton } from '../../ui/states.tsx'
 import { AccessBadge } from '../sheets/sheet-access.tsx'
 import { SheetStateBadge } from '../sheets/sheet-state.tsx'
@@ -101,6 +102,7 @@ function Source({ description, url }: { description: string; url: string | null 
   return (
     <a href={url} target="_blank" rel="noreferrer" className="underline underline-offset-2 hover:text-ink">
       {description}
+      <Icon name="away" className="ml-1 inline size-3.5! align-[-0.15em]" />
     </a>
   )
 }

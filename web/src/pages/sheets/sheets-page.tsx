@@ -116,11 +116,11 @@ function Name({ of: sheet }: { of: SheetSummary }) {
       >
         {slug}
       </Link>
-      <span className="block max-w-38 truncate text-[13px] text-soft sm:max-w-72">
+      <span className="block max-w-38 truncate text-caption text-soft sm:max-w-72">
         {nameOf(provider)} · {title}
       </span>
       {/* What the columns say where there is room for them. */}
-      <span className="block max-w-38 text-[13px] text-soft md:hidden">
+      <span className="block max-w-38 text-caption text-soft md:hidden">
         {shownNumber(requestsThisMonth)} this month, last <Ago atMs={lastRequestAtMs} />
       </span>
     </>
@@ -136,11 +136,11 @@ function State({ of: { provider, state, stateReason, access } }: { of: SheetSumm
         <AccessBadge access={access} />
       </span>
       {state === 'needs_reconnect' ? (
-        <Link to="/settings" className="mt-1 block text-[13px] text-accent underline underline-offset-2">
+        <Link to="/settings" className="mt-1 block text-caption text-accent underline underline-offset-2">
           Reconnect {nameOf(provider)}
         </Link>
       ) : (
-        stateReason && <span className="mt-1 block max-w-64 text-[13px] text-soft">{stateReason}</span>
+        stateReason && <span className="mt-1 block max-w-64 text-caption text-soft">{stateReason}</span>
       )}
     </>
   )

@@ -53,7 +53,7 @@ export function EntranceForm({
       {server.data?.hasGoogle && (
         <>
           <GoogleLink next={next} />
-          <div className="my-5 flex items-center gap-3 text-[13px] text-soft">
+          <div className="my-5 flex items-center gap-3 text-caption text-soft">
             <span className="h-px flex-1 bg-line" />
             or
             <span className="h-px flex-1 bg-line" />

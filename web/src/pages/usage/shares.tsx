@@ -36,7 +36,7 @@ function Share({ of: { share, used, limit } }: { of: ShareView }) {
   const isUsedUp = used >= limit
   return (
     <div>
-      <dt className="flex items-center gap-2 text-[13px] text-soft">
+      <dt className="flex items-center gap-2 text-caption text-soft">
         {label} {isUsedUp && <Badge tone="bad">used up</Badge>}
       </dt>
       <dd className="mt-0.5">

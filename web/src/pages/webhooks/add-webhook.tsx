@@ -107,7 +107,7 @@ export function AddWebhook({
                 ))}
               </div>
               {wanted.length === 0 && (
-                <p role="alert" className="mt-1 text-[13px] text-bad">
+                <p role="alert" className="mt-1 text-caption text-bad">
                   Choose at least one.
                 </p>
               )}

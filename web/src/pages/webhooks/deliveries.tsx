@@ -53,7 +53,7 @@ function Delivery({
           </span>
         </span>
       </summary>
-      <div className="mt-2 space-y-2 text-[13px]">
+      <div className="mt-2 space-y-2 text-caption">
         {failure && <p className="text-bad">Not accepted: {failure}.</p>}
         <p className="text-soft">
           <span className="font-mono wrap-anywhere">{messageId}</span>

@@ -19,7 +19,7 @@ export function NewSecretDialog({ made, onClose }: { made: NewWebhookView | null
         <code
           ref={copying.shown}
           data-testid="webhook-secret"
-          className="min-w-0 flex-1 basis-64 font-mono text-[13px] break-all select-all"
+          className="min-w-0 flex-1 basis-64 font-mono text-caption break-all select-all"
         >
           {made?.secret}
         </code>

@@ -75,7 +75,7 @@ function Details({
   const asking = asked && { rotate: rotating, remove: removing, replay: replaying }[asked.how]
   return (
     <>
-      <p className="font-mono text-[13px] wrap-anywhere">{url}</p>
+      <p className="font-mono text-caption wrap-anywhere">{url}</p>
       {offReason && (
         <p className="mt-2 rounded-md bg-bad-wash px-3 py-2 text-sm text-bad">
           Turned off: {offReason}. Nothing is lost while the changes are kept.
@@ -97,7 +97,7 @@ function Details({
           Close
         </Button>
       </div>
-      <p aria-live="polite" className="mt-2 min-h-5 text-[13px]">
+      <p aria-live="polite" className="mt-2 min-h-5 text-caption">
         {testing.data?.failure && (
           <span className="text-bad">Test not accepted: {testing.data.failure}.</span>
         )}

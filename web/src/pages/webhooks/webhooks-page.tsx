@@ -97,17 +97,17 @@ function WebhookName({ of: webhook }: { of: WebhookView }) {
   return (
     <>
       <span className="flex flex-wrap items-center gap-x-2 gap-y-1">
-        <span className="font-mono text-[13px] wrap-anywhere">{url}</span>
+        <span className="font-mono text-caption wrap-anywhere">{url}</span>
         <WebhookState of={webhook} />
       </span>
-      {offReason && <span className="block text-[13px] text-bad">Turned off: {offReason}.</span>}
+      {offReason && <span className="block text-caption text-bad">Turned off: {offReason}.</span>}
       {nextAttemptAtMs !== null && (
-        <span className="block text-[13px] text-warn">
+        <span className="block text-caption text-warn">
           Next attempt <Ago atMs={nextAttemptAtMs} />
         </span>
       )}
       {/* What the columns say where there is room for them. */}
-      <span className="block text-[13px] text-soft md:hidden">
+      <span className="block text-caption text-soft md:hidden">
         {whatIsSent(webhook)}, {waiting} waiting
       </span>
     </>

@@ -22,7 +22,7 @@ export function ConsoleHistory({ sheetId, onChosen }: { sheetId: string; onChose
   const past = pastOf(sheetId)
   if (past.length === 0) return null
   return (
-    <details className="mt-4 text-[13px]">
+    <details className="mt-4 text-caption">
       <summary className="rounded-sm text-soft">History ({past.length})</summary>
       <ul className="mt-2 space-y-1">
         {past.map(({ status, ...asked }) => (

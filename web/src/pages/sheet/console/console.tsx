@@ -159,12 +159,12 @@ export function Console() {
                 spellCheck={false}
                 value={body}
                 onChange={({ target }) => setAsked({ ...asked, body: target.value })}
-                className="w-full rounded-md border border-line-strong bg-raised p-3 font-mono text-[13px]"
+                className="w-full rounded-md border border-line-strong bg-raised p-3 font-mono text-caption"
               />
             </label>
           )}
           {!isRead && (
-            <p className="mb-3 rounded-md bg-warn-wash px-3 py-2 text-[13px] text-warn">
+            <p className="mb-3 rounded-md bg-warn-wash px-3 py-2 text-caption text-warn">
               {account.plan.writeApi
                 ? isDryRun
                   ? 'A dry run: nothing will change.'
@@ -172,11 +172,11 @@ export function Console() {
                 : 'Your plan is read-only, so this will return 403 write_api_not_enabled.'}
             </p>
           )}
-          <p className="mb-3 font-mono text-[13px] break-all text-soft">
+          <p className="mb-3 font-mono text-caption break-all text-soft">
             {asked.method} {path}
           </p>
           {!isRead && (
-            <p className="mb-3 font-mono text-[13px] text-soft">Idempotency-Key: a new one for each click</p>
+            <p className="mb-3 font-mono text-caption text-soft">Idempotency-Key: a new one for each click</p>
           )}
           <Button type="submit" look="primary" isBusy={request.isPending}>
             {whatHappens({ ...asked, row, query: search })}
@@ -218,14 +218,14 @@ function AnswerView({
   const copying = useCopying(answer.body)
   return (
     <>
-      <p className="mb-2 text-[13px] break-all text-soft">
+      <p className="mb-2 text-caption break-all text-soft">
         Sent:{' '}
         <code className="font-mono">
           {answer.request.method} {answer.request.path}
         </code>
       </p>
       {isOfEarlier && (
-        <p className="mb-2 text-[13px] text-warn">The request has changed since this was sent.</p>
+        <p className="mb-2 text-caption text-warn">The request has changed since this was sent.</p>
       )}
       <p className="mb-3 flex items-center gap-3 text-sm">
         <Badge tone={answer.status < 300 ? 'good' : answer.status < 500 ? 'warn' : 'bad'}>
@@ -233,7 +233,7 @@ function AnswerView({
         </Badge>
         <span className="text-soft tabular-nums">{Math.max(1, Math.round(answer.durationMs))} ms</span>
       </p>
-      <details className="mb-3 text-[13px]">
+      <details className="mb-3 text-caption">
         <summary className="rounded-sm text-soft">{answer.headers.length} headers</summary>
         <dl className="mt-2 grid grid-cols-[auto_1fr] gap-x-4 gap-y-1 font-mono">
           {answer.headers.map(([name, value]) => (
@@ -248,14 +248,14 @@ function AnswerView({
         <ScrollBox label="Response body" className="max-h-[28rem] min-w-0 flex-1 py-[3px] pl-4">
           <pre
             ref={copying.shown as RefObject<HTMLPreElement | null>}
-            className="font-mono text-[13px] leading-relaxed break-words whitespace-pre-wrap"
+            className="font-mono text-caption leading-relaxed break-words whitespace-pre-wrap"
           >
             {answer.body}
           </pre>
         </ScrollBox>
         <CopyButton copying={copying} about="response" />
       </CopyFrame>
-      <details className="mt-4 text-[13px]">
+      <details className="mt-4 text-caption">
         <summary className="rounded-sm text-soft">Code for this request</summary>
         <div className="mt-2">
           <Snippets snippets={codeFor(answer.request, baseUrl)} />

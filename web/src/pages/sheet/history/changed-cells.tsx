@@ -20,7 +20,7 @@ export function ChangedCells({ of: { kind, row, key = null, before, after } }: {
   })
   return (
     <li className="grid gap-x-4 gap-y-1.5 px-4 py-3 sm:grid-cols-[8.5rem_minmax(0,1fr)]">
-      <div className="flex flex-wrap items-center gap-2 self-start text-[13px]">
+      <div className="flex flex-wrap items-center gap-2 self-start text-caption">
         <Badge tone={tones[kind]}>{words[kind]}</Badge>
         <span className="wrap-anywhere text-soft">
           {key !== null ? String(key) : row !== null && `Row ${row}`}
@@ -29,7 +29,7 @@ export function ChangedCells({ of: { kind, row, key = null, before, after } }: {
       <dl className="min-w-0 space-y-1 text-sm">
         {names.map((name) => (
           <div key={name} className="grid gap-x-3 sm:grid-cols-[8rem_minmax(0,1fr)]">
-            <dt className="text-[13px] wrap-anywhere text-soft">{name}</dt>
+            <dt className="text-caption wrap-anywhere text-soft">{name}</dt>
             <dd className="min-w-0 wrap-anywhere whitespace-pre-wrap">
               {kind !== 'added' && <Was value={before?.[name] ?? null} />}
               {kind === 'updated' && (

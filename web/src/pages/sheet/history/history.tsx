@@ -62,7 +62,7 @@ function Write({ write, onUndo }: { write: PastWrite; onUndo(): void }) {
         </p>
         {operation !== null && (
           <Button
-            className="h-7! px-2.5! text-[13px]!"
+            className="h-7! px-2.5! text-caption!"
             disabled={!account.plan.writeApi}
             onClick={onUndo}
             aria-label={`Undo: ${inShort(changes)}`}
@@ -80,7 +80,7 @@ function Write({ write, onUndo }: { write: PastWrite; onUndo(): void }) {
         <button
           type="button"
           onClick={() => setOpen(true)}
-          className="w-full border-t border-line px-4 py-2 text-left text-[13px] text-accent underline underline-offset-2"
+          className="w-full border-t border-line px-4 py-2 text-left text-caption text-accent underline underline-offset-2"
         >
           Show {changes.length - shown.length} more
         </button>

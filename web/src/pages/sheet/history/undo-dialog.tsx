@@ -67,7 +67,7 @@ function Undoing({
         <>
           <h3 className="mb-2 text-sm font-medium">What happens: {inShort(changes)}</h3>
           {preview.data.warnings?.map((warning) => (
-            <p key={warning} className="mb-3 rounded-md bg-warn-wash px-3 py-2 text-[13px] text-warn">
+            <p key={warning} className="mb-3 rounded-md bg-warn-wash px-3 py-2 text-caption text-warn">
               {warning}
             </p>
           ))}
@@ -77,7 +77,7 @@ function Undoing({
             ))}
           </ul>
           {changes.length > shownRows && (
-            <p className="mt-2 text-[13px] text-soft">And {changes.length - shownRows} more rows.</p>
+            <p className="mt-2 text-caption text-soft">And {changes.length - shownRows} more rows.</p>
           )}
         </>
       )}

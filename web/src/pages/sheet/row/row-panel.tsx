@@ -79,7 +79,7 @@ function Opened({
         <dl className="space-y-3">
           {Object.entries(row).map(([name, value]) => (
             <div key={name}>
-              <dt className="text-[13px] wrap-anywhere text-soft">{name}</dt>
+              <dt className="text-caption wrap-anywhere text-soft">{name}</dt>
               <dd className="text-sm wrap-anywhere whitespace-pre-wrap">
                 {value === null ? <span className="text-soft">empty</span> : String(value)}
               </dd>
@@ -104,21 +104,21 @@ function Opened({
             to="/sheets/$slug/history"
             params={{ slug: sheet.slug }}
             search={historyOf(sheet, number, row)}
-            className="inline-flex h-7 items-center rounded-md border border-line-strong bg-raised px-2.5 text-[13px] font-medium hover:bg-sunken"
+            className="inline-flex h-7 items-center rounded-md border border-line-strong bg-raised px-2.5 text-caption font-medium hover:bg-sunken"
           >
             History
           </Link>
-          <Button className="h-7! px-2.5! text-[13px]!" disabled={!canWrite} onClick={() => setMode('edit')}>
+          <Button className="h-7! px-2.5! text-caption!" disabled={!canWrite} onClick={() => setMode('edit')}>
             Edit
           </Button>
           <Button
-            className="h-7! px-2.5! text-[13px]! text-bad!"
+            className="h-7! px-2.5! text-caption! text-bad!"
             disabled={!canWrite}
             onClick={() => setMode('delete')}
           >
             Delete
           </Button>
-          {!canWrite && <p className="text-[13px] text-soft">Your plan is read-only.</p>}
+          {!canWrite && <p className="text-caption text-soft">Your plan is read-only.</p>}
         </div>
       )}
     </>

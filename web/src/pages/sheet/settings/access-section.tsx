@@ -72,7 +72,7 @@ export function AccessSection({ sheet }: { sheet: SheetView }) {
         <p>
           <strong>{whatBecomesPublic(sheet.rowCount)}</strong>
         </p>
-        <p className="mt-2 font-mono text-[13px] break-all">{sheet.paths.formA}</p>
+        <p className="mt-2 font-mono text-caption break-all">{sheet.paths.formA}</p>
         <p className="mt-2">Writing still needs a key. You can make it private again at any time.</p>
       </ConfirmDialog>
     </Section>

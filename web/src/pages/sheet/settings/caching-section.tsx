@@ -58,7 +58,7 @@ export function CachingSection({ sheet: { slug, settings } }: { sheet: SheetView
           onChange={({ target }) => type({ stale: target.value })}
         />
         {isChangedElsewhere && (
-          <p role="status" className="mb-3 text-[13px] text-warn sm:col-span-2">
+          <p role="status" className="mb-3 text-caption text-warn sm:col-span-2">
             Changed elsewhere to {saved.cache} and {saved.stale}. Saving replaces that.{' '}
             <button type="button" className="underline underline-offset-2" onClick={() => setDraft(null)}>
               Discard my changes

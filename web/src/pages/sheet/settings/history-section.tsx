@@ -32,7 +32,7 @@ export function HistorySection({ sheet: { slug, settings } }: { sheet: SheetView
           onChange={({ target }) => setTyped(target.value)}
         />
         {isEnding && (
-          <p role="status" className="mb-3 text-[13px] text-warn">
+          <p role="status" className="mb-3 text-caption text-warn">
             Saving deletes the history of this sheet at once. Its writes can’t be undone then.
           </p>
         )}
