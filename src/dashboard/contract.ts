@@ -72,8 +72,8 @@ export interface SourceView {
     ways: readonly ('consent' | 'key')[]
     /** Whether what is open to everybody with its link can be read without connecting, and only read. */
     readsPublic: boolean
-    /** What this server does not do there, in sentences; empty where it does everything. */
-    switchedOff: string[]
+    /** What this server does not do there; null where it does everything. */
+    switchedOff: SwitchedOffView | null
     /** What the operator must do, where it is not offered. */
     notSetUp: string
     /** What is pasted and not searched for: the source of a regular expression. */
@@ -81,6 +81,17 @@ export interface SourceView {
     /** What a provider that takes a key asks for. */
     key: { name: string; label: string; hint: string; isFile: boolean } | null
   } | null
+}
+
+/** All in sentences. */
+export interface SwitchedOffView {
+  /** The most that is not done: where nothing is read, nothing is written either. */
+  what: string
+  /** What that means for requests. */
+  means: string
+  whatHelps: string[]
+  /** What was found, one for each reason. */
+  why: string[]
 }
 
 export interface AccountView {

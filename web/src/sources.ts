@@ -1,4 +1,4 @@
-import type { SourceView } from '../../src/dashboard/contract.ts'
+import type { SourceView, SwitchedOffView } from '../../src/dashboard/contract.ts'
 import { useSession } from './session.ts'
 
 /** A source that owners must connect before they can choose anything there. */
@@ -11,7 +11,7 @@ export interface Sources {
   /** Their names, joined for a sentence. */
   connectableNames(joint: 'and' | 'or'): string
   nameOf(provider: string): string
-  switchedOffAt(provider: string): readonly string[]
+  switchedOffAt(provider: string): SwitchedOffView | null
 }
 
 /** Where sheets can come from, as the server tells. */
@@ -23,7 +23,7 @@ export function useSources(): Sources {
     connectable,
     connectableNames: (joint) => connectable.map(({ name }) => name).join(` ${joint} `),
     switchedOffAt: (provider) =>
-      sources.find((source) => source.provider === provider)?.connection?.switchedOff ?? [],
+      sources.find((source) => source.provider === provider)?.connection?.switchedOff ?? null,
     nameOf: (provider) => sources.find((source) => source.provider === provider)?.name ?? provider,
   }
 }

@@ -1,8 +1,9 @@
 import { z } from 'zod'
+import type { OwnerConnection } from '../../management/connections/owner-connection.ts'
 import { type PasswordWish, sentence, type Visitor } from '../../management/people/owners.ts'
 import type { Session } from '../../management/people/sign-in.ts'
 import { Problem } from '../../management/problem.ts'
-import type { ServerView, SessionView, SourceView } from '../contract.ts'
+import type { ServerView, SessionView, SourceView, SwitchedOffView } from '../contract.ts'
 import type { DashboardParts, SourceKind } from '../dashboard-parts.ts'
 import { sessionCookie, sessionCookieEnd } from '../session-cookie.ts'
 import { openWithInput, type VerbCall, type VerbOutcome, type Verbs, withInput } from './route.ts'
@@ -91,14 +92,35 @@ export async function sessionView(
 }
 
 /** By provider. Only who is signed in is told: before that, nothing is asked of the store. */
-type SwitchedOffAt = ReadonlyMap<string, string[]>
+type SwitchedOffAt = ReadonlyMap<string, SwitchedOffView | null>
+type SwitchedOff = Awaited<ReturnType<OwnerConnection['switchedOff']>>[number]
+type Ability = SwitchedOff['ability']
+
+const requestsWithout: Record<Ability, string> = {
+  reads: 'Rows are neither read nor written; every request for them returns 502.',
+  writes: 'Rows are read as before; every write returns 502 and changes nothing.',
+  additions: 'Rows are read, changed and deleted as before; adding one returns 502 and changes nothing.',
+}
 
 async function findSwitchedOff({ kinds, connections }: DashboardParts): Promise<SwitchedOffAt> {
   const found = kinds.all.map(async ({ id }) => {
     const off = (await connections.find(id)?.switchedOff()) ?? []
-    return [id, off.map(({ what, why, whatHelps }) => `${sentence(what)}. ${why} ${whatHelps}`)] as const
+    return [id, inOne(off)] as const
   })
   return new Map(await Promise.all(found))
+}
+
+function inOne(off: readonly SwitchedOff[]): SwitchedOffView | null {
+  const byReach = ['reads', 'writes', 'additions'] as const
+  const most = byReach.flatMap((ability) => off.find((one) => one.ability === ability) ?? [])[0]
+  return most
+    ? {
+        what: sentence(most.what),
+        means: requestsWithout[most.ability],
+        whatHelps: [...new Set(off.map(({ whatHelps }) => whatHelps))],
+        why: off.map(({ why }) => why),
+      }
+    : null
 }
 
 function serverView(parts: DashboardParts, switchedOff: SwitchedOffAt = new Map()): ServerView {
@@ -108,7 +130,7 @@ function serverView(parts: DashboardParts, switchedOff: SwitchedOffAt = new Map(
     version,
     hasGoogle: googleSignIn.isConfigured,
     hasFiles: uploads !== null,
-    sources: parts.kinds.all.map((kind) => sourceView(kind, parts, switchedOff.get(kind.id) ?? [])),
+    sources: parts.kinds.all.map((kind) => sourceView(kind, parts, switchedOff.get(kind.id) ?? null)),
     canSignUp: owners.canSignUp,
     hasMail: parts.byMail !== null,
     operatorCommand: parts.operatorCommand,
@@ -118,7 +140,7 @@ function serverView(parts: DashboardParts, switchedOff: SwitchedOffAt = new Map(
 function sourceView(
   { id: provider, name, title, connectsBy, canBeListed, hasTabs }: SourceKind,
   { connections, uploads }: DashboardParts,
-  switchedOff: string[],
+  switchedOff: SwitchedOffView | null,
 ): SourceView {
   const known = { provider, name, title, canBeListed, hasTabs }
   const connection = connections.find(provider)

@@ -38,7 +38,8 @@ const byOperator: SwitchedOff = {
   whatHelps: 'Without that setting it is on, where “rowport google prove” found nothing against it.',
 }
 
-const provenAgain = 'When “rowport google prove” finds that it holds, it is switched on again.'
+const provenAgain =
+  'Whoever runs this server can try it again with “rowport google prove”; when it holds, this is switched on again.'
 
 /** What this Google was seen not to keep, and so is not rested on. */
 export function switchedOffBy(proofs: readonly StoredProof[], areWritesOff: boolean): SwitchedOff[] {

@@ -20,7 +20,7 @@ export function ConnectionSection({ source }: { source: ConnectableSource }) {
   const { data, error, isPending, refetch } = useQuery(connectionQuery(provider))
   return (
     <Section title={name} about={`The ${name} account Rowport uses.`}>
-      <SwitchedOff sentences={source.connection.switchedOff} />
+      <SwitchedOff off={source.connection.switchedOff} />
       {isPending && source.isOffered && <Skeleton lines={4} />}
       {error && !data && <ErrorState error={error} onRetry={() => refetch()} />}
       {!(data?.isConfigured ?? source.isOffered) && (

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import type { SheetView } from '../../../../src/dashboard/contract.ts'
+import type { SheetView, SwitchedOffView } from '../../../../src/dashboard/contract.ts'
 import { useSources } from '../../sources.ts'
 import { ButtonLink } from '../../ui/button.tsx'
 
@@ -23,7 +23,7 @@ export function StateBanner({ sheet: { slug, state, stateReason, provider, sourc
         <ButtonLink to="/settings">Reconnect {nameOf(provider)}</ButtonLink>
       </Banner>
     )
-  if (state !== 'broken') return <SwitchedOff sentences={switchedOffAt(provider)} />
+  if (state !== 'broken') return <SwitchedOff off={switchedOffAt(provider)} />
   const isFile = provider === 'file'
   return (
     <Banner
@@ -45,8 +45,28 @@ export function StateBanner({ sheet: { slug, state, stateReason, provider, sourc
 }
 
 /** What this server does not do there, for all sheets. */
-export function SwitchedOff({ sentences }: { sentences: readonly string[] }) {
-  return sentences.map((text) => <Banner key={text} tone="warn" text={text} />)
+export function SwitchedOff({ off }: { off: SwitchedOffView | null }) {
+  if (!off) return null
+  return (
+    <div role="alert" className="mb-5 rounded-lg bg-warn-wash px-4 py-3 text-sm text-warn">
+      <p>
+        <strong className="font-semibold">{off.what}</strong> {off.means}
+      </p>
+      {off.whatHelps.map((sentence) => (
+        <p key={sentence} className="mt-1.5">
+          {sentence}
+        </p>
+      ))}
+      <details className="mt-1.5">
+        <summary className="cursor-pointer">What was found</summary>
+        {off.why.map((reason) => (
+          <p key={reason} className="mt-1.5">
+            {reason}
+          </p>
+        ))}
+      </details>
+    </div>
+  )
 }
 
 function Banner({ tone, text, children }: { tone: 'warn' | 'bad'; text: string; children?: ReactNode }) {
