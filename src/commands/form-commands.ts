@@ -82,7 +82,19 @@ export const formCommands: readonly Command[] = [
   },
   ofForm('open', 'Opened', (forms, id) => forms.setOpen(id, true)),
   ofForm('close', 'Closed', (forms, id) => forms.setOpen(id, false)),
-  ofForm('delete', 'Deleted', (forms, id) => forms.remove(id)),
+  {
+    words: ['form', 'delete'],
+    usage: 'form delete <form id>',
+    positionals: ['<form id>'],
+    options: [],
+    async run({ forms }, [id = '']) {
+      const form = await forms.remove(id)
+      if (form instanceof Problem) return form
+      const { name, held } = form
+      const lost = held === 0 ? '' : `, and with it ${held === 1 ? 'one held entry' : `${held} held entries`}`
+      return { json: { ...formJson(form), held }, text: `Deleted form "${name}"${lost}.` }
+    },
+  },
   {
     words: ['form', 'entries'],
     usage: 'form entries <form id>',
@@ -103,8 +115,34 @@ export const formCommands: readonly Command[] = [
       }
     },
   },
-  ofEntry('release', 'Released: it is added to the sheet within seconds of a running server.'),
-  ofEntry('discard', 'Thrown away.'),
+  {
+    words: ['form', 'release'],
+    usage: 'form release <entry id>      (or a form id: all that it holds)',
+    positionals: ['<entry id>'],
+    options: [],
+    async run({ forms }, [id = '']) {
+      if (id.startsWith('form_')) {
+        const released = await forms.releaseAll(id)
+        if (released instanceof Problem) return released
+        const text = `Released ${released}: they are added to the sheet within seconds of a running server.`
+        return { json: { released }, text }
+      }
+      const entry = await forms.release(id)
+      if (entry instanceof Problem) return entry
+      const text = 'Released: it is added to the sheet within seconds of a running server.'
+      return { json: entryJson(entry), text }
+    },
+  },
+  {
+    words: ['form', 'discard'],
+    usage: 'form discard <entry id>',
+    positionals: ['<entry id>'],
+    options: [],
+    async run({ forms }, [id = '']) {
+      const entry = await forms.discard(id)
+      return entry instanceof Problem ? entry : { json: entryJson(entry), text: 'Thrown away.' }
+    },
+  },
 ]
 
 type FormVerbs = Parameters<Command['run']>[0]['forms']
@@ -122,19 +160,6 @@ function ofForm(
     async run({ forms }, [id = '']) {
       const form = await act(forms, id)
       return form instanceof Problem ? form : { json: formJson(form), text: `${done} form "${form.name}".` }
-    },
-  }
-}
-
-function ofEntry(word: 'release' | 'discard', done: string): Command {
-  return {
-    words: ['form', word],
-    usage: `form ${word} <entry id>`,
-    positionals: ['<entry id>'],
-    options: [],
-    async run({ forms }, [id = '']) {
-      const entry = await forms[word](id)
-      return entry instanceof Problem ? entry : { json: entryJson(entry), text: done }
     },
   }
 }

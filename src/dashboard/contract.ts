@@ -446,7 +446,7 @@ export interface FormGuessView extends Pick<FormSettingsView, 'fields' | 'set'> 
 /** What looks like no person's. */
 export interface HeldEntryView {
   id: string
-  reason: 'honeypot' | 'too_quick'
+  reason: 'honeypot' | 'too_quick' | 'unfit'
   cells: (readonly [column: string, value: string | number | boolean])[]
   /** It is being added. */
   isReleased: boolean

@@ -127,6 +127,8 @@ export interface OwnerVerbs {
   /** It is added to the sheet a moment later. */
   'POST /forms/{id}/entries/{entry}/release': { answer: null }
   'POST /forms/{id}/entries/{entry}/discard': { answer: null }
+  /** All that it holds. */
+  'POST /forms/{id}/release': { answer: { released: number } }
 
   'GET /webhooks': { answer: WebhookView[] }
   'POST /webhooks': { input: WebhookInput; answer: NewWebhookView }

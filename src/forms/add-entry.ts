@@ -26,8 +26,9 @@ export interface EntryToAdd {
 export async function addEntry(asked: EntryToAdd, writing: Writing): Promise<'added' | Refusal> {
   const { form, pass, row, sentAtMs, stillAdmitted } = asked
   const { id: accountId } = pass.account
-  // It became the key column later; a key that is taken would be told by the refusal.
-  if (form.settings.fields.some(({ column }) => column === pass.sheet.keyColumn)) return outdated
+  // It became a column that Rowport fills in later.
+  const isMade = pass.sheet.autoKey !== 'none'
+  if (isMade && form.settings.fields.some(({ column }) => column === pass.sheet.keyColumn)) return outdated
   const text = JSON.stringify(row)
   const idempotencyKey = await currentName(accountId, asked.name, writing)
   const asking = { accountId, sheet: pass.sheet, idempotencyKey, fingerprint: text }
@@ -80,6 +81,11 @@ async function currentName(
 ): Promise<string> {
   const before = former && (await writing.keyed(accountId, former.name))
   return former && before && before.ageMs < former.forMs ? former.name : name
+}
+
+/** Whether the sheet cannot take what the form lets through: a column was renamed, a key is there already. */
+export function isUnfit({ code }: Refusal): boolean {
+  return code === 'invalid_body' || code === 'missing_headers'
 }
 
 const waitMs = 100

@@ -15,7 +15,7 @@ import { randomBase62 } from '../secrets/random-base62.ts'
 import { clientNetwork } from '../shares/client-network.ts'
 import { refusalOfFailure } from '../sheets/refusal-of-failure.ts'
 import type { Writing } from '../sheets/writing/writing.ts'
-import { addEntry, wasAdded } from './add-entry.ts'
+import { addEntry, isUnfit, wasAdded } from './add-entry.ts'
 import type { Captchas } from './captcha.ts'
 import { checkEntry, type Sent } from './entry.ts'
 import { nameOfEntry } from './entry-name.ts'
@@ -56,6 +56,7 @@ export function createFormsDoor(
   const refusals = createRecentRefusals(clock)
 
   return async (request, response, path) => {
+    if (request.method === 'OPTIONS') return answerPreflight(response)
     const begunMs = clock.elapsedMs()
     const id = path.slice('/f/'.length)
     const network = clientNetwork(clientAddress(request, trustedProxies))
@@ -128,6 +129,11 @@ export function createFormsDoor(
     const asked = { form, pass: verdict, row, name, sentAtMs, captchaRefusal, reserve, stillAdmitted }
     const outcome = await addEntry(asked, writing)
     if (outcome === 'added') return thanks(form)
+    // It is right by the form, so what is wrong is not the visitor's: the owner gets it, and no stranger hears which keys are taken.
+    if (isUnfit(outcome) && (await entries.hold({ formId, name, reason: 'unfit', row }))) {
+      release()
+      return thanks(form)
+    }
     if (outcome.status === 429) refusals.note(formId, clientNetwork(address), outcome)
     release()
     return notSent(shown, outcome)
@@ -262,6 +268,17 @@ const safety = [
   // Not `no-store`: whoever goes back gets the page that was filled in, with its token, and what is sent again is one entry.
   ...['Cache-Control', 'private, no-cache', 'X-Content-Type-Options', 'nosniff', 'Vary', 'Accept, Origin'],
 ]
+
+/** For whoever asks what can be done here, and for browsers before they send JSON from elsewhere. */
+function answerPreflight(response: ServerResponse): void {
+  const methods = formMethods.join(', ')
+  response.writeHead(204, [
+    ...['Allow', `${methods}, OPTIONS`, 'Access-Control-Allow-Origin', '*'],
+    ...['Access-Control-Allow-Methods', methods, 'Access-Control-Allow-Headers', 'Content-Type, Accept'],
+    ...['Access-Control-Max-Age', '86400'],
+  ])
+  response.end()
+}
 
 function send(
   request: IncomingMessage,

@@ -45,7 +45,10 @@ function valueOfField({ kind, choices }: FormField, text: string): Outcome {
     return { mistake: `At most ${maxCharacters.toLocaleString('en')} characters.` }
   switch (kind) {
     case 'checkbox':
-      return { value: !/^(?:off|false|0|no)$/i.test(text) }
+      if (/^(?:on|true|1|yes)$/i.test(text)) return { value: true }
+      return /^(?:off|false|0|no)$/i.test(text)
+        ? { value: false }
+        : { mistake: 'Tick this box, or leave it.' }
     case 'number': {
       // 1,000 is a thousand to some and one to others.
       if (/^-?\d{1,3}(?:,\d{3})+$/.test(text))

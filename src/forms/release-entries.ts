@@ -1,11 +1,11 @@
 import type { Admission } from '../admission/admit.ts'
 import { Refusal } from '../errors.ts'
-import type { HeldEntry } from '../management/forms/forms.ts'
+import type { FormRecord, HeldEntry } from '../management/forms/forms.ts'
 import type { HeldEntries } from '../management/forms/held-entries.ts'
 import type { Observe } from '../reporting/observe.ts'
 import { randomBase62 } from '../secrets/random-base62.ts'
 import type { Writing } from '../sheets/writing/writing.ts'
-import { addEntry } from './add-entry.ts'
+import { addEntry, isUnfit } from './add-entry.ts'
 
 export interface ReleasingParts {
   entries: HeldEntries
@@ -39,22 +39,38 @@ export function startReleasing(parts: ReleasingParts): { close(): Promise<void> 
 
   async function releaseDue(): Promise<void> {
     try {
-      for (const { entry, form } of await entries.released(mostAtOnce)) {
-        const stillAdmitted = async () => {
-          const again = await admission.admitForm(form, null)
-          return again.verdict instanceof Refusal ? again.verdict : null
+      // Forms whose entries cannot be added just now: those of others do not wait for them.
+      const waiting = new Set<string>()
+      for (;;) {
+        const due = await entries.released(mostAtOnce, [...waiting])
+        if (due.length === 0) return
+        for (const { entry, form } of due) {
+          if (!waiting.has(form.id) && (await releaseOne(entry, form)) === 'later') waiting.add(form.id)
         }
-        const { verdict, reserve, release } = await admission.admitForm(form, null)
-        if (verdict instanceof Refusal) continue
-        const asked = { form, pass: verdict, row: [...entry.row], reserve, stillAdmitted }
-        const name = { name: await nameToAddUnder(entry, form.accountId) }
-        const outcome = await addEntry({ ...asked, name, sentAtMs: entry.receivedAtMs }, writing)
-        if (outcome === 'added') await entries.forget(entry.id)
-        else release()
       }
     } catch (error) {
       observe({ event: 'malfunction', reference: randomBase62(12), operation: 'add_rows', error })
     }
+  }
+
+  async function releaseOne(entry: HeldEntry, form: FormRecord): Promise<'done' | 'later'> {
+    const stillAdmitted = async () => {
+      const again = await admission.admitForm(form, null)
+      return again.verdict instanceof Refusal ? again.verdict : null
+    }
+    const { verdict, reserve, release } = await admission.admitForm(form, null)
+    if (verdict instanceof Refusal) return 'later'
+    const asked = { form, pass: verdict, row: [...entry.row], reserve, stillAdmitted }
+    const name = { name: await nameToAddUnder(entry, form.accountId) }
+    const outcome = await addEntry({ ...asked, name, sentAtMs: entry.receivedAtMs }, writing)
+    if (outcome === 'added') {
+      await entries.forget(entry.id)
+      return 'done'
+    }
+    release()
+    if (!isUnfit(outcome)) return 'later'
+    await entries.holdAgain(entry.id)
+    return 'done'
   }
 
   /** Its own, so that what its visitor sends once more is not added too; unless it was refused under that, which is kept. */

@@ -59,6 +59,7 @@ export function createRouter(parts: RouterParts): Handler {
     const methods = instrument ? ['GET', 'HEAD'] : isForm ? formMethods : dashboard.methodsAt(path)
     if (!methods && isPersonAsking(request) && !isOfApi(path))
       return dashboard.answerNotFound(request, response)
+    if (isForm && method === 'OPTIONS') return forms(request, response, path)
     if (!methods || method === 'OPTIONS') return api(request, response)
     if (!methods.includes(method)) return refuseMethod(request, response, methods)
     if (isForm) return forms(request, response, path)

@@ -86,20 +86,35 @@ test('a form is made from a sheet by keyboard, seen as visitors see it, filled i
   await visitor.getByRole('button', { name: 'Send' }).click()
   await visitor.getByText('See you on Friday!').waitFor()
   assert.deepEqual(await rows(), [])
+  for (const name of ['Flo', 'Gus']) {
+    const entries = { first_name: name, email: 'f@example.com', guests: '1', meal: 'Soup', message: 'Hi' }
+    const { status } = await fetch(address, { method: 'POST', body: new URLSearchParams(entries) })
+    assert.equal(status, 200)
+  }
 
   await page.bringToFront()
-  await page.getByRole('link', { name: 'Held entries (1)' }).click()
-  await page.getByText('sent too quickly').waitFor()
+  await page.getByRole('link', { name: 'Held entries (3)' }).click()
+  await page.getByText('sent too quickly').first().waitFor()
   await look('73-form-held')
   await press(/^Release eve@example\.com$/)
+  await page.getByRole('link', { name: 'Held entries (2)' }).waitFor()
+  await press(/^Release all$/)
+  await page.getByRole('dialog').getByRole('button', { name: 'Release all' }).click()
+  await page.getByRole('link', { name: 'Held entries', exact: true }).waitFor()
   await page.getByText('Nothing is held').waitFor()
   assert.match((await rows()).join(), /^,Eve,eve@example\.com,2,Salad,"=1\+1",20/)
+  assert.equal((await rows()).length, 3)
 
   await page.getByRole('link', { name: 'Edit', exact: true }).click()
   await preview.getByText('Email', { exact: true }).waitFor()
   await page.getByLabel('Least seconds').fill('0')
   await press(/^Save form$/)
   await page.getByText('Party saved.').waitFor()
+  const [toast, save] = [
+    await page.getByText('Party saved.').boundingBox(),
+    await button('Save form').boundingBox(),
+  ]
+  assert.ok(toast && save && toast.y + toast.height <= save.y, 'what is said does not cover the button')
   await page.getByRole('link', { name: 'Share', exact: true }).click()
   await page.getByRole('switch', { name: 'Takes entries' }).focus()
   await page.keyboard.press('Space')

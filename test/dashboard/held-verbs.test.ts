@@ -163,6 +163,7 @@ const verbs: Record<string, Verb> = {
   'POST /forms/{id}/remove': ofForm('POST', '/forms/{id}/remove'),
   'GET /forms/{id}/entries': ofForm('GET', '/forms/{id}/entries'),
   'POST /forms/{id}/entries/{entry}/release': ofForm('POST', '/forms/{id}/entries/{entry}/release'),
+  'POST /forms/{id}/release': ofForm('POST', '/forms/{id}/release'),
   'POST /forms/{id}/entries/{entry}/discard': ofForm('POST', '/forms/{id}/entries/{entry}/discard'),
   'GET /webhooks': calling('GET', '/webhooks'),
   'POST /webhooks': calling('POST', '/webhooks', {

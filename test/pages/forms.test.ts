@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { readFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Problem } from '../../src/management/problem.ts'
@@ -230,6 +230,32 @@ test('an entry that was released has the time when it was sent, and is not added
   assert.deepEqual(done(await forms.entries(form.id)), [])
 })
 
+test('what the sheet cannot take any more is held, and added when its owner has mended that', async (t) => {
+  const { rowport, path, form, sheet, rows } = await withForm(t)
+  const { forms } = rowport.workshop
+  const header = (name: string) =>
+    writeFile(sheet.path, `${name},email,guests,meal,news,source,at\nFirst,,,,,,\n`)
+  await header('full name')
+  rowport.clock.advanceMs(600_000)
+  for (const name of ['Ann', 'Bob'])
+    assert.match(await (await post(rowport, path, { name })).text(), /Thank you/)
+  assert.deepEqual(await rows(), [])
+  const reasons = async () => done(await forms.entries(form.id)).map(({ reason }) => reason)
+  assert.deepEqual(await reasons(), ['unfit', 'unfit'])
+  const waiting = async (isOver: () => Promise<boolean>) => {
+    for (let tries = 0; !(await isOver()) && tries < 200; tries++) await sleep(50)
+  }
+  const ids = new Set(done(await forms.entries(form.id)).map(({ id }) => id))
+  assert.equal(done(await forms.releaseAll(form.id)), 2)
+  await waiting(async () => done(await forms.entries(form.id)).every(({ id }) => !ids.has(id)))
+  assert.deepEqual(await reasons(), ['unfit', 'unfit'], 'it was tried, and waits again')
+  await header('name')
+  rowport.clock.advanceMs(600_000)
+  assert.equal(done(await forms.releaseAll(form.id)), 2)
+  await waiting(async () => (await reasons()).length === 0)
+  assert.deepEqual((await rows()).toSorted(), ['Ann,,,,FALSE,,', 'Bob,,,,FALSE,,'])
+})
+
 test('a form that is closed, gone, paused or outdated says so and adds nothing', async (t) => {
   const { rowport, path, form, rows } = await withForm(t, { framedBy: ['https://shop.example'] })
   const { forms, sheets } = rowport.workshop
@@ -320,9 +346,27 @@ test('what a stranger found: amounts with separators, days that are none, keys t
     'https://a.example/\r\nSet-Cookie: x=1',
   ])
     assert.ok((await forms.create({ ...wish, settings: { fields, next } })) instanceof Problem, next)
+  const twice = { fields, set: [['name', 'x']] as const }
+  assert.ok(
+    (await forms.create({ ...wish, settings: twice })) instanceof Problem,
+    'a field that is always set',
+  )
+  assert.deepEqual(await mistakesIn({ news: 'maybe' }), ['news'])
+  const options = await fetch(rowport.url + path, { method: 'OPTIONS' })
+  assert.deepEqual([options.status, options.headers.get('allow')], [204, 'GET, HEAD, POST, OPTIONS'])
   done(await sheets.change('acme', 'guests', { keyColumn: 'name' }))
-  assert.ok((await forms.create(wish)) instanceof Problem, 'the key column cannot be a field')
+  const optional = { fields: [field('name'), field('email')] }
+  assert.ok((await forms.create({ ...wish, settings: optional })) instanceof Problem, 'no row without a key')
+  done(await forms.create(wish))
+  const before = (await rows()).length
   const taken = await post(rowport, path, { _token: token, name: 'x', guests: '2' })
   const free = await post(rowport, path, { _token: token, name: 'y', guests: '2' })
   assert.deepEqual([taken.status, await taken.text()], [free.status, await free.text()])
+  assert.equal((await rows()).length, before + 1)
+  assert.deepEqual(
+    done(await forms.entries(form.id)).map(({ reason, row }) => [reason, row[0]]),
+    [['unfit', ['name', 'x']]],
+  )
+  done(await sheets.change('acme', 'guests', { autoKey: 'uuid' }))
+  assert.ok((await forms.create(wish)) instanceof Problem, 'Rowport fills it in')
 })

@@ -67,6 +67,7 @@ export const auditedVerbs: Partial<Record<OwnerVerb, Audited>> = {
   'PATCH /forms/{id}': { action: 'form.changed', subject: nameOfForm, details: ['isOpen'] },
   'POST /forms/{id}/remove': { action: 'form.deleted', subject: first },
   'POST /forms/{id}/entries/{entry}/release': { action: 'form.entry_released', subject: first },
+  'POST /forms/{id}/release': { action: 'form.entries_released', subject: first },
   'POST /forms/{id}/entries/{entry}/discard': { action: 'form.entry_discarded', subject: first },
   'POST /webhooks': {
     action: 'webhook.added',

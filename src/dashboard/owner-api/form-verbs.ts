@@ -68,7 +68,9 @@ export const formVerbs = {
       if (wait) return wait
       const cells = await parts.ownerReading.firstCells(sheet, guessedRows)
       if (!cells) return new Problem('this sheet could not be read just now', { kind: 'provider' })
-      const { fields, set } = guessForm({ ...cells, madeColumn: sheet.keyColumn })
+      const isMade = sheet.autoKey !== 'none'
+      const keys = { madeColumn: isMade ? sheet.keyColumn : null, keyColumn: isMade ? null : sheet.keyColumn }
+      const { fields, set } = guessForm({ ...cells, ...keys })
       return { json: { columns: [...cells.columns], fields, set } }
     },
   },
@@ -122,6 +124,14 @@ export const formVerbs = {
   },
   'POST /forms/{id}/entries/{entry}/release': { owner: (call, parts) => settle(call, parts, 'release') },
   'POST /forms/{id}/entries/{entry}/discard': { owner: (call, parts) => settle(call, parts, 'discard') },
+  'POST /forms/{id}/release': {
+    async owner(call, parts) {
+      const form = await formIn(call, parts)
+      if (form instanceof Problem) return form
+      const released = await parts.forms.releaseAll(form.id)
+      return released instanceof Problem ? released : { json: { released } }
+    },
+  },
 } satisfies Partial<Verbs>
 
 async function settle(call: OwnerCall, parts: DashboardParts, how: 'release' | 'discard') {
@@ -144,7 +154,8 @@ async function formIn({ session, names: [id = ''] }: OwnerCall, { forms }: Dashb
 async function formView({ session }: OwnerCall, form: FormRecord, parts: DashboardParts): Promise<FormView> {
   const view = await viewer(session, parts)
   const entries = await parts.forms.entries(form.id)
-  return view(form, entries instanceof Problem ? 0 : entries.length)
+  const held = entries instanceof Problem ? [] : entries.filter(({ isReleased }) => !isReleased)
+  return view(form, held.length)
 }
 
 async function viewer(

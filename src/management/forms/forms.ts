@@ -26,11 +26,13 @@ export interface Forms {
   /** The form, if there is one; of whatever account. */
   find(formId: string): Promise<FormRecord | Problem>
   setOpen(formId: string, isOpen: boolean): Promise<FormRecord | Problem>
-  /** What is held of it goes too. */
-  remove(formId: string): Promise<FormRecord | Problem>
+  /** What is held of it goes too; `held` says how many entries. */
+  remove(formId: string): Promise<(FormRecord & { held: number }) | Problem>
   entries(formId: string): Promise<HeldEntry[] | Problem>
   /** It is added to the sheet as soon as a server gets to it, once. */
   release(entryId: string): Promise<HeldEntry | Problem>
+  /** All that the form holds; how many they are. */
+  releaseAll(formId: string): Promise<number | Problem>
   discard(entryId: string): Promise<HeldEntry | Problem>
 }
 
@@ -95,8 +97,7 @@ export function createForms({ store, sheets, policyColumns, sealing }: FormsPart
     },
     async remove(formId) {
       const form = await find(formId)
-      if (!(form instanceof Problem)) await store.deleteForm(formId)
-      return form
+      return form instanceof Problem ? form : { ...form, held: await store.deleteForm(formId) }
     },
     async entries(formId) {
       const form = await find(formId)
@@ -106,6 +107,10 @@ export function createForms({ store, sheets, policyColumns, sealing }: FormsPart
       const entry = await findEntry(entryId)
       if (!(entry instanceof Problem)) await store.releaseEntry(entryId)
       return entry
+    },
+    async releaseAll(formId) {
+      const form = await find(formId)
+      return form instanceof Problem ? form : store.releaseEntries(formId)
     },
     async discard(entryId) {
       const entry = await findEntry(entryId)
@@ -126,12 +131,8 @@ export function createForms({ store, sheets, policyColumns, sealing }: FormsPart
     if (name.trim() === '') return invalid('name', 'give the form a title')
     const settings = settingsFor(wish)
     if (settings instanceof Problem) return settings
-    // A key that is taken is refused: whoever fills in the form could ask who is in the sheet.
-    if (settings.fields.some(({ column }) => column === sheet.keyColumn))
-      return invalid(
-        'fields',
-        `"${sheet.keyColumn}" is the key column: the form would tell which keys are taken`,
-      )
+    const problem = problemWithKey(sheet, settings)
+    if (problem) return problem
     // What a form may fill in and what it always sets is held against the sheet as a key's policy is.
     const policy = policyFor({
       may: ['add'],
@@ -181,6 +182,8 @@ function settingsFor(wish: FormWish['settings']): FormSettings | Problem {
     return invalid('fields', `a form has 1 to ${maxFields} fields`)
   const names = fields.map(({ column }) => column)
   if (new Set(names).size < names.length) return invalid('fields', 'each column can be in a form once')
+  const twice = set.find(([column]) => names.includes(column))
+  if (twice) return invalid('set', `"${twice[0]}" is a field: what is always set cannot be filled in`)
   if (names.some((name) => name.startsWith('_')))
     return invalid('fields', 'columns whose names begin with "_" cannot be in a form')
   const unnamed = fields.find(({ label }) => label.trim() === '')
@@ -210,6 +213,19 @@ function settingsFor(wish: FormWish['settings']): FormSettings | Problem {
     return invalid('captchaSiteKey', 'write the site key, as the provider of the captcha shows it')
   const limits = { honeypot, entriesPerMinute, entriesPerHour, minSeconds }
   return { intro, fields, thanks, next: nextUrl, set, framedBy, origins, captcha, ...limits }
+}
+
+/** A sheet whose keys people give takes no row without one. */
+function problemWithKey({ keyColumn, autoKey }: SheetRecord, { fields, set }: FormSettings): Problem | null {
+  if (keyColumn === null) return null
+  const field = fields.find(({ column }) => column === keyColumn)
+  if (autoKey !== 'none')
+    return field ? invalid('fields', `"${keyColumn}" is the key column, which Rowport fills in`) : null
+  if (field?.isRequired || set.some(([column]) => column === keyColumn)) return null
+  return invalid(
+    'fields',
+    `"${keyColumn}" is the key column: make it a required field, or let Rowport make the keys`,
+  )
 }
 
 /** As it stands in a header: signs beyond ASCII are encoded there. */

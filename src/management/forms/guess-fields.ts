@@ -10,12 +10,14 @@ export interface SheetCells {
   rows: readonly Readonly<Record<string, Cell>>[]
   /** Whose cells Rowport makes itself; null = none. */
   madeColumn: string | null
+  /** Without which there is no row, and which people give; null = none. */
+  keyColumn?: string | null
 }
 
 const mostFields = 50
 
-export function guessForm({ columns, rows, madeColumn }: SheetCells): GuessedForm {
-  const open = columns.filter((name) => isForPeople(name) && name !== madeColumn)
+export function guessForm({ columns, rows, madeColumn, keyColumn = null }: SheetCells): GuessedForm {
+  const open = columns.filter((name) => name === keyColumn || (isForPeople(name) && name !== madeColumn))
   const guesses = open.map((column) => {
     const cells = rows.map((row) => (Object.hasOwn(row, column) ? (row[column] ?? null) : null))
     return { column, cells, filled: cells.filter((cell) => cell !== null && cell !== '') }
@@ -23,7 +25,10 @@ export function guessForm({ columns, rows, madeColumn }: SheetCells): GuessedFor
   const stamped = guesses.filter(({ column, filled }) => isStamp(column, filled))
   const fields = guesses.filter((guess) => !stamped.includes(guess)).slice(0, mostFields)
   return {
-    fields: fields.map(({ column, cells, filled }) => fieldOf(column, cells.length, filled)),
+    fields: fields.map(({ column, cells, filled }) => {
+      const field = fieldOf(column, cells.length, filled)
+      return column === keyColumn ? { ...field, isRequired: true } : field
+    }),
     set: stamped.map(({ column }) => [column, 'now()'] as const),
   }
 }

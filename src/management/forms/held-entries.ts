@@ -5,7 +5,10 @@ import type { Store } from '../../store/store.ts'
 export interface HeldEntries {
   /** False where no more can be held. */
   hold(entry: NewEntry): Promise<boolean>
-  released(most: number): Promise<{ entry: HeldEntry; form: FormRecord }[]>
+  /** Of all forms but these. */
+  released(most: number, exceptForms: readonly string[]): Promise<{ entry: HeldEntry; form: FormRecord }[]>
+  /** The sheet did not take what its owner released. */
+  holdAgain(entryId: string): Promise<void>
   forget(entryId: string): Promise<void>
 }
 
@@ -15,8 +18,9 @@ const mostHeld = 1_000
 export function createHeldEntries(store: Store): HeldEntries {
   return {
     hold: (entry) => store.holdEntry(entry, mostHeld),
-    async released(most) {
-      const entries = await store.releasedEntries(most)
+    holdAgain: (entryId) => store.holdReleasedAgain(entryId, 'unfit'),
+    async released(most, exceptForms) {
+      const entries = await store.releasedEntries(most, exceptForms)
       const found = await Promise.all(
         entries.map(async (entry) => ({ entry, form: await store.findForm(entry.formId) })),
       )

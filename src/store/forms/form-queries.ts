@@ -38,7 +38,15 @@ export function createFormQueries({ kysely }: SqlDatabase, clock: Clock): FormSt
       await kysely.updateTable('form').set({ is_open }).where('id', '=', formId).execute()
     },
     async deleteForm(formId) {
-      await kysely.transaction().execute((transaction) => deleteFormsOn(transaction, [formId]))
+      return kysely.transaction().execute(async (transaction) => {
+        const held = await transaction
+          .selectFrom('form_entry')
+          .where('form_id', '=', formId)
+          .select('id')
+          .execute()
+        await deleteFormsOn(transaction, [formId])
+        return held.length
+      })
     },
     async holdEntry({ formId, name: { name, former }, reason, row }, mostOfForm) {
       return kysely.transaction().execute(async (transaction) => {
@@ -99,6 +107,7 @@ export function createFormQueries({ kysely }: SqlDatabase, clock: Clock): FormSt
         .selectFrom('form_entry')
         .innerJoin('form', 'form.id', 'form_entry.form_id')
         .where('form.account_id', '=', accountId)
+        .where('form_entry.is_released', '=', 0)
         .groupBy('form.id')
         .select((of) => ['form.id', of.fn.countAll<number | string>().as('held')])
         .execute()
@@ -112,12 +121,21 @@ export function createFormQueries({ kysely }: SqlDatabase, clock: Clock): FormSt
     async releaseEntry(entryId) {
       await kysely.updateTable('form_entry').set({ is_released: 1 }).where('id', '=', entryId).execute()
     },
+    async releaseEntries(formId) {
+      const held = kysely.updateTable('form_entry').set({ is_released: 1 }).where('form_id', '=', formId)
+      return (await held.where('is_released', '=', 0).returning('id').execute()).length
+    },
+    async holdReleasedAgain(entryId, reason) {
+      const again = { id: newId('entry'), is_released: 0, reason }
+      await kysely.updateTable('form_entry').set(again).where('id', '=', entryId).execute()
+    },
     async deleteEntry(entryId) {
       await kysely.deleteFrom('form_entry').where('id', '=', entryId).execute()
     },
-    async releasedEntries(most) {
+    async releasedEntries(most, exceptForms) {
       const released = kysely.selectFrom('form_entry').where('is_released', '=', 1)
-      const rows = await released.orderBy('received_at_ms').orderBy('id').limit(most).selectAll().execute()
+      const others = exceptForms.length === 0 ? released : released.where('form_id', 'not in', exceptForms)
+      const rows = await others.orderBy('received_at_ms').orderBy('id').limit(most).selectAll().execute()
       return rows.map(toEntry)
     },
     async formsNotUnderKey(keyId) {

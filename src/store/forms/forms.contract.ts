@@ -94,11 +94,13 @@ export function formsContract(of: StoreTest): void {
       )
       assert.deepEqual(await store.heldCounts(account.id), new Map([[form.id, 3]]))
       assert.deepEqual(await store.heldCounts('acc_nobody'), new Map())
-      assert.deepEqual(await store.releasedEntries(10), [])
+      assert.deepEqual(await store.releasedEntries(10, []), [])
       const [first, second] = held
       assert.ok(first && second)
       await store.releaseEntry(second.id)
-      assert.deepEqual(await store.releasedEntries(10), [{ ...second, isReleased: true }])
+      assert.deepEqual(await store.releasedEntries(10, []), [{ ...second, isReleased: true }])
+      assert.deepEqual(await store.releasedEntries(10, [form.id]), [])
+      assert.deepEqual(await store.heldCounts(account.id), new Map([[form.id, 2]]), 'it no longer waits')
       await store.deleteEntry(second.id)
       await store.deleteEntry(first.id)
       assert.equal(await store.findEntry(second.id), null)
@@ -131,6 +133,25 @@ export function formsContract(of: StoreTest): void {
       )
     },
   )
+
+  of('all of a form are released at once, and what the sheet did not take waits again', async (store) => {
+    const { account, sheet } = await accountWithSheet(store)
+    const wish = { accountId: account.id, sheetId: sheet.id, name: 'f', settings }
+    const [form, other] = [await store.createForm(wish), await store.createForm(wish)]
+    for (const value of ['one', 'two']) await store.holdEntry(entry(form.id, value), 10)
+    await store.holdEntry(entry(other.id, 'three'), 10)
+    assert.equal(await store.releaseEntries(form.id), 2)
+    assert.equal(await store.releaseEntries(form.id), 0)
+    const released = await store.releasedEntries(10, [])
+    assert.deepEqual(new Set(released.map(({ formId }) => formId)), new Set([form.id]))
+    const [first] = released
+    assert.ok(first)
+    await store.holdReleasedAgain(first.id, 'unfit')
+    const again = (await store.heldEntries(form.id)).find(({ reason }) => reason === 'unfit')
+    assert.deepEqual(again, { ...first, id: again?.id, reason: 'unfit', isReleased: false })
+    assert.notEqual(again?.id, first.id)
+    assert.equal(await store.deleteForm(form.id), 2)
+  })
 
   of('however many are held at once, a form never holds more than it may', async (store, clock, database) => {
     const { account, sheet } = await accountWithSheet(store)

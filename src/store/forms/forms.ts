@@ -9,20 +9,24 @@ export interface FormStore {
   /** The captcha's secret goes with the settings; left out, it stays. */
   changeForm(formId: string, change: Pick<NewForm, 'name' | 'settings' | 'captchaSecret'>): Promise<void>
   setFormOpen(formId: string, isOpen: boolean): Promise<void>
-  /** With all that is held of it. */
-  deleteForm(formId: string): Promise<void>
+  /** With all that is held of it; how many entries that were. */
+  deleteForm(formId: string): Promise<number>
   /** False where the form holds as many as it may, or is gone. What is held already under one of its names is not held again. */
   holdEntry(entry: NewEntry, mostOfForm: number): Promise<boolean>
   /** Oldest first. */
   heldEntries(formId: string): Promise<HeldEntry[]>
-  /** Counts for the account's forms, by their ids; those without any are left out. */
+  /** What waits for the owner, of the account's forms, by their ids; those without any are left out. */
   heldCounts(accountId: string): Promise<ReadonlyMap<string, number>>
   findEntry(entryId: string): Promise<HeldEntry | null>
   /** From now on it is to be added to the sheet. */
   releaseEntry(entryId: string): Promise<void>
+  /** All of a form that are not yet; how many they are. */
+  releaseEntries(formId: string): Promise<number>
+  /** The sheet did not take it: it waits for its owner again, under another id. */
+  holdReleasedAgain(entryId: string, reason: HoldReason): Promise<void>
   deleteEntry(entryId: string): Promise<void>
-  /** Entries of all forms, oldest first. */
-  releasedEntries(most: number): Promise<HeldEntry[]>
+  /** Entries of all forms but these, oldest first. */
+  releasedEntries(most: number, exceptForms: readonly string[]): Promise<HeldEntry[]>
   /** Those whose captcha's secret another key has sealed. */
   formsNotUnderKey(keyId: string): Promise<FormRecord[]>
   /** Only while it is the one that the form has been found with. */
@@ -115,4 +119,5 @@ export interface HeldEntry extends Omit<NewEntry, 'name'> {
   receivedAtMs: number
 }
 
-export type HoldReason = 'honeypot' | 'too_quick'
+/** `unfit`: the sheet could not take it. */
+export type HoldReason = 'honeypot' | 'too_quick' | 'unfit'

@@ -33,7 +33,7 @@ export function ToastProvider({ children }: { children: ReactNode }) {
       <div
         role="status"
         aria-live="polite"
-        className="pointer-events-none fixed inset-x-4 bottom-4 z-50 flex justify-end max-sm:justify-center"
+        className="pointer-events-none fixed inset-x-4 bottom-4 z-50 flex justify-end max-sm:justify-center [body:has([data-bottom-bar])_&]:bottom-20"
       >
         {toast && (
           <p className="pointer-events-auto flex items-center gap-3 rounded-lg bg-ink py-2 pr-2 pl-4 text-sm text-paper shadow-lg">

@@ -1,4 +1,4 @@
-import { type ReactNode, useDeferredValue, useState } from 'react'
+import { type ReactNode, useDeferredValue, useRef, useState } from 'react'
 import type { FormGuessView, FormWishInput } from '../../../../src/dashboard/contract.ts'
 import { captchaKinds } from '../../../../src/http/form-markup.ts'
 import { Refused } from '../../api.ts'
@@ -28,6 +28,7 @@ export function FormEditor({
   onSave(wish: FormWishInput): void
 }) {
   const [draft, setDraftState] = useState(start)
+  const preview = useRef<HTMLElement>(null)
   const change = (some: Partial<FormDraft>) => setDraftState({ ...draft, ...some })
   const shown = useDeferredValue(draft)
   const refusal = error instanceof Refused ? error : null
@@ -165,17 +166,25 @@ export function FormEditor({
           </Card>
         </div>
         <section
+          ref={preview}
           aria-label="Preview"
-          className="min-w-0 lg:sticky lg:top-6 lg:max-h-[calc(100dvh-7rem)] lg:self-start lg:overflow-y-auto"
+          className="min-w-0 scroll-mt-20 lg:sticky lg:top-6 lg:max-h-[calc(100dvh-7rem)] lg:self-start lg:overflow-y-auto"
         >
           <h2 className="mb-2 text-sm font-medium text-soft">Preview</h2>
           <FormPreview form={shownOf(shown)} />
         </section>
       </div>
-      <div className="sticky bottom-0 z-10 mt-6 flex flex-wrap items-center justify-end gap-x-4 border-t border-line bg-paper py-3">
+      <div
+        // What is said for a moment is shown above it, and not over its button.
+        data-bottom-bar
+        className="sticky bottom-0 z-10 mt-6 flex flex-wrap items-center justify-end gap-x-4 border-t border-line bg-paper py-3"
+      >
         <FormError>
           {error && hasItsPlace(refusal?.field) ? 'Some settings need another look.' : error?.message}
         </FormError>
+        <Button look="quiet" className="lg:hidden" onClick={() => preview.current?.scrollIntoView()}>
+          See preview
+        </Button>
         <Button type="submit" look="primary" isBusy={isBusy} disabled={draft.fields.length === 0}>
           {save}
         </Button>

@@ -1,8 +1,10 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
 import type { FormView, HeldEntryView } from '../../../../src/dashboard/contract.ts'
 import { send } from '../../api.ts'
 import { formsQuery, heldEntriesQuery } from '../../queries.ts'
 import { Button } from '../../ui/button.tsx'
+import { ConfirmDialog } from '../../ui/dialog.tsx'
 import { FormError } from '../../ui/field.tsx'
 import { useFirst } from '../../ui/list-tools.tsx'
 import { Badge, EmptyState, ErrorState, Skeleton } from '../../ui/states.tsx'
@@ -15,11 +17,13 @@ interface Settled {
 }
 
 const releaseEntry = (names: Settled) => send('POST /forms/{id}/entries/{entry}/release', { names })
+const releaseAll = (id: string) => send('POST /forms/{id}/release', { names: { id } })
 const discardEntry = (names: Settled) => send('POST /forms/{id}/entries/{entry}/discard', { names })
 
 const reasons: Record<HeldEntryView['reason'], string> = {
   honeypot: 'filled in a hidden field',
   too_quick: 'sent too quickly',
+  unfit: 'the sheet could not take it',
 }
 
 /** What looks like spam: nothing of it is in the sheet, and nothing of it is lost. */
@@ -36,6 +40,14 @@ export function HeldEntries({ form: { id, settings } }: { form: FormView }) {
     mutationFn: releaseEntry,
     onSuccess: () => done('Released. It is being added to the sheet.'),
   })
+  const releasingAll = useMutation({
+    mutationFn: releaseAll,
+    onSuccess: ({ released }) => {
+      setIsAsking(false)
+      done(`Released ${released}. They are being added to the sheet.`)
+    },
+  })
+  const [isAsking, setIsAsking] = useState(false)
   const discarding = useMutation({ mutationFn: discardEntry, onSuccess: () => done('Discarded.') })
   if (entries.isPending) return <Skeleton lines={5} />
   if (!entries.data) return <ErrorState error={entries.error} onRetry={() => entries.refetch()} />
@@ -46,9 +58,38 @@ export function HeldEntries({ form: { id, settings } }: { form: FormView }) {
       </EmptyState>
     )
   const labels = new Map(settings.fields.map(({ column, label }) => [column, label]))
-  const isBusy = releasing.isPending || discarding.isPending
+  const isBusy = releasing.isPending || releasingAll.isPending || discarding.isPending
+  const waiting = entries.data.filter(({ isReleased }) => !isReleased).length
+  const isUnfit = entries.data.some(({ reason }) => reason === 'unfit')
   return (
     <>
+      {isUnfit && (
+        <p className="mb-4 text-sm text-warn">
+          The sheet could not take some entries: a column of the form was renamed or removed there, or a key
+          is taken already. Mend that, then release them.
+        </p>
+      )}
+      {waiting > 1 && (
+        <div className="mb-3 flex justify-end">
+          <Button disabled={isBusy} onClick={() => setIsAsking(true)}>
+            Release all
+          </Button>
+        </div>
+      )}
+      <ConfirmDialog
+        title={`Release ${waiting} entries?`}
+        confirm="Release all"
+        isOpen={isAsking}
+        isBusy={releasingAll.isPending}
+        error={releasingAll.error?.message}
+        onConfirm={() => releasingAll.mutate(id)}
+        onClose={() => {
+          setIsAsking(false)
+          releasingAll.reset()
+        }}
+      >
+        <p>Each of them becomes a row of the sheet, also those that look like spam.</p>
+      </ConfirmDialog>
       <FormError>{(releasing.error ?? discarding.error)?.message}</FormError>
       <ul className="space-y-3">
         {shown.map(({ id: entry, reason, cells, isReleased, receivedAtMs }) => (
