@@ -24,6 +24,8 @@ export interface LoggedChange {
   isInPlace?: true
   /** The columns that a write wrote, where cells in others changed with them. */
   wrote?: string[]
+  /** Of a write that hit another row: the number of the one that was meant. Only until that one is found. */
+  meantRow?: number
   /** What `before` does not tell of the row: it takes this to put it back. */
   lost?: LostOfRow
   /** Of a write through the API, and whose key it was. */
