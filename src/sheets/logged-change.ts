@@ -24,6 +24,8 @@ export interface LoggedChange {
   isInPlace?: true
   /** The columns that a write wrote, where cells in others changed with them. */
   wrote?: string[]
+  /** The row that a write meant that hit another one. Only until that one is found. */
+  meantRow?: number
   /** What `before` does not tell of the row: it takes this to put it back. */
   lost?: LostOfRow
   /** The write through the API, and whose key it was. */

@@ -27,13 +27,47 @@ test('any history of clients, people, faults and kills: the log leads from the f
     add(sum, played)
   }
   t.diagnostic(`${histories} histories: ${JSON.stringify(sum)}`)
-  // What is left are rows that moved in the instant of a write, which the provider here, unlike Google, says nothing about.
   assert.ok(
-    sum.toldAsOutside <= times(0, histories / 10),
+    sum.toldAsOutside <= leftUndecided(histories),
     `${sum.toldAsOutside} writes are told as somebody else's`,
   )
   assert.ok(sum.outside > 0 && sum.api > histories && sum.crashes > histories / 2)
 })
+
+/** Each of these had a write that was told as somebody else's, or with a `before` that was none. */
+const racesOnce = [6, 10, 33, 50, 86, 115, 123, 136, 139, 141, 148, 179, 185, 378, 672, 696, 810]
+
+test('a place like Google, where people move rows and columns in the very moment of a write, and answers are lost: what clients wrote is theirs in the log', {
+  timeout: patienceMs,
+}, async (t) => {
+  const store = await openSimulatedStore(t)
+  const sum = newSum()
+  const seeds = times(0, 1) === 0 ? racesOnce : Array.from({ length: 2_000 }, (_, n) => n + 1)
+  for (const seed of seeds) {
+    const clients = { clients: 3, writesEach: 3, readers: 2, readsEach: 6, edits: 5 }
+    const machines = { instances: 1 + (seed % 2), crashes: seed % 4 }
+    const isLikeGoogle = { isConditional: false, isExact: false, hasHeader: true, hasRows: true }
+    const faults = { ...isLikeGoogle, tellsRaces: true }
+    const played = await told(`seed ${seed}`, () =>
+      playHistory(store, seed, { ...clients, ...machines, isKeyed: seed % 5 < 2, faults }),
+    )
+    const before = sum.toldAsOutside
+    add(sum, played)
+    if (sum.toldAsOutside > before)
+      t.diagnostic(`seed ${seed}: ${played.unnamed} ${JSON.stringify(played.asOutside)}`)
+  }
+  t.diagnostic(`${seeds.length} histories: ${JSON.stringify(sum)}`)
+  assert.ok(
+    sum.toldAsOutside <= leftUndecided(seeds.length),
+    `${sum.toldAsOutside} writes are told as somebody else's`,
+  )
+  assert.ok(sum.outside > 0 && sum.api > seeds.length)
+})
+
+/** Two races with one write before anyone looks (docs/decisions/042): less than one in a hundred histories that are full of races. */
+function leftUndecided(histories: number): number {
+  return Math.floor(histories / 100)
+}
 
 test('a kill at every call to store and provider: what was done is told once, and what was not is not', {
   timeout: patienceMs,
@@ -79,7 +113,7 @@ function add(sum: ReturnType<typeof newSum>, played: History): void {
   sum.listsWithout += played.listsWithout
   // No place is certain of row numbers and has no conditional writes.
   if (played.faults.isExact && !played.faults.isConditional) return
-  sum.toldAsOutside += played.untold.filter((name) => !name.startsWith('not done')).length
+  sum.toldAsOutside += played.unnamed.length + played.asOutside.length
 }
 
 async function told<T>(of: string, work: () => Promise<T>): Promise<T> {

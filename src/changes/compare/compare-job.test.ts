@@ -88,26 +88,102 @@ for (const isKeyed of [true, false]) {
     ])
   })
 
-  test(`${of}: where it could be either of two rows, or a person did more to it, nobody says that it was ours`, () => {
-    const write = updated(table, ['b', 'Table', 9], 3)
-    for (const next of [
-      [['a', 'Lamp', 9], ['c', 'Shelf', 9], table],
-      [['a', 'Torch', 9], shelf, table],
-      [['a', 'Lamp', 8], shelf, table],
-    ] as Cell[][][]) {
-      const changes = compared([lamp, shelf, table], next, [write])
-      assert.ok(changes.length > 0 && changes.every(({ operation }) => operation === undefined))
-    }
+  test(`${of}: where it could be either of two rows, it is the nearer one to the place that was meant`, () => {
+    const write = updated(table, ['b', 'Table', 9], 4)
+    const next: Cell[][] = [['a', 'Lamp', 9], ['c', 'Shelf', 9], table]
+    assert.deepEqual(told(compared([lamp, shelf, table], next, [write])), [
+      ['updated', 'op_1', shelf, ['c', 'Shelf', 9]],
+      ['updated', null, lamp, ['a', 'Lamp', 9]],
+    ])
   })
 
-  test(`${of}: a lost answer to a deletion: the only row that is gone is the one it took`, () => {
+  test(`${of}: a lost answer, rows that moved, and a person who then changed the row that was hit: two changes`, () => {
+    const write = updated(table, ['b', 'Table', 9], 3)
+    const changes = compared([lamp, shelf, table], [['a', 'Torch', 9], shelf, table], [write])
+    assert.deepEqual(told(changes), [
+      ['updated', 'op_1', lamp, ['a', 'Lamp', 9]],
+      ['updated', null, ['a', 'Lamp', 9], ['a', 'Torch', 9]],
+    ])
+  })
+
+  test(`${of}: what is nowhere to be seen was overwritten before anyone looked, and nobody says that it was ours`, () => {
+    const write = updated(table, ['b', 'Table', 9], 3)
+    const changes = compared([lamp, shelf, table], [['a', 'Lamp', 8], shelf, table], [write])
+    assert.deepEqual(told(changes), [['updated', null, lamp, ['a', 'Lamp', 8]]])
+  })
+
+  for (const isHeard of [true, false]) {
+    test(`${of}: a write into a row that a person had just put there is theirs with a change of ours (${isHeard ? 'heard' : 'lost'})`, () => {
+      const new9: Cell[] = ['p', 'Desk', 9]
+      const heard: LoggedChange = {
+        kind: 'updated',
+        ...identity(new9),
+        after: row(new9),
+        wrote: ['n'],
+        meantRow: 3,
+        operation: 'op_1',
+      }
+      const write = isHeard ? heard : updated(table, ['b', 'Table', 9], 3)
+      for (const next of [
+        [lamp, new9, table],
+        [lamp, table, new9],
+      ]) {
+        const changes = compared([lamp, table], next, [write])
+        assert.deepEqual(told(changes), [
+          ['added', null, null, ['p', 'Desk', null]],
+          ['updated', 'op_1', ['p', 'Desk', null], new9],
+        ])
+        assert.deepEqual(changes[1]?.changed, ['n'])
+        assert.ok(changes.every((change) => !('meantRow' in change)))
+      }
+    })
+  }
+
+  test(`${of}: a person moved columns in the instant of a write: what it hit by place is ours`, () => {
+    const moved = ['id', 'n', 'name']
+    const next: Cell[][] = [lamp, table].map(([id = null, name = null, n = null]) => [id, n, name])
+    const write = updated(table, ['b', 'Table', 9], 3)
+    const hit = [next[0] ?? [], ['b', 2, 9]]
+    const changes = compared([lamp, table], hit, [write, added(shelf)], moved)
+    assert.deepEqual(
+      changes.map(({ kind, operation, after }) => [kind, operation ?? null, after]),
+      [
+        ['columns_changed', null, JSON.stringify(moved)],
+        ['updated', 'op_1', '{"id":"b","n":2,"name":9}'],
+        ['added', 'op_1', '{"id":"c","n":3,"name":"Shelf"}'],
+        ['deleted', null, undefined],
+      ],
+    )
+    const both = compared([lamp, table], [...hit, ['c', 'Shelf', 3]], [write, added(shelf)], moved)
+    assert.deepEqual(
+      both.map(({ kind, operation, after }) => [kind, operation ?? null, after]),
+      [
+        ['columns_changed', null, JSON.stringify(moved)],
+        ['updated', 'op_1', '{"id":"b","n":2,"name":9}'],
+        ['added', 'op_1', '{"id":"c","n":"Shelf","name":3}'],
+      ],
+    )
+  })
+
+  test(`${of}: a lost answer to a deletion: the row that is gone is the one it took, of several the nearest`, () => {
     const changes = compared([lamp, shelf, table], [lamp, table], [deleted(table, 4)])
     assert.deepEqual(told(changes), [['deleted', 'op_1', shelf, null]])
     const two = compared([lamp, shelf, table], [table], [deleted(table, 4)])
-    assert.deepEqual(
-      two.map(({ operation }) => operation),
-      [undefined, undefined],
-    )
+    assert.deepEqual(told(two), [
+      ['deleted', 'op_1', shelf, null],
+      ['deleted', null, lamp, null],
+    ])
+  })
+
+  test(`${of}: a deletion that took a row nobody had ever seen is not told with another`, () => {
+    const unseen: Cell[] = ['p', 'Desk', 1]
+    const took: LoggedChange = {
+      kind: 'deleted',
+      ...identity(unseen),
+      before: row(unseen),
+      operation: 'op_1',
+    }
+    assert.deepEqual(told(compared([lamp, table], [lamp], [took])), [['deleted', null, table, null]])
   })
 
   test(`${of}: columns that were renamed come first, and the write under their new names`, () => {

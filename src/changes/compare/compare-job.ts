@@ -7,12 +7,21 @@ import {
   operationsOf,
   readChanges,
 } from '../../sheets/logged-change.ts'
+import type { Cell } from '../../sheets/rows/grid.ts'
+import { createRowWriter } from '../../sheets/rows/row-json.ts'
 import type { Handed, ThreadJob } from '../../sheets/threads/thread-jobs.ts'
-import { asWritten } from './as-written.ts'
+import { asWritten, cellsOf, type Written, type WrittenCells } from './as-written.ts'
 import { changedColumns, compareColumns, compareRows, createKeyReader } from './compare-tabs.ts'
-import { hitInstead } from './hit-instead.ts'
+import { holds } from './hit-instead.ts'
 import { replayChanges } from './replay.ts'
-import { applyChanges, type RowsOfSnapshot, renameColumns, type TabRows, tabOf } from './tab-rows.ts'
+import {
+  applyChanges,
+  columnsNamed,
+  type RowsOfSnapshot,
+  renameColumns,
+  type TabRows,
+  tabOf,
+} from './tab-rows.ts'
 
 export interface ToCompare {
   /** Rows as they were at some place of the log: of a snapshot, or the text of a state; null where there are none. */
@@ -84,35 +93,105 @@ function differences(
   const columns = compareColumns(tab, next)
   if (columns === 'reset') return 'reset'
   const keyOf = keyColumn === null ? null : createKeyReader(next.names, keyColumn)
-  const written = underNewNames(unplaced, columns)
-  const own = written.length > 0 ? replayChanges(tab, written, next, keyOf !== null) : null
-  const { told, left } = own ? { told: own, left: [] } : asWritten(tab, written, next, keyOf)
-  for (const change of told) if (change.kind === 'updated') change.changed = changedColumns(change)
-  const others = own ? [] : compareRows(tab, next, keyOf)
+  const named = underNewNames(unplaced, columns)
+  const own = named.length > 0 ? replayChanges(tab, named, next, keyOf !== null) : null
+  if (own) return [...(columns ? [columns] : []), ...own.map(asTold)]
+  const written = named.map((change, at) => writtenOf(change, unplaced[at] ?? change, columns))
+  const { told, left, tab: withWrites } = asWritten(tab, written, next, keyOf)
+  const others = compareRows(withWrites, next, keyOf)
   if (others === 'reset') return 'reset'
-  attribute(others, left)
-  return [...(columns ? [columns] : []), ...told, ...others]
+  const whose = attributeChanges(others, left, next, keyColumn)
+  return [...(columns ? [columns] : []), ...told.map(asTold), ...whose]
+}
+
+function asTold({ meantRow: _, ...change }: LoggedChange): LoggedChange {
+  return change.kind === 'updated' ? { ...change, changed: changedColumns(change) } : change
+}
+
+function writtenOf(change: LoggedChange, asSent: LoggedChange, columns: LoggedChange | null): Written {
+  const cells = cellsWritten(change)
+  if (columns === null) return { change, cells, cellsByPlace: null }
+  const [from = [], to = []] = [columns.before, columns.after].map(
+    (list) => JSON.parse(list ?? '[]') as string[],
+  )
+  const cellsByPlace = cellsWritten(asSent).flatMap(([name, value]): [string, Cell][] => {
+    const at = from.indexOf(name)
+    const now = at === -1 ? undefined : to[at]
+    return now === undefined ? [] : [[now, value]]
+  })
+  return { change, cells, cellsByPlace }
+}
+
+/** All cells of an addition. */
+function cellsWritten({ kind, after, wrote, changed = [] }: LoggedChange): [string, Cell][] {
+  if (after === undefined) return []
+  return kind === 'added'
+    ? Object.entries(JSON.parse(after) as Record<string, Cell>)
+    : cellsOf(after, wrote ?? changed)
 }
 
 /** Differences that lead to what we wrote ourselves are ours. */
-function attribute(changes: readonly LoggedChange[], written: readonly LoggedChange[]): void {
-  if (written.length === 0) return
-  const ledTo = Map.groupBy(written, nameOf)
-  for (const change of changes) {
-    const ours = ledTo.get(nameOf(change))?.shift()
-    if (!ours) continue
-    sign(change, ours)
-    if (ours.wrote !== undefined) change.wrote = ours.wrote
-    if (ours.lost !== undefined) change.lost = ours.lost
+function attributeChanges(
+  changes: readonly LoggedChange[],
+  written: readonly Written[],
+  { names }: TabRows,
+  keyColumn: string | null,
+): LoggedChange[] {
+  if (written.length === 0) return [...changes]
+  const left = new Set(written)
+  return changes.flatMap((difference) => {
+    const ours =
+      find(({ change }) => nameOf(change) === nameOf(difference)) ??
+      find(({ change, cells }) => change.kind === 'updated' && isAddedWith(difference, cells))
+    if (!ours) return difference
+    left.delete(ours)
+    const { change, cells } = ours
+    if (change.kind === 'updated' && difference.kind === 'added') return intoNewRow(difference, change, cells)
+    const { wrote, lost } = change
+    return sign({ ...difference, ...(wrote && { wrote }), ...(lost && { lost }) }, change)
+  })
+
+  function find(isIt: (write: Written) => boolean): Written | undefined {
+    return [...left].find(isIt)
   }
-  const others = changes.filter(({ operation }) => operation === undefined)
-  for (const [change, ours] of hitInstead(others, [...ledTo.values()].flat())) sign(change, ours)
+
+  /** Somebody put a row there, and the write hit that one. */
+  function intoNewRow(
+    added: LoggedChange,
+    change: LoggedChange,
+    cells: WrittenCells,
+  ): LoggedChange | LoggedChange[] {
+    const { row, key, isByPosition, after = '{}' } = added
+    const wrote = new Set(cells.map(([name]) => name))
+    const rest = JSON.parse(after) as Record<string, Cell>
+    const kept = names.map((name) => (wrote.has(name) ? null : (rest[name] ?? null)))
+    const isNothingLeft = kept.every((cell) => cell === null)
+    if (isNothingLeft || (keyColumn !== null && wrote.has(keyColumn))) return sign(added, change)
+    const before = createRowWriter(columnsNamed(names))(kept)
+    const updated: LoggedChange = {
+      kind: 'updated',
+      ...(row !== undefined && { row }),
+      ...(key !== undefined && { key }),
+      before,
+      after,
+      ...(isByPosition && { isByPosition }),
+    }
+    return [{ ...added, after: before }, asTold(sign(updated, change))]
+  }
 }
 
-function sign(change: LoggedChange, { operation, by, undoes }: LoggedChange): void {
-  if (operation !== undefined) change.operation = operation
-  if (by !== undefined) change.by = by
-  if (undoes !== undefined) change.undoes = undoes
+function isAddedWith({ kind, after = '{}' }: LoggedChange, cells: WrittenCells): boolean {
+  if (kind !== 'added' || cells.every(([, value]) => value === null)) return false
+  return holds(after, cells)
+}
+
+function sign(change: LoggedChange, { operation, by, undoes }: LoggedChange): LoggedChange {
+  return {
+    ...change,
+    ...(operation !== undefined && { operation }),
+    ...(by !== undefined && { by }),
+    ...(undoes !== undefined && { undoes }),
+  }
 }
 
 /** Where columns were changed, rows are compared as they are under the new names; a write may know these already. */

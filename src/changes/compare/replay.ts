@@ -11,6 +11,8 @@ export function replayChanges(
   next: TabRows,
   isKeyed: boolean,
 ): LoggedChange[] | null {
+  // Of a write that hit another row than was meant, nobody knows yet what that row was.
+  if (written.some(({ kind, before }) => kind !== 'added' && before === undefined)) return null
   return isKeyed ? byKey(known, written, next) : byPosition(known, written, next)
 }
 

@@ -5,7 +5,7 @@ import type { Store } from '../../store/store.ts'
 export interface HeldEntries {
   /** False where no more can be held. */
   hold(entry: NewEntry): Promise<boolean>
-  /** Of all forms but these. */
+  /** Entries of all forms but these. */
   released(most: number, exceptForms: readonly string[]): Promise<{ entry: HeldEntry; form: FormRecord }[]>
   /** The sheet did not take what its owner released. */
   holdAgain(entryId: string): Promise<void>

@@ -118,7 +118,7 @@ export function* changesOfBatch({
 
   /** Without what it was before, nor where: that was another row. */
   function changeAfterRace(change: ChangeOfRow, result: ResultOfRow): LoggedChange {
-    const identity = identityOf(result.row)
+    const identity = { ...identityOf(result.row), meantRow: change.rowNumber }
     if (result.kind === 'delete') return { kind: 'deleted', ...identity, before: toJson(result.row) }
     return { kind: 'updated', ...identity, after: toJson(result.row), wrote: namesWritten(change) }
   }

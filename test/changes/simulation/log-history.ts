@@ -57,6 +57,10 @@ export interface History {
   listsWithout: number
   /** Changes of clients that the log tells as somebody else's. */
   untold: string[]
+  /** Writes that took effect and that no change in the log names. */
+  unnamed: string[]
+  /** What only clients do, told as somebody else's; known where rows are told by key. */
+  asOutside: Change[]
   faults: Faults
 }
 
@@ -94,6 +98,8 @@ export async function playHistory(
   const provider = createFaultyProvider(first, time, random, faults)
   const { sheet } = await newSheet(isKeyed ? 'id' : null)
   const failures: unknown[] = []
+  /** The writes of each batch, by its fence: those that are to be told. */
+  const sentWith = new Map<string, readonly string[]>()
   const seen: Seen[] = []
   let [calls, crashed, made, lists, listsWithout] = [0, 0, 0, 0, 0]
   const servers = Array.from({ length: wishes.instances }, () => start())
@@ -136,7 +142,34 @@ export async function playHistory(
     if (result.kind !== 'update' || text(before) === text(result.row)) return []
     return [`+ ${inAnyOrder(result.row)}`]
   })
-  return { calls, crashes: crashed, changes, applied, lists, listsWithout, faults, untold: untold() }
+  const unnamed = unnamedWrites()
+  const told = { untold: untold(), unnamed, asOutside: asOutside() }
+  return { calls, crashes: crashed, changes, applied, lists, listsWithout, faults, ...told }
+
+  /** But for those that made no difference, and those into a row that somebody put there and took away again before anyone looked. */
+  function unnamedWrites(): string[] {
+    const named = new Set(changes.map(({ operation }) => operation))
+    const idsSeen = new Set<unknown>([
+      ...first.map(([id]) => id),
+      ...changes.flatMap(({ before, after }) => [before?.id, after?.id]),
+    ])
+    const inEffect = provider.sheet.log.filter(({ change, before, result }) => {
+      if (change.kind === 'add') return true
+      if (before[0] === undefined || !idsSeen.has(before[0])) return false
+      return result.kind !== 'update' || text(before) !== text(result.row)
+    })
+    const fences = new Set(inEffect.map(({ fence }) => fence))
+    return [...fences].flatMap((fence) => (sentWith.get(fence) ?? []).filter((name) => !named.has(name)))
+  }
+
+  /** People change names, and add rows of their own. */
+  function asOutside(): Change[] {
+    if (!isKeyed) return []
+    return changes.filter(({ source, kind, after, changed = [] }) => {
+      if (source !== 'outside') return false
+      return kind === 'updated' ? changed.includes('n') : kind === 'added' && /^c/.test(String(after.id))
+    })
+  }
 
   function check(seq: number): void {
     for (const { logged, list } of bySeq.get(seq) ?? []) {
@@ -419,6 +452,10 @@ export async function playHistory(
     for (const tell of server.life.onEnd) tell()
   }
 
+  function noteSent({ fence, changes }: Parameters<Store['beginSending']>[0]): void {
+    if (changes) sentWith.set(fence, changes.operations ?? [])
+  }
+
   /** The same object for a process that can die: from then on no call begins, and none comes back. */
   function mortal<T extends object>(of: T, server: Server): T {
     const { life } = server
@@ -435,6 +472,7 @@ export async function playHistory(
             crash(server)
             return never
           }
+          if (name === 'beginSending') noteSent(args[0] as Parameters<Store['beginSending']>[0])
           const outcome = (value as (...args: unknown[]) => unknown).apply(target, args)
           if (!(outcome instanceof Promise)) return outcome
           return outcome.then(
@@ -476,6 +514,7 @@ function facing(random: () => number): Faults {
   const isBad = random() < 0.7
   const rate = (worst: number) => (isBad ? random() * worst : 0)
   const isConditional = random() < 0.5
+  const isExact = isConditional || random() < 0.3
   return {
     lost: rate(0.3),
     late: rate(0.2),
@@ -483,10 +522,11 @@ function facing(random: () => number): Faults {
     failing: rate(0.1),
     away: rate(0.15),
     isConditional,
-    isExact: isConditional || random() < 0.3,
+    isExact,
     hasHeader: !isConditional,
     hasRows: !isConditional,
     tellsTab: !isConditional && random() < 0.5,
+    tellsRaces: !isExact,
   }
 }
 

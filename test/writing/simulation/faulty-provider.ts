@@ -1,7 +1,8 @@
-import type { Change, ChangeResult } from '../../../src/sheets/change.ts'
+import { type Change, type ChangeResult, writtenColumns } from '../../../src/sheets/change.ts'
 import type { Committed, Provider } from '../../../src/sheets/provider.ts'
 import { OutcomeUnknown, ProviderFailure } from '../../../src/sheets/provider-failure.ts'
 import type { Cell } from '../../../src/sheets/rows/grid.ts'
+import { areSameColumns, type Column, servedColumnsOf } from '../../../src/sheets/rows/table.ts'
 import type { VirtualTime } from './virtual-time.ts'
 
 /** A spreadsheet somewhere out there, and everything that was ever done to it through the provider. */
@@ -33,6 +34,8 @@ export interface Faults {
   hasRows?: boolean
   /** Tells how the whole tab looks after a write, where somebody wants to know. */
   tellsTab?: boolean
+  /** Like Google, whose answers show where a write landed: tells which changes hit another row than was meant, and columns that moved. */
+  tellsRaces?: boolean
 }
 
 /** A cell that the spreadsheet will not take, whoever asks. */
@@ -69,7 +72,7 @@ export function createFaultyProvider(
       await awayOrSlow()
       return fetched(sheet.rows)
     },
-    async prepare(_place, changes, version, _columns, isTabWanted = false) {
+    async prepare(_place, changes, version, columns, isTabWanted = false) {
       await awayOrSlow()
       const changeAt = changes.findIndex((change) => holds(change, unfit))
       if (changeAt >= 0) return { changeAt, reason: 'value', details: 'It does not fit.' }
@@ -84,7 +87,8 @@ export function createFaultyProvider(
         fence,
         expected,
         isExact: faults.isExact,
-        commit: async () => withTab(await commit(fence, changes, version), isTabWanted),
+        commit: async () =>
+          withTab(withRaces(await commit(fence, changes, version), fence, changes, columns), isTabWanted),
         async discard() {
           provider.discarded++
         },
@@ -124,6 +128,30 @@ export function createFaultyProvider(
       ...committed,
       tab: { version: String(sheet.version), grid: { rows: sheet.rows.map((row) => [...row]) } },
     }
+  }
+
+  /** What a deletion took can be told from the rows around it for some, and for others not: then it is as it was meant. */
+  function withRaces(
+    committed: Committed,
+    fence: string,
+    changes: readonly Change[],
+    columns: readonly Column[] | undefined,
+  ): Committed {
+    if (!faults.tellsRaces || committed.outcome !== 'applied') return committed
+    const done = sheet.log.filter((one) => one.fence === fence)
+    const written = writtenColumns(changes.filter(({ kind }) => kind === 'update'))
+    const racedAt = [...changes.keys()].filter(
+      (at) => !isAsRead(changes[at], done[at]?.before ?? [], written),
+    )
+    const results = committed.results.map((result, at) => {
+      const change = changes[at]
+      if (result.kind !== 'delete' || change?.kind !== 'delete' || !racedAt.includes(at)) return result
+      const meant = Array.from(change.before ?? [], (cell) => cell ?? null)
+      return Number(fence.slice(fence.indexOf('-') + 1)) % 2 === 0 ? { ...result, row: meant } : result
+    })
+    const columnsNow = servedColumnsOf({ rows: sheet.rows.slice(0, 1) })
+    const isMoved = columns !== undefined && !areSameColumns(columns, columnsNow)
+    return { ...committed, results, racedAt, ...(isMoved && { columns: columnsNow }) }
   }
 
   async function commit(fence: string, changes: readonly Change[], version: string): Promise<Committed> {
@@ -177,6 +205,18 @@ export function createFaultyProvider(
     const bytes = Buffer.from(JSON.stringify(shown))
     return { bytes, version: String(sheet.version), decoder: { module: '', name: '', options: {} } }
   }
+}
+
+/** But for what the batch itself wrote. */
+function isAsRead(
+  change: Change | undefined,
+  row: readonly Cell[],
+  written: { has(index: number): boolean },
+): boolean {
+  if (change?.kind !== 'update' && change?.kind !== 'delete') return true
+  return (change.before ?? []).every(
+    (cell, at) => cell === undefined || written.has(at) || (cell ?? null) === (row[at] ?? null),
+  )
 }
 
 function holds(change: Change, value: string): boolean {

@@ -1,6 +1,5 @@
 import { type ReactNode, type RefObject, useEffect, useRef, useState } from 'react'
 import { Button } from './button.tsx'
-import { copyText } from './copy-text.ts'
 import { Icon } from './icon.tsx'
 import { ScrollBox } from './scroll-box.tsx'
 
@@ -130,4 +129,36 @@ export function CopyLine({ text, label }: { text: string; label: string }) {
       <CopyButton copying={copying} about={label} />
     </CopyFrame>
   )
+}
+
+/** Whether it worked. `from`: the button that was pressed; a modal makes everything outside of it unselectable. */
+async function copyText(text: string, from: Element): Promise<boolean> {
+  // Browsers have no clipboard on plain HTTP by any name but localhost.
+  if (navigator.clipboard) {
+    try {
+      await navigator.clipboard.writeText(text)
+      return true
+    } catch {
+      // Forbidden; the older way asks for no permission.
+    }
+  }
+  return copyBySelection(text, from)
+}
+
+function copyBySelection(text: string, from: Element): boolean {
+  const focused = document.activeElement
+  const field = document.createElement('textarea')
+  field.value = text
+  field.readOnly = true
+  field.className = 'sr-only'
+  ;(from.closest('dialog') ?? document.body).append(field)
+  field.select()
+  try {
+    return document.execCommand('copy')
+  } catch {
+    return false
+  } finally {
+    field.remove()
+    if (focused instanceof HTMLElement) focused.focus()
+  }
 }
