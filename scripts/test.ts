@@ -67,6 +67,7 @@ async function runInOrder(): Promise<void> {
   process.once('SIGINT', () => stop('by hand', 130))
   process.once('SIGTERM', () => stop('by SIGTERM', 143))
   process.once('SIGHUP', () => stop('by SIGHUP', 143))
+  const tookMs = new Map<string, number>()
   /** The files with a test that failed. */
   const runFiles = async (some: readonly string[], atOnce: number): Promise<string[]> => {
     if (some.length === 0 || stopping.signal.aborted) return []
@@ -81,7 +82,10 @@ async function runInOrder(): Promise<void> {
     })
     // The runner reports a file as it reports a test.
     events.on('test:dequeue', ({ name, file }) => name === file && underWay.add(name))
-    events.on('test:complete', ({ name, file }) => name === file && underWay.delete(name))
+    events.on('test:complete', ({ name, file, details }) => {
+      if (name !== file || !underWay.delete(name)) return
+      tookMs.set(relative(root, name), details.duration_ms)
+    })
     events.on('test:fail', ({ name, file }) => void failed.add(relative(root, file ?? name)))
     events.on('test:summary', ({ success, file }) => {
       if (file === undefined) isWhole = success
@@ -102,6 +106,7 @@ async function runInOrder(): Promise<void> {
   failed.push(...(await runFiles(alone, 1)))
   if (failed.length > 0 && (words.length > 0 || !(await passAlone(failed)))) process.exitCode ||= 1
   clearTimeout(runLimit)
+  if (given.includes('--all')) process.stdout.write(`rowport: took longest: ${slowest(tookMs)}\n`)
 
   /** A page that three other test files leave no processor can be too late for what waits for it. */
   async function passAlone(files: readonly string[]): Promise<boolean> {
@@ -115,6 +120,14 @@ async function runInOrder(): Promise<void> {
     process.stdout.write(`rowport: UNSTEADY, failed beside others and passed alone: ${files.join(', ')}\n`)
     return true
   }
+}
+
+function slowest(tookMs: ReadonlyMap<string, number>): string {
+  return [...tookMs]
+    .sort(([, one], [, other]) => other - one)
+    .slice(0, 20)
+    .map(([file, ms]) => `${file} ${Math.round(ms / 1_000)} s`)
+    .join(', ')
 }
 
 /** A container has 64 MB there. */
