@@ -340,7 +340,7 @@ export const errorTable = {
     status: 503,
     message: 'The captcha could not be checked.',
     means:
-      'The provider of a form’s captcha did not answer, or not as it should. Nothing was added; what was entered can be sent again.',
+      'The provider of a form’s captcha could not be reached, or sent something else than it should. Nothing was added; what was entered can be sent again.',
     raisedIn: ['send_form'],
   },
   invalid_arguments: {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -170,7 +170,9 @@ test('recipe: a spreadsheet as the backend of a small app', { skip: withoutChrom
     'item,done\nBread,FALSE\n',
     'shopping',
   )
-  const { page } = await openPage(t, null, await serve(t, await copy('app.mjs'), key))
+  const app = await copy('app.mjs')
+  await installClient(dirname(app))
+  const { page } = await openPage(t, null, await serve(t, app, key))
   await page.getByLabel('New').fill('Milk & <eggs>')
   await page.getByRole('button', { name: 'Add' }).click()
   await page.getByText('Milk & <eggs>').waitFor()
@@ -350,6 +352,14 @@ async function start(t: TestContext, name: string, csv: string | null, slug = 'p
     return path
   }
   return { rowport, sheet, key, text, copy }
+}
+
+/** `npm install @rowport/client`, of what is in this repository. */
+async function installClient(folder: string): Promise<void> {
+  const home = join(folder, 'node_modules/@rowport/client')
+  await mkdir(home, { recursive: true })
+  await symlink(join(import.meta.dirname, '../../client/src'), join(home, 'src'))
+  await writeFile(join(home, 'package.json'), '{"type":"module","exports":"./src/rowport.ts"}')
 }
 
 /** What readers put in place of what a page has. */
