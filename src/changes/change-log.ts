@@ -111,6 +111,12 @@ export function createChangeLog(parts: ChangeLogParts): SheetLog {
     }
     for (let [tries, position] = [0, begunAt]; tries < maxTries; tries++) {
       const compared = await compareWith(position, record, rows, known)
+      if (compared === 'overtaken') {
+        const now = await store.changeLogOf(sheetId)
+        if (!now) return null
+        position = now
+        continue
+      }
       const { epoch, head } = position
       const isNothingNew = compared.chunks.length === 0 && position.unplaced === null
       const isNothingToTell = isNothingNew && compared.state === null && position.lookWantedForMs === null
@@ -163,7 +169,7 @@ export function createChangeLog(parts: ChangeLogParts): SheetLog {
     { id: sheetId, accountId, keyColumn }: SheetRecord,
     next: Snapshot,
     known: KnownRows | null,
-  ): Promise<Compared> {
+  ): Promise<Compared | 'overtaken'> {
     const { epoch, head, stateSeq, sinceStateBytes, identity, isBroken, unplaced } = position
     const isInMemory = known !== null && known.logged.epoch === epoch && known.logged.seq <= head
     const isOtherwiseTold = stateSeq !== null && identity !== (keyColumn ?? '')
@@ -172,6 +178,8 @@ export function createChangeLog(parts: ChangeLogParts): SheetLog {
     // Both as text: of a wide sheet the state is a hundredth when compressed, and would be written anew with every row.
     const wantsState = sinceStateBytes > Math.max(leastStateBytes, next.listJson.byteLength / 2)
     const from = mustReset || isFirst ? null : isInMemory ? known : await store.loggedState(sheetId)
+    // The rows were written anew since: at this place they were others.
+    if (from && 'stateSeq' in from && from.stateSeq > head) return 'overtaken'
     const fromSeq = from === null ? head : 'stateSeq' in from ? from.stateSeq : from.logged.seq
     const since = from === null ? [] : await changesBetween(sheetId, fromSeq, head)
     if (from && 'snapshot' in from && !wantsState && unplaced === null) {

@@ -12,7 +12,7 @@ import { type Json, lookedUp, problemsWith } from './schema-validator.ts'
  */
 
 type Content = { schema: Json; example?: Json; examples?: { [code: string]: { value: Json } } }
-type Answer = { content?: { [type: string]: Content } }
+type Answer = { description?: string; content?: { [type: string]: Content } }
 type Operation = {
   operationId?: string
   description?: string
@@ -146,7 +146,7 @@ test('what the server answers fits its description: of the whole API, and of the
           const text = await answer.text()
           const body = type === 'text/plain' ? text : (JSON.parse(text) as Json)
           assert.deepEqual(problemsWith(body, content.schema, each), [], `${path}${query}`)
-          if (!answer.ok) assertDocumented(body, content, `${path}${query}`)
+          if (!answer.ok) assertDocumented(body, documented, `${path}${query}`)
           checked++
         }
       }
@@ -154,8 +154,12 @@ test('what the server answers fits its description: of the whole API, and of the
 })
 
 /** The operation itself has the code that it was refused with, and not only another one of the same status. */
-function assertDocumented(body: Json, { examples = {} }: Content, where: string): void {
-  const codes = Object.values(examples).map(({ value }) => codeIn(value))
+function assertDocumented(body: Json, { description = '', content = {} }: Answer, where: string): void {
+  const { examples, example } = content['application/json'] ?? {}
+  const named = [...description.matchAll(/`(\w+)`/g)].map(([, code]) => code)
+  // A sheet's own description has an example of the first code, and names the others.
+  const codes = examples ? Object.values(examples).map(({ value }) => codeIn(value)) : named
+  if (!examples) assert.equal(codeIn(example ?? {}), named[0], where)
   assert.ok(codes.includes(codeIn(body)), `${where}: ${codeIn(body)} is none of ${codes}`)
 }
 
@@ -176,11 +180,12 @@ test('writes are described as they are answered', async (t) => {
         ...(body && { body: JSON.stringify(body) }),
       })
       const operation = each.paths[documentedPath]?.[method]
-      const content = answerOf(each, operation, answer.status)?.content?.['application/json']
+      const documented = answerOf(each, operation, answer.status)
+      const content = documented?.content?.['application/json']
       const told = (await answer.json()) as Json
-      assert.ok(content, `${method} ${path}: ${answer.status} ${JSON.stringify(told)}`)
+      assert.ok(documented && content, `${method} ${path}: ${answer.status} ${JSON.stringify(told)}`)
       assert.deepEqual(problemsWith(told, content.schema, each), [], `${method} ${path}`)
-      if (!answer.ok) assertDocumented(told, content, `${method} ${path}`)
+      if (!answer.ok) assertDocumented(told, documented, `${method} ${path}`)
       if (body && answer.ok && !Array.isArray(body)) {
         const sent = operation?.requestBody?.content['application/json'].schema ?? {}
         assert.deepEqual(problemsWith(body as Json, sent, each), [])
@@ -203,7 +208,7 @@ test('a sheet describes itself with its own columns, rows and filters', async (t
   for (const [at, base] of [sheet.formA, sheet.formB].entries()) {
     const each = sheetDocuments[at]
     assert.ok(each)
-    assert.deepEqual(Object.keys(each.paths), [base, `${base}/{row}`])
+    assert.deepEqual(Object.keys(each.paths), [base, `${base}/{row}`, `${base}/changes`])
     const list = each.paths[base]?.get
     const { example } = answerOf(each, list, 200)?.content?.['application/json'] ?? {}
     const rows = await (await rowport.get(`${base}?limit=2`, bearer(key))).json()
@@ -257,6 +262,37 @@ test('a description stays small, however many columns there are', async (t) => {
         t.diagnostic(`${columns} columns, key column ${keyColumn}: ${text.length} bytes`)
         assert.ok(text.length <= maxBytes, `${form}: ${text.length} bytes`)
       }
+    }
+  }
+})
+
+test('a sheet describes how its changes are read, as they are answered', async (t) => {
+  const { rowport, sheet, sheetDocuments, key } = await start(t)
+  const list = await rowport.get(sheet.formA, bearer(key))
+  for (const [at, base] of [sheet.formA, sheet.formB].entries()) {
+    const each = sheetDocuments[at]
+    const operation = each?.paths[`${base}/changes`]?.get
+    assert.ok(each && operation, base)
+    const added = await fetch(`${rowport.url}${base}`, {
+      method: 'POST',
+      headers: bearer(key),
+      body: JSON.stringify({ name: `Chair ${at}` }),
+    })
+    assert.equal(added.status, 201)
+    const since = list.headers.get('X-Change-Cursor')
+    const answer = await rowport.get(`${base}/changes?since=${since}`, bearer(key))
+    const body = (await answer.json()) as Json
+    const schema = answerOf(each, operation, 200)?.content?.['application/json']?.schema ?? {}
+    assert.match(JSON.stringify(schema), /schemas\/Change"/)
+    assert.deepEqual(problemsWith(body, schema, each), [])
+    const changes = (Array.isArray(body) ? body : (body as { data: Json[] }).data) as { kind: string }[]
+    assert.deepEqual(
+      changes.map(({ kind }) => kind),
+      Array.from({ length: at + 1 }, () => 'added'),
+    )
+    for (const { name, example } of operation.parameters ?? []) assert.ok(example !== undefined, name)
+    for (const name of ['kind', 'source', 'key', 'row']) {
+      assert.match(operation.description ?? '', new RegExp(`\`${name}=`), 'in its words')
     }
   }
 })

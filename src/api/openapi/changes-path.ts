@@ -3,24 +3,31 @@ import type { SheetOperations } from './operations.ts'
 
 type Json = { [key: string]: OrderedJson }
 
-const parameter = (name: string, description: string, schema: Json): Json => ({
+const parameter = (name: string, description: string, schema: Json, example?: OrderedJson): Json => ({
   name,
   in: 'query',
   description,
   schema,
+  ...(example !== undefined && { example }),
 })
 
-const queryParameters = [
-  parameter('since', 'A cursor, or `earliest`. Without it: the present cursor and nothing else.', {
-    type: 'string',
-  }),
-  parameter('limit', 'At most N.', { type: 'integer', minimum: 1, maximum: 1_000, default: 100 }),
-  parameter('wait', 'Seconds to wait where there is nothing yet.', {
-    type: 'integer',
-    minimum: 0,
-    maximum: 60,
-    default: 0,
-  }),
+const place = [
+  parameter(
+    'since',
+    'A cursor, or `earliest`. Without it: the present cursor and nothing else.',
+    { type: 'string' },
+    'earliest',
+  ),
+  parameter('limit', 'At most N.', { type: 'integer', minimum: 1, maximum: 1_000, default: 100 }, 100),
+  parameter(
+    'wait',
+    'Seconds to wait where there is nothing yet.',
+    { type: 'integer', minimum: 0, maximum: 60, default: 0 },
+    0,
+  ),
+]
+
+const filters = [
   parameter('kind', 'Only these, separated by commas.', { type: 'string' }),
   parameter('source', 'Only what was written here, or only what people did.', {
     type: 'string',
@@ -29,6 +36,9 @@ const queryParameters = [
   parameter('key', 'Only of the row with this key.', { type: 'string' }),
   parameter('row', 'Only of this row.', { type: 'integer' }),
 ]
+const filtersInWords =
+  '`kind=added,updated`, `source=outside`, `key=` and `row=` leave out all others. `before` and `after` are rows, or names of columns ' +
+  'where `kind` is `columns_changed`.'
 
 const orNull = (type: string): Json => ({ type: [type, 'null'] })
 
@@ -52,9 +62,16 @@ const change: Json = {
   required: ['cursor', 'at', 'kind', 'row', 'key', 'before', 'after', 'source', 'operation', 'by'],
 }
 
-/** In the description of all sheets: a sheet's own tells of its rows. */
-export function changesPath({ form, errors, pathParameters }: SheetOperations): Json {
-  const list = { type: 'array', items: change }
+/** A sheet's own description has filters in its words only: forms and generated clients would fill them, and nothing would be left. */
+export function changesPath({
+  form,
+  errors,
+  shared,
+  columns,
+  pathParameters,
+  isPublic,
+}: SheetOperations): Json {
+  const list = { type: 'array', items: shared.schema('Change', change) }
   const meta = {
     type: 'object',
     properties: { count: { type: 'integer' }, cursor: { type: 'string' }, more: { type: 'boolean' } },
@@ -62,6 +79,7 @@ export function changesPath({ form, errors, pathParameters }: SheetOperations): 
   }
   const nested = { type: 'object', properties: { data: list, meta }, required: ['data', 'meta'] }
   const schema = form === 'a' ? list : nested
+  const isOfOneSheet = columns !== null
   return {
     ...(pathParameters.length > 0 && { parameters: [...pathParameters] }),
     get: {
@@ -69,9 +87,11 @@ export function changesPath({ form, errors, pathParameters }: SheetOperations): 
       summary: 'What became of the rows',
       description:
         'Changes after a cursor, in order and without gaps. Lists of rows carry the cursor to begin with (`X-Change-Cursor`), and so does ' +
-        'each answer. With `Accept: text/event-stream` they are told as they come, as server-sent events, whose `id` is the cursor.',
+        'each answer. With `Accept: text/event-stream` they are told as they come, as server-sent events, whose `id` is the cursor.' +
+        (isOfOneSheet ? ` ${filtersInWords}` : ''),
       tags: ['Rows'],
-      parameters: queryParameters,
+      parameters: isOfOneSheet ? place : [...place, ...filters],
+      ...(isPublic && { security: [{}, { bearer: [] }] }),
       responses: {
         200: { description: 'The changes.', content: { 'application/json': { schema } } },
         ...errors.of('list_changes', form === 'a' ? 'flat' : 'nested'),
@@ -80,7 +100,7 @@ export function changesPath({ form, errors, pathParameters }: SheetOperations): 
   }
 }
 
-/** Likewise. */
+/** In the description of all sheets: in a sheet's own it would be a button that takes from the owner's ration. */
 export function refreshPath({ form, errors, pathParameters }: SheetOperations): Json {
   const looked = { type: 'boolean' }
   const cursor = orNull('string')

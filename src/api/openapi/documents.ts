@@ -65,6 +65,7 @@ export function sheetDocument(
     ...(keyColumn !== null && {
       [`${path}/by/${encodeURIComponent(keyColumn)}/{value}`]: namedRowPath(sheet, null),
     }),
+    [`${path}/changes`]: changesPath(sheet),
   }
   const { row, ...others } = columns.schemas
   const schemas = { row: { ...row, ...(keyColumn !== null && { 'x-key': keyColumn }) }, ...others }
@@ -73,8 +74,7 @@ export function sheetDocument(
     info: {
       title: `Rowport: ${address.form === 'a' ? `${address.accountSlug}/${address.sheetSlug}` : address.sheetId}`,
       description:
-        'The rows of one spreadsheet. Types are those of the cells that it holds now. Below it, `/changes` tells what became of rows, and POST `/refresh` looks at the ' +
-        'spreadsheet now.',
+        'The rows of one spreadsheet. Types are those of the cells that it holds now. POST `/refresh` below it looks at the spreadsheet now.',
       ...ofEveryDescription(baseUrl),
     },
     servers: [{ url: baseUrl }],

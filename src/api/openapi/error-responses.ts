@@ -53,7 +53,7 @@ export function createErrorResponses(of: 'sheet' | 'api'): ErrorResponses {
     const places = ['', ...(writes.has(operation) ? ['ToWrite'] : []), placeNames[operation] ?? '']
     for (const name of places.map((place) => plain + place)) {
       const known = named.get(name + suffix)
-      if (!known) named.set(name + suffix, { content, response: errorResponse(codes, form) })
+      if (!known) named.set(name + suffix, { content, response: errorResponse(codes, form, of) })
       if (!known || known.content === content) return { $ref: `#/components/responses/${name}${suffix}` }
     }
     throw new Error(`Two different answers of status ${status} to ${operation}`)
@@ -120,7 +120,8 @@ function placesOf(code: ErrorCode): number {
   return raisedIn.length * (onlyIn === undefined ? 2 : 1)
 }
 
-function errorResponse(codes: readonly ErrorCode[], form: ErrorForm): OrderedJson {
+/** A sheet's own description has an example of the first: all codes are in its words, and there is a bound on its length. */
+function errorResponse(codes: readonly ErrorCode[], form: ErrorForm, of: 'sheet' | 'api'): OrderedJson {
   const answers = codes.map((code) => {
     const retryAfterSeconds = code === 'rate_limited' ? 12 : undefined
     const refusal = new Refusal(code, {
@@ -129,6 +130,7 @@ function errorResponse(codes: readonly ErrorCode[], form: ErrorForm): OrderedJso
     })
     return [code, { value: errorBody(refusal, form) as OrderedJson }] as const
   })
+  const examplesOfAll = of === 'api' ? { examples: Object.fromEntries(answers) } : null
   const isRetried = codes.some((code) => entryOf(code).isRetried)
   return {
     description: codes.map((code) => `\`${nameIn(code, form)}\``).join(', '),
@@ -136,7 +138,7 @@ function errorResponse(codes: readonly ErrorCode[], form: ErrorForm): OrderedJso
     content: {
       'application/json': {
         schema: { $ref: `#/components/schemas/${errorSchemaNames[form]}` },
-        examples: Object.fromEntries(answers),
+        ...(examplesOfAll ?? { example: answers[0]?.[1].value ?? null }),
       },
     },
   }

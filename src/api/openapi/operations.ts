@@ -67,7 +67,7 @@ const readHelp =
   'from before, and `Cache-Control: no-cache` to look at the spreadsheet now.'
 
 const writeHelp =
-  'With a header `Idempotency-Key` (a new text for each write) it is safe to send the same request again. ' +
+  'With a header `Idempotency-Key` (a new text for each write) it can safely be sent again. ' +
   '`dry_run=true` answers alike and writes nothing.'
 const sumsHelp =
   `With \`aggregate=count(),sum(price)\` (${folds.join(', ')}) and \`group_by=category,month(day)\`, figures about the rows instead of ` +

@@ -66,6 +66,8 @@ function placeWrites(
     const { change } = write
     if (change.kind === 'added') {
       const after = ledTo(change.after, blankOf(tab), write)
+      // Its columns are gone. Where rows are told by key, a blank one is none.
+      if (keyOf && after === blankOf(tab)) continue
       changes.push(rows.add({ ...change, ...(after !== undefined && { after }) }))
       count(after, 1)
       continue
@@ -115,8 +117,9 @@ function placeWrites(
 
   function isToldElsewhere(write: Written): boolean {
     const { change } = write
+    const blank = blankOf(tab)
     const gone = tab.rows.flatMap((text, at) =>
-      text !== '' && timesSeen(text) < timesKnown(text) ? { at, text } : [],
+      text !== '' && text !== blank && timesSeen(text) < timesKnown(text) ? { at, text } : [],
     )
     const come = comeAtFirst.filter(isCome)
     const cells = (isRatherByPlace ? write.cellsByPlace : null) ?? write.cells

@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createChangeLog } from '../../src/changes/change-log.ts'
+import { compare } from '../../src/changes/compare/compare-job.ts'
+import type { Decoding } from '../../src/sheets/reading/decoding.ts'
+import { buildSnapshot } from '../../src/sheets/rows/build-snapshot.ts'
+import { createSqlStore } from '../../src/store/sql/sql-store.ts'
+import { openSimulatedStore } from './simulation/simulated-store.ts'
+
+test('a look that began before others logged more and wrote the rows anew has their place, and not the one it began at', async (t) => {
+  const { database, time, newSheet } = await openSimulatedStore(t)
+  const store = createSqlStore(database, time)
+  const { sheet } = await newSheet(null)
+  const log = createChangeLog({
+    ...{ store, decoding: null as unknown as Decoding, clock: time, observe() {} },
+    following: { noteChange() {} },
+    retention: { noteBytes() {} },
+    timers: time,
+  })
+  const [former, present] = [1, 2].map((n) => buildSnapshot({ rows: [['id'], [`row ${n}`]] }))
+  assert.ok(former && present)
+  const first = await log.beforeLook(sheet)
+  assert.ok(first)
+  assert.equal((await log.afterLook(first, sheet, former, null))?.seq, 0)
+
+  const begun = await log.beforeLook(sheet)
+  const position = await store.changeLogOf(sheet.id)
+  assert.ok(begun && position)
+  const seen = { since: [], keyColumn: null, unplaced: null, mustReset: false, wantsState: true }
+  const { chunks, state } = compare({ ...seen, known: former, next: present })
+  const { id: sheetId, accountId, source } = sheet
+  const toLog = chunks.map((chunk) => ({ ...chunk, atMs: 0, identity: '' }))
+  assert.equal(
+    await store.logSeen({ sheetId, accountId, source, position, chunks: toLog, identity: '', state }),
+    1,
+  )
+
+  // It has nothing in memory, as after a start.
+  assert.equal((await log.afterLook(begun, sheet, present, null))?.seq, 1)
+})
