@@ -4,25 +4,29 @@ import { readFile } from 'node:fs/promises'
 import { Agent, request } from 'node:http'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { holdsOfTwo } from '../measured-twice.ts'
 import { patienceMs, times } from '../soak.ts'
 import { startNeighbourhood } from './neighbourhood.ts'
 import { inWords, probeVictim } from './victim-probe.ts'
 
-const submissions = times(2_000, 10_000)
+const submissions = 10_000
 const addresses = 50
-const perMinute = 4
-const perHour = 150
+/** As every form has them. */
+const perMinute = 10
+const perHour = 500
 const calmMs = 2_000
+/** In `npm run test:all` the machine has other things to do, so that only the gross is held there; `npm run soak -- attacks` holds the figure. */
+const mostOwnersP99Ms = times(3_000, 50)
 
 test(`a flood of ${submissions} submissions from ${addresses} addresses adds what the limits allow, loses nothing of it and refuses no owner`, {
   timeout: patienceMs,
 }, async (t) => {
   const street = await startNeighbourhood(t, 'embedded')
+  let forms = 0
   const measure = async () => {
-    const slug = 'guests'
+    const slug = `guests-${++forms}`
     const { file } = await street.connectFile('victim', slug, 'name,message\nFirst,x\n')
-    const limits = ['--per-minute', String(perMinute), '--per-hour', String(perHour)]
-    const words = ['form', 'create', `victim/${slug}`, '--fields', 'name,message:long', ...limits, '--json']
+    const words = ['form', 'create', `victim/${slug}`, '--fields', 'name,message:long', '--json']
     const { id } = JSON.parse(await street.operate(words)) as { id: string }
     const idle = await probeVictim(street)
     await sleep(calmMs)
@@ -52,9 +56,11 @@ test(`a flood of ${submissions} submissions from ${addresses} addresses adds wha
     assert.ok(rows.length > 0 && (counts.get(429)?.length ?? 0) > submissions / 2)
     assert.ok([...counts.keys()].every((status) => status === 200 || status === 429))
     assert.deepEqual(figures.failures, {})
+    return figures
   }
-  // How long the owner waits meanwhile is printed and not yet held to a bound (docs/decisions/038).
-  await measure()
+  await holdsOfTwo(measure, ({ cachedP99Ms }) =>
+    cachedP99Ms <= mostOwnersP99Ms ? null : `the owner's reads took ${cachedP99Ms.toFixed(1)} ms at p99`,
+  )
 })
 
 /** On all threads, in the user's and the system's time; a tick is a hundredth of a second wherever Linux runs. */
