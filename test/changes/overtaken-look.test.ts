@@ -4,19 +4,41 @@ import { createChangeLog } from '../../src/changes/change-log.ts'
 import { compare } from '../../src/changes/compare/compare-job.ts'
 import type { Decoding } from '../../src/sheets/reading/decoding.ts'
 import { buildSnapshot } from '../../src/sheets/rows/build-snapshot.ts'
+import type { Logged } from '../../src/sheets/sheet-log.ts'
 import { createSqlStore } from '../../src/store/sql/sql-store.ts'
 import { openSimulatedStore } from './simulation/simulated-store.ts'
 
-test('a look that began before others logged more and wrote the rows anew has their place, and not the one it began at', async (t) => {
-  const { database, time, newSheet } = await openSimulatedStore(t)
-  const store = createSqlStore(database, time)
-  const { sheet } = await newSheet(null)
-  const log = createChangeLog({
-    ...{ store, decoding: null as unknown as Decoding, clock: time, observe() {} },
-    following: { noteChange() {} },
-    retention: { noteBytes() {} },
-    timers: time,
+test('while a write is on its way, rows that a person changed have no place, those of the log keep theirs, and afterwards both have one', async (t) => {
+  const { store, time, sheet, log } = await start(t)
+  const [former, present] = [1, 2].map((n) => buildSnapshot({ rows: [['id'], [`row ${n}`]] }))
+  assert.ok(former && present)
+  assert.equal((await look(former))?.seq, 0)
+  const { id: sheetId, accountId, source } = sheet
+  const ids = await store.beginSending({
+    ...{ source, fence: 'fence', place: '{}', changes: null },
+    operations: [{ id: null, accountId, sheetId, answer: '' }],
   })
+  assert.ok(Array.isArray(ids))
+  assert.equal(await look(present), null)
+  assert.equal((await look(former))?.seq, 0, 'who follows from there misses nothing')
+  await store.dropOperations(ids)
+  assert.equal((await look(present))?.seq, 1)
+  assert.equal((await store.loggedChanges(sheetId, 0, 1_000)).length, 1)
+
+  async function look(rows: typeof former): Promise<Logged | null> {
+    const begun = await log.beforeLook(sheet)
+    assert.ok(begun && rows)
+    let isOver = false
+    const looked = log.afterLook(begun, sheet, rows, null).finally(() => {
+      isOver = true
+    })
+    await time.run(() => isOver)
+    return looked
+  }
+})
+
+test('a look that began before others logged more and wrote the rows anew has their place, and not the one it began at', async (t) => {
+  const { store, sheet, log } = await start(t)
   const [former, present] = [1, 2].map((n) => buildSnapshot({ rows: [['id'], [`row ${n}`]] }))
   assert.ok(former && present)
   const first = await log.beforeLook(sheet)
@@ -38,3 +60,16 @@ test('a look that began before others logged more and wrote the rows anew has th
   // It has nothing in memory, as after a start.
   assert.equal((await log.afterLook(begun, sheet, present, null))?.seq, 1)
 })
+
+async function start(t: Parameters<typeof openSimulatedStore>[0]) {
+  const { database, time, newSheet } = await openSimulatedStore(t)
+  const store = createSqlStore(database, time)
+  const { sheet } = await newSheet(null)
+  const log = createChangeLog({
+    ...{ store, decoding: null as unknown as Decoding, clock: time, observe() {} },
+    following: { noteChange() {} },
+    retention: { noteBytes() {} },
+    timers: time,
+  })
+  return { store, time, sheet, log }
+}

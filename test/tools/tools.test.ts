@@ -94,7 +94,7 @@ describe('eleven kinds of sheets, through the tools of others', { skip, timeout:
       'openapi-to-postman + newman',
       `${collections} imported, ${requests} requests, ${problems.length} failed`,
     ])
-    assert.equal(requests, sheets.length * 6)
+    assert.equal(requests, sheets.length * 7)
     assert.deepEqual(problems.slice(0, 5), [])
   })
 
