@@ -2,8 +2,8 @@
 FROM node:26.10.0-slim AS package
 WORKDIR /rowport
 COPY package.json package-lock.json .npmrc ./
-# The image has the pinned Node already, so the packages that bring it are left out.
-RUN npm ci --ignore-scripts --omit=optional
+# All of them: what bundles the code is for each system a package of its own, and optional. None of it is in the image below.
+RUN npm ci --ignore-scripts
 COPY . .
 RUN node node_modules/vite/bin/vite.js build --config web/vite.config.ts --logLevel error \
   && node scripts/package.ts --out /package

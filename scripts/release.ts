@@ -1,5 +1,5 @@
-// npm run release -- 1.2.3: gives what is unreleased that version, in package.json, in the lock file and in the changelog, commits and tags it,
-// and makes the package. Pushing the tag is left to a person: the workflow `release.yml` publishes it.
+// npm run release -- 1.2.3: gives what is unreleased that version, in package.json, in the lock file and in the changelog, commits and tags it.
+// Pushing the tag is left to a person: the workflow `release.yml` makes package and image of it, and publishes them.
 import { execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { type DestinationStream, destination } from 'pino'
+import packageJson from '../package.json' with { type: 'json' }
 import { openWorkshop } from './assemble/open-workshop.ts'
 import { type Clock, systemClock } from './clock.ts'
 import { commands, serveCommand, usage, usageOf } from './commands/all-commands.ts'
@@ -36,6 +37,8 @@ export async function cli(args: readonly string[], terminal: Terminal): Promise<
   const [first] = args
   if (first === undefined) return fail(usage)
   if (first === 'help' || isHelp(first)) return answer(usage)
+  if (first === 'version' || first === '--version' || first === '-v')
+    return answer(`${packageJson.version}\n`)
   if (first === 'serve')
     return args.some(isHelp) ? answer(usageOf([serveCommand])) : serveTyped(args.slice(1))
   const command = commands.find(({ words }) => words.every((word, at) => args[at] === word))
@@ -56,6 +59,7 @@ export async function cli(args: readonly string[], terminal: Terminal): Promise<
         data: { type: 'string' },
         'service-account': { type: 'string' },
         'google-api-key': { type: 'string' },
+        port: { type: 'string' },
       })
       const links = positionals.filter((word) => /^https?:\/\//i.test(word))
       const keyFile = values['service-account'] as string | undefined
@@ -70,6 +74,7 @@ export async function cli(args: readonly string[], terminal: Terminal): Promise<
         files,
         links: { links, keyFile: keyFile === undefined ? null : resolve(callersFolder(terminal), keyFile) },
         googleApiKey,
+        port: values.port as string | undefined,
         dataFolder: data && resolve(callersFolder(terminal), data),
       })
     } catch (error) {
@@ -142,6 +147,8 @@ async function onTheStore(
 ): Promise<CommandOutcome | Problem> {
   try {
     const isNewStore = config.store.kind === 'sqlite' && !existsSync(config.store.path)
+    // Nothing is there that another command could find, and a folder that it makes would only be in the way.
+    if (isNewStore && command.words.join(' ') !== 'account create') return noStore(config.dataFolder)
     const workshop = await openWorkshop(config, clock, createLog('warn', stderr))
     if (isNewStore) stderr.write(newStoreMade(config.dataFolder))
     try {
@@ -156,6 +163,11 @@ async function onTheStore(
     if (error instanceof UsageError) throw error
     return new Problem(inPlainWords(error, config))
   }
+}
+
+function noStore(dataFolder: string): Problem {
+  const begin = 'Start "rowport serve" or "rowport account create" to make one.'
+  return new Problem(`there is no store in ${dataFolder}. Is ROWPORT_DATA set as for the server? ${begin}`)
 }
 
 /** Whoever forgot a setting would otherwise go on in a store that no server looks at. */
@@ -195,9 +207,14 @@ function whatIsWrong({ code, message }: NodeJS.ErrnoException): string {
   return /does not take/.test(message) ? `${option} takes no value.` : `${option} needs a value.`
 }
 
+/** Short, where nothing is known of what was meant: the list of all commands would push the sentence off the screen. */
 function unknownCommand(args: readonly string[]): string {
-  const alike = commands.filter(({ words }) => words[0] === args[0])
-  return `there is no command "${args.slice(0, 2).join(' ')}"\n\n${alike.length > 0 ? usageOf(alike) : usage}`
+  const [first = ''] = args
+  const alike = commands.filter(({ words }) => words[0] === first)
+  if (alike.length > 0) return `there is no command "${args.slice(0, 2).join(' ')}"\n\n${usageOf(alike)}`
+  const isToBeServed = existsSync(first) || /^https?:\/\//i.test(first)
+  const meant = isToBeServed ? ` To serve it: rowport serve ${first}` : ''
+  return `there is no command "${first}".${meant}\nAll commands: rowport help\n`
 }
 
 function isHelp(word: string): boolean {

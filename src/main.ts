@@ -34,6 +34,7 @@ export interface ServeWish {
   /** Spreadsheets elsewhere: each becomes a sheet as well. */
   links?: ServedLinks
   googleApiKey?: string | undefined
+  port?: string | undefined
   dataFolder?: string | undefined
 }
 
@@ -42,6 +43,7 @@ export async function serve({
   files,
   links = noLinks,
   googleApiKey,
+  port,
   dataFolder,
 }: ServeWish): Promise<number> {
   const isTemporary =
@@ -61,6 +63,7 @@ export async function serve({
       ...process.env,
       ...(data !== undefined && { ROWPORT_DATA: data }),
       ...(googleApiKey !== undefined && { GOOGLE_API_KEY: googleApiKey }),
+      ...(port !== undefined && { PORT: port }),
     }
     const config = parseConfig(env, process.stdout.isTTY)
     if ('problems' in config) {

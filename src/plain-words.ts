@@ -8,7 +8,7 @@ export function inPlainWords(error: unknown, { host, dataFolder, store }: Config
     return postgresProblem(store.url, error)
   }
   const { code, port, syscall, path = '', message, errcode = 0 } = failure as StartFailure
-  if (code === 'EADDRINUSE') return `port ${port} is taken; choose another with PORT=…`
+  if (code === 'EADDRINUSE') return `port ${port} is taken; choose another with --port <n> or PORT=…`
   if (code === 'EACCES' && port) return `port ${port} needs more rights; choose one above 1023`
   if (code === 'EADDRNOTAVAIL' || syscall === 'getaddrinfo')
     return `HOST "${host}" is not an address of this machine`

@@ -74,3 +74,10 @@ test('images are named by their exact version', () => {
     short.join(),
   )
 })
+
+test('the image is built with all that the bundler needs: what is compiled for a system is an optional package of its own', () => {
+  const lock = JSON.parse(text('package-lock.json')) as { packages: Record<string, { optional?: boolean }> }
+  const bindings = Object.keys(lock.packages).filter((name) => name.includes('@rolldown/binding-linux-'))
+  assert.ok(bindings.length > 0 && bindings.every((name) => lock.packages[name]?.optional))
+  assert.doesNotMatch(text('Dockerfile'), /--omit|--no-optional|--production/)
+})

@@ -8,8 +8,11 @@ var isNewEnough =
   (Number(has[0]) === Number(needed[1]) && Number(has[1]) >= Number(needed[2]))
 // The C library reads this before a program begins: without it, memory that was freed stays with a server (docs/decisions/017-memory.md).
 // To begin twice takes a fifth of a start, so a server that keeps nothing and is there to be tried begins once (041-what-a-start-takes.md).
+var served = process.argv
+  .slice(3)
+  .filter((word, at, words) => !/^-/.test(word) && !/^--[^=]+$/.test(words[at - 1]))
 var isToLast =
-  process.argv.length === 3 ||
+  served.length === 0 ||
   /^--data(=|$)/m.test(process.argv.join('\n')) ||
   process.env.ROWPORT_DATA ||
   process.env.DATABASE_URL

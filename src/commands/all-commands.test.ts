@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
+import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, test } from 'node:test'
+import packageJson from '../../package.json' with { type: 'json' }
 import { cli } from '../cli.ts'
 import { encodeSingleByte } from '../providers/file/csv/encoding/single-byte.ts'
 import { commands } from './all-commands.ts'
@@ -16,7 +18,11 @@ const workbook = join(import.meta.dirname, '../providers/file/xlsx/fixtures/open
 
 test('what was typed wrong is said in a sentence, with how it is typed right', async () => {
   const cases: [string, RegExp][] = [
-    ['frobnicate', /^rowport: there is no command "frobnicate"\n\nrowport: a spreadsheet behind/],
+    ['frobnicate', /^rowport: there is no command "frobnicate"\.\nAll commands: rowport help\n$/],
+    [
+      'package.json',
+      /^rowport: there is no command "package\.json"\. To serve it: rowport serve package\.json\nAll commands: rowport help\n$/,
+    ],
     [
       'account',
       /^rowport: there is no command "account"\n\nUsage:\n {2}rowport account create .*\n.* list\n.* delete .*\n.* plan .*\n.* link .*\n$/,
@@ -62,6 +68,7 @@ test('what was typed wrong is said in a sentence, with how it is typed right', a
     ['account plan acme pro --per-month 1e3', /^rowport: --per-month must be a whole number from 1 to/],
   ]
   const data = freshData()
+  await succeeds(data, 'account create somebody')
   for (const [line, said] of cases) await assertFails(data, line, said)
 })
 
@@ -150,7 +157,8 @@ test('what cannot be done is said in a sentence', async () => {
 
 test('accounts are listed, and deleted once their name is typed again', async () => {
   const data = freshData()
-  assert.equal(await succeeds(data, 'account list'), 'No accounts yet.\n')
+  await assertFails(data, 'account list', /^rowport: there is no store in \S+data-\d+\. Is ROWPORT_DATA set/)
+  assert.equal(existsSync(data.ROWPORT_DATA ?? ''), false, 'nothing is made by looking')
   await succeeds(data, 'account create acme')
   await succeeds(data, 'account create shop --plan pro')
   await succeeds(data, `sheet connect acme/stock --file ${products}`)
@@ -168,6 +176,8 @@ test('accounts are listed, and deleted once their name is typed again', async ()
     ),
     [['shop', 0]],
   )
+  await succeeds(data, 'account delete shop --confirm shop')
+  assert.equal(await succeeds(data, 'account list'), 'No accounts yet.\n')
 })
 
 test('what a person reads', async () => {
@@ -352,11 +362,16 @@ test('whoever works in a folder without a store is told that it was made', async
   assert.equal((await run(data, ['account', 'create', 'other'])).stderr, '')
 })
 
+test('its version', async () => {
+  for (const word of ['--version', '-v', 'version'])
+    assert.equal(await succeeds({}, word), `${packageJson.version}\n`)
+})
+
 test('help: all commands, or the one that was begun', async () => {
   const data = freshData()
   const all = await succeeds(data, '--help')
   for (const { usage } of commands) assert.ok(all.includes(`\n  rowport ${usage}\n`), usage)
-  assert.match(all, /\n {2}rowport serve \[<files or a folder>\] \[--data <folder>\]\n/)
+  assert.match(all, /\n {2}rowport serve \[<files or a folder>\] \[--data <folder>\] \[--port <n>\]\n/)
   assert.ok(
     all.split('\n').every((line) => line.length <= 110),
     'no line too long for a terminal',

@@ -25,7 +25,7 @@ export const commands: readonly (Command | BareCommand)[] = [
 
 export const serveCommand = {
   usage: [
-    'serve [<files or a folder>] [--data <folder>]',
+    'serve [<files or a folder>] [--data <folder>] [--port <n>]',
     '  rowport serve <link of a spreadsheet> --service-account <key.json> | --google-api-key <key>',
   ].join('\n'),
 }
@@ -33,6 +33,8 @@ export const serveCommand = {
 export const usage = `rowport: a spreadsheet behind a JSON API
 
 ${usageLines([serveCommand, ...commands])}
+  rowport --version
+
 All commands except serve accept --json. They're safe to run while the server is running
 and take effect immediately. Set ROWPORT_DATA or DATABASE_URL, and BASE_URL, as for the server.
 `

@@ -56,6 +56,10 @@ export function findFilesToServe(typed: readonly string[], from: string): string
 }
 
 /** Each file a sheet of one account, which is made with its key. Those that are sheets already stay what they are. */
+const deletedBefore = new Problem(
+  `the account "${filesAccount}" of this data folder was deleted, and its name stays taken for a while. Name another folder with --data`,
+)
+
 export async function connectFiles(
   workshop: Workshop,
   paths: readonly string[],
@@ -64,7 +68,7 @@ export async function connectFiles(
   const { accounts, keys, sheets, ofOwner } = workshop
   const made = await accounts.create(filesAccount, null)
   const account = made instanceof Problem ? await accounts.find(filesAccount) : made
-  if (account instanceof Problem) return account
+  if (account instanceof Problem) return deletedBefore
   const known = await sheets.list(filesAccount)
   if (known instanceof Problem) return known
   const taken = new Set(known.map(({ slug }) => slug))

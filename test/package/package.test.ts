@@ -141,11 +141,19 @@ test('it starts with less work than a clone that was compiled before, and holds 
   }
   if (process.platform !== 'linux') return t.skip('the figures are Linux’s')
   await measured(await freshPlace(t))
-  const clone = await measured(await freshPlace(t))
-  const packed = await measured(await freshPlace(t, installed))
-  const said = `to its screen: clone ${clone.cpuMs.toFixed(0)} ms of processor time and ${clone.residentMb.toFixed(0)} MB, package ${packed.cpuMs.toFixed(0)} ms and ${packed.residentMb.toFixed(0)} MB`
-  t.diagnostic(said)
-  assert.ok(packed.cpuMs < clone.cpuMs * 0.8 && packed.residentMb < clone.residentMb * 0.85, said)
+  const inWords = ({ clone, packed }: Record<'clone' | 'packed', Awaited<ReturnType<typeof measured>>>) =>
+    `to its screen: clone ${clone.cpuMs.toFixed(0)} ms of processor time and ${clone.residentMb.toFixed(0)} MB, package ${packed.cpuMs.toFixed(0)} ms and ${packed.residentMb.toFixed(0)} MB`
+  const figures = await holdsOfTwo(
+    async () => ({
+      clone: await measured(await freshPlace(t)),
+      packed: await measured(await freshPlace(t, installed)),
+    }),
+    ({ clone, packed }) =>
+      packed.cpuMs < clone.cpuMs * 0.8 && packed.residentMb < clone.residentMb * 0.85
+        ? null
+        : inWords({ clone, packed }),
+  )
+  t.diagnostic(inWords(figures))
 })
 
 test('it starts with less than five times the work of an empty server, once it was compiled', async (t) => {
@@ -192,6 +200,21 @@ test('a new store is as all migrations make it', async (t) => {
   )
   assert.ok((migrated?.steps.length ?? 0) > 20)
   assert.deepEqual(packed, migrated)
+})
+
+test('a server that is to last gives freed memory back; one that is only tried begins once', async (t) => {
+  if (process.platform !== 'linux') return t.skip('it is for Linux')
+  for (const [words, dataFolder, lasts] of [
+    [['serve', '--port', '0'], 'data', true],
+    [['serve', 'prices.csv', '--data=kept'], '', true],
+    [['serve', 'prices.csv', '--port', '0'], '', false],
+  ] as const) {
+    const place = await freshPlace(t, installed)
+    await writeFile(join(place.folder, 'prices.csv'), 'sku,price\nA1,5\n')
+    const server = await place.start({ words, env: { ROWPORT_DATA: dataFolder } })
+    const environment = await readFile(`/proc/${server.child.pid}/environ`, 'utf8')
+    assert.equal(environment.includes('MALLOC_MMAP_THRESHOLD_=65536'), lasts, words.join(' '))
+  }
 })
 
 test('a path is meant from the folder in which it is typed, also in the script of another package', async (t) => {

@@ -123,7 +123,7 @@ test('a first start that fails because the port is taken leaves the key to the n
   const { port } = other.address() as AddressInfo
   const failed = await place.launch({ env: { PORT: String(port) } }).ended
   assert.equal(failed.code, 1)
-  assert.match(failed.stderr, new RegExp(`port ${port} is taken; choose another with PORT=`))
+  assert.match(failed.stderr, new RegExp(`port ${port} is taken; choose another with --port <n> or PORT=`))
   const { screen } = await place.start()
   assert.equal(new Set(keysIn(screen)).size, 1)
 })

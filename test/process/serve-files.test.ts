@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { startLocalGoogle } from '../emulator/harness.ts'
+import { freePort } from '../servers/free-port.ts'
 import { freshPlace, type Launched, type Place, projectFolder } from './running.ts'
 
 const workbook = join(projectFolder, 'src/providers/file/xlsx/fixtures/openpyxl.xlsx')
@@ -137,3 +138,25 @@ async function screenOf(server: Launched): Promise<string> {
 async function temporaries(): Promise<string[]> {
   return (await readdir(tmpdir())).filter((name) => /^rowport-\w{6}$/.test(name)).sort()
 }
+
+test('a port can be named, and a folder whose account was deleted says so', async (t) => {
+  const place = await freshPlace(t)
+  await writeFile(join(place.folder, 'prices.csv'), 'sku,price\nA1,5\n')
+  const port = await freePort()
+  const words = ['serve', 'prices.csv', '--data', 'kept', '--port', String(port)]
+  const server = await place.start({ words })
+  assert.equal(server.port, port)
+  const kept = { env: { ROWPORT_DATA: join(place.folder, 'kept') } }
+  const deleted = await place.rowport(['account', 'delete', 'local', '--confirm', 'local'], kept)
+  assert.equal(deleted.code, 0, deleted.stderr)
+  server.child.kill('SIGTERM')
+  await server.ended
+  const again = await place.launch({ words }).ended
+  assert.equal(again.code, 1)
+  assert.match(
+    again.stderr,
+    /the account "local" of this data folder was deleted.*another folder with --data/,
+  )
+  const wrong = await place.launch({ words: ['serve', '--port', 'http'] }).ended
+  assert.match(wrong.stderr, /PORT: /)
+})
