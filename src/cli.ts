@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { type DestinationStream, destination } from 'pino'
@@ -147,8 +147,10 @@ async function onTheStore(
 ): Promise<CommandOutcome | Problem> {
   try {
     const isNewStore = config.store.kind === 'sqlite' && !existsSync(config.store.path)
-    // Nothing is there that another command could find, and a folder that it makes would only be in the way.
-    if (isNewStore && command.words.join(' ') !== 'account create') return noStore(config.dataFolder)
+    // Nothing is there that another command could find, and a folder that it makes would only be in the way. What is no folder that
+    // can be used is told by whoever opens it.
+    const isEmptyPlace = isNewStore && isFolderOrNothing(config.dataFolder)
+    if (isEmptyPlace && command.words.join(' ') !== 'account create') return noStore(config.dataFolder)
     const workshop = await openWorkshop(config, clock, createLog('warn', stderr))
     if (isNewStore) stderr.write(newStoreMade(config.dataFolder))
     try {
@@ -163,6 +165,11 @@ async function onTheStore(
     if (error instanceof UsageError) throw error
     return new Problem(inPlainWords(error, config))
   }
+}
+
+function isFolderOrNothing(path: string): boolean {
+  const found = statSync(path, { throwIfNoEntry: false })
+  return found === undefined || found.isDirectory()
 }
 
 function noStore(dataFolder: string): Problem {

@@ -30,7 +30,7 @@ const unreadHttp: Plugin = {
   load: (id) => (id === '\0unread-http' ? `module.exports = process.getBuiltinModule('node:http')` : null),
 }
 
-/** Asked only for what ties figures to traces, which is not switched on. It would be the largest package in all that a start loads. */
+/** Asked only for what ties figures to traces, which is not switched on; each start would compile it. */
 const noTraces: Plugin = {
   name: 'no-traces',
   resolveId: (id) => (id === '@opentelemetry/api' ? '\0no-traces' : null),
