@@ -89,6 +89,7 @@ test('what arrives changed is noticed, and then nothing is kept', { skip }, asyn
 
 test('a server that cannot be reached, or no address, is said in a sentence without the password', async (t) => {
   const place = await freshPlace(t)
+  await place.rowportHere(['account', 'create', 'acme'])
   const away = await place.rowportHere(['migrate-store', '--to', 'postgres://me:hunter22@127.0.0.1:1/rows'])
   assert.equal(away.code, 1)
   assert.match(away.stderr, /^rowport: PostgreSQL at 127\.0\.0\.1:1\/rows cannot be used: .*ECONNREFUSED/m)
