@@ -99,7 +99,7 @@ export const errorTable = {
     message: 'This API key may not do that. It needs the scope "{scope}".',
     means: 'A read-only key tried to write, or a publishable key what it may not do.',
     raisedIn: whenWriting,
-    nextStep: 'This key may only read. Tell the user what you would change, or ask for a key that may write.',
+    nextStep: 'This key may not do that. Tell the user what you would change, or ask for a key that may.',
   },
   origin_not_allowed: {
     status: 403,

@@ -60,17 +60,20 @@ export function sheet<T extends SheetTypes = AnySheet>(address: string, options:
   const kept = new Map<string, { etag: string; answer: Answer }>()
 
   return {
-    rows: async (query) => rowsOf(await read('', [...parametersOfQuery(query), ['row_numbers', 'true']])),
+    async rows(query) {
+      const first = await read('', listParameters(query))
+      const rows: Numbered<Row>[] = rowsOf(first)
+      // A publishable key gets so many at once, whatever was asked for.
+      const { limit = Infinity, offset = 0 } = query ?? {}
+      if (rows.length > 0 && rows.length < Math.min(limit, totalOf(first) - offset))
+        for await (const row of pages({ ...query, limit: limit - rows.length, offset: offset + rows.length }))
+          rows.push(row)
+      return rows
+    },
     async *each({ pageSize = 1_000, ...query } = {}) {
-      const { limit = Infinity, offset = 0 } = query
-      for (let taken = 0; taken < limit; ) {
-        const page = { ...query, limit: Math.min(pageSize, limit - taken), offset: offset + taken }
-        const url = urlOf('', [...parametersOfQuery(page), ['row_numbers', 'true']])
-        const rows: Numbered<Row>[] = rowsOf(await send({ method: 'GET', url }))
-        yield* rows
-        taken += rows.length
-        if (rows.length < page.limit) return
-      }
+      if (!(pageSize >= 1) || !((query.limit ?? 0) >= 0))
+        throw new RangeError('pageSize and limit are numbers of rows.')
+      yield* pages(query, pageSize)
     },
     async count(query) {
       const { headers } = await read('', parametersOfQuery({ ...query, limit: 0 }))
@@ -98,18 +101,18 @@ export function sheet<T extends SheetTypes = AnySheet>(address: string, options:
     add: (rows, more) => write('POST', '', [], rows, more),
     upsert: (column, rows, { onMatch, ...more } = {}) =>
       write('POST', '', [['upsert', column], ...parameterOf('on_match', onMatch)], rows, more),
-    update: (name, change, more) => write('PATCH', ...pathOfRow(name), change, more),
-    remove: (name, more) => write('DELETE', ...pathOfRow(name), undefined, more),
-    updateWhere: (where, change, { maxRows, ...more } = {}) =>
-      write('PATCH', '', [...filters(where), ...parameterOf('max_rows', maxRows)], change, more),
-    removeWhere: (where, { maxRows, ...more } = {}) =>
-      write('DELETE', '', [...filters(where), ...parameterOf('max_rows', maxRows)], undefined, more),
+    update: async (name, change, more) => write('PATCH', ...pathOfRow(name), change, more),
+    remove: async (name, more) => write('DELETE', ...pathOfRow(name), undefined, more),
+    updateWhere: async (where, change, { maxRows, ...more } = {}) =>
+      write('PATCH', '', [...wholeFilters(where), ...parameterOf('max_rows', maxRows)], change, more),
+    removeWhere: async (where, { maxRows, ...more } = {}) =>
+      write('DELETE', '', [...wholeFilters(where), ...parameterOf('max_rows', maxRows)], undefined, more),
     undo: async (operation, more) => {
       await sendWrite('POST', `/operations/${encodeURIComponent(operation)}/undo`, [], undefined, more)
     },
     async *changes({ since, signal } = {}) {
       const ask = (parameters: Parameters) =>
-        send({ method: 'GET', url: urlOf('/changes', parameters), signal })
+        send({ method: 'GET', url: urlOf('/changes', parameters), signal, isEndless: true })
       try {
         let cursor = since ?? (await ask([])).headers.get('x-change-cursor') ?? ''
         while (!signal?.aborted) {
@@ -126,6 +129,18 @@ export function sheet<T extends SheetTypes = AnySheet>(address: string, options:
     },
   }
 
+  async function* pages(query: AnyQuery, pageSize = 1_000): AsyncGenerator<Numbered<Row>> {
+    const { limit = Infinity, offset = 0 } = query
+    for (let taken = 0; taken < limit; ) {
+      const page = { ...query, limit: Math.min(pageSize, limit - taken), offset: offset + taken }
+      const answer = await send({ method: 'GET', url: urlOf('', listParameters(page)) })
+      const rows: Numbered<Row>[] = rowsOf(answer)
+      yield* rows
+      taken += rows.length
+      if (rows.length === 0 || offset + taken >= totalOf(answer)) return
+    }
+  }
+
   /** What was read before is not sent again while it holds, and costs nothing of the month. */
   async function read(path: string, parameters: Parameters): Promise<Answer> {
     const url = urlOf(path, parameters)
@@ -140,7 +155,7 @@ export function sheet<T extends SheetTypes = AnySheet>(address: string, options:
     return answer
   }
 
-  function sendWrite(
+  async function sendWrite(
     method: string,
     path: string,
     parameters: Parameters,
@@ -148,6 +163,7 @@ export function sheet<T extends SheetTypes = AnySheet>(address: string, options:
     more: WriteOptions = {},
   ) {
     const { dryRun, ifMatch, idempotencyKey = newKey() } = more
+    if (ifMatch === '') throw new TypeError('ifMatch is empty: nothing would be protected.')
     const headers = { 'Idempotency-Key': idempotencyKey, ...(ifMatch && { 'If-Match': ifMatch }) }
     return send({
       method,
@@ -196,6 +212,10 @@ function rowsOf<Row>({ text }: Answer): Row[] {
   return Array.isArray(body) ? body : body.data
 }
 
+function totalOf({ headers }: Answer): number {
+  return Number(headers.get('x-total-count') ?? 0)
+}
+
 function parameterOf(name: string, value: string | number | boolean | undefined): Parameters {
   return value === undefined ? [] : [[name, String(value)]]
 }
@@ -219,18 +239,46 @@ function parametersOfQuery({ where, search, sort, limit, offset }: AnyQuery = {}
   ]
 }
 
+function listParameters(query?: AnyQuery): Parameters {
+  return [...parametersOfQuery(query), ['row_numbers', 'true']]
+}
+
+/** A condition that says nothing would be left out, and the write would reach rows that nobody meant. */
+function wholeFilters(where: object): Parameters {
+  for (const [column, wish] of Object.entries(where)) {
+    const values: unknown[] = isComparisons(wish) ? Object.values(wish) : [wish]
+    if (values.length === 0 || values.includes(undefined))
+      throw new TypeError(`The condition for ${column} is undefined.`)
+  }
+  return filters(where)
+}
+
+function isComparisons(wish: unknown): wish is object {
+  return typeof wish === 'object' && wish !== null && !Array.isArray(wish)
+}
+
 /** In brackets, so that no column is taken for a parameter of its name. */
 function filters(where: object = {}): Parameters {
   return Object.entries(where).flatMap(([column, wish]): Parameters => {
     if (wish === undefined) return []
-    const isPlain = wish === null || typeof wish !== 'object' || Array.isArray(wish)
-    const comparisons: [string, unknown][] = isPlain
-      ? [[Array.isArray(wish) ? 'in' : 'eq', wish]]
-      : Object.entries(wish)
+    if (wish instanceof Date) throw new TypeError(`The value for ${column} is a Date: dates are texts.`)
+    const comparisons: [string, unknown][] = isComparisons(wish)
+      ? Object.entries(wish)
+      : [[Array.isArray(wish) ? 'in' : 'eq', wish]]
     return comparisons.flatMap(([operator, value]): Parameters => {
       if (value === undefined) return []
       if (value === null) return [[`${column}[empty]`, String(operator !== 'ne')]]
       if (!Array.isArray(value)) return [[`${column}[${operator}]`, String(value)]]
+      if (value.some((one) => typeof one === 'object'))
+        throw new TypeError(`The list for ${column} holds more than texts, numbers and booleans.`)
+      // Nothing is one of none: no cell is empty and holds something.
+      if (value.length === 0)
+        return operator === 'in'
+          ? [
+              [`${column}[empty]`, 'true'],
+              [`${column}[contains]`, '.'],
+            ]
+          : []
       // A list of one is sent twice: alone, a comma in it would part it.
       const list = value.length === 1 ? [value[0], value[0]] : value
       return list.map((one) => [`${column}[${operator}]`, String(one)])
@@ -242,5 +290,9 @@ function pathOfRow(name: number | object): [path: string, parameters: Parameters
   if (typeof name === 'number') return [`/${name}`, []]
   const [[column, value] = [], ...others] = Object.entries(name)
   if (column === undefined || others.length > 0) throw new TypeError('Name a row by one column.')
+  if ([column, value].some((part) => /^\.\.?$/.test(String(part))))
+    throw new TypeError(
+      'No address can hold "." or "..". Find the row by `where`, and name it by its number.',
+    )
   return [`/by/${encodeURIComponent(column)}/${encodeURIComponent(String(value))}`, []]
 }

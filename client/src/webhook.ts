@@ -15,8 +15,11 @@ export async function verifyWebhook(
   secret: string | readonly string[],
   nowMs: number = Date.now(),
 ): Promise<{ type: string; timestamp: string; data: unknown }> {
-  const header = (name: string) =>
-    String((headers instanceof Headers ? headers.get(name) : headers[name]) ?? '')
+  const known =
+    headers instanceof Headers
+      ? headers
+      : new Headers(Object.entries(headers).map(([name, value]): [string, string] => [name, String(value)]))
+  const header = (name: string) => known.get(name) ?? ''
   const id = header('webhook-id')
   const timestamp = header('webhook-timestamp')
   const isTimely = Math.abs(nowMs / 1_000 - Number(timestamp)) <= toleranceSeconds
@@ -25,8 +28,16 @@ export async function verifyWebhook(
   for (const one of [secret].flat())
     for (const signature of header('webhook-signature').split(' '))
       if (signature.startsWith('v1,') && (await isGood(one, signature.slice(3), signed)))
-        return JSON.parse(body)
+        return parseBody(body)
   throw new WebhookError('The signature is not of this secret.')
+}
+
+function parseBody(body: string): { type: string; timestamp: string; data: unknown } {
+  try {
+    return JSON.parse(body)
+  } catch {
+    throw new WebhookError('What it says is no JSON.')
+  }
 }
 
 async function isGood(secret: string, signature: string, signed: Uint8Array<ArrayBuffer>): Promise<boolean> {

@@ -97,8 +97,10 @@ export function createAgentServer({ api, listed, era, version }: AgentServerPart
   return server
 
   async function callTool(tool: Tool, given: unknown): Promise<string | Failure> {
+    const problem = problemWithShape(given)
+    if (problem !== null) return wrongArguments(problem)
     const parsed = tool.input.safeParse(given)
-    if (!parsed.success) return wrongArguments(z.prettifyError(parsed.error))
+    if (!parsed.success) return wrongArguments(z.prettifyError(parsed.error).slice(0, mostOfProblem))
     try {
       return await tool.run(api, parsed.data)
     } catch (error) {
@@ -106,6 +108,23 @@ export function createAgentServer({ api, listed, era, version }: AgentServerPart
       throw error
     }
   }
+}
+
+const mostOfProblem = 2_000
+/** Arguments, their rows or filters, comparisons, a list in one. */
+const deepestArgument = 6
+
+/** What no schema says: `__proto__` is lost where objects are copied, and what is nested without end takes a stack without end. */
+function problemWithShape(given: unknown): string | null {
+  let level: unknown[] = [given]
+  for (let depth = 0; level.length > 0; depth++) {
+    const objects = level.filter((value): value is object => typeof value === 'object' && value !== null)
+    if (objects.length > 0 && depth > deepestArgument) return 'The arguments are nested too deeply.'
+    if (objects.some((value) => Object.hasOwn(value, '__proto__')))
+      return 'A column named "__proto__" cannot be used by tools.'
+    level = objects.flatMap((value) => Object.values(value))
+  }
+  return null
 }
 
 function wrongArguments(details: string): Failure {

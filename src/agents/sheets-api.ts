@@ -103,7 +103,7 @@ export function createSheetsApi(askInside: AskInside, from: IncomingMessage, lef
       return new Failure({
         status: 404,
         code: 'sheet_not_found',
-        message: `There is no sheet ${sheet}.`,
+        message: `There is no sheet ${sheet.slice(0, 100)}.`,
         details,
       })
     },

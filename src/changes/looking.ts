@@ -100,6 +100,7 @@ export function createLooking(parts: LookingParts): Looking {
       files.delete(sheetId)
     }
     if (toNote.length > 0) {
+      await findFiles(toNote.filter((id) => !notedMs.has(id)))
       await store.noteFollowed(toNote, followedForMs)
       for (const sheetId of toNote) notedMs.set(sheetId, nowMs)
     }
@@ -113,6 +114,14 @@ export function createLooking(parts: LookingParts): Looking {
     }
   }
 
+  /** A file costs nothing to look at: whoever begins to follow one need not wait for the turn that the store gives out. */
+  async function findFiles(begun: readonly string[]): Promise<void> {
+    for (const sheetId of begun) {
+      const sheet = await store.sheetById(sheetId)
+      if (sheet && !isRationed(sheet.provider)) files.add(sheetId)
+    }
+  }
+
   /** As a reader would; what fails is a reader's to hear. */
   async function look(sheetId: string, accountId: string | null): Promise<void> {
     if (looking.has(sheetId)) return
@@ -120,7 +129,6 @@ export function createLooking(parts: LookingParts): Looking {
     try {
       const sheet = await store.sheetById(sheetId)
       if (!sheet || sheet.paused || sheet.historyDays === 0) return
-      if (notedMs.has(sheetId) && !isRationed(sheet.provider)) files.add(sheetId)
       await reading.look(sheet)
     } catch {
     } finally {

@@ -99,6 +99,27 @@ test('the same request_id is done once, and says the same', async (t) => {
   assert.match(await agent.call('query_rows', { sheet: sheet.id, q: 'B-1' }), /^1 to 1 of 1\./)
 })
 
+test('a condition that says nothing is refused, not left out; what changes nothing offers no undo', async (t) => {
+  const { rowport, sheet, key } = await start(t)
+  const agent = await connect(t, rowport, key)
+  const deleting = (where: unknown) => agent.call('delete_rows', { sheet: sheet.id, where, dry_run: true })
+  for (const empty of [[], { in: [] }, {}, { in: [null] }])
+    assert.match(await deleting({ category: 'Lamps', sku: empty }), /^invalid_arguments: Nothing was done\./)
+  assert.match(
+    await deleting(JSON.parse('{"category":"Lamps","__proto__":"x"}')),
+    /"__proto__" cannot be used/,
+  )
+  let deep: unknown = 1
+  for (let depth = 0; depth < 5_000; depth++) deep = [deep]
+  assert.match(await deleting({ category: deep }), /nested too deeply/)
+  const long = await agent.call('query_rows', { sheet: 'x'.repeat(100_000) })
+  assert.ok(long.length < 3_000, `${long.length}`)
+  const same = { sheet: sheet.id, rows: [{ sku: 'A-1', name: 'Oak table' }], upsert: 'sku' }
+  const unchanged = await agent.call('add_rows', same)
+  assert.match(unchanged, /^Done: /)
+  assert.doesNotMatch(unchanged, /undo/)
+})
+
 test('a key that may only read sees no tool that writes, and cannot use one', async (t) => {
   const { rowport, sheet } = await start(t)
   const agent = await connect(t, rowport, await rowport.createKey({ scope: 'read' }))
@@ -109,7 +130,7 @@ test('a key that may only read sees no tool that writes, and cannot use one', as
   )
   assert.ok(tools.every(({ annotations }) => annotations?.readOnlyHint))
   const refused = await agent.call('delete_rows', { sheet: sheet.id, where: { sku: 'A-1' } })
-  assert.match(refused, /^insufficient_scope: [\s\S]*This key may only read/)
+  assert.match(refused, /^insufficient_scope: [\s\S]*Tell the user what you would change/)
 })
 
 test('what cells say stands between marks that no cell can know', async (t) => {

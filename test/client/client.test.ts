@@ -12,6 +12,7 @@ import { RowportError, sheet, verifyWebhook, WebhookError } from '../../client/s
 import type { Comparisons } from '../../client/src/sheet-types.ts'
 import type { FilterOperator } from '../../src/sheets/rows/query/operators.ts'
 import { bearer, startRowport } from '../harness.ts'
+import { createPageKey } from '../pages/page-keys.ts'
 import { findChromium, launchChromium } from '../servers/chromium.ts'
 import { patienceMs, times } from '../soak.ts'
 import { startFaultProxy } from './fault-proxy.ts'
@@ -82,6 +83,66 @@ test('everyday reading and writing, at both addresses', async (t) => {
     for await (const { _row } of rows.each({ pageSize: 2 })) all.push(_row)
     assert.deepEqual(all, [2, 3, 4])
   }
+})
+
+test('a condition that says nothing reaches no row, and what cannot be meant is refused before it is sent', async (t) => {
+  const { rowport, key, connected } = await start(t)
+  const rows = sheet(rowport.url + connected.formA, { key: key.value })
+  assert.deepEqual(await rows.rows({ where: { sku: [] } }), [])
+  assert.equal(await rows.count({ where: { category: 'Lamps', sku: { in: [] } } }), 0)
+  assert.equal((await rows.removeWhere({ category: 'Lamps', sku: [] })).rowsDeleted, 0)
+  const missing = undefined as unknown as string
+  const refused: [() => Promise<unknown>, RegExp][] = [
+    [() => rows.removeWhere({ category: 'Lamps', sku: missing }), /sku is undefined/],
+    [() => rows.removeWhere({ category: 'Lamps', sku: {} }), /sku is undefined/],
+    [() => rows.updateWhere({ sku: { in: [null as unknown as string] } }, { price: 1 }), /list for sku/],
+    [() => rows.rows({ where: { since: new Date() as unknown as string } }), /dates are texts/],
+    [() => rows.update({ sku: 'A-1' }, { price: Number.NaN }), /price is NaN/],
+    [() => rows.add({ sku: 'C', price: Number.POSITIVE_INFINITY }), /price is Infinity/],
+    [() => rows.update({ sku: 'A-1' }, { price: 1 }, { ifMatch: '' }), /ifMatch is empty/],
+    [() => rows.remove({ '..': 2 }), /No address can hold/],
+    [() => rows.row({ sku: '.' }), /No address can hold/],
+    [() => rows.remove({}), /by one column/],
+    [async () => rows.each({ pageSize: 0 })[Symbol.asyncIterator]().next(), /numbers of rows/],
+  ]
+  for (const [ask, words] of refused) await assert.rejects(ask(), words)
+  assert.equal(await rows.count(), 3)
+  // Nothing was written, so there is nothing to undo.
+  assert.equal((await rows.upsert('sku', { sku: 'A-1', name: 'Oak table' })).operation, null)
+  assert.equal((await rows.removeWhere({ sku: 'none' })).operation, null)
+})
+
+test('a key that gets a hundred rows at once gets all of them', async (t) => {
+  const { rowport } = await start(t)
+  const numbers = Array.from({ length: 250 }, (_, at) => at)
+  await rowport.connectFile('long', 'long.csv', ['n', ...numbers].join('\n'))
+  const key = await createPageKey(rowport, 'long', { origins: 'any' })
+  const rows = sheet(`${rowport.url}/api/sheets/acme/long`, { key: key.value })
+  assert.deepEqual(
+    (await rows.rows()).map(({ n }) => n),
+    numbers,
+  )
+  assert.deepEqual(
+    (await rows.rows({ limit: 120, offset: 5 })).map(({ n }) => n),
+    numbers.slice(5, 125),
+  )
+  const each: unknown[] = []
+  for await (const { n } of rows.each()) each.push(n)
+  assert.deepEqual(each, numbers)
+})
+
+test('a response that was cut off, or is a page of something else, is asked for again', async (t) => {
+  const { rowport, key, connected } = await start(t)
+  const wrong = ['[{"sku":"A-1"', '<html>Sign in</html>', '']
+  const cutting: typeof fetch = async (...asked) => {
+    const text = wrong.shift()
+    return text === undefined ? fetch(...asked) : new Response(text)
+  }
+  const rows = sheet(rowport.url + connected.formA, { key: key.value, fetch: cutting, sleep: async () => {} })
+  assert.equal((await rows.rows()).length, 3)
+  const odd: typeof fetch = async () => new Response('{"oops":1}', { status: 502 })
+  const without = sheet(rowport.url + connected.formA, { fetch: odd, retries: 0 })
+  await assert.rejects(without.rows(), { code: 'no_answer', status: 502 })
 })
 
 test('what was read is not sent again while it holds', async (t) => {

@@ -44,12 +44,16 @@ const knownOperators: ReadonlySet<string> = new Set(filterOperators)
 /** Each as it stands in an address. In brackets, so that no column is taken for a parameter of its name. */
 export function filterParameters(filters: Record<string, unknown> = {}): [string, string][] {
   return Object.entries(filters).flatMap(([column, wish]) => {
-    if (Array.isArray(wish)) return repeatedParameter(`${column}[in]`, wish)
+    if (Array.isArray(wish)) return repeatedParameter(column, 'in', wish)
     if (typeof wish !== 'object' || wish === null) return [comparison(column, 'eq', wish)]
-    return Object.entries(wish).flatMap(([operator, value]) => {
+    const comparisons = Object.entries(wish)
+    // What says nothing would leave out a condition, and a deletion would take more rows than were meant.
+    if (comparisons.length === 0)
+      throw new WrongArgument(`The condition for "${shortName(column)}" is empty.`)
+    return comparisons.flatMap(([operator, value]) => {
       if (!knownOperators.has(operator))
-        throw new WrongArgument(`"${operator}" is no operator. There are ${operators}.`)
-      if (Array.isArray(value)) return repeatedParameter(`${column}[${operator}]`, value)
+        throw new WrongArgument(`"${shortName(operator)}" is no operator. There are ${operators}.`)
+      if (Array.isArray(value)) return repeatedParameter(column, operator, value)
       return [comparison(column, operator, value)]
     })
   })
@@ -57,14 +61,26 @@ export function filterParameters(filters: Record<string, unknown> = {}): [string
 
 function comparison(column: string, operator: string, value: unknown): [string, string] {
   if (value === null || value === '') return [`${column}[empty]`, String(operator !== 'ne')]
-  if (typeof value === 'object') throw new WrongArgument(`The value for "${column}" is no single value.`)
+  if (typeof value === 'object')
+    throw new WrongArgument(`The value for "${shortName(column)}" is no single value.`)
   return [`${column}[${operator}]`, String(value)]
 }
 
 /** A list of one is sent twice: alone, a comma in it would part it. */
-function repeatedParameter(name: string, values: readonly unknown[]): [string, string][] {
+function repeatedParameter(column: string, operator: string, values: readonly unknown[]): [string, string][] {
+  if (values.length === 0) throw new WrongArgument(`The list for "${shortName(column)}" is empty.`)
+  if (values.some((value) => typeof value === 'object'))
+    throw new WrongArgument(
+      `The list for "${shortName(column)}" has more in it than texts, numbers, true and false.`,
+    )
   const repeated = values.length === 1 ? [values[0], values[0]] : values
-  return repeated.map((value) => [name, String(value)])
+  return repeated.map((value) => [`${column}[${operator}]`, String(value)])
+}
+
+const shownCharacters = 100
+
+export function shortName(name: string): string {
+  return name.length <= shownCharacters ? name : `${name.slice(0, shownCharacters)}…`
 }
 
 export function optional(name: string, value: string | number | boolean | undefined): Parameters {

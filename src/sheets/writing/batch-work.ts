@@ -14,7 +14,7 @@ import { createInTurns } from './in-turns.ts'
 import { createBatchJournal, type JournalStore } from './journal.ts'
 import type { JudgedTab } from './looks/judged-tab.ts'
 import { lookAtAll, lookFor } from './looks/looking.ts'
-import { type WriteAnswer, type WriteOrder, withOperationId } from './order.ts'
+import type { WriteAnswer, WriteOrder } from './order.ts'
 import { Closing, type Persistence } from './persistence.ts'
 import { answerOf } from './plans/answer-of.ts'
 import { createGroupEffects } from './plans/group-effects.ts'
@@ -175,16 +175,14 @@ async function sendAll(batch: readonly QueuedWrite[], parts: SendingParts): Prom
     return { group, isFirstUnread: false }
   }
 
-  /** There is nothing to do. Whoever sends it again under its key is told the same. */
+  /** There is nothing to do, and so nothing to undo. Whoever sends it again under its key is told the same. */
   async function answerAtOnce(waiting: QueuedWrite, answer: WriteAnswer): Promise<void> {
     const { order } = waiting
     const refusal = await order.stillAdmitted()
     if (refusal) return turnAway(waiting, refusal)
-    const noRoom = order.isDryRun
-      ? null
-      : await journal.finishUnchanged(order, withOperationId(answer, order))
+    const noRoom = order.isDryRun ? null : await journal.finishUnchanged(order, answer)
     if (noRoom) return turnAway(waiting, noRoomForAnswer(order.accountId, noRoom.roomInMs, parts.observe))
-    waiting.answer(order.isDryRun ? { ...answer, isDryRun: true } : withOperationId(answer, order))
+    waiting.answer(order.isDryRun ? { ...answer, isDryRun: true } : answer)
   }
 
   /** Decided on the order itself: whoever sends it again under its key is told the same. */
