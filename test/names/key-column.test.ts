@@ -161,7 +161,7 @@ test('while the key column is gone from row 1, what does not need it works, and 
     assert.equal((await get(`${form}/schema`)).json['x-key'], undefined)
     const { paths, components } = (await get(`${form}/openapi.json`)).json
     assert.equal(components.schemas.Row['x-key'], undefined)
-    assert.deepEqual(Object.keys(paths), [form, `${form}/{row}`])
+    assert.deepEqual(Object.keys(paths), [form, `${form}/{row}`, `${form}/changes`])
   }
   await writeFile(`${rowport.folder}/stock.csv`, 'SKU,name\n1,x')
   rowport.clock.advanceMs(60_000)
