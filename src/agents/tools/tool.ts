@@ -79,7 +79,7 @@ function repeatedParameter(column: string, operator: string, values: readonly un
 
 const shownCharacters = 100
 
-export function shortName(name: string): string {
+function shortName(name: string): string {
   return name.length <= shownCharacters ? name : `${name.slice(0, shownCharacters)}…`
 }
 
