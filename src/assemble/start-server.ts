@@ -85,7 +85,13 @@ export async function startServer(
   const sharing = redisForRows && createSnapshotSharing(createRedisSharedSnapshots(redisForRows))
   const following = createFollowing({ store })
   const retention = createRetention({ store, maxAccountBytes: shares.history_mb * mebibyte })
-  const webhooks = startWebhookDelivery({ store, post: workshop.postToWebhook, clock, observe })
+  const webhooks = startWebhookDelivery({
+    store,
+    post: workshop.postToWebhook,
+    deliveriesAtOnce: config.shares.deliveries_at_once,
+    clock,
+    observe,
+  })
   const noteChange = (sheetId: string) => {
     following.noteChange(sheetId)
     webhooks.noteChange(sheetId)

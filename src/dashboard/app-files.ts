@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { extname, join } from 'node:path'
-import { bodyFor, type KeptFile, keptFile } from './kept-file.ts'
+import { bodyFor, isKnown, type KeptFile, keptFile } from './kept-file.ts'
 import { contentPolicy, safetyHeaders } from './page-headers.ts'
 import { pageAddresses } from './pages.ts'
 import type { Site } from './site.ts'
@@ -54,7 +54,7 @@ export function createAppFiles(folder: string, consentOrigins: readonly string[]
           ? { 'Content-Security-Policy': contentPolicy(consentOrigins) }
           : { ETag: shown.etag, Vary: 'Accept-Encoding' }),
       }
-      if (!isPage && request.headers['if-none-match'] === shown.etag) {
+      if (!isPage && isKnown(request, shown)) {
         response.writeHead(304, headers).end()
         return
       }

@@ -31,6 +31,12 @@ export function keptFile(type: string, bytes: Buffer, brotli: Buffer | null = nu
   return { bytes, type, etag, compressed, builtCoding: brotli && 'br' }
 }
 
+/** Whether the client has it. What packs answers on their way marks ETags as weak. */
+export function isKnown({ headers }: IncomingMessage, { etag }: KeptFile): boolean {
+  const known = headers['if-none-match']?.split(',').map((one) => one.trim().replace(/^W\//, '')) ?? []
+  return known.includes(etag) || known.includes('*')
+}
+
 /** As this client takes it. */
 export async function bodyFor(
   { headers }: IncomingMessage,

@@ -101,7 +101,8 @@ export function createCaptchas({ transport, sealing, config, clock }: CaptchaPar
         body: String(new URLSearchParams({ secret, response, ...own })),
         signal: AbortSignal.timeout(config.answerWithinMs),
       })
-      return status < 500 ? refusalIn(body.toString()) : unavailable
+      const refusal = status < 500 ? refusalIn(body.toString()) : unavailable
+      return refusal === null && status !== 200 ? unavailable : refusal
     } catch {
       // Whatever is in the way there, the entry is not added: a captcha that can be kept from being asked would be none.
       return unavailable

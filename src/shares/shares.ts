@@ -38,6 +38,8 @@ const shareTable = {
   following_at_once: { byDefault: 1_000, least: 1, most: 100_000 },
   /** Streams and waiting polls of all accounts. */
   following_total: { byDefault: 5_000, least: 1, most: 1_000_000 },
+  /** Messages that are on their way to webhooks of one account, at each instance. */
+  deliveries_at_once: { byDefault: 8, least: 1, most: 512 },
   upload_files: { byDefault: 100, least: 1, most: 100_000 },
   upload_mb: { byDefault: 500, least: 1, most: 1_000_000 },
   sheets: { byDefault: 100, least: 1, most: 100_000 },

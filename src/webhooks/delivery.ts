@@ -31,6 +31,8 @@ export interface WebhookDeliveryParts {
     | 'sheetsWithWebhooks'
   >
   post: SignedPost
+  /** The share of one account. */
+  deliveriesAtOnce: number
   clock: Clock
   observe: Observe
 }
@@ -42,15 +44,16 @@ const sheetsEveryMs = 5_000
 const holdMs = 60_000
 /** For how long one goes on without a pause while others may wait for its place. */
 const turnMs = 10_000
-const atOnce = 128
+/** Places of all accounts; each costs a connection. One account has its share of them, so that slow receivers of some leave places for others. */
+const atOnce = 512
 /** Those that fail have these, so that they never take the place of those that do not. */
 const failingAtOnce = 32
 const closingMs = 2_000
 const gone = 410
 
 export function startWebhookDelivery(parts: WebhookDeliveryParts): WebhookDelivery {
-  const { store, post, clock, observe } = parts
-  const underWay = new Map<Promise<void>, { isFailing: boolean }>()
+  const { store, post, deliveriesAtOnce, clock, observe } = parts
+  const underWay = new Map<Promise<void>, { isFailing: boolean; accountId: string }>()
   const closing = new AbortController()
   let followed: ReadonlySet<string> = new Set()
   let followedAtMs: number | null = null
@@ -106,19 +109,27 @@ export function startWebhookDelivery(parts: WebhookDeliveryParts): WebhookDelive
       const failing = [...underWay.values()].filter((one) => one.isFailing).length
       const most = Math.min(atOnce - underWay.size, isFailing ? failingAtOnce - failing : atOnce)
       if (most <= 0 || !isOpen) continue
-      for (const held of await store.takeWebhooks({ most, holdMs, isFailing })) begin(held, isFailing)
+      for (const held of await store.takeWebhooks({ most, holdMs, isFailing, mostOf })) begin(held, isFailing)
     }
+  }
+
+  function mostOf(accountId: string): number {
+    let ofAccount = 0
+    for (const one of underWay.values()) if (one.accountId === accountId) ofAccount++
+    return deliveriesAtOnce - ofAccount
   }
 
   function begin(held: HeldWebhook, isFailing: boolean): void {
     const sending: Promise<void> = deliver(held)
       .catch(() => store.releaseWebhook(held).catch(() => {}))
       .finally(() => {
+        const { accountId } = held.webhook
+        const wasAccountFull = mostOf(accountId) <= 0
         underWay.delete(sending)
         // Somebody may have waited for the place.
-        if (underWay.size === atOnce - 1) runRound()
+        if (underWay.size === atOnce - 1 || wasAccountFull) runRound()
       })
-    underWay.set(sending, { isFailing })
+    underWay.set(sending, { isFailing, accountId: held.webhook.accountId })
   }
 
   async function deliver(held: HeldWebhook): Promise<void> {

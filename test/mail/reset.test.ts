@@ -162,6 +162,20 @@ test('an address is verified by its link; another one is not until it was shown 
   assert.equal(tooOften.status, 429)
 })
 
+test('which addresses are known is told to a network a few times, however many accounts it makes', async (t) => {
+  const { rowport, peer } = await startMailing(t)
+  await signUp(rowport)
+  await peer.next()
+  const others = []
+  for (let n = 0; n < 4; n++) {
+    others.push(await signUp(rowport, { ...ada, email: `other${n}@example.com`, slug: `other-${n}` }))
+    await peer.next()
+  }
+  const statuses: number[] = []
+  for (const other of others) statuses.push((await other.call('POST', '/email', { email: ada.email })).status)
+  assert.deepEqual(statuses, [409, 409, 409, 429])
+})
+
 test('an account that came by a link has its first address verified as well', async (t) => {
   const { rowport, peer } = await startMailing(t)
   const owner = await signedIn(rowport)

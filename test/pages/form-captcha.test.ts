@@ -90,6 +90,7 @@ test('whatever the provider does, nothing is added that it did not pass, and the
   const failing: [string, Answering | null, number, string][] = [
     ['false', says({ success: false, 'error-codes': ['invalid-input-response'] }), 422, 'captcha_failed'],
     ['500', says({ success: true }, 500), 503, 'captcha_unavailable'],
+    ['a redirect', says({ success: true }, 307), 503, 'captcha_unavailable'],
     ['garbage', says('<html>'), 503, 'captcha_unavailable'],
     ['another shape', says({ success: 'true' }), 503, 'captcha_unavailable'],
     ['a list', says([true]), 503, 'captcha_unavailable'],

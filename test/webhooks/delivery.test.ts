@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { defaultShares } from '../../src/shares/shares.ts'
 import { bearer, done, startRowport } from '../harness.ts'
 import { followedIn, startFollowed } from './following.ts'
 import { type Behavior, fine, type Receiver, startReceiver, until, upTo, verified } from './receiver.ts'
@@ -114,6 +115,19 @@ test('one that hangs is given up after a while, and is nobody’s burden meanwhi
   function failed(count: number): boolean {
     return rowport.seen.filter(({ event }) => event === 'webhook_failed').length === count
   }
+})
+
+test('an account has its share of what is on its way: its slow receivers leave places for others', async (t) => {
+  const { addRows, follow } = await startFollowed(t, { shares: { ...defaultShares, deliveries_at_once: 2 } })
+  const slow = await Promise.all([1, 2, 3, 4].map(() => startReceiver(t, () => null)))
+  for (const receiver of slow) await follow(receiver)
+  await addRows(1)
+  const asked = () => slow.reduce((sum, { received }) => sum + received.length, 0)
+  await until('two are on their way', () => asked() === 2)
+  // Longer than a round takes.
+  await sleep(1_500)
+  assert.equal(asked(), 2)
+  await until('the others have their turn when the first are given up', () => asked() === 4, 25_000)
 })
 
 test('Retry-After is waited for, and no longer', async (t) => {

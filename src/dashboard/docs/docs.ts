@@ -3,7 +3,7 @@ import { StoreFailure } from '../../errors.ts'
 import type { OwnerPace } from '../../management/people/owner-pace.ts'
 import type { SignIn } from '../../management/people/sign-in.ts'
 import type { Sheets } from '../../management/sheets/sheets.ts'
-import { bodyFor, type KeptFile, keptFile } from '../kept-file.ts'
+import { bodyFor, isKnown, type KeptFile, keptFile } from '../kept-file.ts'
 import { contentPolicy, safetyHeaders } from '../page-headers.ts'
 import { sessionIdIn } from '../session-cookie.ts'
 import type { Site } from '../site.ts'
@@ -75,7 +75,7 @@ export function createDocs({ docsFolder, signIn, sheets, pace }: DocsParts): Doc
       }
       const file = fileForStrangers(path, site)
       const kept = { 'Cache-Control': 'no-cache', ETag: file.etag }
-      if (request.headers['if-none-match'] === file.etag) return send(304, file.type, kept, file.bytes)
+      if (isKnown(request, file)) return send(304, file.type, kept, file.bytes)
       const { body, coding } = await bodyFor(request, file)
       send(200, file.type, { ...kept, ...(coding !== null && { 'Content-Encoding': coding }) }, body)
     },

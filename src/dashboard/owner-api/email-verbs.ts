@@ -44,9 +44,9 @@ export const emailVerbs = {
   },
   'POST /email': {
     needsRecentSignIn: true,
-    ...withInput(addressInput, async ({ session }, { email: address }, parts) => {
+    ...withInput(addressInput, async ({ session, request }, { email }, parts) => {
       if (!parts.byMail) return noMail
-      const problem = await parts.byMail.ownerEmails.change(session, address)
+      const problem = await parts.byMail.ownerEmails.change(session, email, parts.addressOf(request))
       return problem ?? { json: await sessionView(session, parts) }
     }),
   },

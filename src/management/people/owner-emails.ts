@@ -3,6 +3,7 @@ import { emailChangedLetter, verificationLetter, verifyLinkLifeMs } from '../../
 import type { MailRoom } from '../../mail/mail-room.ts'
 import type { Observe } from '../../reporting/observe.ts'
 import { randomBase62 } from '../../secrets/random-base62.ts'
+import { clientNetwork } from '../../shares/client-network.ts'
 import type { AccountRecord } from '../../store/accounts/accounts.ts'
 import type { OwnerRecord } from '../../store/owners/owners.ts'
 import type { Store } from '../../store/store.ts'
@@ -18,7 +19,8 @@ export interface OwnerEmails {
   sendAgain(session: Session): Promise<Problem | null>
   /** By the link that was sent there. */
   verify(token: string): Promise<OwnerRecord | Problem>
-  change(session: Session, email: string): Promise<Problem | null>
+  /** `address`: whose network it is asked from. */
+  change(session: Session, email: string, address: string): Promise<Problem | null>
   setAlerts(session: Session, isWanted: boolean): Promise<Problem | null>
 }
 
@@ -54,13 +56,17 @@ export function createOwnerEmails(parts: OwnerEmailsParts): OwnerEmails {
     async verify(token) {
       return (isSecretShaped(token) ? await store.verifyEmail(secretHash(token)) : null) ?? linkUsed
     },
-    async change({ account }, wished) {
+    async change({ account }, wished, address) {
       const owner = await store.ownerOf(account.id)
       if (!owner) return noEmail
       const email = foldEmail(wished)
       if (email === owner.email) return null
       // Here, too, somebody could hear which e-mail addresses are known, and let mail be sent to strangers.
-      const known = [{ kind: 'email known', whom: account.id, steps: knownAddressesPerNetwork }] as const
+      // By network as at a sign-up, and with it: accounts are made in a moment.
+      const known = [
+        { kind: 'email known', whom: account.id, steps: knownAddressesPerNetwork },
+        { kind: 'sign-up known', whom: clientNetwork(address), steps: knownAddressesPerNetwork },
+      ] as const
       const wait = (await throttle.problemNow(known)) ?? (await waitToWrite(account))
       if (wait) return wait
       if ((await store.setEmail(owner.id, email)) === 'email_taken') {

@@ -6,11 +6,14 @@ import { addDeliveryOn, toWebhook, webhookRows } from './webhook-queries.ts'
 import type { Held, HeldWebhook, WebhookSendingStore } from './webhook-sending.ts'
 import type { NewDelivery } from './webhooks.ts'
 
+/** More than wait at the same time, unless some accounts have all they may and wait as well; those must not hide the others. */
+const mostDueLookedAt = 5_000
+
 export function createWebhookSendingQueries(database: SqlDatabase, instanceId: string): WebhookSendingStore {
   const { kysely } = database
 
   return {
-    async takeWebhooks({ most, holdMs, isFailing }) {
+    async takeWebhooks({ most, holdMs, isFailing, mostOf = () => most }) {
       const due = await kysely
         .selectFrom('webhook')
         .leftJoin('change_log', 'change_log.sheet_id', 'webhook.sheet_id')
@@ -19,13 +22,19 @@ export function createWebhookSendingQueries(database: SqlDatabase, instanceId: s
         .where(isFree(instanceId, database.nowMs()))
         .where(hasSomething)
         .orderBy('due_at_ms')
-        .limit(most)
-        .select(['webhook.id', 'fence'])
+        .limit(mostDueLookedAt)
+        .select(['webhook.id', 'fence', 'webhook.account_id'])
         .execute()
       const taken: HeldWebhook[] = []
-      for (const { id, fence } of due) {
+      const takenOf = new Map<string, number>()
+      for (const { id, fence, account_id: accountId } of due) {
+        if (taken.length >= most) break
+        const ofAccount = takenOf.get(accountId) ?? 0
+        if (ofAccount >= mostOf(accountId)) continue
         const held = await take({ id, fencingToken: fence }, holdMs)
-        if (held) taken.push(held)
+        if (!held) continue
+        taken.push(held)
+        takenOf.set(accountId, ofAccount + 1)
       }
       return taken
     },

@@ -7,9 +7,14 @@ import type { NewDelivery, WebhookPlace, WebhookRecord } from './webhooks.ts'
 export interface WebhookSendingStore {
   /**
    * Webhooks that have something to send and whose time has come, at most so many; nobody else gets them for `holdMs`. `isFailing`: those
-   * whose last attempt failed, or only the others.
+   * whose last attempt failed, or only the others. `mostOf`: no more of one account.
    */
-  takeWebhooks(wish: { most: number; holdMs: number; isFailing: boolean }): Promise<HeldWebhook[]>
+  takeWebhooks(wish: {
+    most: number
+    holdMs: number
+    isFailing: boolean
+    mostOf?: (accountId: string) => number
+  }): Promise<HeldWebhook[]>
   /** What will be sent now, so that another instance sends the same message. False when the webhook is no longer ours, or not on. */
   noteSending(held: Held, to: WebhookPlace, holdMs: number): Promise<boolean>
   /** It has taken all up to there; without a delivery nothing of it was for this webhook. False as above. */
