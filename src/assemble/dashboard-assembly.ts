@@ -98,6 +98,7 @@ export function assembleDashboard(needs: DashboardNeeds): { dashboard: Dashboard
     usageFigures: createUsageFigures({ store, usage, plans, clock, turns: api.turns }),
     ownerReading: createOwnerReading(api, unread, baseUrl, createLookingBack({ store })),
     compression: api.compression,
+    lanes: api.writing,
     addressOf: (request) => clientAddress(request, trustedProxies),
   })
   return {

@@ -3,9 +3,10 @@ import type { Workshop } from '../assemble/workshop.ts'
 import type { NamedAccount } from '../management/accounts/accounts.ts'
 import { Problem } from '../management/problem.ts'
 import type { SheetToConnect } from '../management/sheets/sheets.ts'
+import { locateInAccount } from '../management/uploads/file-source.ts'
 import { countOf } from '../plain-words.ts'
 import { fileEncodings } from '../providers/file/file-encodings.ts'
-import { fileEndings, kindOf, locateFile } from '../providers/file/file-location.ts'
+import { fileEndings, kindOf } from '../providers/file/file-location.ts'
 import { connectableKinds } from '../providers/provider-table.ts'
 import type { ProviderKind } from '../sheets/provider-kind.ts'
 import type { SheetAccess } from '../store/sql/schema.ts'
@@ -53,7 +54,7 @@ async function connect(
   if (account instanceof Problem) return account
   const spreadsheet =
     kind === undefined
-      ? fileAt(file ?? '', tab, csvEncoding)
+      ? await fileAt(workshop, account, file ?? '', tab, csvEncoding)
       : await spreadsheetAt(workshop, account, kind, homes[kind.id] ?? '', tab)
   if (spreadsheet instanceof Problem) return spreadsheet
   const connected = await workshop.ofOwner.connecting.connect({ account, ...wish, ...spreadsheet })
@@ -71,14 +72,20 @@ function parseEncoding(label: string): string | null {
   return name === undefined ? oneOf('encoding', label, fileEncodings.names) : name
 }
 
-function fileAt(file: string, tab: string | undefined, encoding: string | null): Spreadsheet | Problem {
+async function fileAt(
+  { store }: Workshop,
+  { id }: NamedAccount,
+  file: string,
+  tab: string | undefined,
+  encoding: string | null,
+): Promise<Spreadsheet | Problem> {
   if (!existsSync(file)) return new Problem(`there is no file "${file}"`)
   if (!kindOf(file)) return new Problem(`"${file}" is neither a CSV file nor a workbook (${fileEndings})`)
   if (tab !== undefined && kindOf(file) === 'csv')
     return new Problem('a CSV file has no tabs; leave --tab out')
   if (encoding !== null && kindOf(file) !== 'csv')
     return new Problem('a workbook says itself what it is in; leave --encoding out')
-  const { location, source } = locateFile(file, tab ?? null)
+  const { location, source } = await locateInAccount(store, id, file, tab ?? null)
   return { provider: 'file', location: fileEncodings.at(location, encoding), source }
 }
 

@@ -21,7 +21,7 @@ import type { PasswordReset } from '../management/people/password-reset.ts'
 import type { SignIn } from '../management/people/sign-in.ts'
 import type { Connecting } from '../management/sheets/connecting.ts'
 import type { SheetRecord, Sheets } from '../management/sheets/sheets.ts'
-import type { Uploads } from '../management/uploads/uploads.ts'
+import type { Lanes, Uploads } from '../management/uploads/uploads.ts'
 import type { Webhooks } from '../management/webhooks/webhooks.ts'
 import type { Observe } from '../reporting/observe.ts'
 
@@ -44,6 +44,7 @@ export interface DashboardParts {
   kinds: { all: readonly SourceKind[] }
   /** null where files of this machine are not served. */
   uploads: Uploads | null
+  lanes: Lanes
   shareUse: ShareUse
   audit: AuditLog
   usageFigures: UsageFigures

@@ -89,6 +89,8 @@ export interface OwnerVerbs {
   'POST /files': { upload: true; query: { name: string }; answer: FileChoice }
   /** The bytes of another file, which takes its place; `name` in the query is what that one is called. */
   'POST /files/{name}/replace': { upload: true; query: { name: string }; answer: FileChoice }
+  /** Its sheets stay connected. 409 where the name is taken. */
+  'POST /files/{name}/rename': { input: { to: string }; answer: FileChoice }
   /** Its bytes, for the browser to keep. */
   'GET /files/{name}/content': { answer: never }
   /** 409 while a sheet is connected to it. */

@@ -256,6 +256,49 @@ export function storeContract(
   )
 
   of(
+    'sheets follow their spreadsheet to another place, all or none, and not while a write is on its way',
+    async (store) => {
+      const { account, sheet } = await accountWithSheet(store)
+      const twin = await store.createSheet(newSheet(account.id, 'twin'))
+      const other = await store.createSheet({ ...newSheet(account.id, 'other'), source: 'file:/other.csv' })
+      assert.ok(typeof twin === 'object' && typeof other === 'object')
+      assert.deepEqual(
+        (await store.sheetsOfSource(sheet.source)).map(({ id }) => id).sort(),
+        [sheet.id, twin.id].sort(),
+      )
+      const [from, to] = [sheet.location, '{"path":"/shop.csv"}']
+      const both = [sheet, twin].map(({ id: sheetId }) => ({ sheetId, from, to }))
+      const places = async () =>
+        (await store.sheetsOf(account.id)).map(({ slug, location, writeSeq }) => ({
+          slug,
+          location,
+          writeSeq,
+        }))
+      const before = await places()
+
+      const changed = [...both.slice(0, 1), { sheetId: twin.id, from: '{}', to }]
+      assert.equal(await store.relocateSheets(sheet.source, changed), 'changed')
+      const ofOthers = [...both, { sheetId: other.id, from, to }]
+      assert.equal(await store.relocateSheets(sheet.source, ofOthers), 'changed')
+      const operations = [{ id: null, accountId: account.id, sheetId: sheet.id, answer: '' }]
+      const ids = await store.beginSending({ source: sheet.source, fence: 'f', place: '{}', operations })
+      assert.ok(Array.isArray(ids))
+      assert.equal(await store.relocateSheets(sheet.source, both), 'being_written')
+      assert.deepEqual(await places(), before, 'none of it was done')
+
+      await store.dropOperations(ids)
+      assert.equal(await store.relocateSheets(sheet.source, both), 'relocated')
+      assert.deepEqual(await places(), [
+        { slug: 'other', location: from, writeSeq: 0 },
+        { slug: 'stock', location: to, writeSeq: 1 },
+        { slug: 'twin', location: to, writeSeq: 1 },
+      ])
+      assert.equal((await store.sheetById(sheet.id))?.source, sheet.source)
+      assert.equal(await store.relocateSheets(sheet.source, []), 'relocated')
+    },
+  )
+
+  of(
     'a key that expires is no key from that moment on, and a new value ends the former one',
     async (store, clock, database) => {
       const { account, sheet } = await accountWithSheet(store)

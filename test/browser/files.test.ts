@@ -21,7 +21,7 @@ async function uploadAndConnect(page: Page, file: ReturnType<typeof csv>, slug: 
   await page.getByRole('heading', { name: 'Endpoints' }).waitFor()
 }
 
-test('files: seen, replaced by keyboard, downloaded, kept while a sheet needs them, and deleted', {
+test('files: seen, replaced and renamed by keyboard, downloaded, kept while a sheet needs them, and deleted', {
   skip,
   timeout: patienceMs,
 }, async (t) => {
@@ -68,6 +68,29 @@ test('files: seen, replaced by keyboard, downloaded, kept while a sheet needs th
   const replace = 'POST /dashboard/api/files/Price%20list%202026.csv/replace'
   assert.deepEqual(changes.splice(0), [replace, replace])
 
+  await tabTo(page, /^Rename Price list/)
+  await page.keyboard.press('Enter')
+  const newName = page.getByLabel('New name')
+  await newName.waitFor()
+  // The name is selected without its ending: to type is to replace it.
+  await page.keyboard.type('Prices')
+  assert.equal(await newName.inputValue(), 'Prices.csv')
+  await look('48-rename-file', 'state')
+  assert.deepEqual(changes, [])
+  await newName.fill('Prices.xlsx')
+  await page.keyboard.press('Enter')
+  await page.getByText('Prices.xlsx.csv').first().waitFor()
+  await page.getByRole('button', { name: 'Rename Prices.xlsx.csv' }).click()
+  await newName.fill('Price list 2026')
+  await page.keyboard.press('Enter')
+  await page.getByText('renamed to Price list 2026.csv.').waitFor()
+  await page.getByRole('button', { name: 'Rename Price list 2026.csv' }).waitFor()
+  assert.equal(((await rows()) as unknown[]).length, 2)
+  assert.deepEqual(changes.splice(0), [
+    'POST /dashboard/api/files/Price%20list%202026.csv/rename',
+    'POST /dashboard/api/files/Prices.xlsx.csv/rename',
+  ])
+
   await page.getByRole('button', { name: 'Delete Price list 2026.csv' }).click()
   await page.getByText('Disconnect these first').waitFor()
   await look('44-still-connected', 'state')
@@ -86,6 +109,15 @@ test('files: seen, replaced by keyboard, downloaded, kept while a sheet needs th
 
   changes.length = 0
   await load(`${baseUrl}/files`, 'second.csv')
+  await page.getByRole('button', { name: 'Rename second.csv' }).click()
+  await page.getByLabel('New name').fill('Price list 2026.csv')
+  await page.keyboard.press('Enter')
+  await page.getByText('You already have a file named Price list 2026.csv.').waitFor()
+  await look('49-name-taken', 'state')
+  await page.getByLabel('New name').fill('Third')
+  await page.getByText('You already have a file').waitFor({ state: 'hidden' })
+  await page.keyboard.press('Escape')
+  assert.deepEqual(changes.splice(0), ['POST /dashboard/api/files/second.csv/rename'])
   await tabTo(page, /^Delete second/)
   await page.keyboard.press('Enter')
   await tabTo(page, /^Cancel$/)
@@ -106,7 +138,7 @@ test('files: seen, replaced by keyboard, downloaded, kept while a sheet needs th
   await page.getByText('Price list 2026.csv').first().waitFor()
   // What was refused on purpose: the broken file, the third one, and the answer that was made up.
   assert.deepEqual(
-    complaints.filter((complaint) => !/status of (?:400|502|503)/.test(complaint)),
+    complaints.filter((complaint) => !/status of (?:400|409|502|503)/.test(complaint)),
     [],
   )
 })

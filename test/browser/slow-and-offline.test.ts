@@ -3,6 +3,7 @@ import { writeFile } from 'node:fs/promises'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { pageAddresses } from '../../src/dashboard/pages.ts'
+import { createVisitor } from '../connect/visitor.ts'
 import { done, startRowport } from '../harness.ts'
 import { holdsOfTwo } from '../measured-twice.ts'
 import { patienceMs } from '../soak.ts'
@@ -47,6 +48,67 @@ test('every page at 1.5 s of latency says at once that it is on its way, and com
   }
   t.diagnostic(`ms until each page said something: ${walked.join(', ')}`)
 })
+
+test('whoever signs in at 1.5 s of latency is told at every moment that it is on its way', {
+  skip,
+  timeout: patienceMs,
+}, async (t) => {
+  const rowport = await startRowport(t, { settings: { baseUrl: 'http://rowport.lan:0', signUpPlan: 'pro' } })
+  const signedUp = await createVisitor(rowport).call('POST', '/sign-up', person)
+  assert.equal(signedUp.status, 200, signedUp.text)
+  const { page } = await createLooks(t)
+  await page.route('**/*', async (route) => {
+    await new Promise((resolve) => setTimeout(resolve, latencyMs))
+    await route.continue().catch(() => {})
+  })
+  const { toldMs, silentMs } = await holdsOfTwo(
+    async () => {
+      await page.context().clearCookies()
+      await page.goto(`${rowport.workshop.baseUrl}/sign-in?next=/sheets`)
+      await page.getByLabel('Email').fill(person.email)
+      await page.getByLabel('Password').fill(person.password)
+      const signingIn = await page.evaluate<SigningIn>(signInAndWatch)
+      await page.getByRole('heading', { name: 'Sheets' }).waitFor()
+      return signingIn
+    },
+    (seen) =>
+      seen.toldMs <= feedbackMs && seen.silentMs <= feedbackMs
+        ? null
+        : `nothing was said for ${Math.round(seen.toldMs)} ms at first, and for ${Math.round(seen.silentMs)} ms later`,
+  )
+  t.diagnostic(
+    `told ${Math.round(toldMs)} ms after the click, silent for ${Math.round(silentMs)} ms at most until the page`,
+  )
+})
+
+interface SigningIn {
+  toldMs: number
+  /** The longest time without a word, from then until the page was there. */
+  silentMs: number
+}
+
+const person = { email: 'ada@example.com', password: 'correct horse battery', slug: 'ada' }
+
+/** Presses the button, and looks at each frame whether something is said to be on its way. */
+const signInAndWatch = `new Promise((resolve) => {
+  const begunMs = performance.now()
+  let toldMs = null
+  let lastTellingMs = begunMs
+  let silentMs = 0
+  document.querySelector('button[type=submit]').click()
+  requestAnimationFrame(function look() {
+    const nowMs = performance.now()
+    const isThere = document.querySelector('main h1')?.textContent === 'Sheets'
+    const isTelling = isThere || document.querySelector('.on-its-way, [aria-busy=true], [role=status].animate-pulse')
+    if (isTelling) {
+      if (toldMs === null) toldMs = nowMs - begunMs
+      else silentMs = Math.max(silentMs, nowMs - lastTellingMs)
+      lastTellingMs = nowMs
+    }
+    if (isThere || nowMs - begunMs > 20_000) resolve({ toldMs: toldMs ?? Infinity, silentMs })
+    else requestAnimationFrame(look)
+  })
+})`
 
 test('every page without a network keeps its frame, says so, and loses nothing that was typed', {
   skip,

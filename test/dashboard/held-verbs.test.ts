@@ -177,6 +177,7 @@ const verbs: Record<string, Verb> = {
   'POST /webhooks/{id}/remove': ofWebhook('POST', '/webhooks/{id}/remove'),
   'GET /keys': calling('GET', '/keys'),
   'GET /files': calling('GET', '/files'),
+  'POST /files/{name}/rename': calling('POST', '/files/up.csv/rename', { to: 'renamed.csv' }),
   'DELETE /files/{name}': calling('DELETE', '/files/up.csv'),
   'GET /files/{name}/content': calling('GET', '/files/up.csv/content'),
   'GET /shares': calling('GET', '/shares'),

@@ -28,6 +28,8 @@ const heldQuestions = [
   'createSheet',
   'findSheet',
   'sheetsOf',
+  'sheetsOfSource',
+  'relocateSheets',
   'changeSheet',
   'deleteSheet',
   'createKey',

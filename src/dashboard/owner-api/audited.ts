@@ -90,6 +90,7 @@ export const auditedVerbs: Partial<Record<OwnerVerb, Audited>> = {
   'POST /webhooks/{id}/remove': { action: 'webhook.removed', subject: first },
   'POST /files': { action: 'file.uploaded', subject: (_names, _body, { name }) => String(name) },
   'POST /files/{name}/replace': { action: 'file.replaced', subject: first },
+  'POST /files/{name}/rename': { action: 'file.renamed', subject: first, details: ['to'] },
   'DELETE /files/{name}': { action: 'file.deleted', subject: first },
   'POST /{keyProvider}/key': {
     action: 'connection.made',

@@ -1,12 +1,15 @@
 import { Readable } from 'node:stream'
+import { z } from 'zod'
 import { Refusal } from '../../errors.ts'
 import { sentence } from '../../management/people/owners.ts'
 import { Problem } from '../../management/problem.ts'
 import type { UploadedFile } from '../../management/uploads/upload-inspection.ts'
 import type { FileChoice } from '../contract.ts'
 import type { DashboardParts } from '../dashboard-parts.ts'
-import { FileAnswer, type OwnerCall, type VerbOutcome, type Verbs } from './route.ts'
+import { FileAnswer, type OwnerCall, type VerbOutcome, type Verbs, withInput } from './route.ts'
 import { bodyAtItsPace, TooSlow } from './upload-pace.ts'
+
+const renameInput = z.strictObject({ to: z.string('Choose a name.').max(500) })
 
 /** The files that an owner has brought. Every name is one in the account's own folder, or nothing. */
 export const fileVerbs = {
@@ -39,6 +42,14 @@ export const fileVerbs = {
       )
     },
   },
+  'POST /files/{name}/rename': withInput(
+    renameInput,
+    async ({ session, names: [name = ''] }, { to }, { uploads, lanes }) => {
+      if (!uploads) return noFiles
+      const renamed = await uploads.rename(session.account.id, name, to, lanes)
+      return renamed instanceof Problem ? renamed : { json: choiceOf(renamed) }
+    },
+  ),
   'GET /files/{name}/content': {
     async owner({ session, names: [name = ''] }, { uploads }) {
       if (!uploads) return noFiles

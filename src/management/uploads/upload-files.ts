@@ -49,7 +49,7 @@ export async function claimName(draft: string, folder: string, name: string): Pr
 }
 
 /** Some disks know no links (exFAT). There an empty file takes the name, and only that one is replaced. */
-async function linkOrReplaceOwn(from: string, to: string): Promise<void> {
+export async function linkOrReplaceOwn(from: string, to: string): Promise<void> {
   try {
     await link(from, to)
   } catch (error) {

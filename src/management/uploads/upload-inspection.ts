@@ -1,9 +1,10 @@
 import { stat } from 'node:fs/promises'
-import { kindOf, locateFile, parseFileLocation } from '../../providers/file/file-location.ts'
+import { atPath, kindOf, locateFile, parseFileLocation } from '../../providers/file/file-location.ts'
 import type { Decoding } from '../../sheets/reading/decoding.ts'
 import type { SheetRecord } from '../../store/sheets/sheets.ts'
 import { Problem } from '../problem.ts'
 import type { Connecting } from '../sheets/connecting.ts'
+import { sheetsAt } from './file-source.ts'
 import { createWorkbookTabs } from './workbook-tabs.ts'
 
 export interface UploadedFile {
@@ -41,8 +42,7 @@ export function createUploadInspection(
   return {
     async describe(accountId, path, name, sheets) {
       const { size, mtimeMs } = await stat(path)
-      const { source } = locateFile(path, null)
-      const connected = sheets.filter((sheet) => sheet.source === source).map(({ slug }) => slug)
+      const connected = sheetsAt(path, sheets).map(({ slug }) => slug)
       const file = { name, bytes: size, modifiedAtMs: Math.round(mtimeMs), sheets: connected }
       if (kindOf(name) === 'csv') return { ...file, tabs: null, problem: null }
       const found = await tabs.of(accountId, path)
@@ -56,7 +56,9 @@ export function createUploadInspection(
     },
     async problemForSheets(accountId, path, sheets) {
       const { location: ofNewFile } = locateFile(path, null)
-      const byLocation = Map.groupBy(sheets, ({ location }) => sameWay(location, ofNewFile))
+      const { path: newPath } = parseFileLocation(ofNewFile)
+      // The same tab, in the same encoding.
+      const byLocation = Map.groupBy(sheets, ({ location }) => atPath(location, newPath))
       if (byLocation.size === 0) byLocation.set(ofNewFile, [])
       for (const [location, users] of byLocation) {
         const seen = await connecting.preview('file', { accountId, location, credentialId: null })
@@ -69,11 +71,6 @@ export function createUploadInspection(
       return null
     },
   }
-}
-
-/** The new file, read as a sheet reads the one that it is to replace: the same tab, in the same encoding. */
-function sameWay(location: string, ofNewFile: string): string {
-  return JSON.stringify({ ...parseFileLocation(location), path: parseFileLocation(ofNewFile).path })
 }
 
 /** As people name several things: "a, b, and c". */

@@ -20,6 +20,18 @@ export function nameToKeep(wanted: string): string | Problem {
   return Buffer.byteLength(name) > maxNameBytes ? nameTooLong : name
 }
 
+/** What a file is to be called instead; a problem with another ending, which says how a file is read. */
+export function newNameOf(name: string, wanted: string): string | Problem {
+  const ending = extname(name)
+  if (extname(wanted).toLowerCase() !== ending.toLowerCase()) {
+    return new Problem(`The name must end with ${ending}, as before: the ending says how the file is read.`, {
+      field: 'to',
+    })
+  }
+  const kept = nameToKeep(wanted)
+  return kept instanceof Problem ? new Problem(kept.message, { ...kept.facts, field: 'to' }) : kept
+}
+
 /** Characters as people count them: half of one is none. */
 function firstOf(text: string, characters: number): string {
   return Array.from(text).slice(0, Math.max(0, characters)).join('')

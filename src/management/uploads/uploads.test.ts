@@ -48,7 +48,12 @@ async function startUploads(
     folder,
     room: createUploadRoom(folder, { ...defaultShares, ...shares }, observe),
     decoding,
-    store: { sheetsOf: async () => [], countWrite: async () => {} },
+    store: {
+      sheetsOf: async () => [],
+      sheetsOfSource: async () => [],
+      relocateSheets: async () => 'relocated',
+      countWrite: async () => {},
+    },
     connecting: {
       preview: async () => ({
         columns: ['a'],

@@ -2,15 +2,18 @@ import { existsSync } from 'node:fs'
 import { type FileHandle, mkdir, open, readdir, rm, stat, unlink } from 'node:fs/promises'
 import { extname, join } from 'node:path'
 import type { Readable } from 'node:stream'
-import { kindOf, locateFile } from '../../providers/file/file-location.ts'
+import { kindOf } from '../../providers/file/file-location.ts'
 import type { Observe } from '../../reporting/observe.ts'
 import { folderMode } from '../../secrets/private-data.ts'
 import { randomBase62 } from '../../secrets/random-base62.ts'
 import type { Decoding } from '../../sheets/reading/decoding.ts'
+import type { Writing } from '../../sheets/writing/writing.ts'
 import type { SheetRecord } from '../../store/sheets/sheets.ts'
 import type { Store } from '../../store/store.ts'
 import { Problem } from '../problem.ts'
 import type { Connecting } from '../sheets/connecting.ts'
+import { locateInAccount, sheetsAt } from './file-source.ts'
+import { type FileMove, moveFile, tooBusy } from './move-file.ts'
 import { type Arrival, type ArrivalWish, accountGone, createArrivals } from './upload-arrivals.ts'
 import {
   claimName,
@@ -23,7 +26,7 @@ import {
   writeDraft,
 } from './upload-files.ts'
 import { createUploadInspection, listSlugs, type UploadedFile } from './upload-inspection.ts'
-import { nameToKeep, notASheet } from './upload-name.ts'
+import { nameToKeep, newNameOf, notASheet } from './upload-name.ts'
 import { type HeldFiles, isListed, type UploadRoom } from './upload-room.ts'
 
 /** Files that owners bring. Each account has a folder of its own, and can name nothing outside of it. */
@@ -40,6 +43,8 @@ export interface Uploads {
     broughtAs: string,
     bytes: Readable,
   ): Promise<UploadedFile | Problem>
+  /** Sheets that are connected to it stay so, with all that is known of them. A problem where the name is taken. */
+  rename(accountId: string, name: string, wanted: string, lanes: Lanes): Promise<UploadedFile | Problem>
   /** Opens the file's bytes as they are. Whoever gets the handle closes it. */
   open(accountId: string, name: string): Promise<OpenedFile | Problem>
   /** A problem while a sheet is connected to it. */
@@ -53,6 +58,9 @@ export interface Uploads {
   removeAll(accountId: string): Promise<void>
 }
 
+/** Where the writes to a file take their turns. */
+export type Lanes = Pick<Writing, 'whileNobodyWrites'>
+
 export interface OpenedFile {
   handle: FileHandle
   bytes: number
@@ -63,7 +71,7 @@ export interface UploadsParts {
   folder: string
   room: UploadRoom
   decoding: Decoding
-  store: Pick<Store, 'sheetsOf' | 'countWrite'>
+  store: Pick<Store, 'sheetsOf' | 'sheetsOfSource' | 'relocateSheets' | 'countWrite'>
   connecting: Pick<Connecting, 'preview'>
   observe: Observe
 }
@@ -106,6 +114,7 @@ export function createUploads({ folder, room, decoding, store, connecting, obser
       if (kind !== kindOf(name)) return anotherKind
       const { size } = await stat(path)
       return bringIntoDraft(accountId, name, bytes, { replacedLength: size }, async (draft, arrival) => {
+        const { source } = await locateInAccount(store, accountId, path, null)
         const sheets = await findSheetsOfFile(accountId, path)
         const problem =
           (await inspection.problemWithWorkbook(accountId, draft)) ??
@@ -116,9 +125,22 @@ export function createUploads({ folder, room, decoding, store, connecting, obser
         arrival.keep()
         await syncFolder(folderOf(accountId))
         // What was read before it is not served any more.
-        await store.countWrite(locateFile(path, null).source)
+        await store.countWrite(source)
         return inspection.describe(accountId, path, name, sheets)
       })
+    },
+    async rename(accountId, name, wanted, lanes) {
+      const from = await pathOf(accountId, name)
+      if (from instanceof Problem) return from
+      const to = newNameOf(name, wanted)
+      if (to instanceof Problem) return to
+      const path = join(folderOf(accountId), to)
+      try {
+        const problem = to === name ? null : await moveInTurn({ accountId, from, to: path }, lanes)
+        return problem ?? (await inspection.describe(accountId, path, to, await store.sheetsOf(accountId)))
+      } catch (error) {
+        return unlessMissing(error) ?? noSuchFile
+      }
     },
     async open(accountId, name) {
       const path = await pathOf(accountId, name)
@@ -148,7 +170,7 @@ export function createUploads({ folder, room, decoding, store, connecting, obser
     },
     async locate(accountId, name, tab) {
       const path = await pathOf(accountId, name)
-      return path instanceof Problem ? path : locateFile(path, tab)
+      return path instanceof Problem ? path : locateInAccount(store, accountId, path, tab)
     },
     held: (accountId) => room.of(accountId),
     removeAll(accountId) {
@@ -163,9 +185,14 @@ export function createUploads({ folder, room, decoding, store, connecting, obser
     return isListed(name) && names.includes(name) ? join(folderOf(accountId), name) : noSuchFile
   }
 
+  async function moveInTurn(move: Omit<FileMove, 'source'>, lanes: Lanes): Promise<Problem | null> {
+    const { source } = await locateInAccount(store, move.accountId, move.from, null)
+    const moved = await lanes.whileNobodyWrites(source, 'file', () => moveFile(store, { ...move, source }))
+    return moved === 'busy' ? tooBusy : moved
+  }
+
   async function findSheetsOfFile(accountId: string, path: string): Promise<SheetRecord[]> {
-    const { source } = locateFile(path, null)
-    return (await store.sheetsOf(accountId)).filter((sheet) => sheet.source === source)
+    return sheetsAt(path, await store.sheetsOf(accountId))
   }
 
   /** Brings the bytes into a draft, and leaves nothing of it unless `take` made a file of it. */

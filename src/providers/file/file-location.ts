@@ -45,3 +45,8 @@ export function locateFile(path: string, tab: string | null): { location: string
     source: `file:${real}`,
   }
 }
+
+/** The way a sheet reads its file (which tab, in which encoding), at another path. */
+export function atPath(location: string, path: string): string {
+  return JSON.stringify({ ...parseFileLocation(location), path })
+}

@@ -82,7 +82,9 @@ export function createFetching(parts: FetchingParts): Fetching {
   return {
     async fetch(sheetId, values, wish) {
       const { record, provider } = await findSource(sheetId)
-      const read = await reporting(record, () => obtain(provider, record, values, wish))
+      const read = await reporting(record, () =>
+        whereItIs(record, (at) => obtain(provider, at, values, wish)),
+      )
       held.hold(nameOf(sheetId, values), read)
       return read
     },
@@ -178,6 +180,17 @@ export function createFetching(parts: FetchingParts): Fetching {
     const provider = record && providers.get(record.provider)
     if (!record || !provider) throw new ProviderFailure('the sheet is no longer connected')
     return { record, provider }
+  }
+
+  /** A file may be renamed after its place was looked up: then it is not missing, but elsewhere. */
+  async function whereItIs<T>(record: SheetRecord, read: (at: SheetRecord) => Promise<T>): Promise<T> {
+    try {
+      return await read(record)
+    } catch (error) {
+      const now = error instanceof ProviderFailure ? await store.sheetById(record.id) : null
+      if (!now || now.location === record.location) throw error
+      return read(now)
+    }
   }
 
   /** One read at the provider for all instances, where reads there are rationed; a file is quickly looked at. */

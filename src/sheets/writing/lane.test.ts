@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Refusal } from '../../errors.ts'
-import { OutcomeUnknown } from '../provider-failure.ts'
-import { createLane, type Entered, writeDeadlineMs } from './lane.ts'
+import { OutcomeUnknown, ProviderFailure } from '../provider-failure.ts'
+import { createLane, type Entered, type LaneTurn, writeDeadlineMs } from './lane.ts'
 import type { WriteAnswer, WriteOrder } from './order.ts'
 import type { QueuedWrite } from './queued-write.ts'
 
@@ -37,6 +37,18 @@ test('what a dead process left goes before what waits', async () => {
   await work(['a'], ([waiting]) => waiting?.answer(done))
   await turn()
   assert.deepEqual(settled, ['held', 'order'])
+})
+
+test('who holds a lane whose turn does not come is told why', async () => {
+  const why = new Error('the store takes no writes')
+  for (const begin of [() => Promise.reject(why), async () => false]) {
+    const { lane } = start({ begin, async pass() {}, async end() {} })
+    const told = Promise.withResolvers<unknown>()
+    lane.hold(() => assert.fail('it has no turn'), told.resolve)
+    const reason = await told.promise
+    assert.ok(reason === why || (reason instanceof ProviderFailure && /closing/.test(reason.message)))
+    await lane.idle()
+  }
 })
 
 test('200 orders may wait, and 64 MiB; whoever comes then is refused at once', async () => {
@@ -96,7 +108,7 @@ test('whoever was sent is told after 25 s that the outcome is unknown, and what 
   }
 })
 
-function start() {
+function start(laneTurn: LaneTurn = { begin: async () => true, async pass() {}, async end() {} }) {
   const timers: { atMs: number; work: (() => void) | null }[] = []
   let nowMs = 0
   const freed: (string | null)[] = []
@@ -116,7 +128,7 @@ function start() {
     async free({ claim }) {
       freed.push(claim)
     },
-    turn: { begin: async () => true, async pass() {}, async end() {} },
+    turn: laneTurn,
     onIdle() {},
   })
 

@@ -1,5 +1,6 @@
 import { Refusal } from '../../errors.ts'
 import type { Timers } from '../../timers.ts'
+import { ProviderFailure } from '../provider-failure.ts'
 import type { WriteAnswer, WriteOrder } from './order.ts'
 import { QueuedWrite } from './queued-write.ts'
 
@@ -13,8 +14,10 @@ const maxWaitingBytes = 64 * 1024 * 1024
 export interface Lane {
   /** A refusal when too much waits already. */
   enter(order: WriteOrder): Entered | Refusal
-  /** Runs before any order that has not begun: for what a dead process left open. */
-  hold(work: () => Promise<void>): void
+  /**
+   * Runs before any order that has not begun. `work` never throws; `giveUp` is told why its turn does not come.
+   */
+  hold(work: () => Promise<void>, giveUp?: (why: unknown) => void): void
   /** Resolves when nothing is under way. */
   idle(): Promise<void>
 }
@@ -49,8 +52,13 @@ export interface LaneTurn {
   end(): Promise<void>
 }
 
+interface HeldWork {
+  work(): Promise<void>
+  giveUp(why: unknown): void
+}
+
 export function createLane({ timers, untilTurn, batchLength, work, free, turn, onIdle }: LaneParts): Lane {
-  const held: (() => Promise<void>)[] = []
+  let held: HeldWork[] = []
   let queue: QueuedWrite[] = []
   let waitingBytes = 0
   let running: Promise<void> | null = null
@@ -68,8 +76,8 @@ export function createLane({ timers, untilTurn, batchLength, work, free, turn, o
       running ??= run()
       return { answered: waiting.answered.finally(cancel) }
     },
-    hold(work) {
-      held.push(work)
+    hold(work, giveUp = () => {}) {
+      held.push({ work, giveUp })
       running ??= run()
     },
     async idle() {
@@ -98,7 +106,7 @@ export function createLane({ timers, untilTurn, batchLength, work, free, turn, o
       return await turn.begin()
     } catch (error) {
       // What is left in the journal is looked at again in a second.
-      held.length = 0
+      giveUpHeld(error)
       for (const waiting of take(queue.length)) {
         await free(waiting.order)
         waiting.fail(error)
@@ -110,7 +118,7 @@ export function createLane({ timers, untilTurn, batchLength, work, free, turn, o
   async function workOnce(): Promise<void> {
     const first = held.shift()
     const [next] = queue
-    if (first) await first()
+    if (first) await first.work()
     else if (next) {
       await untilTurn?.(next.order)
       if (queue.length > 0) await work(take(batchLength(queue.map(({ order }) => order))))
@@ -119,8 +127,14 @@ export function createLane({ timers, untilTurn, batchLength, work, free, turn, o
 
   /** What is left in the journal, others settle; nothing of the rest was sent. */
   function giveUp(): void {
-    held.length = 0
+    giveUpHeld(new ProviderFailure('the server is closing'))
     for (const waiting of take(queue.length)) waiting.expire(() => free(waiting.order))
+  }
+
+  function giveUpHeld(why: unknown): void {
+    const givenUp = held
+    held = []
+    for (const { giveUp } of givenUp) giveUp(why)
   }
 
   function take(count: number): QueuedWrite[] {

@@ -14,7 +14,7 @@ import type { SheetLog } from '../sheet-log.ts'
 import { workOff } from './batch-work.ts'
 import { batchLength } from './batching.ts'
 import { claimKey, findKeyed, type KeyClaim, type KeyedWrite, keepAnswersMs } from './idempotency.ts'
-import { createLane, type Entered, type Lane, type LaneTurn } from './lane.ts'
+import { createLane, type Entered, type Lane, type LaneTurn, writeDeadlineMs } from './lane.ts'
 import { createLaneLease, type LaneLease } from './lane-lease.ts'
 import type { WriteAnswer, WriteOrder } from './order.ts'
 import { Closing, createPersistence } from './persistence.ts'
@@ -31,6 +31,11 @@ export interface Writing {
   releaseKey(claim: string): Promise<void>
   /** Resolves when the provider has it and the store knows; nothing that the client does can call it back. */
   write(order: WriteOrder): Promise<WriteAnswer | Refusal>
+  /**
+   * Does `work` in a turn of the spreadsheet's lane: no instance writes to it meanwhile, and the journal has nothing open there. 'busy' where
+   * the turn does not come in the time that a write would have.
+   */
+  whileNobodyWrites<Done>(source: string, provider: string, work: () => Promise<Done>): Promise<Done | 'busy'>
   /** Ends what waits for a provider; what is open then, the next start settles. */
   close(): Promise<void>
 }
@@ -107,6 +112,20 @@ export function createWriting(parts: WritingParts): Writing {
       if (order.claim !== null) await releaseKey(order.claim)
       if (entered instanceof Refusal) return entered
       throw entered.error
+    },
+    async whileNobodyWrites<Done>(source: string, provider: string, work: () => Promise<Done>) {
+      await recovered
+      const { promise, resolve, reject } = Promise.withResolvers<Done | 'busy'>()
+      let isTooLate = false
+      const cancel = timers.after(writeDeadlineMs, () => {
+        isTooLate = true
+        resolve('busy')
+      })
+      laneOf(source, provider).hold(async () => {
+        cancel()
+        if (!isTooLate) await work().then(resolve, reject)
+      }, reject)
+      return promise.finally(cancel)
     },
     async close() {
       isClosed = true

@@ -20,6 +20,8 @@ type SheetQueries = Pick<
   | 'setPaused'
   | 'changeSheet'
   | 'deleteSheet'
+  | 'sheetsOfSource'
+  | 'relocateSheets'
   | 'countWrite'
 >
 
@@ -149,9 +151,50 @@ export function createSheetQueries(database: SqlDatabase, clock: Clock): SheetQu
         await deleteSheetsOn(transaction, [sheetId])
       })
     },
+    async sheetsOfSource(source) {
+      const rows = await kysely.selectFrom('sheet').where('source', '=', source).selectAll().execute()
+      return rows.map(toSheet)
+    },
+    async relocateSheets(source, relocations) {
+      return kysely
+        .transaction()
+        .execute(async (transaction) => {
+          for (const { sheetId, from, to } of relocations) {
+            const { numUpdatedRows } = await transaction
+              .updateTable('sheet')
+              .set((of) => ({ location: to, write_seq: of('write_seq', '+', 1) }))
+              .where((of) => of.and({ id: sheetId, source, location: from }))
+              .executeTakeFirst()
+            if (numUpdatedRows === 0n) throw new NotRelocated('changed')
+          }
+          // What settles such a write looks where the journal says that it was sent to.
+          const sending = await transaction
+            .selectFrom('operation')
+            .where((of) => of.and({ source, state: 'sending' }))
+            .select('id')
+            .limit(1)
+            .executeTakeFirst()
+          if (sending) throw new NotRelocated('being_written')
+          return 'relocated' as const
+        })
+        .catch((error: unknown) => {
+          if (error instanceof NotRelocated) return error.why
+          throw error
+        })
+    },
     async countWrite(source) {
       await countWriteOn(kysely, source)
     },
+  }
+}
+
+/** Takes back what was changed before it. */
+class NotRelocated extends Error {
+  readonly why: 'being_written' | 'changed'
+
+  constructor(why: 'being_written' | 'changed') {
+    super(why)
+    this.why = why
   }
 }
 

@@ -12,6 +12,16 @@ export interface SheetStore {
   changeSheet(sheetId: string, change: SheetChange): Promise<'changed' | 'slug_taken'>
   /** Keys for this sheet alone are revoked with it. */
   deleteSheet(sheetId: string): Promise<void>
+  /** Those of all accounts that are connected to this spreadsheet. */
+  sheetsOfSource(source: string): Promise<SheetRecord[]>
+  /**
+   * The spreadsheet lies elsewhere from now on, and is the same: all of its sheets follow it, or none. Not while a write is on its way to
+   * where it was (`being_written`), nor where a sheet is no longer as it was when it was looked up (`changed`).
+   */
+  relocateSheets(
+    source: string,
+    relocations: readonly Relocation[],
+  ): Promise<'relocated' | 'being_written' | 'changed'>
   /** Counts a write to `source`: from now on no snapshot read before it is served. Returns when every sheet of it knows. */
   countWrite(source: string): Promise<void>
 }
@@ -33,6 +43,12 @@ export interface SheetSettings {
 
 /** `location`: the same spreadsheet, to be read in another way. From then on no snapshot of before is served. */
 export type SheetChange = Partial<SheetSettings & { slug: string; paused: boolean; location: string }>
+
+export interface Relocation {
+  sheetId: string
+  from: string
+  to: string
+}
 
 export interface NewSheet {
   accountId: string

@@ -45,6 +45,7 @@ const words: Record<string, string> = {
   'webhook.turned_off': 'Webhook turned off',
   'file.uploaded': 'File uploaded',
   'file.replaced': 'File replaced',
+  'file.renamed': 'File renamed',
   'file.deleted': 'File deleted',
   'connection.made': 'Connection made',
   'connection.ended': 'Connection ended',

@@ -12,6 +12,7 @@ import { DataTable } from '../../ui/data-table.tsx'
 import { EmptyState, ErrorState, PageHeader, Skeleton } from '../../ui/states.tsx'
 import { Ago } from '../../ui/time.tsx'
 import { DeleteFile } from './delete-file.tsx'
+import { RenameFile } from './rename-file.tsx'
 import { ReplaceFile } from './replace-file.tsx'
 import { sizeInWords } from './size-in-words.ts'
 
@@ -21,6 +22,7 @@ export function FilesPage() {
   const { connectableNames } = useSources()
   const files = useQuery(filesQuery)
   const [replacing, setReplacing] = useState<FileChoice | null>(null)
+  const [renaming, setRenaming] = useState<FileChoice | null>(null)
   const [deleting, setDeleting] = useState<FileChoice | null>(null)
   const upload = (
     <ButtonLink look="primary" to="/connect">
@@ -84,6 +86,9 @@ export function FilesPage() {
                   <Button look="quiet" onClick={() => setReplacing(file)}>
                     Replace<span className="sr-only"> {file.name}</span>
                   </Button>
+                  <Button look="quiet" onClick={() => setRenaming(file)}>
+                    Rename<span className="sr-only"> {file.name}</span>
+                  </Button>
                   <Button look="quiet" className="text-bad!" onClick={() => setDeleting(file)}>
                     Delete<span className="sr-only"> {file.name}</span>
                   </Button>
@@ -93,6 +98,7 @@ export function FilesPage() {
           ]}
         />
       )}
+      <RenameFile file={renaming} onClose={() => setRenaming(null)} />
       <ReplaceFile file={replacing} onClose={() => setReplacing(null)} />
       <DeleteFile file={deleting} onClose={() => setDeleting(null)} />
     </>

@@ -41,7 +41,7 @@ export function ResetPasswordPage() {
             error={entering.error?.message ?? null}
             onChange={setPassword}
           />
-          <Button type="submit" look="primary" className="mt-1 h-10 w-full" isBusy={entering.isPending}>
+          <Button type="submit" look="primary" className="mt-1 h-10 w-full" isBusy={entering.isEntering}>
             Save password
           </Button>
         </form>

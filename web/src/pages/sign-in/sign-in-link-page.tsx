@@ -24,7 +24,7 @@ export function SignInLinkPage() {
         <Button
           look="primary"
           className="h-10 w-full"
-          isBusy={entering.isPending}
+          isBusy={entering.isEntering}
           onClick={() => entering.mutate({ verb: 'POST /sign-in-link', input: { token } })}
         >
           Sign in

@@ -60,7 +60,7 @@ export function SignInPage() {
       <EntranceForm
         next={next}
         submit="Sign in"
-        isBusy={entering.isPending}
+        isBusy={entering.isEntering}
         onSubmit={() => entering.mutate({ verb: 'POST /sign-in', input })}
       >
         <TextField

@@ -31,7 +31,7 @@ export function SignUpPage() {
       <EntranceForm
         next="/"
         submit="Create account"
-        isBusy={entering.isPending}
+        isBusy={entering.isEntering}
         error={isElsewhere ? entering.error?.message : null}
         onSubmit={() => entering.mutate({ verb: 'POST /sign-up', input })}
       >
