@@ -69,6 +69,7 @@ const systemTests = [
 const measuringTests = [
   'src/sheets/rows/query/long-cells',
   'test/cluster/writing',
+  'test/browser/first-paint',
   'test/cluster/rolling-restart',
   'test/names/bulk',
   'test/attacks/',
