@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { after, type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { EventStream } from '../changes/event-stream-client.ts'
+import { done } from '../harness.ts'
 import { findCaddy, startCaddy } from '../servers/caddy.ts'
 import { skipCluster } from './cluster.ts'
 import { type ProxiedInstances, startProxiedInstances } from './proxied.ts'
@@ -73,6 +74,46 @@ test('a change is at the end of a stream through Caddy at once, and a poll that 
   const polled = (await (await poll).json()) as { after: { name: string } }[]
   assert.deepEqual([one.changes[0]?.after.name, polled[0]?.after.name], ['new', 'new'])
   assert.equal((await ask('/metrics')).status, 404, 'metrics stay inside')
+})
+
+test('a form works behind Caddy, and its visitors are counted by the addresses that Caddy saw', {
+  skip,
+}, async (t) => {
+  const { url, ask } = await proxy(t)
+  const path = await rowport.connectSheet('guests', ['first'])
+  const { forms, accounts } = rowport.instances[0].workshop
+  const text = { label: 'Name', help: '', kind: 'text', isRequired: true, choices: [] } as const
+  const form = done(
+    await forms.create({
+      account: done(await accounts.find('acme')),
+      sheetSlug: 'guests',
+      name: 'Party',
+      settings: { fields: [{ column: 'name', ...text }], entriesPerMinute: 2 },
+    }),
+  )
+  const page = await fetch(`${url}/f/${form.id}`)
+  assert.equal(page.status, 200)
+  assert.match(await page.text(), new RegExp(`action="${form.id}"`))
+  const send = (localAddress: string, name: string, blamed: string) =>
+    new Promise<number>((resolve, reject) => {
+      const headers = {
+        'Content-Type': 'application/x-www-form-urlencoded',
+        'X-Forwarded-For': blamed,
+      }
+      const sent = request(`${url}/f/${form.id}`, { method: 'POST', headers, localAddress, agent: false })
+      sent.on('response', (answer) => resolve(answer.resume().statusCode ?? 0))
+      sent.on('error', reject)
+      sent.end(`name=${name}`)
+    })
+  const statuses: number[] = []
+  for (let n = 0; n < 4; n++) statuses.push(await send('127.0.0.4', `a${n}`, `192.0.2.${n}`))
+  assert.deepEqual(statuses, [200, 200, 429, 429], 'whoever it says it is')
+  assert.equal(await send('127.0.0.5', 'b', '127.0.0.4'), 200)
+  const rows = (await (await ask(path)).json()) as { name: string }[]
+  assert.deepEqual(
+    rows.map(({ name }) => name),
+    ['first', 'a0', 'a1', 'b'],
+  )
 })
 
 function stream(url: string, lastEventId: string): Promise<EventStream> {
