@@ -280,7 +280,7 @@ test('100,000 rows are read one page after the other, in bounded memory', {
     }
     console.log(JSON.stringify({ count, first, most }))`
   const args = ['--expose-gc', '--input-type=module', '-e', program, rowport.url + large.formA, key.value]
-  const { stdout } = await run(process.execPath, args, { timeout: patienceMs })
+  const { stdout } = await run(process.execPath, args, { timeout: 150_000 })
   const { count: seen, first, most } = JSON.parse(stdout)
   const mb = (bytes: number) => (bytes / 1024 / 1024).toFixed(1)
   t.diagnostic(`heap after 1,000 rows ${mb(first)} MB, at most ${mb(most)} MB in 100,000`)
