@@ -1,3 +1,4 @@
+import { countOf } from '../plain-words.ts'
 /** What a mail says, and how long it is worth reading. */
 export interface Letter {
   subject: string
@@ -50,7 +51,7 @@ export function connectionEndedLetter(
   const affected =
     sheets === 0
       ? 'No sheet uses it right now.'
-      : `${countThings(sheets, 'sheet')} can’t be read or changed until you reconnect. Clients get an error until then.`
+      : `${countOf(sheets, 'sheet')} can’t be read or changed until you reconnect. Clients get an error until then.`
   return letter(head, dayMs, `Rowport lost access to ${providerName}`, [
     `Rowport can no longer use your ${providerName} account (${label}). Access was revoked there, or it expired.`,
     affected,
@@ -123,10 +124,6 @@ function letter(head: Letterhead, lifeMs: number, subject: string, paragraphs: r
 
 function sheetUrl({ baseUrl }: Letterhead, slug: string): string {
   return `${baseUrl}/sheets/${slug}`
-}
-
-function countThings(count: number, thing: string): string {
-  return count === 1 ? `1 ${thing}` : `${count} ${thing}s`
 }
 
 function numberOf(count: number): string {

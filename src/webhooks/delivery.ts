@@ -109,27 +109,23 @@ export function startWebhookDelivery(parts: WebhookDeliveryParts): WebhookDelive
       const failing = [...underWay.values()].filter((one) => one.isFailing).length
       const most = Math.min(atOnce - underWay.size, isFailing ? failingAtOnce - failing : atOnce)
       if (most <= 0 || !isOpen) continue
+      const ofAccounts = Map.groupBy(underWay.values(), ({ accountId }) => accountId)
+      const mostOf = (accountId: string) => deliveriesAtOnce - (ofAccounts.get(accountId)?.length ?? 0)
       for (const held of await store.takeWebhooks({ most, holdMs, isFailing, mostOf })) begin(held, isFailing)
     }
   }
 
-  function mostOf(accountId: string): number {
-    let ofAccount = 0
-    for (const one of underWay.values()) if (one.accountId === accountId) ofAccount++
-    return deliveriesAtOnce - ofAccount
-  }
-
   function begin(held: HeldWebhook, isFailing: boolean): void {
+    const { accountId } = held.webhook
     const sending: Promise<void> = deliver(held)
       .catch(() => store.releaseWebhook(held).catch(() => {}))
       .finally(() => {
-        const { accountId } = held.webhook
-        const wasAccountFull = mostOf(accountId) <= 0
         underWay.delete(sending)
+        const left = [...underWay.values()].filter((one) => one.accountId === accountId).length
         // Somebody may have waited for the place.
-        if (underWay.size === atOnce - 1 || wasAccountFull) runRound()
+        if (underWay.size === atOnce - 1 || left === deliveriesAtOnce - 1) runRound()
       })
-    underWay.set(sending, { isFailing, accountId: held.webhook.accountId })
+    underWay.set(sending, { isFailing, accountId })
   }
 
   async function deliver(held: HeldWebhook): Promise<void> {

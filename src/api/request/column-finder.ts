@@ -1,7 +1,8 @@
 import type { Refusal } from '../../errors.ts'
+import { foldName, shortenName } from '../../sheets/rows/column-name.ts'
 import { nearestName } from '../../sheets/rows/nearest-name.ts'
 import { type Column, rowNumberKey } from '../../sheets/rows/table.ts'
-import { invalid, shortenName } from './read-wish.ts'
+import { invalid } from './read-wish.ts'
 
 /** A column's position; null when there is none; a refusal when there are several. */
 export type Find = (name: string) => number | Refusal | null
@@ -26,10 +27,6 @@ export function finderOf(columns: readonly Column[]): Find {
   }
   finders.set(columns, find)
   return find
-}
-
-function foldName(name: string): string {
-  return name.trim().toLowerCase()
 }
 
 /** The column that an address or a parameter names, as soon as there is a header to look in. */

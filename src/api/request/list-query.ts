@@ -1,11 +1,12 @@
 import { Refusal } from '../../errors.ts'
+import { shortenName } from '../../sheets/rows/column-name.ts'
 import { nearestName } from '../../sheets/rows/nearest-name.ts'
 import { argumentOf, filterOperators } from '../../sheets/rows/query/operators.ts'
 import type { Filter, Query, SortKey } from '../../sheets/rows/query/query.ts'
 import type { Column } from '../../sheets/rows/table.ts'
 import { type Find, finderOf, listNames, meant, namesIn, unknownColumn } from './column-finder.ts'
 import { bracketsOf, isIgnored, listNameIn, operatorIn } from './parameter-name.ts'
-import { invalid, parametersOf, type ReadWish, shortenName } from './read-wish.ts'
+import { invalid, parametersOf, type ReadWish } from './read-wish.ts'
 import { type ResolvedSums, resolveSums } from './sums-wish.ts'
 
 /** A wish beside the header: columns by their position. */

@@ -1,4 +1,5 @@
 import { Refusal } from '../../errors.ts'
+import { shortenName } from '../../sheets/rows/column-name.ts'
 import { operatorTable } from '../../sheets/rows/query/operators.ts'
 import { type Format, formats } from './format.ts'
 import { isBracketed, isIgnored, listNameIn, operatorIn } from './parameter-name.ts'
@@ -171,9 +172,4 @@ function notForLists(name: string, readable: Exclude<Readable, 'list'>): string 
 
 export function invalid(details: string): Refusal {
   return new Refusal('invalid_query', { details })
-}
-
-/** Long enough to recognise, short enough that a hostile name cannot fill the answer. */
-export function shortenName(name: string): string {
-  return name.length > 80 ? `${name.slice(0, 80)}…` : name
 }

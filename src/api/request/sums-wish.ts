@@ -1,4 +1,5 @@
 import { Refusal } from '../../errors.ts'
+import { shortenName } from '../../sheets/rows/column-name.ts'
 import { nearestName } from '../../sheets/rows/nearest-name.ts'
 import {
   type Aggregate,
@@ -11,7 +12,7 @@ import {
 import { resultColumns } from '../../sheets/rows/sums/sums-snapshot.ts'
 import type { Column } from '../../sheets/rows/table.ts'
 import { type Find, finderOf, meant, unknownColumn } from './column-finder.ts'
-import { invalid, type SumsWish, shortenName } from './read-wish.ts'
+import { invalid, type SumsWish } from './read-wish.ts'
 
 /** Sums beside the header: columns by their position. */
 export interface ResolvedSums extends Sums {

@@ -1,3 +1,4 @@
+import { foldName } from '../../sheets/rows/column-name.ts'
 import { columnKindsOf } from '../../sheets/rows/query/columns/column-summary.ts'
 import type { RowInput } from '../../sheets/rows/row-input.ts'
 import type { IndexedSnapshot } from '../../sheets/rows/snapshot.ts'
@@ -31,8 +32,4 @@ function numberIn(text: string): number | null {
   if (!/^-?(?:0|[1-9]\d{0,14})(?:\.\d{1,15})?$/.test(trimmed)) return null
   const number = Number(trimmed)
   return isExactNumber(trimmed, number) ? number : null
-}
-
-function foldName(name: string): string {
-  return name.trim().toLowerCase()
 }

@@ -1,9 +1,10 @@
 import { Refusal } from '../../errors.ts'
+import { shortenName } from '../../sheets/rows/column-name.ts'
 import { nearestName } from '../../sheets/rows/nearest-name.ts'
 import { meant } from './column-finder.ts'
 import { isBracketed, isIgnored } from './parameter-name.ts'
 import { type Parameters, wholeNumber } from './query.ts'
-import { invalid, isBooleanFilter, parametersOf, shortenName } from './read-wish.ts'
+import { invalid, isBooleanFilter, parametersOf } from './read-wish.ts'
 
 /** POST · PUT and PATCH · DELETE · POST to `…/operations/{id}/undo`. */
 export type WriteKind = 'add' | 'update' | 'delete' | 'undo'

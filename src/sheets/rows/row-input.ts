@@ -1,4 +1,5 @@
 import { Refusal } from '../../errors.ts'
+import { foldName, shortenName } from './column-name.ts'
 import type { Cell } from './grid.ts'
 import { nearestName } from './nearest-name.ts'
 import { type Column, isBlank, rowNumberKey } from './table.ts'
@@ -24,8 +25,8 @@ export function createCellMapping(
   // Made when a key needs it, which is seldom: with 2,000 columns it costs 4 ms.
   let alike: Map<string, Column[]> | null = null
   const alikeTo = (key: string): readonly Column[] => {
-    alike ??= Map.groupBy(columns, (column) => foldKey(column.key))
-    return alike.get(foldKey(key)) ?? []
+    alike ??= Map.groupBy(columns, (column) => foldName(column.key))
+    return alike.get(foldName(key)) ?? []
   }
 
   return (row) => {
@@ -37,7 +38,7 @@ export function createCellMapping(
       const column = matches[0]
       if (!column) {
         if (unknownFields === 'ignore') continue
-        return invalidRow(`Unknown field "${shortenKey(key)}". ${suggestion(key, columns)}`)
+        return invalidRow(`Unknown field "${shortenName(key)}". ${suggestion(key, columns)}`)
       }
       if (matches.length > 1)
         return invalidRow(`"${key}" could be several columns; write it exactly as in the sheet.`)
@@ -69,20 +70,11 @@ export function changedCells(cells: readonly GivenCell[]): { columnIndex: number
 function suggestion(key: string, columns: readonly Column[]): string {
   const keys = columns.map((column) => column.key)
   const nearest = nearestName(key, keys)
-  if (nearest !== null) return `Did you mean "${shortenKey(nearest)}"?`
-  const shown = keys.slice(0, 20).map((name) => `"${shortenKey(name)}"`)
+  if (nearest !== null) return `Did you mean "${shortenName(nearest)}"?`
+  const shown = keys.slice(0, 20).map((name) => `"${shortenName(name)}"`)
   return `The columns are ${shown.join(', ')}${columns.length > shown.length ? ' and more' : ''}.`
 }
 
 function invalidRow(details: string): Refusal {
   return new Refusal('invalid_body', { details })
-}
-
-function foldKey(key: string): string {
-  return key.trim().toLowerCase()
-}
-
-/** Long enough to recognise, short enough that a hostile key cannot fill the answer. */
-export function shortenKey(key: string): string {
-  return key.length > 80 ? `${key.slice(0, 80)}…` : key
 }

@@ -2,6 +2,7 @@ import type { Refusal } from '../../../errors.ts'
 import type { SheetRecord } from '../../../store/sheets/sheets.ts'
 import type { FetchedRows, RowsAndColumn, WantedInTall, WantedRows } from '../../provider.ts'
 import type { Reading } from '../../reading/reading.ts'
+import { foldName } from '../../rows/column-name.ts'
 import { rowsEqualToEach } from '../../rows/find/find-rows.ts'
 import type { RowInput } from '../../rows/row-input.ts'
 import type { IndexedSnapshot } from '../../rows/snapshot.ts'
@@ -223,10 +224,6 @@ function valuesAsked(orders: readonly Looked[], column: string): string[] {
 function valueFor(column: string, row: RowInput): string | null {
   const given = row.find(([name]) => foldName(name) === foldName(column))?.[1] ?? null
   return given === null || given === '' ? null : String(given)
-}
-
-function foldName(name: string): string {
-  return name.trim().toLowerCase()
 }
 
 /** A deletion moves the rows below it up, unless it is refused. */

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { Refusal } from '../../../errors.ts'
 import type { AutoKey } from '../../../store/sql/schema.ts'
+import { shortenName } from '../../rows/column-name.ts'
 import type { Cell } from '../../rows/grid.ts'
 import { equalityKeys } from '../../rows/query/equal-values.ts'
-import { type GivenCell, shortenKey } from '../../rows/row-input.ts'
+import type { GivenCell } from '../../rows/row-input.ts'
 import { type Column, positionOfColumn } from '../../rows/table.ts'
 import type { RowFinder } from '../looks/row-finder.ts'
 import type { GroupEffects } from './group-effects.ts'
@@ -45,7 +46,7 @@ export function createKeyRule(
   const position = positionOfColumn(columns, keyColumn)
   const column = position === null ? undefined : columns[position]
   if (position === null || !column) {
-    const gone = invalidKey(`The key column "${shortenKey(keyColumn)}" is no longer in row 1 of the sheet.`)
+    const gone = invalidKey(`The key column "${shortenName(keyColumn)}" is no longer in row 1 of the sheet.`)
     return {
       column: null,
       withKeys: () => gone,
@@ -68,7 +69,7 @@ export function createKeyRule(
           keyed.push([...others, { column, value: randomUUID() }])
         } else {
           const which = rows.length > 1 ? `Row ${keyed.length + 1} of the array` : 'The row'
-          return invalidKey(`${which} lacks a value for the key column "${shortenKey(column.key)}".`)
+          return invalidKey(`${which} lacks a value for the key column "${shortenName(column.key)}".`)
         }
       }
       return keyed
@@ -83,7 +84,7 @@ export function createKeyRule(
       for (const [at, { value }] of written.entries()) {
         if (at % rowsPerStep === 0) yield
         if (value === null)
-          return invalidKey(`The key column "${shortenKey(column.key)}" must not be emptied.`)
+          return invalidKey(`The key column "${shortenName(column.key)}" must not be emptied.`)
         const keys = equalityKeys(String(value))
         if (keys.some((key) => newKeys.has(key))) {
           return exists(`The key ${showKey(value)} would be there twice after this request.`)
@@ -114,7 +115,7 @@ function exists(details: string): Refusal {
 }
 
 function showKey(value: Cell): string {
-  return typeof value === 'string' ? `"${shortenKey(value)}"` : String(value)
+  return typeof value === 'string' ? `"${shortenName(value)}"` : String(value)
 }
 
 function invalidKey(details: string): Refusal {

@@ -1,8 +1,9 @@
 import { Refusal } from '../../../errors.ts'
 import type { CellChange, Change, ChangeResult, RowAsRead } from '../../change.ts'
+import { shortenName } from '../../rows/column-name.ts'
 import { ambiguousRow } from '../../rows/find/named-row.ts'
 import { equalityKeys } from '../../rows/query/equal-values.ts'
-import { type GivenCell, type RowInput, shortenKey } from '../../rows/row-input.ts'
+import type { GivenCell, RowInput } from '../../rows/row-input.ts'
 import { createRowWriter } from '../../rows/row-json.ts'
 import { maxRowBytes } from '../../rows/snapshot.ts'
 import { isStaleIn, type StaleColumn } from '../../rows/stale-results.ts'
@@ -133,11 +134,12 @@ function* valuesOf(
     yield
     const value = cells.find((cell) => cell.column.index === column?.index)?.value ?? null
     const which = given.length > 1 ? `Row ${at + 1} of the array` : 'The row'
-    if (value === null) return invalidUpsert(`${which} lacks a value for "${shortenKey(column?.key ?? '')}".`)
+    if (value === null)
+      return invalidUpsert(`${which} lacks a value for "${shortenName(column?.key ?? '')}".`)
     const keys = equalityKeys(String(value))
     if (keys.some((key) => met.has(key))) {
       return invalidUpsert(
-        `${which} has a value for "${shortenKey(column?.key ?? '')}" that is in the request already.`,
+        `${which} has a value for "${shortenName(column?.key ?? '')}" that is in the request already.`,
       )
     }
     for (const key of keys) met.add(key)

@@ -1,10 +1,10 @@
 import { Refusal } from '../../../../errors.ts'
 import type { CellChange, Change, ChangeResult, RowAsRead } from '../../../change.ts'
 import { keyTextOf, type LoggedChange, type UnnamedCell } from '../../../logged-change.ts'
+import { shortenName } from '../../../rows/column-name.ts'
 import type { Cell } from '../../../rows/grid.ts'
 import { equalityKeys } from '../../../rows/query/equal-values.ts'
 import { cellReader } from '../../../rows/query/row-cells.ts'
-import { shortenKey } from '../../../rows/row-input.ts'
 import { createRowWriter } from '../../../rows/row-json.ts'
 import type { IndexedSnapshot } from '../../../rows/snapshot.ts'
 import { type Column, positionOfColumn } from '../../../rows/table.ts'
@@ -257,7 +257,7 @@ function spelt({ lost }: LoggedChange): { spelling?: string } {
 }
 
 function nameOf({ key }: LoggedChange, rowNumber: number | null): string {
-  if (key !== undefined) return `the row with the key ${shortenKey(key)}`
+  if (key !== undefined) return `the row with the key ${shortenName(key)}`
   return rowNumber === null ? 'a row' : `row ${rowNumber}`
 }
 
@@ -267,7 +267,7 @@ function listNames(names: readonly string[]): string {
 }
 
 function quoteName(name: string): string {
-  return `"${shortenKey(name)}"`
+  return `"${shortenName(name)}"`
 }
 
 /** Cells first, then rows from the last to the first, then those that come back from the top down: so each has its number. */
