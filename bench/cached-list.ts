@@ -4,9 +4,9 @@ import type { LoadRow } from './row.ts'
 
 /** Lists read from memory, through the whole pipeline: key hashed and looked up in SQLite for every request. */
 export const cachedLists: readonly LoadRow[] = [
-  cached('cached 20 KB list', 0.6, twentyKilobytes),
+  cached('cached 20 KB list', 0.75, twentyKilobytes),
   cached('cached 20 KB list, zstd', 0, twentyKilobytes, { headers: { 'Accept-Encoding': 'zstd' } }),
-  cached('cached 20 KB list, not modified', 0.7, twentyKilobytes, { isConditional: true }),
+  cached('cached 20 KB list, not modified', 0.72, twentyKilobytes, { isConditional: true }),
   cached('cached 20 MB list, whole', 0.5, hundredThousandRows, { connections: 4 }),
 ]
 

@@ -41,11 +41,13 @@ export function createFallOver(parts: FallOverParts): FallOver {
   /** Since when the first one answers again; null while it does not. */
   let healthySinceMs: number | null = null
   let cancelLook = () => {}
+  let isSettled = settled === undefined
 
   return {
     isOver: () => isOver,
     async askFirst(work) {
-      await settled?.()
+      if (!isSettled) await settled?.()
+      isSettled = true
       const answer = await answerInTime(work, clock, after)
       if (answer === null) fallOver()
       return answer

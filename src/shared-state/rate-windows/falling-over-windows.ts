@@ -1,4 +1,5 @@
 import { randomBase62 } from '../../secrets/random-base62.ts'
+import { type Soon, then } from '../../soon.ts'
 import type { FallOver } from '../fall-over.ts'
 import type { SharedRegisters } from '../registers/shared-registers.ts'
 import type { FleetingWindows, Opening, StandInWindows } from './fleeting-windows.ts'
@@ -41,7 +42,8 @@ export function createFallingOverWindows(parts: FallingOverParts): RateWindows {
       // Long ones would be lost too easily, and are asked for too rarely to be worth it.
       if (windowMs !== fleetingWindowMs) return takeLasting(name, limit, windowMs)
       for (;;) {
-        const seen = await losses.seen()
+        const known = losses.seen()
+        const seen = known instanceof Promise ? await known : known
         const isOver = losses.nowMs() < lastsUntilMs(seen)
         const answer = await (isOver ? takeAtSecond(seen, name, limit) : takeAtFirst(seen, name, limit))
         if (answer) return answer
@@ -109,8 +111,8 @@ export function createFallingOverWindows(parts: FallingOverParts): RateWindows {
   }
 
   /** What was counted there meanwhile may be counted at the second place as well. */
-  async function unlessChanged(seen: Losses, answer: RateWindow): Promise<RateWindow | null> {
-    return (await losses.isStill(seen)) ? answer : null
+  function unlessChanged(seen: Losses, answer: RateWindow): Soon<RateWindow | null> {
+    return then(losses.isStill(seen), (isStill) => (isStill ? answer : null))
   }
 
   async function takeAtSecond(seen: Losses, name: string, limit: number): Promise<RateWindow | null> {

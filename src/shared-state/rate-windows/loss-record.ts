@@ -1,6 +1,6 @@
 import type { Clock } from '../../clock.ts'
 import { randomBase62 } from '../../secrets/random-base62.ts'
-import type { Soon } from '../../soon.ts'
+import { type Soon, then } from '../../soon.ts'
 import type { SharedRegisters } from '../registers/shared-registers.ts'
 
 /**
@@ -13,7 +13,7 @@ export interface LossRecord {
   /** As it stands after this call. */
   seenAnew(): Promise<Losses>
   /** Whether it is still what was seen: what Redis answered since then holds only if so. */
-  isStill(losses: Losses): Promise<boolean>
+  isStill(losses: Losses): Soon<boolean>
   /** Resolves when it is written down that Redis is lost, now; `life` is the one of which it is known again. */
   tell(life: string | null): Promise<void>
   /** By the store's clock, and never ahead of it. */
@@ -68,9 +68,8 @@ export function createLossRecord({ registers, clock, life }: LossRecordParts): L
       return known
     },
     seenAnew: () => readLosses(),
-    async isStill({ version }) {
-      const now = known && isBelieved() ? known : await readLosses()
-      return now.version === version
+    isStill({ version }) {
+      return then(known && isBelieved() ? known : readLosses(), (now) => now.version === version)
     },
     tell(knownLife) {
       telling ??= tell(knownLife).finally(() => {

@@ -33,6 +33,32 @@ export function rateWindowsContract(
     }
   })
 
+  of(
+    'of all who ask at once, for many names and under several limits, each is told of its own window',
+    async (t) => {
+      const { windows } = await start(t)
+      const names = Array.from({ length: 150 }, (_, at) => `name ${at}`)
+      const ofOne = async (name: string, limit: number, times: number) => {
+        const asked = Array.from({ length: times }, () => windows.takeFromWindow(name, limit, windowMs))
+        return (await Promise.all(asked)).map(({ isAdmitted, remaining }) =>
+          isAdmitted ? remaining : 'full',
+        )
+      }
+      const [narrow = [], wide = [], ...others] = await Promise.all([
+        ofOne('two limits', 3, 4),
+        ofOne('two limits', 5, 4),
+        ...names.map((name) => ofOne(name, 2, 3)),
+      ])
+      const passed = (told: readonly (number | string)[]) => told.filter((each) => each !== 'full').length
+      assert.ok(passed(narrow) <= 3)
+      assert.equal(passed(narrow) + passed(wide), 5 - Number(passed(wide) === 4 && passed(narrow) === 0))
+      assert.deepEqual(
+        others.map((told) => told.toSorted()),
+        names.map(() => [0, 1, 'full']),
+      )
+    },
+  )
+
   of('what is left counts down to 0, and the end stays the same for all', async (t) => {
     const { windows, nowMs, passMs } = await start(t)
     const begunMs = await nowMs()

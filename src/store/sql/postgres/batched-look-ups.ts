@@ -1,10 +1,14 @@
 import type pg from 'pg'
 import type { ColumnValues } from '../sql-database.ts'
 
-interface PendingLookUp {
-  values: readonly string[]
+interface Asker {
   answer(row: ColumnValues | null): void
   reject(error: unknown): void
+}
+
+interface PendingLookUp {
+  values: readonly string[]
+  askers: Asker[]
 }
 
 type LookUpQuery = (asked: pg.QueryArrayConfig) => Promise<pg.QueryArrayResult>
@@ -15,7 +19,8 @@ const maxTogether = 64
 /**
  * One look-up, asked for by many in the same turn of the event loop: they go as one statement that runs the look-up
  * for each set of parameters, and each sees everything committed before it was asked for, because the statement begins
- * after all of them were. The driver's work for a statement is most of what a look-up costs here.
+ * after all of them were. The driver's work for a statement, and for a row of it, is most of what a look-up costs here: those who
+ * ask for the same, as all who use one key do, share a row.
  */
 export function createBatchedLookUp(name: string, text: string, query: LookUpQuery) {
   const parameters = Math.max(0, ...[...text.matchAll(/\$(\d+)/g)].map(([, number]) => Number(number)))
@@ -23,17 +28,21 @@ export function createBatchedLookUp(name: string, text: string, query: LookUpQue
     name: `${name}_together`,
     text: togetherText(text, parameters),
   }
-  let waiting: PendingLookUp[] = []
+  let waiting = new Map<string, PendingLookUp>()
 
   return (values: readonly string[]): Promise<ColumnValues | null> =>
     new Promise((answer, reject) => {
-      waiting.push({ values, answer, reject })
-      if (waiting.length === 1) setImmediate(askAll)
+      if (waiting.size === 0) setImmediate(askAll)
+      // No text of PostgreSQL's holds a zero, so no two sets of values that could be found are joined to the same.
+      const asked = values.join('\0')
+      const pending = waiting.get(asked)
+      if (pending) pending.askers.push({ answer, reject })
+      else waiting.set(asked, { values, askers: [{ answer, reject }] })
     })
 
   function askAll(): void {
-    const all = waiting
-    waiting = []
+    const all = [...waiting.values()]
+    waiting = new Map()
     for (let at = 0; at < all.length; at += maxTogether) void ask(all.slice(at, at + maxTogether))
   }
 
@@ -45,9 +54,10 @@ export function createBatchedLookUp(name: string, text: string, query: LookUpQue
       const columns = Array.from({ length: parameters }, (_, at) => batch.map(({ values }) => values[at]))
       const isAlone = batch.length === 1
       const { rows } = await query(isAlone ? alone : { ...together, values: columns, rowMode: 'array' })
-      for (const [at, { answer }] of batch.entries()) answer((rows[at] as ColumnValues | undefined) ?? null)
+      for (const [at, { askers }] of batch.entries())
+        for (const { answer } of askers) answer((rows[at] as ColumnValues | undefined) ?? null)
     } catch (error) {
-      for (const { reject } of batch) reject(error)
+      for (const { reject } of batch.flatMap(({ askers }) => askers)) reject(error)
     }
   }
 }

@@ -53,7 +53,7 @@ export function openPostgres(url: string, maxConnections: number): SqlDatabase {
       const lookUp = createBatchedLookUp(`rowport_${++statements}`, query.sql, (asked) =>
         pool.query({ ...asked, query_timeout: lookUpWithinMs } as pg.QueryArrayConfig).catch(asStoreFailure),
       )
-      return async (values) => toResult(await lookUp(values))
+      return (values) => lookUp(values).then(toResult)
     },
     async inMigrationLock(work) {
       // A connection of its own: others may hold the lock for longer than any query of a request may take.
