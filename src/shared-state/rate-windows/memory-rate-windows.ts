@@ -33,9 +33,11 @@ export function createMemoryRateWindows(clock: Clock, mostWindows = Number.POSIT
       return answer(open, limit, isAdmitted, elapsedMs)
     },
     readWindow(name, limit, windowMs) {
-      const elapsedMs = clock.elapsedMs()
-      const open = current(name, elapsedMs) ?? fresh(elapsedMs, windowMs)
-      return answer(open, limit, open.count < limit, elapsedMs)
+      const known = windows.get(name)
+      const elapsedMs = known ? clock.elapsedMs() : 0
+      if (known && elapsedMs < known.endsAtMs) return answer(known, limit, known.count < limit, elapsedMs)
+      const nowMs = clock.nowMs()
+      return { isAdmitted: limit > 0, remaining: limit, resetAtMs: nowMs + windowMs, nowMs }
     },
   }
 
