@@ -166,7 +166,8 @@ export async function startServer(
   const heldEntries = createHeldEntries(store)
   const captchaTransport = createTransport(captchaLimits)
   const captchas = createCaptchas({
-    ...{ transport: captchaTransport, sealing: workshop.sealing, config: config.captcha, clock },
+    ...{ transport: captchaTransport, sealing: workshop.sealing, config: config.captcha, clock, observe },
+    askedAtOnce: shares.captchas_at_once,
   })
   const forms = createFormsDoor({
     ...{ forms: workshop.forms, entries: heldEntries, admission, writing, trustedProxies, clock, observe },

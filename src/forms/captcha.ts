@@ -5,7 +5,9 @@ import { Refusal } from '../errors.ts'
 import { captchaKinds } from '../http/form-markup.ts'
 import { openCaptchaSecret } from '../management/forms/captcha-secret.ts'
 import type { FormRecord } from '../management/forms/forms.ts'
+import type { Observe } from '../reporting/observe.ts'
 import type { Sealing } from '../secrets/sealing.ts'
+import { createTurnstile } from '../shares/turnstile.ts'
 import type { Sent } from './entry.ts'
 
 /** Asks the provider of a form's captcha whether whoever sends an entry is a person. */
@@ -39,7 +41,10 @@ export interface CaptchaParts {
   transport: CaptchaTransport
   sealing: Pick<Sealing, 'open'>
   config: CaptchaConfig
+  /** Questions of one account on their way to a provider. */
+  askedAtOnce: number
   clock: Pick<Clock, 'elapsedMs'>
+  observe: Observe
 }
 
 const siteVerify = {
@@ -49,16 +54,22 @@ const siteVerify = {
 
 const keptMs = 5 * 60_000
 const mostKept = 5_000
-/** A provider that hangs must not gather visitors without end. */
-const mostAskedAtOnce = 100
+/** A provider that hangs must not gather visitors without end, whichever forms they come by. */
+const mostAskedOfAll = 200
+const mostWaitingOfAccount = 100
+const longestWaitMs = 2_000
 const longestResponse = 8_192
 /** What a visitor can do nothing about: the secret is wrong, or the provider is unwell. */
 const ownersTrouble = /secret|sitekey|bad-request|internal-error/
 
-export function createCaptchas({ transport, sealing, config, clock }: CaptchaParts): Captchas {
+export function createCaptchas(parts: CaptchaParts): Captchas {
+  const { transport, sealing, config, askedAtOnce, clock, observe } = parts
+  const questions = createTurnstile({
+    ...{ share: 'captchas_at_once', places: mostAskedOfAll, placesOfAccount: askedAtOnce },
+    ...{ waitingOfAccount: mostWaitingOfAccount, clock, observe },
+  })
   /** Passed, or being asked about. */
   const passed = new Map<string, { refusal: Promise<Refusal | null>; endMs: number }>()
-  let askedNow = 0
 
   return {
     async refusalOf({ form, sent, name }) {
@@ -69,7 +80,6 @@ export function createCaptchas({ transport, sealing, config, clock }: CaptchaPar
       const key = hash('sha256', `${form.id} ${name} ${response}`, 'base64url')
       const known = passed.get(key)
       if (known && known.endMs > clock.elapsedMs()) return known.refusal
-      if (askedNow >= mostAskedAtOnce) return unavailable
       const refusal = ask(form, captcha, response, key)
       passed.delete(key)
       passed.set(key, { refusal, endMs: clock.elapsedMs() + keptMs })
@@ -92,8 +102,9 @@ export function createCaptchas({ transport, sealing, config, clock }: CaptchaPar
     const { origin, path } = siteVerify[provider]
     // One of them lets another instance ask once more, by a name for the question.
     const own = provider === 'turnstile' ? { idempotency_key: uuidOf(key) } : { sitekey: siteKey }
-    askedNow++
+    const turn = questions.turnOf(form.accountId)
     try {
+      await turn.begin(longestWaitMs)
       const { status, body } = await transport.exchange({
         method: 'POST',
         url: `${config.endpoint ?? origin}${path}`,
@@ -107,7 +118,7 @@ export function createCaptchas({ transport, sealing, config, clock }: CaptchaPar
       // Whatever is in the way there, the entry is not added: a captcha that can be kept from being asked would be none.
       return unavailable
     } finally {
-      askedNow--
+      turn.end()
     }
   }
 }

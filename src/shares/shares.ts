@@ -40,6 +40,8 @@ const shareTable = {
   following_total: { byDefault: 5_000, least: 1, most: 1_000_000 },
   /** Messages that are on their way to webhooks of one account, at each instance. */
   deliveries_at_once: { byDefault: 8, least: 1, most: 512 },
+  /** Captchas of visitors of one account's forms that their provider is being asked about, at each instance. */
+  captchas_at_once: { byDefault: 20, least: 1, most: 200 },
   upload_files: { byDefault: 100, least: 1, most: 100_000 },
   upload_mb: { byDefault: 500, least: 1, most: 1_000_000 },
   sheets: { byDefault: 100, least: 1, most: 100_000 },

@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict'
 import { readFile, writeFile } from 'node:fs/promises'
+import type { ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
 import { formCommands } from '../../src/commands/form-commands.ts'
 import { Problem } from '../../src/management/problem.ts'
+import { locateFile } from '../../src/providers/file/file-location.ts'
 import type { FormField } from '../../src/store/forms/forms.ts'
 import { done, type Rowport, startRowport } from '../harness.ts'
 import { type Answering, says, startCaptchaProvider } from '../servers/captcha-provider.ts'
@@ -217,4 +220,33 @@ test('hCaptcha is asked in its own way; a captcha is changed and taken away, by 
   assert.deepEqual(await rows(), ['Ann', 'Bob'])
   assert.equal((await rowport.workshop.store.findForm(form.id))?.captchaSecret, null)
   assert.equal((await rowport.workshop.store.findForm(form.id))?.settings.thanks, 'Bye')
+})
+
+test("a flood of captchas at one account's form keeps no visitor of another's from being checked", async (t) => {
+  const { provider, rowport, path } = await withCaptcha(t, { entriesPerMinute: 1_000, entriesPerHour: 1_000 })
+  const { forms, accounts } = rowport.workshop
+  done(await accounts.create('other', 'pro'))
+  const file = join(rowport.folder, 'others.csv')
+  await writeFile(file, 'name\nFirst\n')
+  const place = { provider: 'file', ...locateFile(file, null) }
+  const wish = { accountSlug: 'other', sheetSlug: 'guests', access: 'private', ...place } as const
+  done(await rowport.workshop.sheets.connect(wish))
+  const account = done(await accounts.find('other'))
+  const other = done(
+    await forms.create({ account, sheetSlug: 'guests', name: 'Calm', settings: { fields, captcha } }),
+  )
+  const held: ServerResponse[] = []
+  provider.answer = (response) => void held.push(response)
+  const _token = await tokenOf(rowport, path)
+  const flood = Array.from({ length: 120 }, (_, n) =>
+    post(rowport, path, { name: `${n}`, _token, 'cf-turnstile-response': `flood ${n}` }),
+  )
+  while (held.length < 20) await setImmediate()
+  provider.answer = says({ success: true })
+  const calm = { name: 'Calm', _token: await tokenOf(rowport, `/f/${other.id}`) }
+  const answer = await post(rowport, `/f/${other.id}`, { ...calm, 'cf-turnstile-response': 'mine' })
+  assert.equal(answer.status, 200)
+  assert.equal(held.length, 20, 'the share of the account that is flooded')
+  for (const response of held) says({ success: true })(response)
+  await Promise.all(flood)
 })

@@ -18,7 +18,7 @@ local function isOpen(window, under)
 end
 local function text(number) return string.format('%.0f', number) end
 `
-/** Of those who wish the same, as all who use one key do, the first are admitted, until the window is full. */
+/** All who use one key wish the same: the first of them are admitted, until the window is full. */
 const takeTogether = `
 local kept, answers = {}, {}
 for at = 1, #ARGV, 6 do
