@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import type { ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { setImmediate } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { formCommands } from '../../src/commands/form-commands.ts'
 import { Problem } from '../../src/management/problem.ts'
 import { locateFile } from '../../src/providers/file/file-location.ts'
@@ -17,9 +17,9 @@ const fields: FormField[] = [
 const captcha = { provider: 'turnstile', siteKey: 'site-1', secret: 'secret-1' } as const
 const asJson = { Accept: 'application/json' }
 
-async function withCaptcha(t: TestContext, more: Record<string, unknown> = {}) {
+async function withCaptcha(t: TestContext, more: Record<string, unknown> = {}, answerWithinMs = 300) {
   const provider = await startCaptchaProvider(t)
-  const settings = { captcha: { endpoint: provider.url, answerWithinMs: 300 } }
+  const settings = { captcha: { endpoint: provider.url, answerWithinMs } }
   const rowport = await startRowport(t, { settings })
   const sheet = await rowport.connectFile('guests', 'guests.csv', 'name\nFirst\n')
   const { forms, accounts } = rowport.workshop
@@ -223,7 +223,11 @@ test('hCaptcha is asked in its own way; a captcha is changed and taken away, by 
 })
 
 test("a flood of captchas at one account's form keeps no visitor of another's from being checked", async (t) => {
-  const { provider, rowport, path } = await withCaptcha(t, { entriesPerMinute: 1_000, entriesPerHour: 1_000 })
+  const { provider, rowport, path } = await withCaptcha(
+    t,
+    { entriesPerMinute: 1_000, entriesPerHour: 1_000 },
+    20_000,
+  )
   const { forms, accounts } = rowport.workshop
   done(await accounts.create('other', 'pro'))
   const file = join(rowport.folder, 'others.csv')
@@ -236,17 +240,21 @@ test("a flood of captchas at one account's form keeps no visitor of another's fr
     await forms.create({ account, sheetSlug: 'guests', name: 'Calm', settings: { fields, captcha } }),
   )
   const held: ServerResponse[] = []
-  provider.answer = (response) => void held.push(response)
+  provider.answer = (response, { body }) =>
+    body.response === 'mine' ? says({ success: true })(response) : void held.push(response)
   const _token = await tokenOf(rowport, path)
-  const flood = Array.from({ length: 120 }, (_, n) =>
+  const flood = Array.from({ length: 250 }, (_, n) =>
     post(rowport, path, { name: `${n}`, _token, 'cf-turnstile-response': `flood ${n}` }),
   )
-  while (held.length < 20) await setImmediate()
-  provider.answer = says({ success: true })
+  while (held.length < 20) await sleep(5)
   const calm = { name: 'Calm', _token: await tokenOf(rowport, `/f/${other.id}`) }
   const answer = await post(rowport, `/f/${other.id}`, { ...calm, 'cf-turnstile-response': 'mine' })
   assert.equal(answer.status, 200)
+  const told: number[] = []
+  for (const sent of flood) void sent.then(({ status }) => told.push(status))
+  while (told.length < flood.length - 20) await sleep(20)
   assert.equal(held.length, 20, 'the share of the account that is flooded')
+  assert.ok(told.every((status) => status === 503))
   for (const response of held) says({ success: true })(response)
   await Promise.all(flood)
 })
