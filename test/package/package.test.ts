@@ -185,6 +185,23 @@ test('it starts with less than five times the work of an empty server, once it w
   )
 })
 
+test('a start loads neither the dashboard nor the commands, and nothing that takes two bytes to the letter', async () => {
+  const server = join(installed, '../../dist/server')
+  const loaded = new Set(['rowport.js'])
+  for (const name of loaded) {
+    const text = await readFile(join(server, name), 'utf8')
+    for (const [, imported = ''] of text.matchAll(/(?:from|import)"\.\/([^"]+)"/g)) loaded.add(imported)
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: ASCII is what is looked for.
+    assert.doesNotMatch(text, /[^\x00-\x7f]/, name)
+  }
+  assert.ok(loaded.size > 10, 'it follows imports')
+  const all = await readdir(server)
+  for (const part of ['dashboard-assembly', 'all-commands', 'answer-message', 'smtp-transport']) {
+    const file = all.find((name) => name.startsWith(part)) ?? ''
+    assert.ok(file !== '' && !loaded.has(file), part)
+  }
+})
+
 test('a new store is as all migrations make it', async (t) => {
   const stores = [await freshPlace(t, installed), await freshPlace(t)]
   const [packed, migrated] = await Promise.all(
