@@ -62,6 +62,26 @@ test('one file, one command: how long until its rows are there', async (t) => {
   assert.deepEqual(rows, [{ sku: 'A1', price: 5 }])
 })
 
+test('every line of the screen that begins a command can be pasted, the types too', async (t) => {
+  const place = await freshPlace(t, installed)
+  await writeFile(join(place.folder, 'prices.csv'), 'sku,price\nA1,5\n')
+  const { screen } = await place.start({ words: ['serve', 'prices.csv'] })
+  const [rows = '', dryRun = '', description = ''] = screen.match(/^ +curl .*$/gm) ?? []
+  const types = /^ +(npx rowport types .*)$/m.exec(screen)?.[1] ?? ''
+  const inEmptyFolder = (line: string) =>
+    run('bash', ['-c', line.trim()], { cwd: join(folder, 'empty') }).then(({ stdout }) => stdout)
+  assert.equal(await inEmptyFolder(`${rows} -s`), '[{"sku":"A1","price":5}]')
+  assert.equal(JSON.parse(await inEmptyFolder(`${dryRun} -s`)).dry_run, true)
+  assert.equal(JSON.parse(await inEmptyFolder(`${description} -s`)).openapi, '3.1.0')
+  const made = await inEmptyFolder(types)
+  assert.match(made, /^ {2}Row: \{\n {4}sku: string\n {4}price: number\n {2}\}$/m)
+  await writeFile(join(folder, 'empty/prices.ts'), made)
+  await inEmptyFolder(`${types} --check prices.ts`)
+  await writeFile(join(place.folder, 'prices.csv'), 'sku,cost\nA1,5\n')
+  await inEmptyFolder(`${rows} -s -H 'Cache-Control: no-cache'`)
+  await assert.rejects(inEmptyFolder(`${types} --check prices.ts`), /price/)
+})
+
 test('its threads read and change workbooks, and read OpenDocument', async (t) => {
   const place = await freshPlace(t, installed)
   const server = await place.start()
