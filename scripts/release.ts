@@ -1,4 +1,4 @@
-// npm run release -- 1.2.3: gives what is unreleased that version, in package.json, in the lock file and in the changelog, commits and tags it.
+// npm run release -- 1.2.3: gives what is unreleased that version, in package.json, lock file, changelog and README, commits and tags it.
 // Pushing the tag is left to a person: the workflow `release.yml` makes package and image of it, and publishes them.
 import { execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -22,6 +22,11 @@ function release(wanted: string): string | null {
   const released = withVersion(changelog, wanted, day)
   if (released === null) return 'the changelog has nothing under "## Unreleased"'
   writeFileSync(join(root, 'CHANGELOG.md'), released)
+  const readme = readFileSync(join(root, 'README.md'), 'utf8')
+  writeFileSync(
+    join(root, 'README.md'),
+    readme.replaceAll(/\b([Rr]owport[ -])\d+\.\d+\.\d+\b/g, (_, name: string) => name + wanted),
+  )
   for (const name of ['package.json', 'package-lock.json']) {
     const text = readFileSync(join(root, name), 'utf8')
     const { version: former } = JSON.parse(text)

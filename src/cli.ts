@@ -5,14 +5,14 @@ import { type DestinationStream, destination } from 'pino'
 import packageJson from '../package.json' with { type: 'json' }
 import { openWorkshop } from './assemble/open-workshop.ts'
 import { type Clock, systemClock } from './clock.ts'
-import { commands, serveCommand, usage, usageOf } from './commands/all-commands.ts'
-import { noteCommand } from './commands/audited-commands.ts'
 import {
   type BareCommand,
   type Command,
   type CommandOutcome,
   fileArgument,
+  serveCommand,
   UsageError,
+  usageOf,
 } from './commands/command.ts'
 import { type Config, parseConfig } from './config.ts'
 import { findFilesToServe } from './first-start/served-files.ts'
@@ -35,14 +35,16 @@ export interface Terminal {
  */
 export async function cli(args: readonly string[], terminal: Terminal): Promise<number> {
   const [first] = args
-  if (first === undefined) return fail(usage)
-  if (first === 'help' || isHelp(first)) return answer(usage)
   if (first === 'version' || first === '--version' || first === '-v')
     return answer(`${packageJson.version}\n`)
   if (first === 'serve')
     return args.some(isHelp) ? answer(usageOf([serveCommand])) : serveTyped(args.slice(1))
+  // A server has no use for them, and would compile them at each first start (docs/decisions/041).
+  const { commands, usage } = await import('./commands/all-commands.ts')
+  if (first === undefined) return fail(usage)
+  if (first === 'help' || isHelp(first)) return answer(usage)
   const command = commands.find(({ words }) => words.every((word, at) => args[at] === word))
-  if (!command) return args.some(isHelp) ? answer(usage) : fail(`rowport: ${unknownCommand(args)}`)
+  if (!command) return args.some(isHelp) ? answer(usage) : fail(`rowport: ${unknownCommand(args, commands)}`)
   if (args.some(isHelp)) return answer(usageOf([command]))
   try {
     const given = args.slice(command.words.length)
@@ -154,6 +156,7 @@ async function onTheStore(
     const workshop = await openWorkshop(config, clock, createLog('warn', stderr))
     if (isNewStore) stderr.write(newStoreMade(config.dataFolder))
     try {
+      const { noteCommand } = await import('./commands/audited-commands.ts')
       const noteDone = await noteCommand(workshop, command, words, options)
       const outcome = await command.run(workshop, words, options)
       if (!(outcome instanceof Problem)) await noteDone()
@@ -215,7 +218,10 @@ function whatIsWrong({ code, message }: NodeJS.ErrnoException): string {
 }
 
 /** Short, where nothing is known of what was meant: the list of all commands would push the sentence off the screen. */
-function unknownCommand(args: readonly string[]): string {
+function unknownCommand(
+  args: readonly string[],
+  commands: readonly Pick<Command, 'words' | 'usage'>[],
+): string {
   const [first = ''] = args
   const alike = commands.filter(({ words }) => words[0] === first)
   if (alike.length > 0) return `there is no command "${args.slice(0, 2).join(' ')}"\n\n${usageOf(alike)}`

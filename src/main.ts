@@ -58,6 +58,12 @@ export async function serve({
     await rm(temporary, { recursive: true, force: true })
   }
 
+  /** Whoever gave an option has never heard of the setting that it stands for. */
+  function asTyped(setting: string): string {
+    if (setting === 'PORT' && port !== undefined) return '--port'
+    return setting === 'GOOGLE_API_KEY' && googleApiKey !== undefined ? '--google-api-key' : setting
+  }
+
   async function serveFrom(data: string | undefined): Promise<number> {
     const env = {
       ...process.env,
@@ -67,7 +73,8 @@ export async function serve({
     }
     const config = parseConfig(env, process.stdout.isTTY)
     if ('problems' in config) {
-      process.stderr.write(`Rowport cannot start with these settings:\n  ${config.problems.join('\n  ')}\n`)
+      const problems = config.problems.map((problem) => problem.replace(/^\w+/, asTyped))
+      process.stderr.write(`Rowport cannot start with these settings:\n  ${problems.join('\n  ')}\n`)
       return 1
     }
     try {

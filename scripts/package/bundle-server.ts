@@ -30,11 +30,15 @@ const unreadHttp: Plugin = {
   load: (id) => (id === '\0unread-http' ? `module.exports = process.getBuiltinModule('node:http')` : null),
 }
 
-/** Asked only for what ties figures to traces, which is not switched on; each start would compile it. */
-const noTraces: Plugin = {
-  name: 'no-traces',
-  resolveId: (id) => (id === '@opentelemetry/api' ? '\0no-traces' : null),
-  load: (id) => (id === '\0no-traces' ? 'module.exports = {}' : null),
+/**
+ * What packages bring for those who switch it on: figures tied to traces, logs written by threads, figures that sum up quantiles. Each
+ * first start would compile it.
+ */
+const neverUsed = new Set(['@opentelemetry/api', 'thread-stream', 'tdigest'])
+const withoutUnused: Plugin = {
+  name: 'without-unused',
+  resolveId: (id) => (neverUsed.has(id) ? '\0unused' : null),
+  load: (id) => (id === '\0unused' ? 'module.exports = {}' : null),
 }
 
 /** A new store of SQLite is made at once, as all migrations would make it. */
@@ -58,7 +62,7 @@ export async function bundleServer(root: string, into: string): Promise<void> {
     platform: 'node',
     // Not installed, and asked for only by those who have it.
     external: ['pg-native'],
-    plugins: [unreadHttp, noTraces, withPreparedSchema(await schemaOfMigrations()), modulesOfThreads],
+    plugins: [unreadHttp, withoutUnused, withPreparedSchema(await schemaOfMigrations()), modulesOfThreads],
     logLevel: 'warn',
   })
   await bundle.write({
@@ -67,6 +71,7 @@ export async function bundleServer(root: string, into: string): Promise<void> {
     entryFileNames: '[name].js',
     chunkFileNames: '[name]-[hash].js',
     minify: { compress: true, mangle: { keepNames: true }, codegen: true },
+    charset: 'ascii',
     comments: { legal: false },
   })
   await bundle.close()

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { sectionOf } from './changelog.ts'
 
-test('a release gives the version to package, lock file and changelog, and tags them; what cannot be released is said', (t) => {
+test('a release gives the version to package, lock file, changelog and README, and tags them; what cannot be released is said', (t) => {
   const root = mkdtempSync(join(tmpdir(), 'rowport-release-'))
   t.after(() => rmSync(root, { recursive: true }))
   const write = (name: string, text: string) => writeFileSync(join(root, name), text)
@@ -26,7 +26,14 @@ test('a release gives the version to package, lock file and changelog, and tags 
     '{\n  "version": "0.1.0",\n  "packages": { "": { "version": "0.1.0" }, "node_modules/a": { "version": "0.1.0" } }\n}\n',
   )
   write('CHANGELOG.md', '# Changelog\n\n## Unreleased\n\n- One.\n\n## 0.1.0 (2026-01-01)\n\n- Zero.\n')
-  git('init', '--quiet')
+  write(
+    'README.md',
+    'Rowport 0.1.0 is running.\nnpx --package ./build/rowport-0.1.0.tgz rowport serve\nNode 24.15\n',
+  )
+  git('init', '--quiet', '--initial-branch', 'main')
+  const remote = join(root, '.git/remote')
+  git('init', '--quiet', '--bare', remote)
+  git('remote', 'add', 'origin', remote)
   for (const [name, value] of [
     ['user.name', 'x'],
     ['user.email', 'x@example.com'],
@@ -50,7 +57,15 @@ test('a release gives the version to package, lock file and changelog, and tags 
     /^# Changelog\n\n## Unreleased\n\n## 0\.2\.0 \(\d{4}-\d\d-\d\d\)\n\n- One\.\n\n## 0\.1\.0/,
   )
   assert.equal(sectionOf(read('CHANGELOG.md'), '0.2.0'), '- One.\n')
+  assert.equal(
+    read('README.md'),
+    'Rowport 0.2.0 is running.\nnpx --package ./build/rowport-0.2.0.tgz rowport serve\nNode 24.15\n',
+  )
   assert.equal(git('tag').trim(), 'v0.2.0')
+  // What the last line says to do brings the tag along, by which the workflow begins.
+  assert.match(done.stdout, /git push --follow-tags\n$/)
+  git('push', '--quiet', '--follow-tags', '--set-upstream', 'origin', 'main')
+  assert.match(git('ls-remote', '--tags', 'origin'), /refs\/tags\/v0\.2\.0\n/)
   assert.equal(git('status', '--porcelain'), '')
   assert.match(release('0.2.0').stderr, /there already/)
   assert.match(release('0.3.0').stderr, /nothing under/)

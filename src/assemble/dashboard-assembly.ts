@@ -47,8 +47,13 @@ const root = join(import.meta.dirname, '..', '..')
 const appFolder = join(root, 'web', 'dist')
 const docsFolder = join(root, 'docs')
 
+export interface AssembledDashboard {
+  dashboard: Dashboard
+  close(): Promise<void>
+}
+
 /** What only the dashboard needs, on top of the workshop and the server's own parts. */
-export function assembleDashboard(needs: DashboardNeeds): { dashboard: Dashboard; close(): Promise<void> } {
+export function assembleDashboard(needs: DashboardNeeds): AssembledDashboard {
   const { config, workshop, windows, usage, api, unread, trustedProxies, mailRoom } = needs
   const { store, plans, signIn, uploads, sealing } = workshop
   const { clock, observe } = api

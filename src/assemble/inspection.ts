@@ -11,6 +11,10 @@ export interface GoogleStanding {
   off: SwitchedOff[]
 }
 
+const googleApi = 'https://sheets.googleapis.com'
+/** Somebody waits at a terminal. */
+const googleMs = 5_000
+
 /** Names the adapters for those who only look, and change nothing. */
 export interface ServerInspection {
   store(setting: StoreSetting): Promise<StoreInspection & { aheadMs: number | null }>
@@ -20,6 +24,8 @@ export interface ServerInspection {
     setting: Pick<GoogleSetting, 'endpoint' | 'areWritesOff'>,
     proofs: StoreInspection['proofs'],
   ): GoogleStanding
+  /** By its refusal of a request without a key; it throws where Google cannot be reached. */
+  googleClock(setting: Pick<GoogleSetting, 'endpoint'>): Promise<{ aheadMs: number }>
   /** Why no mail could be sent; null when it could. */
   mail(setting: MailSetting): Promise<string | null>
 }
@@ -42,6 +48,12 @@ export function createInspection(clock: Clock): ServerInspection {
       const own = proofs.filter(({ service }) => service === provenService(endpoint))
       const triedAtMs = own.length === 0 ? null : Math.max(...own.map((proof) => proof.triedAtMs))
       return { triedAtMs, off: switchedOffBy(own, areWritesOff) }
+    },
+    async googleClock({ endpoint }) {
+      const signal = AbortSignal.timeout(googleMs)
+      const { headers, body } = await fetch(`${endpoint ?? googleApi}/v4/spreadsheets/none`, { signal })
+      await body?.cancel()
+      return { aheadMs: Date.parse(headers.get('date') ?? '') - clock.nowMs() }
     },
     async mail(setting) {
       const { createSmtpTransport } = await import('../mail/smtp/smtp-transport.ts')

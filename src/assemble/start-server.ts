@@ -45,7 +45,7 @@ import { beginInstanceLife } from '../store/leases/instance-life.ts'
 import { createUsage } from '../usage/usage.ts'
 import { startWebhookDelivery } from '../webhooks/delivery.ts'
 import { startNotingSheets } from '../webhooks/noted-sheets.ts'
-import { assembleDashboard } from './dashboard-assembly.ts'
+import type { AssembledDashboard, DashboardNeeds } from './dashboard-assembly.ts'
 import { redisAt } from './shared-state.ts'
 import type { Workshop } from './workshop.ts'
 
@@ -186,16 +186,13 @@ export async function startServer(
   const { sealing } = workshop
   const mailRoom =
     config.mail && openMailRoom({ store, sealing, observe, transport: await openSmtpTransport(config.mail) })
-  const { dashboard, close: closeDashboard } = assembleDashboard({
-    config,
-    workshop,
-    windows,
-    usage,
-    api: apiParts,
-    unread,
-    trustedProxies,
-    mailRoom,
-  })
+  let opened: Promise<AssembledDashboard> | null = null
+  const openDashboard = async () => {
+    opened ??= loadDashboard({
+      ...{ config, workshop, windows, usage, api: apiParts, unread, trustedProxies, mailRoom },
+    })
+    return (await opened).dashboard
+  }
   const { kinds } = workshop
   const baseUrl = () => workshop.baseUrl
   const alerts = mailRoom && startAlerts({ store, mailRoom, kinds, plans, clock, baseUrl })
@@ -217,7 +214,7 @@ export async function startServer(
       () => publicQuota.close(),
       () => keyUse.close(),
       () => usage.close(),
-      closeDashboard,
+      async () => (await opened)?.close(),
       () => alerts?.close(),
       () => mailRoom?.close(),
       () => resealing?.stop(),
@@ -229,7 +226,19 @@ export async function startServer(
     await Promise.all([workshop.shared.settled(), redisForRows?.settled()])
     const { shares } = config
     return listen(
-      { api, agents, dashboard, forms, metrics, observe, storeProblem, drain, shares, trustedProxies, clock },
+      {
+        api,
+        agents,
+        openDashboard,
+        forms,
+        metrics,
+        observe,
+        storeProblem,
+        drain,
+        shares,
+        trustedProxies,
+        clock,
+      },
       config,
       timeLimits,
     )
@@ -268,6 +277,12 @@ async function closeInOrder(closings: readonly (() => unknown)[]): Promise<void>
     }
   }
   if (failures.length > 0) throw failures[0]
+}
+
+// When the first person comes: its many schemas take a tenth of a start (docs/decisions/041), and many a server has programs alone.
+async function loadDashboard(needs: DashboardNeeds): Promise<AssembledDashboard> {
+  const { assembleDashboard } = await import('./dashboard-assembly.ts')
+  return assembleDashboard(needs)
 }
 
 // As with PostgreSQL: what a server has no use for is not loaded there (4 MB).

@@ -1,6 +1,6 @@
 import { connectableKinds } from '../providers/provider-table.ts'
 import { accountCommands } from './account-commands.ts'
-import type { BareCommand, Command } from './command.ts'
+import { type BareCommand, type Command, serveCommand, usageLines } from './command.ts'
 import { connectionCommands } from './connection-commands.ts'
 import { doctorCommand } from './doctor-command.ts'
 import { formCommands } from './form-commands.ts'
@@ -23,13 +23,6 @@ export const commands: readonly (Command | BareCommand)[] = [
   doctorCommand,
 ]
 
-export const serveCommand = {
-  usage: [
-    'serve [<files or a folder>] [--data <folder>] [--port <n>]',
-    '  rowport serve <link of a spreadsheet> --service-account <key.json> | --google-api-key <key>',
-  ].join('\n'),
-}
-
 export const usage = `rowport: a spreadsheet behind a JSON API
 
 ${usageLines([serveCommand, ...commands])}
@@ -38,11 +31,3 @@ ${usageLines([serveCommand, ...commands])}
 All commands except serve accept --json. They're safe to run while the server is running
 and take effect immediately. Set ROWPORT_DATA or DATABASE_URL, and BASE_URL, as for the server.
 `
-
-export function usageOf(some: readonly Pick<Command, 'usage'>[]): string {
-  return `Usage:\n${usageLines(some)}`
-}
-
-function usageLines(some: readonly Pick<Command, 'usage'>[]): string {
-  return some.map((command) => `  rowport ${command.usage}\n`).join('')
-}

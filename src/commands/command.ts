@@ -37,9 +37,24 @@ export interface CommandOutcome {
   hasFailed?: boolean
 }
 
+export const serveCommand = {
+  usage: [
+    'serve [<files or a folder>] [--data <folder>] [--port <n>]',
+    '  rowport serve <link of a spreadsheet> --service-account <key.json> | --google-api-key <key>',
+  ].join('\n'),
+}
+
 /** The command was typed wrong; what is wrong, for the person who typed it. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
+}
+
+export function usageOf(some: readonly Pick<Command, 'usage'>[]): string {
+  return `Usage:\n${usageLines(some)}`
+}
+
+export function usageLines(some: readonly Pick<Command, 'usage'>[]): string {
+  return some.map((command) => `  rowport ${command.usage}\n`).join('')
 }
 
 export function oneOf<T extends string>(option: string, value: string, allowed: readonly T[]): T {

@@ -4,7 +4,7 @@ import { parseConfig } from '../config.ts'
 import { examineDataFolder, examineModes } from './data-folder.ts'
 import { examineFiles } from './files.ts'
 import { type Finding, fine, wrong } from './finding.ts'
-import { examineGoogle } from './google.ts'
+import { examineGoogle, examineGoogleClock } from './google.ts'
 import { examineMail } from './mail.ts'
 import { examineSecret } from './secret.ts'
 import { examineClock, examineRedis } from './servers.ts'
@@ -28,6 +28,8 @@ export async function examine(env: NodeJS.ProcessEnv): Promise<Finding[]> {
   const modes = dataFolder && isRoomy ? await examineModes(config.dataFolder) : null
   const { finding: store, inspected } = await examineStore(config, inspection, isRoomy)
   const aheadMs = inspected?.aheadMs ?? null
+  // Nobody else is asked: who has no spreadsheet there may be on a machine that reaches nobody.
+  const isGoogleUsed = inspected?.sheets.some(({ provider }) => provider === 'google') ?? false
   return [
     fine('Settings', `All can be read; people reach this server at ${config.baseUrl}.`),
     ...(dataFolder ? [modes ?? dataFolder] : []),
@@ -36,6 +38,7 @@ export async function examine(env: NodeJS.ProcessEnv): Promise<Finding[]> {
     ...(config.redisUrl === null ? [] : await examineRedis(config.redisUrl, inspection)),
     await examineSecret(config, inspected?.sealedBy ?? []),
     ...examineGoogle(config, inspection.google(config.google, inspected?.proofs ?? [])),
+    ...(isGoogleUsed ? [await examineGoogleClock(config, inspection)] : []),
     await examineMail(config, inspection),
     // Which files are connected is in the store: where that could not be read, nothing is said of them.
     ...(store.advice === null ? await examineFiles(inspected?.sheets ?? []) : []),

@@ -1,10 +1,36 @@
-import type { GoogleStanding } from '../assemble/inspection.ts'
+import type { GoogleStanding, ServerInspection } from '../assemble/inspection.ts'
 import type { Config } from '../config.ts'
 import { type Finding, fine, wrong } from './finding.ts'
 
-/** Looks at what can be told without asking Google. */
+/** What can be told without asking Google. */
 export function examineGoogle(config: Config, standing: GoogleStanding): Finding[] {
   return [examineSettings(config), ...examineStanding(standing)]
+}
+
+/** Google refuses the key of a service account that is signed at another time than now, and allows for a few minutes. */
+const farApartMs = 60_000
+
+/** Asks Google for nothing but the time: by it a key is good or not, and whoever gives it can be reached. */
+export async function examineGoogleClock(
+  { google }: Pick<Config, 'google'>,
+  inspection: Pick<ServerInspection, 'googleClock'>,
+): Promise<Finding> {
+  const asked = google.endpoint ?? 'Google'
+  const aheadMs = await inspection.googleClock(google).then(
+    (clock) => clock.aheadMs,
+    () => null,
+  )
+  if (aheadMs === null) {
+    const advice =
+      'See that this machine reaches the internet, by a firewall or proxy that lets it. Until then rows come from memory.'
+    return wrong('Google', `${asked} cannot be reached from here.`, advice)
+  }
+  if (Number.isNaN(aheadMs)) return fine('Clock', `${asked} does not say what time it is.`)
+  const seconds = Math.round(Math.abs(aheadMs) / 1_000)
+  const says = `The clock of ${asked} is ${seconds} s ${aheadMs < 0 ? 'behind' : 'ahead of'} this machine's.`
+  if (Math.abs(aheadMs) <= farApartMs) return fine('Clock', says)
+  const advice = 'Google refuses keys of service accounts by a clock that is wrong: let NTP set this one.'
+  return wrong('Clock', says, advice)
 }
 
 /** A line for each thing that is not done there; where nothing was ever tried, nothing is said against it. */

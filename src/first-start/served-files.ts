@@ -113,6 +113,10 @@ export async function connectFiles(
       if (added instanceof Problem) return added
     }
     const located = await home.spreadsheets.locate(account.id, link, null)
+    if (located instanceof Problem && !home.readsPublic && (await home.status(account.id)) === null)
+      return new Problem(
+        'say what opens it: add "--service-account <key.json>", or "--google-api-key <key>" where anyone with the link may view it. docs/google-setup.md says how to get one',
+      )
     if (located instanceof Problem) return located
     const place = { provider: home.kind.id, source: located.source, ...located.place }
     const sheet = known.find(

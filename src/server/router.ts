@@ -16,7 +16,7 @@ export type Handler = (request: IncomingMessage, response: ServerResponse) => un
 export interface RouterParts {
   api: Handler
   agents: Handler
-  dashboard: Dashboard
+  openDashboard(): Promise<Dashboard>
   forms(request: IncomingMessage, response: ServerResponse, path: string): Promise<void>
   metrics: Metrics
   /** What keeps the store from its work; null when nothing does. */
@@ -34,7 +34,7 @@ export interface StoreProblem {
 
 /** Shares requests out: the doors, health and metrics. */
 export function createRouter(parts: RouterParts): Handler {
-  const { api, agents, dashboard, forms, metrics, storeProblem, drain } = parts
+  const { api, agents, openDashboard, forms, metrics, storeProblem, drain } = parts
   // Thousands may wait for one and the same answer, and would all be sent it in one go.
   const turns = createLoopTurns(parts.clock)
   const instruments = new Map<string, Handler>([
@@ -56,14 +56,29 @@ export function createRouter(parts: RouterParts): Handler {
     if (path === '/mcp' && method !== 'OPTIONS') return agents(request, response)
     const instrument = instruments.get(path)
     const isForm = path.startsWith('/f/')
-    const methods = instrument ? ['GET', 'HEAD'] : isForm ? formMethods : dashboard.methodsAt(path)
+    if (!instrument && !isForm) return answerFromDashboard(request, response, target, path)
+    if (isForm && method === 'OPTIONS') return forms(request, response, path)
+    if (method === 'OPTIONS') return api(request, response)
+    const methods = isForm ? formMethods : ['GET', 'HEAD']
+    if (!methods.includes(method)) return refuseMethod(request, response, methods)
+    return instrument ? instrument(request, response) : forms(request, response, path)
+  }
+
+  /** Or, where it has nothing, a page that says so to people, and an error to programs. */
+  async function answerFromDashboard(
+    request: IncomingMessage,
+    response: ServerResponse,
+    target: string,
+    path: string,
+  ): Promise<unknown> {
+    const { method = '' } = request
+    const dashboard = await openDashboard()
+    const methods = dashboard.methodsAt(path)
     if (!methods && isPersonAsking(request) && !isOfApi(path))
       return dashboard.answerNotFound(request, response)
-    if (isForm && method === 'OPTIONS') return forms(request, response, path)
     if (!methods || method === 'OPTIONS') return api(request, response)
     if (!methods.includes(method)) return refuseMethod(request, response, methods)
-    if (isForm) return forms(request, response, path)
-    return instrument ? instrument(request, response) : dashboard.answer(request, response, target)
+    return dashboard.answer(request, response, target)
   }
 
   async function readiness(request: IncomingMessage, response: ServerResponse): Promise<void> {

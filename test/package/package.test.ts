@@ -62,6 +62,26 @@ test('one file, one command: how long until its rows are there', async (t) => {
   assert.deepEqual(rows, [{ sku: 'A1', price: 5 }])
 })
 
+test('every line of the screen that begins a command can be pasted, the types too', async (t) => {
+  const place = await freshPlace(t, installed)
+  await writeFile(join(place.folder, 'prices.csv'), 'sku,price\nA1,5\n')
+  const { screen } = await place.start({ words: ['serve', 'prices.csv'] })
+  const [rows = '', dryRun = '', description = ''] = screen.match(/^ +curl .*$/gm) ?? []
+  const types = /^ +(npx rowport types .*)$/m.exec(screen)?.[1] ?? ''
+  const inEmptyFolder = (line: string) =>
+    run('bash', ['-c', line.trim()], { cwd: join(folder, 'empty') }).then(({ stdout }) => stdout)
+  assert.equal(await inEmptyFolder(`${rows} -s`), '[{"sku":"A1","price":5}]')
+  assert.equal(JSON.parse(await inEmptyFolder(`${dryRun} -s`)).dry_run, true)
+  assert.equal(JSON.parse(await inEmptyFolder(`${description} -s`)).openapi, '3.1.0')
+  const made = await inEmptyFolder(types)
+  assert.match(made, /^ {2}Row: \{\n {4}sku: string\n {4}price: number\n {2}\}$/m)
+  await writeFile(join(folder, 'empty/prices.ts'), made)
+  await inEmptyFolder(`${types} --check prices.ts`)
+  await writeFile(join(place.folder, 'prices.csv'), 'sku,cost\nA1,5\n')
+  await inEmptyFolder(`${rows} -s -H 'Cache-Control: no-cache'`)
+  await assert.rejects(inEmptyFolder(`${types} --check prices.ts`), /price/)
+})
+
 test('its threads read and change workbooks, and read OpenDocument', async (t) => {
   const place = await freshPlace(t, installed)
   const server = await place.start()
@@ -183,6 +203,23 @@ test('it starts with less than five times the work of an empty server, once it w
   t.diagnostic(
     `to its screen: ${firstMs.toFixed(0)} ms of processor time at the first start, ${laterMs.toFixed(0)} ms later, an empty server ${emptyMs.toFixed(0)} ms`,
   )
+})
+
+test('a start loads neither the dashboard nor the commands, and nothing that takes two bytes to the letter', async () => {
+  const server = join(installed, '../../dist/server')
+  const loaded = new Set(['rowport.js'])
+  for (const name of loaded) {
+    const text = await readFile(join(server, name), 'utf8')
+    for (const [, imported = ''] of text.matchAll(/(?:from|import)"\.\/([^"]+)"/g)) loaded.add(imported)
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: ASCII is what is looked for.
+    assert.doesNotMatch(text, /[^\x00-\x7f]/, name)
+  }
+  assert.ok(loaded.size > 10, 'it follows imports')
+  const all = await readdir(server)
+  for (const part of ['dashboard-assembly', 'all-commands', 'answer-message', 'smtp-transport']) {
+    const file = all.find((name) => name.startsWith(part)) ?? ''
+    assert.ok(file !== '' && !loaded.has(file), part)
+  }
 })
 
 test('a new store is as all migrations make it', async (t) => {

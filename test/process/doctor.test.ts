@@ -3,6 +3,7 @@ import { chmod, mkdir, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
+import { startLocalGoogle } from '../emulator/harness.ts'
 import { findPostgres, startPostgres } from '../servers/postgres.ts'
 import { findRedis, startRedis } from '../servers/redis.ts'
 import { startSmtpPeer } from '../servers/smtp-peer.ts'
@@ -37,6 +38,31 @@ test('doctor, beside a running server: one line for each thing, and the server g
   assert.match(stdout, /1 of 1 connected files can be read and replaced/)
   assert.deepEqual(storeContent(place), before)
   assert.equal((await fetch(`${server.url}/readyz`)).status, 200)
+})
+
+test('doctor asks Google for the time where a spreadsheet is connected there: a wrong clock makes keys useless', async (t) => {
+  const google = await startLocalGoogle(t)
+  const place = await freshPlace(t)
+  const key = await google.control<{ client_email: string }>('POST', 'service-accounts', {})
+  await writeFile(join(place.folder, 'key.json'), JSON.stringify(key))
+  const tabs = [{ title: 'Items', values: [['name'], ['Desk lamp']] }]
+  const { spreadsheetId } = await google.control('POST', 'spreadsheets', {
+    ...{ title: 'Shop', owner: 'ada@example.com', tabs },
+  })
+  await google.control('POST', 'share', { spreadsheetId, with: key.client_email })
+  const env = { GOOGLE_ENDPOINT: google.url }
+  assert.equal((await doctor(place, env)).says.Clock, undefined, 'nothing is connected')
+  const link = `https://docs.google.com/spreadsheets/d/${spreadsheetId}/edit`
+  const words = ['serve', link, '--service-account', join(place.folder, 'key.json')]
+  await place.start({ words, env })
+  const well = await doctor(place, env)
+  assert.deepEqual(well.problems, [])
+  assert.match(well.says.Clock ?? '', /^The clock of http:\S+ is \d+ s (?:behind|ahead of) this machine's\.$/)
+
+  google.clock.advanceMs(5 * 60_000)
+  assert.match((await doctor(place, env)).problems.join(), /^Clock: .* (?:2\d\d|300) s ahead of this machine/)
+  const gone = await doctor(place, { GOOGLE_ENDPOINT: 'http://127.0.0.1:1' })
+  assert.match(gone.problems.join(), /^Google: http:\/\/127\.0\.0\.1:1 cannot be reached from here/)
 })
 
 test('doctor: what is wrong, what to do, and exit code 1', async (t) => {

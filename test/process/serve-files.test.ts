@@ -85,6 +85,7 @@ test('what cannot be served is said in a sentence', async (t) => {
     [['notes.md'], /"notes\.md" is neither a CSV file nor a workbook/],
     [['empty'], /the folder "empty" has no CSV file and no workbook/],
     [['bad.xlsx'], /bad\.xlsx: the file is not an Excel workbook/],
+    [['--port', 'x'], /^ {2}--port: must be a whole number/m],
     [['--date', 'x'], /There is no option --date here\.\n\nUsage:\n {2}rowport serve/],
   ] as const) {
     const { code, stderr } = await serveIn(place, words).ended
@@ -106,6 +107,11 @@ test('a spreadsheet at Google is served by its link and the key of a service acc
   const link = `https://docs.google.com/spreadsheets/d/${spreadsheetId}/edit#gid=0`
   const words = ['serve', link, '--service-account', join(place.folder, 'key.json')]
   const env = { ROWPORT_DATA: '', GOOGLE_ENDPOINT: google.url }
+  const bare = await place.launch({ words: ['serve', link], env }).ended
+  assert.equal(bare.code, 1)
+  assert.match(bare.stderr, /say what opens it: add "--service-account <key\.json>", or "--google-api-key/)
+  const noKey = await place.launch({ words: ['serve', link, '--google-api-key', 'x'], env }).ended
+  assert.match(noKey.stderr, /^ {2}--google-api-key: must be a key such as AIza/m)
   const early = await place.launch({ words, env }).ended
   assert.equal(early.code, 1)
   assert.match(early.stderr, /not shared with the service account.*Share it with rowport-robot@/s)

@@ -264,7 +264,9 @@ async function listenAlone(
 ): Promise<RunningServer> {
   const parts = {
     api,
-    dashboard: { methodsAt: () => null, answer: async () => {}, answerNotFound: async () => {} },
+    openDashboard: async () => ({
+      ...{ methodsAt: () => null, answer: async () => {}, answerNotFound: async () => {} },
+    }),
     agents: async () => {},
     forms: async () => {},
     metrics: createMetrics(),

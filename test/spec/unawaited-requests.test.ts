@@ -102,7 +102,9 @@ async function listenAlone(
 ): Promise<number> {
   const parts = {
     api,
-    dashboard: { methodsAt: () => null, answer: async () => {}, answerNotFound: async () => {} },
+    openDashboard: async () => ({
+      ...{ methodsAt: () => null, answer: async () => {}, answerNotFound: async () => {} },
+    }),
     agents: async () => {},
     forms: async () => {},
     metrics: createMetrics(),
