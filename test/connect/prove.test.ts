@@ -142,8 +142,8 @@ test('a client is told what is switched off, why, and what brings it back; a per
     code: 'google_api_error',
     details:
       'It was tried on 2026-11-15, and this does not hold there: “A second marker of the same id is refused” ' +
-      '(seen: the second one was taken). A write whose answer was lost could be done twice. ' +
-      'Whoever runs this server can try it again with “rowport google prove”; when it holds, this is switched on again.',
+      '(seen: the second one was taken). A write whose response was lost could be done twice. ' +
+      'The person who runs this server can try it again with “rowport google prove”; when it holds, this is switched on again.',
   })
 })
 
