@@ -51,7 +51,7 @@ test('the nested form, with codes and messages of its own where it has them', ()
   assert.deepEqual(errorBody(waiting, 'nested'), {
     error: {
       code: 'service_unavailable',
-      message: 'The service is not ready. Please retry in a moment.',
+      message: 'The service is temporarily unavailable. Please retry in a moment.',
       details: 'soon',
     },
   })

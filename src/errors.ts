@@ -40,7 +40,7 @@ const everywhere: readonly Operation[] = [...atSheets, 'list_sheets']
 export const errorTable = {
   bad_request: {
     status: 400,
-    message: 'The request could not be understood.',
+    message: 'Malformed request.',
     means:
       'Malformed HTTP, no `Host`, an invalid path, an `Idempotency-Key` that is not 1 to 255 visible ASCII characters.',
     raisedIn: everywhere,
@@ -96,14 +96,16 @@ export const errorTable = {
   },
   insufficient_scope: {
     status: 403,
-    message: 'This API key may not do that. It needs the scope "{scope}".',
-    means: 'A read-only key tried to write, or a publishable key what it may not do.',
+    message: "This API key doesn't have permission. Required scope: {scope}.",
+    means:
+      "A read-only key tried to write, or a publishable key tried something that it isn't allowed to do.",
     raisedIn: whenWriting,
-    nextStep: 'This key may not do that. Tell the user what you would change, or ask for a key that may.',
+    nextStep:
+      "This key doesn't have permission. Tell the user what you would change, or ask for a key that may.",
   },
   origin_not_allowed: {
     status: 403,
-    message: 'This key may not be used from this page.',
+    message: "This key can't be used from this page.",
     means: 'A publishable key was sent with an `Origin` that is not on its list, or without one.',
     raisedIn: everywhere,
     isOfPages: true,
@@ -134,7 +136,7 @@ export const errorTable = {
   },
   not_found: {
     status: 404,
-    message: 'There is nothing at this address.',
+    message: 'There is nothing at this URL.',
     means: 'No such route.',
     raisedIn: ['none'],
   },
@@ -206,7 +208,7 @@ export const errorTable = {
   },
   too_many_rows: {
     status: 409,
-    message: 'More rows match than this request may change.',
+    message: 'More rows match than this request can change.',
     means:
       'A change or deletion by filters matches more rows than `max_rows`, which is 100 unless given. `details` has the number. Nothing was written.',
     raisedIn: ['update_row', 'delete_row'],
@@ -214,14 +216,14 @@ export const errorTable = {
   },
   idempotency_in_progress: {
     status: 409,
-    message: 'A request with this Idempotency-Key is still being worked on.',
+    message: 'A request with this Idempotency-Key is still in progress.',
     means: 'The first request under this key has not ended. Retry after `Retry-After` seconds.',
     raisedIn: whenWriting,
     nextStep: 'The first call with this request_id is still being done. Wait, then call again.',
   },
   precondition_failed: {
     status: 412,
-    message: 'The row is no longer the one that If-Match names.',
+    message: 'The row has changed since you read it (If-Match failed).',
     means:
       'The row changed, moved or was deleted since its `ETag` was read; of many rows, the sheet changed since the `ETag` of the list. Nothing was written.',
     raisedIn: whenWritingRows,
@@ -235,7 +237,7 @@ export const errorTable = {
   },
   expectation_failed: {
     status: 417,
-    message: 'The Expect header asks for something that is not supported.',
+    message: 'Unsupported Expect header.',
     means: 'Any `Expect` but `100-continue`.',
     raisedIn: everywhere,
   },
@@ -295,7 +297,7 @@ export const errorTable = {
   },
   service_unavailable: {
     status: 503,
-    message: 'The service is not ready. Please retry in a moment.',
+    message: 'The service is temporarily unavailable. Please retry in a moment.',
     means:
       'The database cannot be reached, too many writes wait for this spreadsheet, or yours waited for 25 seconds. Nothing was written. `Retry-After` says when to retry.',
     raisedIn: everywhere,

@@ -44,7 +44,7 @@ export function createAgentsDoor(
         new Refused(405, -32000, 'Only POST is supported here.', { Allow: 'POST, OPTIONS' }),
       )
     if (!isOwnOrigin(request, parts.baseUrl()))
-      return refuse(response, new Refused(403, -32000, 'Pages of other origins may not use this address.'))
+      return refuse(response, new Refused(403, -32000, "Pages from other origins can't use this URL."))
     const left = new AbortController()
     response.once('close', () => left.abort())
     const api = createSheetsApi(parts.askInside, request, left.signal)
@@ -153,7 +153,8 @@ async function messageIn(request: IncomingMessage): Promise<Message | Refused> {
   try {
     for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
       bytes += chunk.length
-      if (bytes > maxBodyBytes) return new Refused(413, -32600, `A body may have ${maxBodyBytes} bytes.`)
+      if (bytes > maxBodyBytes)
+        return new Refused(413, -32600, `The body must be ${maxBodyBytes} bytes or less.`)
       chunks.push(chunk)
     }
   } catch (cause) {

@@ -121,6 +121,8 @@ test('what cannot be done is said in a sentence', async () => {
     ['key create nobody --name x', /^rowport: there is no account "nobody"\n$/],
     ['key create acme --name x --sheet none', /^rowport: there is no sheet "acme\/none"\n$/],
     ['sheet pause acme/none', /^rowport: there is no sheet "acme\/none"\n$/],
+    ['sheet rename acme/none other', /^rowport: there is no sheet "acme\/none"\n$/],
+    ['sheet rename acme/stock Lamp!', /^rowport: use lowercase letters/],
     ['key revoke key_none', /^rowport: there is no key with the id "key_none"\n$/],
     [`key revoke ${id}`, /^rowport: the key "key_\w+" is revoked; a revoked key stays revoked\n$/],
     [`key regenerate ${id}`, /^rowport: the key "key_\w+" is revoked/],
@@ -205,6 +207,12 @@ test('what a person reads', async () => {
   )
   await succeeds(data, `sheet connect acme/words --file ${workbook} --tab Wörter --access public-read`)
   await succeeds(data, 'sheet pause acme/words')
+  assert.equal(
+    await succeeds(data, 'sheet rename acme/words terms'),
+    'Renamed acme/words to acme/terms. URLs by ID and keys keep working.\n',
+  )
+  assert.match(await succeeds(data, 'sheet list acme'), /^terms +paused/m)
+  await succeeds(data, 'sheet rename acme/terms words')
   const latin = join(folder, 'latin.csv')
   await writeFile(latin, encodeSingleByte('prénom,ville\nZoë,Genève\n', 'windows-1252'))
   await succeeds(data, `sheet connect acme/latin --file ${latin}`)

@@ -12,6 +12,7 @@ const actions: Record<string, string> = {
   'sheet pause': 'sheet.paused',
   'sheet resume': 'sheet.resumed',
   'sheet set': 'sheet.changed',
+  'sheet rename': 'sheet.changed',
   'key create': 'key.created',
   'key revoke': 'key.revoked',
   'key regenerate': 'key.regenerated',
@@ -50,7 +51,9 @@ export async function noteCommand(
 ): Promise<() => Promise<void>> {
   const action = actions[command.join(' ')]
   const [target = ''] = words
-  const rest = words.filter((_, at) => at > 0 && positionals[at] !== fileArgument)
+  const rest = words.flatMap((word, at) =>
+    at > 0 && positionals[at] !== fileArgument ? [[nameOf(positionals[at]), word] as const] : [],
+  )
   if (action === undefined) return async () => {}
   // Whose it is can be told before a command that removes something, and after one that makes it.
   const before = await accountAndSubject(workshop, target)
@@ -64,14 +67,11 @@ async function note(
   workshop: Workshop,
   of: { accountId: string; subject: string },
   action: string,
-  rest: readonly string[],
+  rest: readonly (readonly [name: string, word: string])[],
   options: Options,
 ): Promise<void> {
   const given = Object.entries(options).filter(([name, value]) => value !== undefined && !unshown.has(name))
-  const details = Object.fromEntries([
-    ...rest.map((word, at) => [`value${at === 0 ? '' : at + 1}`, word]),
-    ...given,
-  ])
+  const details = Object.fromEntries([...rest, ...given])
   await workshop.audit.note({
     ...of,
     actor: 'operator',
@@ -79,6 +79,11 @@ async function note(
     action,
     details: Object.keys(details).length === 0 ? null : JSON.stringify(details),
   })
+}
+
+/** `<new name>` → new name. */
+function nameOf(positional = ''): string {
+  return /^<([^>]+)>$/.exec(positional)?.[1] ?? 'value'
 }
 
 /** `target`: `<account>`, `<account>/<sheet>` or the id of a key or webhook. */

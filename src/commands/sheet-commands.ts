@@ -27,6 +27,19 @@ export const sheetCommands: readonly Command[] = [
     run: changeSheet,
   },
   {
+    words: ['sheet', 'rename'],
+    usage: 'sheet rename <account>/<sheet> <new name>',
+    positionals: ['<account>/<sheet>', '<new name>'],
+    options: [],
+    async run({ sheets }, [address = '', slug = '']) {
+      const { accountSlug, sheetSlug } = parseSheetAddress(address)
+      const sheet = await sheets.change(accountSlug, sheetSlug, { slug })
+      if (sheet instanceof Problem) return sheet
+      const text = `Renamed ${address} to ${accountSlug}/${slug}. URLs by ID and keys keep working.`
+      return { json: sheetJson(sheet), text }
+    },
+  },
+  {
     words: ['sheet', 'list'],
     usage: 'sheet list <account>',
     positionals: ['<account>'],

@@ -246,12 +246,12 @@ function refusalAnswer(refusal: Refusal): Answer {
 
 const noForm: Answer = {
   status: 404,
-  html: messagePage('There is no form here', 'Perhaps the address was mistyped, or the form was deleted.'),
+  html: messagePage('There is no form here', 'The URL may be mistyped, or the form was deleted.'),
   json: errorBody(new Refusal('not_found'), 'flat') as object,
 }
 const closed: Answer = {
   status: 410,
-  html: messagePage('This form is closed', 'It takes no entries any more.'),
+  html: messagePage('This form is closed', 'It no longer accepts entries.'),
   json: errorBody(new Refusal('form_closed'), 'flat'),
 }
 

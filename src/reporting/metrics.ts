@@ -24,7 +24,7 @@ export function createMetrics(): Metrics {
 
   const requests = new Counter({
     name: 'rowport_requests_total',
-    help: 'Requests answered',
+    help: 'Requests handled',
     labelNames: ['operation', 'form', 'method', 'status', 'code'],
     registers,
   })
@@ -36,7 +36,7 @@ export function createMetrics(): Metrics {
   })
   const requestSeconds = new Histogram({
     name: 'rowport_request_seconds',
-    help: 'Time from a request to its answer',
+    help: 'Time from a request to its response',
     labelNames: ['operation'],
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
     registers,
@@ -105,20 +105,20 @@ export function createMetrics(): Metrics {
 
   const providerCalls = new Counter({
     name: 'rowport_provider_calls_total',
-    help: 'Calls of providers beyond a network, by the ration they count against; status 0 when no answer came',
+    help: 'Calls of providers beyond a network, by the quota they count against; status 0 when there was no response',
     labelNames: ['provider', 'service', 'kind', 'status'],
     registers,
   })
   const providerSeconds = new Histogram({
     name: 'rowport_provider_call_seconds',
-    help: 'Time providers beyond a network took to answer',
+    help: 'Time providers beyond a network took to respond',
     labelNames: ['provider', 'service', 'kind'],
     buckets: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
     registers,
   })
   const rationed = new Counter({
     name: 'rowport_provider_rationed_total',
-    help: "Times a provider's ration was used up: by our own count (budget) or by the provider's word",
+    help: "Times a provider's quota was used up: by our own count (budget) or by the provider's word",
     labelNames: ['provider', 'kind', 'per', 'by'],
     registers,
   })

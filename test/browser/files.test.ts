@@ -100,7 +100,7 @@ test('files: seen, replaced and renamed by keyboard, downloaded, kept while a sh
   await load(`${baseUrl}/connect`, 'Files on this server')
   await page.getByLabel('File', { exact: true }).setInputFiles(csv('second.csv', 'a', '1'))
   await page.getByText('Not live yet.').waitFor()
-  await load(`${baseUrl}/usage`, 'Account storage')
+  await load(`${baseUrl}/usage`, 'Account limits')
   await page.getByText('used up').waitFor()
   await look('45-shares')
   await load(`${baseUrl}/connect`, 'second.csv')

@@ -100,7 +100,8 @@ test('what the pages read is sent compressed', async (t) => {
     .createLink('acme')
     .then((link) => rowport.workshop.signIn.follow((link as { token: string }).token, null))
     .then((id) => ({ sessionId: String(id) }))
-  for (const path of ['sheets/lamps/rows?limit=200', 'sheets/lamps/rows?limit=100']) {
+  for (let at = 0; at < 4; at++) await rowport.connectFile(`lamps-${at}`, `lamps-${at}.csv`, 'name\nLamp\n')
+  for (const path of ['sheets/lamps/rows?limit=200', 'sheets/lamps/rows?limit=100', 'sheets']) {
     const response = await rowport.get(`/dashboard/api/${path}`, {
       Cookie: `rowport=${sessionId}`,
       'Accept-Encoding': 'gzip',

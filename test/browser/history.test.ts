@@ -73,7 +73,7 @@ test('history says who changed which rows, and a write is undone after a look at
   await page.goto(`${rowport.url}/sheets/stock/settings`)
   const history = page.locator('section', { hasText: 'Keep history for' })
   await history.getByLabel('Keep history for (days)').fill('0')
-  await history.getByText('Saving deletes the history').waitFor()
+  await history.getByText('Saving deletes this sheet’s history').waitFor()
   await look('73-history-settings', 'state')
   await history.getByRole('button', { name: 'Save' }).click()
   await page.getByRole('link', { name: 'History', exact: true }).click()

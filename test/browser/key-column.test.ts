@@ -17,7 +17,7 @@ test('a key column is chosen, refused with the rows that are in the way, used in
   const keyColumn = async () => done(await rowport.workshop.sheets.list('acme'))[0]?.keyColumn
   const { page, look } = await createLooks(t)
   await signInByLink(page, rowport, '/sheets/stock/settings')
-  const choice = page.getByLabel('Rows are named by')
+  const choice = page.getByLabel('Rows are identified by')
   await choice.selectOption({ label: 'name' })
   await page.getByText(/cannot name the rows: rows 2, 3 have a value that another row has too/i).waitFor()
   await look('60-key-column-refused', 'state')
@@ -45,7 +45,7 @@ test('a key column is chosen, refused with the rows that are in the way, used in
   await page.getByText('Rows with a key that another row has too: 2, 3.').waitFor()
   await look('63-rows-with-repeats')
   await parts.getByText('Settings').click()
-  await choice.selectOption({ label: 'Nothing: row numbers only' })
+  await choice.selectOption({ label: 'Row number only' })
   await page.getByRole('status').getByText('Saved.').waitFor()
   assert.equal(await keyColumn(), null)
 })

@@ -46,7 +46,11 @@ test('requests are filtered, opened and led to the console; changes are told wit
     .filter({ hasText: 'Sheet settings changed: lamps' })
     .filter({ hasText: 'paused: true' })
     .waitFor()
-  await rows.filter({ hasText: 'API key changed: test' }).filter({ hasText: 'Command line' }).waitFor()
+  await rows
+    .filter({ hasText: 'API key changed: test' })
+    .filter({ hasText: 'scope: read' })
+    .filter({ hasText: 'Command line' })
+    .waitFor()
   await rows.filter({ hasText: '127.0.0.1' }).first().waitFor()
   await look('66-audit')
 })

@@ -94,8 +94,9 @@ export async function createLooks(t: TestContext): Promise<Looks> {
     assert.ok(overflow <= 0, `${name}: nothing sticks out at ${width} px`)
     if (!arePicturesWanted) return
     // A dialog covers what can be seen, and no more.
-    const isWhole = fullPage && !isDialog
     const { cssContentSize } = await devTools.send('Page.getLayoutMetrics')
+    // What fits is shown as it is: for more, the browser lays out the page once again, and not all of it like that.
+    const isWhole = fullPage && !isDialog && cssContentSize.height > 900
     // Straight from the browser, which packs it quickly: Playwright's own way takes half as long again.
     const { data } = await devTools.send('Page.captureScreenshot', {
       optimizeForSpeed: true,

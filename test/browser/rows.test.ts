@@ -8,6 +8,7 @@ import { createLooks, skip } from './looks.ts'
 
 const settings = { baseUrl: 'http://127.0.0.1:0' }
 const long = 'word '.repeat(400)
+const wide = 'what we call this column '.repeat(8).trim()
 
 test('rows are found by a URL that can be sent, read whole, changed with Undo, added and exported', {
   skip,
@@ -18,7 +19,7 @@ test('rows are found by a URL that can be sent, read whole, changed with Undo, a
   const { path } = await rowport.connectFile(
     'lamps',
     'lamps.csv',
-    `name,price,added\n${long},1,2026-11-01\n${lines.join('\n')}\n`,
+    `name,price,added,${wide}\n${long},1,2026-11-01,x\n${lines.join('\n')}\n`,
   )
   const { page, look, complaints } = await createLooks(t)
   const button = (name: string | RegExp) =>
@@ -43,8 +44,21 @@ test('rows are found by a URL that can be sent, read whole, changed with Undo, a
   assert.equal(await page.getByText('0–0').count(), 0)
   await look('50-no-rows-match', 'state')
   await page.getByRole('main').getByRole('button', { name: 'Clear filters' }).last().click()
+  // What is shown is of before, and says so, until the answer is there.
+  const isAsked = Promise.withResolvers<void>()
+  const goOn = Promise.withResolvers<void>()
+  await page.route('**/dashboard/api/sheets/lamps/rows?*q=lamp*', async (route) => {
+    isAsked.resolve()
+    await goOn.promise
+    await route.continue().catch(() => {})
+  })
   await page.getByLabel('Search').fill('lamp 11')
+  await isAsked.promise
+  await page.getByText('Searching…').waitFor()
+  await page.locator('[aria-busy=true]').getByRole('table').waitFor()
+  goOn.resolve()
   await page.getByText('1–11 of 11').waitFor()
+  await page.unrouteAll({ behavior: 'wait' })
   await page.reload()
   await page.getByText('1–11 of 11').waitFor()
   assert.equal(await page.getByLabel('Search').inputValue(), 'lamp 11')
@@ -53,8 +67,15 @@ test('rows are found by a URL that can be sent, read whole, changed with Undo, a
   await page.getByLabel('Search').fill('')
   await page.getByText('1–50 of 121').waitFor()
 
-  const ofHead = 'getComputedStyle(document.querySelectorAll("thead th")[1]).position'
-  assert.equal(await page.evaluate(ofHead), 'sticky')
+  assert.deepEqual(await page.evaluate(tableLooks), {
+    head: 'sticky',
+    rowNumber: 'sticky',
+    numbers: 'right',
+    isWideNameCut: true,
+    isTableAsWideAsThePage: true,
+  })
+  await page.getByRole('button', { name: 'Use comfortable rows' }).click()
+  await page.getByRole('button', { name: 'Use compact rows' }).click()
   await button('Open row 2').click()
   const panel = page.getByRole('dialog')
   await panel.getByText(long.trim()).waitFor()
@@ -67,7 +88,7 @@ test('rows are found by a URL that can be sent, read whole, changed with Undo, a
   await look('52-edit-row', 'state')
   await panel.getByRole('button', { name: 'Save row' }).click()
   await page.getByText('Row 2 saved.').waitFor()
-  assert.match(await readFile(path, 'utf8'), /^name,price,added\r?\nOak table,420,2026-11-01/)
+  assert.match(await readFile(path, 'utf8'), /^name,price,added,.*\r?\nOak table,420,2026-11-01/)
   await panel.getByText('Oak table').waitFor()
   await panel.getByRole('button', { name: 'Close' }).click()
   await button('Undo').click()
@@ -97,7 +118,7 @@ test('rows are found by a URL that can be sent, read whole, changed with Undo, a
   await page.getByText('1–50 of 120').waitFor()
   await button('Undo').click()
   await page.getByText('The row is back').waitFor()
-  assert.match(await readFile(path, 'utf8'), /theirs,0,2026-11-10\s*$/)
+  assert.match(await readFile(path, 'utf8'), /theirs,0,2026-11-10,\s*$/)
 
   await button('Add row').click()
   await page.getByRole('dialog').getByLabel('name').fill('Rug')
@@ -105,12 +126,25 @@ test('rows are found by a URL that can be sent, read whole, changed with Undo, a
   await look('53-add-row', 'state')
   await button('Add row to spreadsheet').click()
   await page.getByText('Row added').waitFor()
-  assert.match(await readFile(path, 'utf8'), /Rug,35,\s*$/)
+  assert.match(await readFile(path, 'utf8'), /Rug,35,,\s*$/)
   assert.deepEqual(
     complaints.filter((complaint) => !/status of 412/.test(complaint)),
     [],
   )
 })
+
+/** The names of columns stay in sight, and none of them makes its column as wide as itself. */
+const tableLooks = `(() => {
+  const [, , price, , wide] = document.querySelectorAll('thead th')
+  const [number, , priceCell] = document.querySelectorAll('tbody tr td')
+  return {
+    head: getComputedStyle(price).position,
+    rowNumber: getComputedStyle(number).position,
+    numbers: getComputedStyle(priceCell).textAlign,
+    isWideNameCut: wide.scrollWidth > wide.clientWidth && wide.title.length > 100,
+    isTableAsWideAsThePage: document.querySelector('main table').clientWidth > innerWidth - 320,
+  }
+})()`
 
 test('the console sends what is on the screen, with bodies that fit, beside a console in another tab', {
   skip,

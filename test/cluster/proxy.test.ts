@@ -258,8 +258,8 @@ test('sizes: Rowport itself refuses what is too large, and long lists never lie 
     assert.equal(headers['retry-after'], undefined, 'it would be too long again')
   }
   for (const [address, body] of [
-    ['/api/%zz', { error: 'The request could not be understood.', code: 'bad_request' }],
-    ['/v1/%zz', { error: { message: 'The request could not be understood.', code: 'bad_request' } }],
+    ['/api/%zz', { error: 'Malformed request.', code: 'bad_request' }],
+    ['/v1/%zz', { error: { message: 'Malformed request.', code: 'bad_request' } }],
   ] as const) {
     const { status, text } = await ask(address)
     assert.equal(status, 400)

@@ -42,6 +42,8 @@ test('usage: what clients did shows up at once, by day, sheet and key, and outli
   const firstAtMs = rowport.clock.nowMs()
   for (let n = 0; n < 40; n++) await (await rowport.get(sheet.formA, bearer(key))).arrayBuffer()
   assert.equal((await start()).firstRequestAtMs, firstAtMs, 'the last step of the list ticks itself off')
+  const [used] = (await owner.call<KeyView[]>('GET', '/keys')).json
+  assert.deepEqual([used?.requestsThisMonth, used?.lastUsedAtMs], [40, firstAtMs], 'they agree')
   rowport.clock.advanceMs(24 * 3_600_000)
   owner = await signedIn(rowport)
   for (let n = 0; n < 65; n++) await (await rowport.get(sheet.formB, bearer(key))).arrayBuffer()
@@ -71,6 +73,9 @@ test('usage: what clients did shows up at once, by day, sheet and key, and outli
   assert.equal((await owner.call('GET', '/usage?sheet=nothing')).status, 404)
 
   const recent = (await owner.call<RecentRequest[]>('GET', '/sheets/s/requests')).json
+  // What was held was too old on the second day: these rows came from the spreadsheet.
+  assert.ok(recent.some(({ cache }) => cache === 'miss'))
+  assert.ok(!recent.some(({ cache }) => cache === 'stale'))
   assert.equal(recent.length, 100)
   assert.deepEqual(
     [recent[0]?.status, recent[0]?.code, recent[0]?.keyName, recent[99]?.status],
@@ -150,6 +155,13 @@ test('the console’s key: for one sheet, for an hour, and a new one ends the fo
   assert.equal(first.lifeMs, 3_600_000)
   assert.equal(await status(sheet.formA, first), 200)
   assert.equal(await status(other.formA, first), 403)
+  const { firstRequestAtMs } = (await owner.call<StartView>('GET', '/start')).json
+  assert.equal(firstRequestAtMs, null, 'what the owner tries out is no client’s first request')
+  const { byKey } = (await owner.call<UsageView>('GET', '/usage?days=7')).json
+  assert.deepEqual(
+    byKey.map(({ name }) => name),
+    ['Console (s)'],
+  )
   const second = await fresh()
   assert.equal(await status(sheet.formA, first), 403)
   rowport.clock.advanceMs(3_600_000 - 1)

@@ -50,6 +50,11 @@ test('docs are pages, Markdown and a list, for everybody, with the addresses of 
     /serves on <a href="http:\/\/localhost:8787">/,
     'a fresh start is where it is, not here',
   )
+  assert.match(
+    await (await rowport.get('/docs/errors')).text(),
+    /<code>Expect<\/code>[^|]*<code>100-continue<\/code>/,
+    'what is code is marked as code',
+  )
   assert.equal((await rowport.get('/docs/no-such-page')).status, 404)
   assert.equal((await rowport.get('/docs/../../package.json')).status, 404)
   assert.equal((await rowport.get('/docs/decisions/001-pinned-runtime')).status, 404)

@@ -50,7 +50,7 @@ test('recipe: a product list on a static page, on another origin', { skip: witho
   await page.locator('li').waitFor({ state: 'detached' })
   assert.deepEqual(problems, [])
   const elsewhere = await (await openSite(t)).open(await copy('index.html', { PUBLISHABLE_KEY: key }))
-  await elsewhere.page.getByText('This key may not be used from this page.').waitFor()
+  await elsewhere.page.getByText("This key can't be used from this page.").waitFor()
 })
 
 test('recipe: a contact form on a static page, on another origin and without JavaScript', {

@@ -210,7 +210,7 @@ test('who may write: plan first, then scope', async (t) => {
   })
   assert.equal(refused.status, 403)
   assert.deepEqual(await refused.json(), {
-    error: 'This API key may not do that. It needs the scope "read-write".',
+    error: "This API key doesn't have permission. Required scope: read-write.",
     code: 'insufficient_scope',
   })
   done(

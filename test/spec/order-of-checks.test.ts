@@ -20,7 +20,7 @@ const errors = {
     message: 'Rate limit exceeded. Please retry after X seconds.',
     nested: { code: 'rate_limited', message: 'Too many requests. Please retry after X seconds.' },
   },
-  not_found: { status: 404, message: 'There is nothing at this address.' },
+  not_found: { status: 404, message: 'There is nothing at this URL.' },
   method_not_allowed: { status: 405, message: 'This method is not supported here.' },
   account_not_found: { status: 404, message: 'Account not found' },
   sheet_not_found: { status: 404, message: 'Sheet not found' },
@@ -41,7 +41,7 @@ const errors = {
   },
   insufficient_scope: {
     status: 403,
-    message: 'This API key may not do that. It needs the scope "read-write".',
+    message: "This API key doesn't have permission. Required scope: read-write.",
   },
   usage_limit_exceeded: {
     status: 429,
@@ -197,7 +197,7 @@ const badBodies: readonly [text: string, details: string][] = [
 const badRowBodies: typeof badBodies = [
   ...badBodies.filter(([text]) => !text.startsWith('[')),
   ...['[]', '[{"name":"a"}]', '[7]'].map(
-    (text) => [text, 'One row is changed at a time: send a single object.'] as [string, string],
+    (text) => [text, 'You can only update one row at a time. Send a single object.'] as [string, string],
   ),
 ]
 

@@ -84,7 +84,7 @@ test('a body that cannot be kept leaves the row alone, and says why', async (t) 
   const { sheet, ask } = await startWithSheet(t)
   for (const [body, details] of [
     ['{', /not valid JSON/],
-    ['[{"name":"x"}]', /One row is changed at a time/],
+    ['[{"name":"x"}]', /You can only update one row at a time/],
     ['{}', /empty object/],
     ['{"_row":2}', /names no column/],
     ['{"nmae":"x"}', /Did you mean "name"/],

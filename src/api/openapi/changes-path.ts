@@ -87,7 +87,7 @@ export function changesPath({
       summary: 'What became of the rows',
       description:
         'Changes after a cursor, in order and without gaps. Lists of rows carry the cursor to begin with (`X-Change-Cursor`), and so does ' +
-        'each answer. With `Accept: text/event-stream` they are told as they come, as server-sent events, whose `id` is the cursor.' +
+        'each response. With `Accept: text/event-stream` they are told as they come, as server-sent events, whose `id` is the cursor.' +
         (isOfOneSheet ? ` ${filtersInWords}` : ''),
       tags: ['Rows'],
       parameters: isOfOneSheet ? place : [...place, ...filters],

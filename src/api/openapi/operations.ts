@@ -68,7 +68,7 @@ const readHelp =
 
 const writeHelp =
   'With a header `Idempotency-Key` (a new text for each write) it can safely be sent again. ' +
-  '`dry_run=true` answers alike and writes nothing.'
+  '`dry_run=true` returns the same response and writes nothing.'
 const sumsHelp =
   `With \`aggregate=count(),sum(price)\` (${folds.join(', ')}) and \`group_by=category,month(day)\`, figures about the rows instead of ` +
   'the rows; `distinct=city` counts each value. Cells that do not fit are left out and counted (`X-Ignored-Cells`).'

@@ -24,7 +24,7 @@ const described: Record<string, Json> = {
   },
   sort: {
     description:
-      'Columns to sort by, the first first; a minus before a name turns its order round. Empty cells come last.',
+      'Columns to sort by, in priority order. Prefix with `-` to sort descending. Empty cells come last.',
     schema: { type: 'array', items: { type: 'string' } },
   },
   limit: {
@@ -33,7 +33,7 @@ const described: Record<string, Json> = {
     example: 10,
   },
   offset: {
-    description: 'So many rows are left out at the beginning.',
+    description: 'Number of rows to skip.',
     schema: { type: 'integer', minimum: 0 },
     example: 0,
   },
@@ -103,7 +103,7 @@ export const ifNoneMatch = {
 export const cacheControl = {
   name: 'Cache-Control',
   in: 'header',
-  description: '`no-cache` looks at the spreadsheet now.',
+  description: '`no-cache` bypasses the cache.',
   schema: { type: 'string' },
 }
 

@@ -15,7 +15,9 @@ export class ClientGone extends Error {
 
 /** The body, never more of it than is allowed: the count runs while it streams, whatever Content-Length claims. */
 export async function readBody(request: IncomingMessage): Promise<Buffer | Refusal> {
-  const tooLarge = new Refusal('payload_too_large', { details: `A body may have ${maxBodyBytes} bytes.` })
+  const tooLarge = new Refusal('payload_too_large', {
+    details: `The body must be ${maxBodyBytes} bytes or less.`,
+  })
   if (Number(request.headers['content-length'] ?? 0) > maxBodyBytes) return tooLarge
   const chunks: Buffer[] = []
   let length = 0
@@ -58,7 +60,8 @@ export async function parseRows(
     if (value === undefined) return noJson()
     parsed.push(value)
   }
-  if (wanted === 'one' && isArray) return invalid('One row is changed at a time: send a single object.')
+  if (wanted === 'one' && isArray)
+    return invalid('You can only update one row at a time. Send a single object.')
   if (rows.length === 0) return invalid('The array has no rows.')
   const inputs: RowInput[] = []
   for (const [at, row] of parsed.entries()) {

@@ -48,7 +48,7 @@ export function unknownColumn(name: string, parameter: string, columns: readonly
   const keys = columns.map(({ key }) => key)
   if (name === '') return invalid(`"${parameter}" lacks a name. The columns are ${listNames(keys)}.`)
   if (name === rowNumberKey)
-    return invalid(`"${rowNumberKey}" is no column; "row_numbers=true" adds it to each row.`)
+    return invalid(`"${rowNumberKey}" isn't a column. Use row_numbers=true to include it.`)
   const nearest = nearestName(name.replace(/^-/, ''), keys)
   return invalid(
     `There is no column "${shortenName(name)}" for "${parameter}".${meant(nearest)} The columns are ${listNames(keys)}.`,

@@ -50,7 +50,7 @@ test('a value that means nothing is refused, and the answer says what would', ()
   assert.equal(refusedDetails(wishOf('format=xml')), '"format" must be "json", "csv" or "ndjson".')
   assert.equal(refusedDetails(wishOf('escape_formulas=1')), '"escape_formulas" must be "false" or "true".')
   assert.equal(refusedDetails(wishOf('City[empty]=1')), '"City[empty]" must be "true" or "false".')
-  assert.equal(refusedDetails(wishOf('limit=1&limit=2')), '"limit" was given twice, differently.')
+  assert.equal(refusedDetails(wishOf('limit=1&limit=2')), '"limit" was given twice with different values.')
   assert.deepEqual(wishOf('limit=1&limit=1'), { ...wholeList, limit: 1 })
 })
 

@@ -91,7 +91,7 @@ export function parseReadWish(parameters: Parameters, readable: Readable): ReadW
       const list = several.find((one) => one === name)
       if (list) lists[list].push(value)
       else if ((single.get(name) ?? value) !== value)
-        return invalid(`"${name}" was given twice, differently.`)
+        return invalid(`"${name}" was given twice with different values.`)
       else single.set(name, value)
     } else if (isIgnored(name) && !isBracketed(name)) {
     } else if (readable === 'row' && listNameIn(name) === 'fields') {

@@ -54,7 +54,8 @@ export function parseWriteParameters(
     const [name, value] = parameter
     if (elsewhere.has(name)) continue
     if (known.includes(name)) {
-      if ((single.get(name) ?? value) !== value) return invalid(`"${name}" was given twice, differently.`)
+      if ((single.get(name) ?? value) !== value)
+        return invalid(`"${name}" was given twice with different values.`)
       single.set(name, value)
     } else if (isIgnored(name) && !isBracketed(name)) {
     } else if (!isMany) return invalid(notHere(name, known))

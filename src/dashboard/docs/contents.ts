@@ -14,7 +14,7 @@ export function listOf(pages: readonly DocPage[], { baseUrl }: Site): string {
 
 > A spreadsheet behind a JSON API. This server: ${baseUrl}
 
-OpenAPI of the whole API: ${baseUrl}/openapi.json. Each sheet describes itself, at its address with /openapi.json or /schema behind it.
+OpenAPI of the whole API: ${baseUrl}/openapi.json. Each sheet describes itself, at its URL plus /openapi.json or /schema.
 
 ${groups.join('\n')}`
 }

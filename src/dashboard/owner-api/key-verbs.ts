@@ -168,7 +168,8 @@ async function viewer(
       shownStart,
       shownEnd,
       createdAtMs,
-      lastUsedAtMs,
+      // The first use is written down a moment after it; the figures know of it at once.
+      lastUsedAtMs: lastUsedAtMs ?? (month.byKey.has(id) ? nowMs : null),
       revokedAtMs,
       requestsThisMonth: month.byKey.get(id) ?? 0,
       expiresAtMs,

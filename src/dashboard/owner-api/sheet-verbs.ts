@@ -278,9 +278,9 @@ async function history(
 }
 
 function cacheOf(rowsFrom: string | null): RecentRequest['cache'] {
-  if (rowsFrom === null) return null
-  if (rowsFrom === 'miss' || rowsFrom === 'stale') return rowsFrom
-  return 'hit'
+  if (rowsFrom === null || rowsFrom === 'hit') return rowsFrom
+  // `stale` tells of the copy that was there, not of the rows that were sent.
+  return rowsFrom === 'miss' || rowsFrom === 'stale' ? 'miss' : 'stale'
 }
 
 /** And nothing else, which could be anything. */

@@ -194,7 +194,7 @@ function settingsFor(wish: FormWish['settings']): FormSettings | Problem {
   if (unchosen) return invalid('fields', `name the choices of "${unchosen.column}"`)
   const nextUrl = next === null ? null : wholeUrl(next)
   if (next !== null && nextUrl === null)
-    return invalid('next', 'write a whole address, like https://example.com/thanks')
+    return invalid('next', 'enter a full URL, such as https://example.com/thanks')
   if (!/^[\w-]{1,50}$/.test(honeypot) || names.includes(honeypot))
     return invalid('honeypot', 'the honeypot is called by letters, digits, - and _, and like no column')
   if (!isCount(minSeconds, 0, 600)) return invalid('minSeconds', 'the least seconds are 0 to 600')

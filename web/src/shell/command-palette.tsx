@@ -2,7 +2,9 @@ import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { type KeyboardEvent, useId, useState } from 'react'
 import type { PageAddress } from '../../../src/dashboard/pages.ts'
-import { sheetsQuery } from '../queries.ts'
+import { basePath } from '../base-path.ts'
+import { isActive } from '../pages/keys/key-state.tsx'
+import { keysQuery, sheetsQuery } from '../queries.ts'
 import { Dialog } from '../ui/dialog.tsx'
 
 /** Somewhere to go, and what one may type to find it. */
@@ -12,6 +14,8 @@ interface Destination {
   kind: string
   to: PageAddress
   slug?: string
+  /** What to look for there. */
+  q?: string
 }
 
 const partsOfSheet = [
@@ -23,6 +27,7 @@ const partsOfSheet = [
 ] as const
 
 const mostShown = 9
+const docs = { to: '/docs', label: 'Docs', kind: 'Page', slug: undefined, q: undefined } as const
 
 /** Goes anywhere by a few letters. Only there while it is open, so that what was typed is gone the next time. */
 export function CommandPalette({
@@ -35,15 +40,18 @@ export function CommandPalette({
   const listId = useId()
   const navigate = useNavigate()
   const { data: sheets = [] } = useQuery(sheetsQuery)
+  const { data: keys = [] } = useQuery(keysQuery)
   const [typed, setTyped] = useState('')
   const [chosenAt, setChosenAt] = useState(0)
-  const found = matching(destinationsOf(pages, sheets), typed)
+  const found = matching(destinationsOf(pages, sheets, keys.filter(isActive)), typed)
   const shown = found.slice(0, mostShown)
   const chosen = shown[Math.min(chosenAt, shown.length - 1)]
 
-  const goTo = ({ to, slug }: Destination) => {
+  const goTo = ({ to, slug, q }: Destination | typeof docs) => {
     onClose()
-    void navigate({ to, params: { slug: slug ?? '' } })
+    // Pages of the server itself.
+    if (to === docs.to) window.location.assign(basePath + to)
+    else void navigate({ to, params: { slug: slug ?? '' }, search: q === undefined ? {} : { q } })
   }
   const onKeyDown = (event: KeyboardEvent) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
@@ -59,7 +67,7 @@ export function CommandPalette({
       <input
         type="text"
         role="combobox"
-        aria-label="Page or sheet"
+        aria-label="Page, sheet or key"
         aria-expanded={shown.length > 0}
         aria-controls={listId}
         aria-activedescendant={chosen && `${listId}-${shown.indexOf(chosen)}`}
@@ -76,10 +84,10 @@ export function CommandPalette({
         onKeyDown={onKeyDown}
         className="w-full rounded-md border border-line-strong bg-raised px-3 py-2 text-sm"
       />
-      <div id={listId} role="listbox" aria-label="Pages and sheets" className="mt-3">
+      <div id={listId} role="listbox" aria-label="Pages, sheets and keys" className="mt-3">
         {shown.map((destination, at) => (
           <button
-            key={`${destination.to} ${destination.slug ?? ''}`}
+            key={`${destination.to} ${destination.slug ?? destination.label}`}
             id={`${listId}-${at}`}
             type="button"
             role="option"
@@ -97,7 +105,7 @@ export function CommandPalette({
         {found.length === 0
           ? `Nothing is called “${typed.trim()}”.`
           : found.length > mostShown
-            ? `${found.length - mostShown} more; type more letters.`
+            ? `${found.length - mostShown} more. Keep typing to narrow the list.`
             : ''}
       </p>
     </Dialog>
@@ -107,21 +115,26 @@ export function CommandPalette({
 function destinationsOf(
   pages: readonly { to: PageAddress; label: string }[],
   sheets: readonly { slug: string }[],
-): Destination[] {
+  keys: readonly { name: string }[],
+): (Destination | typeof docs)[] {
+  // Several may have one name; the list of keys then shows them all.
+  const names = new Set(keys.map(({ name }) => name))
   return [
     ...pages.map(({ to, label }) => ({ to, label, kind: 'Page' })),
-    { to: '/connect', label: 'Connect a spreadsheet', kind: 'Page' },
+    { to: '/connect', label: 'Connect a sheet', kind: 'Page' },
+    docs,
     ...sheets.map(({ slug }) => ({ to: '/sheets/$slug', slug, label: slug, kind: 'Sheet' }) as const),
     ...sheets.flatMap(({ slug }) =>
       partsOfSheet.map(({ to, label }) => ({ to, slug, label: `${slug} ${label}`, kind: 'Sheet' })),
     ),
+    ...[...names].map((name) => ({ to: '/keys', q: name, label: name, kind: 'API key' }) as const),
   ]
 }
 
 /** Every word must be in it; where the name begins like that comes first. */
-function matching(destinations: readonly Destination[], typed: string): Destination[] {
+function matching<Any extends { label: string }>(destinations: readonly Any[], typed: string): Any[] {
   const words = typed.toLowerCase().split(/\s+/).filter(Boolean)
   const found = destinations.filter(({ label }) => words.every((word) => label.toLowerCase().includes(word)))
-  const begins = ({ label }: Destination) => label.toLowerCase().startsWith(words[0] ?? '')
+  const begins = ({ label }: Any) => label.toLowerCase().startsWith(words[0] ?? '')
   return [...found.filter(begins), ...found.filter((destination) => !begins(destination))]
 }

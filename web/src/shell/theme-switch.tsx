@@ -29,7 +29,7 @@ export function ThemeSwitch() {
       aria-label={`Theme: ${names[theme]}. Change theme`}
       className="rounded-md border border-line-strong px-2 py-0.5 text-xs text-soft hover:text-ink"
     >
-      {names[theme]}
+      Theme: {names[theme]}
     </button>
   )
 }

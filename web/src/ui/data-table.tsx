@@ -30,12 +30,15 @@ export function DataTable<Row>({
     `${isOptional ? 'max-md:hidden' : ''} ${isDense ? 'py-1.5' : 'py-3'} px-2 first:pl-4 last:pr-4 sm:px-4`
   return (
     <ScrollBox label={caption} className="rounded-xl border border-line bg-raised">
-      <table className="w-full text-sm">
+      <table
+        className={`group/table w-full text-sm ${isDense ? '[&_td_.h-9]:h-7' : ''}`}
+        data-dense={isDense || undefined}
+      >
         <caption className="sr-only">{caption}</caption>
         <thead>
           <tr className="border-b border-line text-caption text-soft">
             {columns.map((column) => (
-              <th key={column.title} scope="col" className={`${look(column)} font-medium`}>
+              <th key={column.title} scope="col" className={`${look(column)} font-medium whitespace-nowrap`}>
                 <span className={column.isActions ? 'sr-only' : ''}>{column.title}</span>
               </th>
             ))}

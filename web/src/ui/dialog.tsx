@@ -11,6 +11,7 @@ export function Dialog({
   isOpen,
   isLocked = false,
   isSide = false,
+  isWide = false,
   onEscape,
   onClose,
   children,
@@ -20,6 +21,8 @@ export function Dialog({
   isLocked?: boolean
   /** At the right edge, over the whole height: for what is read beside the page. */
   isSide?: boolean
+  /** For what has long lines, such as code. */
+  isWide?: boolean
   onEscape?: () => void
   onClose(): void
   children: ReactNode
@@ -49,7 +52,7 @@ export function Dialog({
         if (isLocked && isOpen) dialog.current?.showModal()
         else onClose()
       }}
-      className={`border-line bg-raised p-0 shadow-2xl ${isSide ? 'mr-0 ml-auto h-dvh max-h-dvh w-full max-w-xl border-l' : 'm-auto w-[calc(100%-1.5rem)] max-w-lg rounded-xl border'}`}
+      className={`border-line bg-raised p-0 shadow-2xl ${isSide ? 'mr-0 ml-auto h-dvh max-h-dvh w-full max-w-xl border-l' : `m-auto w-[calc(100%-1.5rem)] rounded-xl border ${isWide ? 'max-w-2xl' : 'max-w-lg'}`}`}
     >
       {isOpen && (
         <div className="p-5 sm:p-6">

@@ -26,8 +26,8 @@ export function EmptyState({
   return (
     <div className="rounded-xl border border-dashed border-line-strong px-6 py-12 text-center">
       <h2 className="text-base font-semibold wrap-anywhere">{title}</h2>
-      <p className="mx-auto mt-1 max-w-md text-sm text-balance text-soft not-last:mb-5">{children}</p>
-      {action}
+      <p className="mx-auto mt-1 max-w-md text-sm text-balance text-soft ">{children}</p>
+      {action && <div className="mt-5 flex justify-center">{action}</div>}
     </div>
   )
 }
@@ -66,12 +66,12 @@ export function PageHeader({
 }) {
   return (
     <header className="mb-6 flex flex-wrap items-start justify-between gap-x-6 gap-y-3">
-      <div className="min-w-0">
+      <div className="min-w-0 flex-1 basis-80">
         {/* It takes the focus after a change of page that leaves it nowhere. */}
         <h1 tabIndex={-1} className="text-2xl font-semibold tracking-tight outline-none">
           {title}
         </h1>
-        {children && <div className="mt-1 text-sm text-soft">{children}</div>}
+        {children && <div className="mt-1 max-w-2xl text-sm text-pretty text-soft">{children}</div>}
       </div>
       {action}
     </header>

@@ -25,7 +25,7 @@ test("each of Google's refusals says what the owner can do, and which of them pa
     [
       403,
       error(403, 'PERMISSION_DENIED', 'The caller does not have permission'),
-      /may not open/,
+      /can't open/,
       /Share it/,
       false,
     ],

@@ -156,7 +156,7 @@ function forbidden(error: GoogleError, asker: Asker, cause: Error): ProviderFail
         'Its owner can share it so (Share, General access, “Anyone with the link”, “Viewer”), or connect it by a Google account.',
       cause,
     })
-  return new ProviderFailure('the connected Google account may not open the spreadsheet', {
+  return new ProviderFailure("the connected Google account can't open the spreadsheet", {
     details:
       asker.scope === 'drive.file'
         ? 'Share it with the connected account, and select it for Rowport in Google: Rowport can’t open anything else.'

@@ -13,7 +13,7 @@ export const assumptions: readonly Assumption[] = [
     id: 'marker_once',
     assumes: 'A second marker of the same id is refused',
     because: 'It keeps out a batch that arrives twice or late: writes happen exactly once.',
-    otherwise: 'A write whose answer was lost could be done twice.',
+    otherwise: 'A write whose response was lost could be done twice.',
     switchesOff: 'writes',
     async attempt(tab) {
       const id = tab.newMarkerId()
@@ -92,7 +92,7 @@ export const assumptions: readonly Assumption[] = [
   },
   {
     id: 'date_told',
-    assumes: 'Responses say what time it is at Google',
+    assumes: "Responses say what time it is on Google's servers",
     because: 'Markers that others left are cleared away by it.',
     otherwise:
       'Markers are counted from when they are found, and stay a little longer. Nothing else changes.',

@@ -20,7 +20,7 @@ export async function attemptLateBatches(tab: ScratchTab): Promise<Attempted> {
     if (outcome === 'given_up') waiting.add(text)
   }
   const givenUp = waiting.size
-  if (givenUp === 0) return { holds: null, saw: 'not tried: each was answered before it could be given up' }
+  if (givenUp === 0) return { holds: null, saw: 'not tried: each got a response before it could be given up' }
   const begunMs = tab.elapsedMs()
   let notThereMs = 0
   for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {

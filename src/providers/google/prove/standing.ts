@@ -28,7 +28,7 @@ export function createStanding(
 const whatIsOff: Record<Ability, string> = {
   reads: 'reading from Google is switched off on this server',
   writes: 'writing to Google is switched off on this server',
-  additions: 'adding rows at Google is switched off on this server',
+  additions: 'adding rows in Google Sheets is switched off on this server',
 }
 
 const byOperator: SwitchedOff = {
@@ -39,7 +39,7 @@ const byOperator: SwitchedOff = {
 }
 
 const provenAgain =
-  'Whoever runs this server can try it again with “rowport google prove”; when it holds, this is switched on again.'
+  'The person who runs this server can try it again with “rowport google prove”; when it holds, this is switched on again.'
 
 /** What this Google was seen not to keep, and so is not rested on. */
 export function switchedOffBy(proofs: readonly StoredProof[], areWritesOff: boolean): SwitchedOff[] {

@@ -3,7 +3,8 @@ import type { AuditEntryView } from '../../../../src/dashboard/contract.ts'
 import { auditQuery } from '../../queries.ts'
 import { useTitle } from '../../shell/use-title.ts'
 import { DataTable } from '../../ui/data-table.tsx'
-import { useFirst } from '../../ui/list-tools.tsx'
+import { DensitySwitch, useIsDense } from '../../ui/list/density.tsx'
+import { useFirst } from '../../ui/list/list-tools.tsx'
 import { EmptyState, ErrorState, PageHeader, Skeleton } from '../../ui/states.tsx'
 import { Ago, dateOf } from '../../ui/time.tsx'
 
@@ -57,9 +58,10 @@ export function AuditPage() {
   useTitle('Audit log')
   const audit = useQuery(auditQuery)
   const { shown, more } = useFirst(audit.data ?? [])
+  const isDense = useIsDense(audit.data?.length ?? 0)
   return (
     <>
-      <PageHeader title="Audit log">
+      <PageHeader title="Audit log" action={<DensitySwitch count={audit.data?.length ?? 0} />}>
         Who changed a setting, key or connection, when and from where. Includes changes by command.
       </PageHeader>
       {audit.isPending && <Skeleton lines={8} />}
@@ -70,7 +72,7 @@ export function AuditPage() {
       {shown.length > 0 && (
         <DataTable
           caption="Changes, newest first"
-          isDense
+          isDense={isDense}
           rows={shown}
           keyOf={({ id }) => id}
           columns={[

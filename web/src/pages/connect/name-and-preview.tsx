@@ -6,9 +6,11 @@ import { send } from '../../api.ts'
 import { previewQuery, sheetsQuery, slugCheckQuery } from '../../queries.ts'
 import { useSession } from '../../session.ts'
 import { Button } from '../../ui/button.tsx'
+import { DataTable } from '../../ui/data-table.tsx'
 import { FormError } from '../../ui/field.tsx'
 import { shownNumber } from '../../ui/number.ts'
 import { ScrollBox } from '../../ui/scroll-box.tsx'
+import { Segmented } from '../../ui/segmented.tsx'
 import { canBeSlug, SlugField } from '../../ui/slug-field.tsx'
 import { Card, ErrorState, Skeleton } from '../../ui/states.tsx'
 import { useToast } from '../../ui/toast.tsx'
@@ -90,16 +92,51 @@ function Form({ source, preview }: { source: SheetSource; preview: PreviewView }
             ))}
           </ul>
         )}
+        <FirstRows preview={preview} />
+      </Card>
+    </div>
+  )
+}
+
+/** As programs get them, and as people know them. */
+function FirstRows({ preview: { columns, rows } }: { preview: PreviewView }) {
+  const [shape, setShape] = useState('JSON')
+  const numbered = rows.map((cells, at) => ({ at, cells }))
+  return (
+    <>
+      <div className="mb-3">
+        <Segmented
+          label="Show the first rows as"
+          value={shape}
+          choices={[
+            { value: 'JSON', title: 'JSON' },
+            { value: 'Table', title: 'Table' },
+          ]}
+          onChange={setShape}
+        />
+      </div>
+      {shape === 'JSON' ? (
         <ScrollBox
           label="The first rows as JSON"
           className="max-h-96 rounded-lg border border-line bg-sunken p-4"
         >
-          <pre className="font-mono text-caption leading-relaxed">
-            {JSON.stringify(preview.rows, null, 2)}
-          </pre>
+          <pre className="font-mono text-caption leading-relaxed">{JSON.stringify(rows, null, 2)}</pre>
         </ScrollBox>
-      </Card>
-    </div>
+      ) : (
+        <DataTable
+          caption="The first rows"
+          isDense
+          rows={numbered}
+          keyOf={({ at }) => String(at)}
+          columns={columns.map(({ name }) => ({
+            title: name,
+            cell: ({ cells }: (typeof numbered)[number]) => (
+              <span className="line-clamp-2 max-w-60">{String(cells[name] ?? '·')}</span>
+            ),
+          }))}
+        />
+      )}
+    </>
   )
 }
 

@@ -9,6 +9,7 @@ import { useTitle } from '../../shell/use-title.ts'
 import { useSources } from '../../sources.ts'
 import { Button, ButtonLink } from '../../ui/button.tsx'
 import { DataTable } from '../../ui/data-table.tsx'
+import { DensitySwitch, useIsDense } from '../../ui/list/density.tsx'
 import { EmptyState, ErrorState, PageHeader, Skeleton } from '../../ui/states.tsx'
 import { Ago } from '../../ui/time.tsx'
 import { DeleteFile } from './delete-file.tsx'
@@ -21,6 +22,7 @@ export function FilesPage() {
   const { server } = useSession()
   const { connectableNames } = useSources()
   const files = useQuery(filesQuery)
+  const isDense = useIsDense(files.data?.length ?? 0)
   const [replacing, setReplacing] = useState<FileChoice | null>(null)
   const [renaming, setRenaming] = useState<FileChoice | null>(null)
   const [deleting, setDeleting] = useState<FileChoice | null>(null)
@@ -42,7 +44,18 @@ export function FilesPage() {
   }
   return (
     <>
-      <PageHeader title="Files" action={files.data && files.data.length > 0 && upload}>
+      <PageHeader
+        title="Files"
+        action={
+          files.data &&
+          files.data.length > 0 && (
+            <div className="flex gap-2">
+              <DensitySwitch count={files.data.length} />
+              {upload}
+            </div>
+          )
+        }
+      >
         Rowport’s copies of the files you uploaded. Replace one, and its sheets serve the new rows.
       </PageHeader>
       {files.isPending && <Skeleton lines={6} />}
@@ -55,6 +68,7 @@ export function FilesPage() {
       {files.data && files.data.length > 0 && (
         <DataTable
           caption="Uploaded files"
+          isDense={isDense}
           rows={files.data}
           keyOf={({ name }) => name}
           columns={[

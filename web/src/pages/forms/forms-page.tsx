@@ -7,7 +7,7 @@ import { useTitle } from '../../shell/use-title.ts'
 import { ButtonLink } from '../../ui/button.tsx'
 import { DataTable } from '../../ui/data-table.tsx'
 import { Icon } from '../../ui/icon.tsx'
-import { useFirst } from '../../ui/list-tools.tsx'
+import { useFirst } from '../../ui/list/list-tools.tsx'
 import { Badge, EmptyState, ErrorState, PageHeader, Skeleton } from '../../ui/states.tsx'
 
 export function FormsPage() {

@@ -7,7 +7,8 @@ import { useTitle } from '../../shell/use-title.ts'
 import { Button } from '../../ui/button.tsx'
 import { CopyLine } from '../../ui/copy.tsx'
 import { DataTable } from '../../ui/data-table.tsx'
-import { ListChoice, ListTools, useFirst } from '../../ui/list-tools.tsx'
+import { DensitySwitch, useIsDense } from '../../ui/list/density.tsx'
+import { ListChoice, ListTools, useFirst } from '../../ui/list/list-tools.tsx'
 import { Badge, EmptyState, ErrorState, PageHeader, Skeleton } from '../../ui/states.tsx'
 import { Ago, dateOf } from '../../ui/time.tsx'
 import { AgentAccess } from './agent-lines.tsx'
@@ -36,6 +37,7 @@ export function KeysPage() {
   const all = keys.data ?? []
   const found = listedKeys(all, search)
   const { shown, more } = useFirst(found)
+  const isDense = useIsDense(all.length)
   const unused = all.filter(isUnused)
   const isEnded = search.show === 'ended'
   const list = useFocusKept(found.length)
@@ -76,6 +78,7 @@ export function KeysPage() {
               onChange={(show) => change({ show: show === 'active' ? undefined : show })}
             />
             {search.show === 'unused' && unused.length > 0 && <RevokeUnused keys={unused} />}
+            <DensitySwitch count={all.length} />
           </ListTools>
         </div>
       )}
@@ -100,7 +103,7 @@ export function KeysPage() {
         {found.length > 0 && (
           <DataTable
             caption={isEnded ? 'Revoked and expired API keys' : 'Active API keys'}
-            isDense={found.length > 10}
+            isDense={isDense}
             rows={shown}
             keyOf={({ id }) => id}
             columns={[

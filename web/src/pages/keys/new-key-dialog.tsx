@@ -29,6 +29,7 @@ export function NewKeyDialog({ made, onClose }: { made: NewKeyView | null; onClo
     <Dialog
       title="Your new API key"
       isOpen={made !== null}
+      isWide
       isLocked={isUncopied}
       onEscape={() => setIsAsking(!isAsking)}
       onClose={onClose}

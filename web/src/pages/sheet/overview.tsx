@@ -35,7 +35,7 @@ export function Overview() {
           <Ago atMs={sheet.lastRequestAtMs} />
         </Fact>
       </dl>
-      <div className="grid grid-cols-1 items-start gap-6 lg:grid-cols-2">
+      <div className="grid grid-cols-1 gap-6 lg:grid-cols-2">
         <WhoCanRead sheet={sheet} />
         <Freshness sheet={sheet} />
       </div>

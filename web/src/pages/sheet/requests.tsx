@@ -6,7 +6,8 @@ import { requestsQuery } from '../../queries.ts'
 import { Button, ButtonLink } from '../../ui/button.tsx'
 import { DataTable } from '../../ui/data-table.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
-import { ListChoice } from '../../ui/list-tools.tsx'
+import { DensitySwitch, useIsDense } from '../../ui/list/density.tsx'
+import { ListChoice } from '../../ui/list/list-tools.tsx'
 import { Badge, EmptyState, ErrorState, Skeleton } from '../../ui/states.tsx'
 import { Ago, exactly } from '../../ui/time.tsx'
 import { filteredRequests, outcomes, type RequestsSearch } from './requests-search.ts'
@@ -23,6 +24,7 @@ export function Requests() {
   const change = (part: RequestsSearch) =>
     void navigate({ search: (former) => ({ ...former, ...part }), replace: true, resetScroll: false })
   const [opened, setOpened] = useState<RecentRequest | null>(null)
+  const isDense = useIsDense(requests.data?.length ?? 0)
   if (requests.isPending) return <Skeleton lines={8} />
   if (requests.error && !requests.data)
     return <ErrorState error={requests.error} onRetry={() => requests.refetch()} />
@@ -72,6 +74,7 @@ export function Requests() {
         >
           {search.exact ? 'Show relative times' : 'Show exact times'}
         </Button>
+        <DensitySwitch count={requests.data.length} />
       </div>
       {found.length === 0 ? (
         <p className="rounded-xl border border-dashed border-line-strong py-10 text-center text-sm text-soft">
@@ -80,7 +83,7 @@ export function Requests() {
       ) : (
         <DataTable
           caption="Recent requests, newest first"
-          isDense
+          isDense={isDense}
           rows={found}
           keyOf={({ atMs, method, durationMs }) => `${atMs} ${method} ${durationMs}`}
           columns={[

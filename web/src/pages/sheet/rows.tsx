@@ -7,6 +7,7 @@ import { rowsQuery } from '../../queries.ts'
 import { useSession } from '../../session.ts'
 import { Button } from '../../ui/button.tsx'
 import { SelectField, TextField } from '../../ui/field.tsx'
+import { DensitySwitch, useIsDense } from '../../ui/list/density.tsx'
 import { shownNumber } from '../../ui/number.ts'
 import { ScrollBox } from '../../ui/scroll-box.tsx'
 import { ErrorState, Skeleton } from '../../ui/states.tsx'
@@ -81,6 +82,7 @@ export function Rows() {
           Add row
         </Button>
         <ExportButton slug={sheet.slug} path={sheet.paths.formA} search={search} />
+        <DensitySwitch count={page.data?.data.length ?? 0} />
       </div>
       {page.isPending && <Skeleton lines={10} label="Loading rows" />}
       {isUnreadable && <p className="py-8 text-center text-sm text-soft">No rows to show right now.</p>}
@@ -89,7 +91,9 @@ export function Rows() {
       )}
       {page.error && page.data && (
         <p role="alert" className="mb-3 text-sm text-bad">
-          {page.error.message} Showing the last rows we loaded.
+          {/* The banner has said why. */}
+          {sheet.state !== 'broken' && `${page.error.message} `}
+          Showing the last rows we loaded.
         </p>
       )}
       {page.data && (
@@ -126,7 +130,7 @@ export function Rows() {
                     ? 'Searching…'
                     : `${shownNumber(offset + 1)}–${shownNumber(to)} of ${shownNumber(page.data.meta.total)}`}
                 </span>
-                <span className="flex gap-2">
+                <span className={`flex gap-2 ${page.data.meta.total > pageRows ? '' : 'hidden'}`}>
                   <Button
                     disabled={pageNumber === 1}
                     onClick={() => change({ page: pageNumber > 2 ? pageNumber - 1 : undefined })}
@@ -200,9 +204,12 @@ function RowTable({
   keyColumn: string | null
   onChosen(row: number): void
 }) {
-  const numbers = new Set(
-    columns.filter(({ type }) => /^number(?: \| null)?$/.test(type)).map(({ name }) => name),
-  )
+  const typeOf = new Map(columns.map(({ name, type }) => [name, type]))
+  const isNumeric = (name: string) =>
+    /^number(?: \| null)?$/.test(typeOf.get(name) ?? typeof data.find((row) => row[name] != null)?.[name])
+  const numbers = new Set(meta.columns.filter(isNumeric))
+  const isDense = useIsDense(data.length)
+  const cellPadding = isDense ? 'py-1.5' : 'py-3'
   return (
     <ScrollBox label="Rows" className="max-h-[75dvh] rounded-xl border border-line bg-raised">
       <table className="w-full text-sm">
@@ -229,7 +236,7 @@ function RowTable({
             const number = meta.rows[at] ?? 0
             return (
               <tr key={number} className="group border-b border-line last:border-0 hover:bg-sunken/60">
-                <td className="sticky left-0 bg-raised px-3 py-1.5 tabular-nums">
+                <td className={`sticky left-0 bg-raised px-3 tabular-nums ${cellPadding}`}>
                   <button
                     type="button"
                     aria-label={`Open row ${number}`}
@@ -247,7 +254,7 @@ function RowTable({
                       title={
                         typeof value === 'string' && value.length > 30 ? value.slice(0, 1_000) : undefined
                       }
-                      className={`max-w-80 truncate px-3 py-1.5 ${numbers.has(name) ? 'text-right' : ''}`}
+                      className={`max-w-80 truncate px-3 ${cellPadding} ${numbers.has(name) ? 'text-right' : ''}`}
                     >
                       <ShownCell value={value} />
                     </td>

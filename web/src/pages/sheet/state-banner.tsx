@@ -1,19 +1,14 @@
 import type { ReactNode } from 'react'
 import type { SheetView, SwitchedOffView } from '../../../../src/dashboard/contract.ts'
 import { useSources } from '../../sources.ts'
-import { ButtonLink } from '../../ui/button.tsx'
+import { Button, ButtonLink } from '../../ui/button.tsx'
+import { FormError } from '../../ui/field.tsx'
+import { useSheetChange } from './sheet-change.ts'
 
 /** What keeps clients from the rows, and every way out of it. */
 export function StateBanner({ sheet: { slug, state, stateReason, provider, source } }: { sheet: SheetView }) {
   const { nameOf, switchedOffAt } = useSources()
-  if (state === 'paused')
-    return (
-      <Banner tone="warn" text="This sheet is paused. Every request returns 503 sheet_paused.">
-        <ButtonLink to="/sheets/$slug/settings" params={{ slug }}>
-          Resume in settings
-        </ButtonLink>
-      </Banner>
-    )
+  if (state === 'paused') return <Paused slug={slug} />
   if (state === 'needs_reconnect')
     return (
       <Banner
@@ -25,10 +20,11 @@ export function StateBanner({ sheet: { slug, state, stateReason, provider, sourc
     )
   if (state !== 'broken') return <SwitchedOff off={switchedOffAt(provider)} />
   const isFile = provider === 'file'
+  const file = source.tab === null ? source.description : source.description.replace(` · ${source.tab}`, '')
   return (
     <Banner
       tone="bad"
-      text={`Rowport can’t read this sheet: ${stateReason}.${isFile ? ` To restore it, upload ${source.description} again under the same name.` : ''}`}
+      text={`Rowport can’t read this sheet: ${stateReason}.${isFile ? ` To restore it, upload ${file} again under the same name.` : ''}`}
     >
       {isFile ? (
         <ButtonLink to="/connect" search={{ source: 'file' }}>
@@ -40,6 +36,18 @@ export function StateBanner({ sheet: { slug, state, stateReason, provider, sourc
       <ButtonLink to="/sheets/$slug/settings" params={{ slug }} hash="disconnect">
         Disconnect
       </ButtonLink>
+    </Banner>
+  )
+}
+
+function Paused({ slug }: { slug: string }) {
+  const change = useSheetChange({ said: 'Resumed.' })
+  return (
+    <Banner tone="warn" text="This sheet is paused. Every request returns 503 sheet_paused.">
+      <Button isBusy={change.isPending} onClick={() => change.mutate({ slug, settings: { paused: false } })}>
+        Resume
+      </Button>
+      <FormError>{change.error?.message}</FormError>
     </Banner>
   )
 }

@@ -6,7 +6,8 @@ import { useTitle } from '../../shell/use-title.ts'
 import { useSources } from '../../sources.ts'
 import { Button, ButtonLink } from '../../ui/button.tsx'
 import { DataTable } from '../../ui/data-table.tsx'
-import { ListChoice, ListTools, useFirst } from '../../ui/list-tools.tsx'
+import { DensitySwitch, useIsDense } from '../../ui/list/density.tsx'
+import { ListChoice, ListTools, useFirst } from '../../ui/list/list-tools.tsx'
 import { shownNumber } from '../../ui/number.ts'
 import { EmptyState, ErrorState, PageHeader, Skeleton } from '../../ui/states.tsx'
 import { Ago } from '../../ui/time.tsx'
@@ -24,6 +25,7 @@ export function SheetsPage() {
     void navigate({ search: (former) => ({ ...former, ...part }), replace: true, resetScroll: false })
   const found = listed(sheets.data ?? [], search)
   const { shown, more } = useFirst(found)
+  const isDense = useIsDense(sheets.data?.length ?? 0)
   const homes = offered.map(({ connection, title }) =>
     connection ? `connect a spreadsheet from ${title}` : 'upload a file',
   )
@@ -62,6 +64,7 @@ export function SheetsPage() {
             choices={sheetSorts}
             onChange={(sort) => change({ sort: sort === 'attention' ? undefined : sort })}
           />
+          <DensitySwitch count={sheets.data.length} />
         </ListTools>
       )}
       {sheets.data && sheets.data.length > 0 && found.length === 0 && (
@@ -75,7 +78,7 @@ export function SheetsPage() {
       {found.length > 0 && (
         <DataTable
           caption="Connected sheets"
-          isDense={found.length > 10}
+          isDense={isDense}
           rows={shown}
           keyOf={({ id }) => id}
           columns={[
@@ -116,7 +119,7 @@ function Name({ of: sheet }: { of: SheetSummary }) {
       >
         {slug}
       </Link>
-      <span className="block max-w-38 truncate text-caption text-soft sm:max-w-72">
+      <span className="block max-w-38 truncate text-caption text-soft sm:max-w-72 md:group-data-dense/table:ml-2.5 md:group-data-dense/table:inline-block md:group-data-dense/table:align-bottom">
         {nameOf(provider)} · {title}
       </span>
       {/* What the columns say where there is room for them. */}
@@ -140,7 +143,11 @@ function State({ of: { provider, state, stateReason, access } }: { of: SheetSumm
           Reconnect {nameOf(provider)}
         </Link>
       ) : (
-        stateReason && <span className="mt-1 block max-w-64 text-caption text-soft">{stateReason}</span>
+        stateReason && (
+          <span className="mt-1 block max-w-64 text-caption text-soft first-letter:uppercase">
+            {stateReason}
+          </span>
+        )
       )}
     </>
   )

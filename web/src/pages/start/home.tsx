@@ -35,7 +35,9 @@ export function Attention() {
               {slug}
             </Link>
             <SheetStateBadge state={state} />
-            {stateReason && <span className="text-soft">{stateReason}</span>}
+            {stateReason && (
+              <span className="inline-block text-soft first-letter:uppercase">{stateReason}</span>
+            )}
           </li>
         ))}
       </ul>
@@ -79,11 +81,11 @@ export function Home({ children }: { children: ReactNode }) {
       <Attention />
       <div className="space-y-6">
         <dl className="grid grid-cols-2 gap-4 lg:grid-cols-4">
-          <Fact name="Requests today" hint="UTC">
+          <Fact name="Requests today" hint="Since midnight UTC">
             {shownNumber(today ? requestsOf(today) : 0)}
           </Fact>
           <Fact name="Errors today">{shownNumber(today ? errorsOf(today) : 0)}</Fact>
-          <Fact name="Requests, 7 days">
+          <Fact name="Requests in 7 days">
             {shownNumber(days.reduce((sum, day) => sum + requestsOf(day), 0))}
           </Fact>
           <Fact name="Sheets">{shownNumber(sheets.data.length)}</Fact>

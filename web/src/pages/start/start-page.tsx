@@ -68,11 +68,18 @@ function Checklist({ view, server: { baseUrl, hasFiles } }: { view: StartView; s
         number={1}
         isDone={hasSource}
         isCurrent={current === 0}
-        title={home ? `Connect ${home.title} or upload a file` : 'Upload a file'}
+        title={home ? `Connect ${home.title}${hasFiles ? ' or upload a file' : ''}` : 'Upload a file'}
         action={
-          <ButtonLink look="primary" to="/connect">
-            {home ? `Connect ${home.name}` : 'Upload a file'}
-          </ButtonLink>
+          <div className="flex flex-wrap gap-2">
+            <ButtonLink look="primary" to="/connect">
+              {home ? `Connect ${home.name}` : 'Upload a file'}
+            </ButtonLink>
+            {home && hasFiles && (
+              <ButtonLink to="/connect" search={{ source: 'file' }}>
+                Upload a file
+              </ButtonLink>
+            )}
+          </div>
         }
       >
         {home && `Your spreadsheet stays in ${home.title}, and everyone can keep editing it there. `}

@@ -4,7 +4,7 @@ import { shownNumber } from '../../ui/number.ts'
 const kinds = [
   { field: 'success', name: 'Success', fill: 'fill-accent', swatch: 'bg-accent' },
   { field: 'clientError', name: 'Client errors', fill: 'fill-warn', swatch: 'bg-warn' },
-  { field: 'rateLimited', name: 'Rate limited', fill: 'fill-soft', swatch: 'bg-soft' },
+  { field: 'rateLimited', name: 'Rate-limited', fill: 'fill-soft', swatch: 'bg-soft' },
   { field: 'serverError', name: 'Server errors', fill: 'fill-bad', swatch: 'bg-bad' },
 ] as const
 

@@ -17,7 +17,7 @@ const labels: Record<ShareView['share'], string> = {
 export function Shares() {
   const shares = useQuery(sharesQuery)
   return (
-    <Card title="Account storage">
+    <Card title="Account limits">
       {shares.isPending && <Skeleton lines={8} />}
       {shares.error && !shares.data && <ErrorState error={shares.error} onRetry={() => shares.refetch()} />}
       {shares.data && (

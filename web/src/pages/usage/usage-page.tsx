@@ -12,14 +12,15 @@ import { Card, ErrorState, PageHeader, Skeleton } from '../../ui/states.tsx'
 import { dateOf } from '../../ui/time.tsx'
 import { DaysChart } from './days-chart.tsx'
 import { Shares } from './shares.tsx'
-import type { UsageSearch } from './usage-search.ts'
+import { usageSearchIn } from './usage-search.ts'
 
 export function UsagePage() {
   useTitle('Usage')
-  const { days = '30', sheet = '', key = '' } = useSearch({ from: '/owners/usage' })
-  const filter = { days, sheet, key }
+  const { days = 30, sheet = '', key = '' } = useSearch({ from: '/owners/usage' })
+  const filter = { days: String(days), sheet, key }
   const navigate = useNavigate({ from: '/usage' })
-  const setFilter = (search: UsageSearch) => void navigate({ search, replace: true, resetScroll: false })
+  const setFilter = (chosen: typeof filter) =>
+    void navigate({ search: usageSearchIn(chosen), replace: true, resetScroll: false })
   const sheets = useQuery(sheetsQuery)
   const keys = useQuery(keysQuery)
   const usage = useQuery(usageQuery(filter))
@@ -78,11 +79,11 @@ function Figures({ usage }: { usage: UsageView }) {
         <Fact name="Cache hit rate">
           {usage.cacheHitShare === null ? '–' : `${(usage.cacheHitShare * 100).toFixed(1)}%`}
         </Fact>
-        <Fact name="Upstream calls saved / made">
+        <Fact name="Upstream calls" hint="saved / made">
           {shownNumber(usage.providerCallsSaved)} / {shownNumber(usage.providerCalls)}
         </Fact>
         <Fact name="Rate-limited">{shownNumber(usage.rateLimited)}</Fact>
-        <Fact name="Response time (p50 / p95 / p99)">
+        <Fact name="Response time" hint="p50 / p95 / p99">
           {latencyMs ? `${[latencyMs.p50, latencyMs.p95, latencyMs.p99].map(rounded).join(' / ')} ms` : '–'}
         </Fact>
       </dl>

@@ -1,12 +1,13 @@
 export interface UsageSearch {
-  days?: string | undefined
+  days?: number | undefined
   sheet?: string | undefined
   key?: string | undefined
 }
 
+/** What is as ever is left out. */
 export function usageSearchIn({ days, sheet, key }: Record<string, unknown>): UsageSearch {
   return {
-    ...(['7', '90'].includes(String(days)) && { days: String(days) }),
+    ...([7, 90].includes(Number(days)) && { days: Number(days) }),
     ...(typeof sheet === 'string' && sheet !== '' && { sheet }),
     ...(typeof key === 'string' && key !== '' && { key }),
   }

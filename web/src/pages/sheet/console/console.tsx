@@ -112,14 +112,14 @@ export function Console() {
               ))}
             </SelectField>
             <SelectField
-              label="Named by"
+              label="Find by"
               value={asked.rowBy === null ? '' : `by ${asked.rowBy}`}
               disabled={asked.method === 'POST'}
               onChange={({ target }) =>
                 setAsked({ ...asked, row: '', rowBy: target.value === '' ? null : target.value.slice(3) })
               }
             >
-              <option value="">its number</option>
+              <option value="">row number</option>
               {sheet.columns.map(({ name }) => (
                 <option key={name} value={`by ${name}`}>
                   {name}

@@ -13,9 +13,10 @@ export function HistorySection({ sheet: { slug, settings } }: { sheet: SheetView
   return (
     <Section
       title="History"
-      about="Who changed which rows, and when: for the History tab, the log of changes, and Undo."
+      about="Who changed which rows, and when. The History tab, the change log and Undo need it."
     >
       <form
+        className="grid grid-cols-1 gap-x-4 sm:grid-cols-2"
         onSubmit={(event) => {
           event.preventDefault()
           change.mutate({ slug, settings: { historyDays: Number(shown) } })
@@ -32,14 +33,16 @@ export function HistorySection({ sheet: { slug, settings } }: { sheet: SheetView
           onChange={({ target }) => setTyped(target.value)}
         />
         {isEnding && (
-          <p role="status" className="mb-3 text-caption text-warn">
-            Saving deletes the history of this sheet at once. Its writes can’t be undone then.
+          <p role="status" className="col-span-full mb-3 text-caption text-warn">
+            Saving deletes this sheet’s history immediately. Past writes can’t be undone after that.
           </p>
         )}
-        <Button type="submit" isBusy={change.isPending}>
-          Save
-        </Button>
-        <FormError>{change.error?.message}</FormError>
+        <div className="col-span-full">
+          <Button type="submit" isBusy={change.isPending}>
+            Save
+          </Button>
+          <FormError>{change.error?.message}</FormError>
+        </div>
       </form>
     </Section>
   )

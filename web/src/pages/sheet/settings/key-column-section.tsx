@@ -11,14 +11,14 @@ export function KeyColumnSection({ sheet: { slug, settings, columns } }: { sheet
   return (
     <Section
       title="Key column"
-      about="Row numbers move when people sort or delete. Values of a key column name their row, wherever it stands."
+      about="Row numbers change when people sort or delete rows. A value in the key column always means the same row."
     >
       <SelectField
-        label="Rows are named by"
+        label="Rows are identified by"
         hint={
           keyColumn === null
-            ? 'Every row needs a value there, and no value may be there twice.'
-            : 'Writes keep it so. What people type in the spreadsheet is served all the same, with a warning.'
+            ? 'Every row needs a value in the key column, and no two rows can share one.'
+            : 'Writes that would break this are rejected. Rows that people break in the spreadsheet are still served, with a warning.'
         }
         value={keyColumn === null ? off : named(keyColumn)}
         disabled={change.isPending}
@@ -27,7 +27,7 @@ export function KeyColumnSection({ sheet: { slug, settings, columns } }: { sheet
           change.mutate({ slug, settings: { keyColumn: chosen } })
         }}
       >
-        <option value={off}>Nothing: row numbers only</option>
+        <option value={off}>Row number only</option>
         {isGone && <option value={named(keyColumn)}>{`${keyColumn} (no longer in the sheet)`}</option>}
         {columns.map(({ name }) => (
           <option key={name} value={named(name)}>
@@ -38,7 +38,7 @@ export function KeyColumnSection({ sheet: { slug, settings, columns } }: { sheet
       {keyColumn !== null && (
         <Switch
           label="New rows get a key"
-          description="A row that is added without one gets a UUID. Switched off, it is refused."
+          description="Rows added without a key get a UUID. If this is off, they are rejected."
           checked={autoKey === 'uuid'}
           disabled={change.isPending}
           onChange={(isOn) => change.mutate({ slug, settings: { autoKey: isOn ? 'uuid' : 'none' } })}

@@ -14,10 +14,10 @@ export function WatchingSection({ sheet: { slug, settings } }: { sheet: SheetVie
   return (
     <Section
       title="Checking for edits"
-      about="Edits people make in the spreadsheet enter the change log when Rowport next reads it. While a client follows the changes, that is every 15 seconds."
+      about="Edits in the spreadsheet reach the change log when Rowport next reads it. While a client follows changes, that’s every 15 seconds."
     >
       <form
-        className="max-w-sm"
+        className="grid grid-cols-1 gap-x-4 sm:grid-cols-2"
         onSubmit={(event) => {
           event.preventDefault()
           change.mutate({ slug, settings: { watchSeconds: Number(shown) } })
@@ -29,14 +29,16 @@ export function WatchingSection({ sheet: { slug, settings } }: { sheet: SheetVie
           min={0}
           max={3600}
           required
-          hint="5–3,600. 0 checks only while a client follows the changes."
+          hint="5–3,600. 0 checks only while a client follows changes."
           value={shown}
           onChange={({ target }) => setTyped(target.value)}
         />
-        <Button type="submit" isBusy={change.isPending}>
-          Apply
-        </Button>
-        <FormError>{change.error?.message}</FormError>
+        <div className="col-span-full">
+          <Button type="submit" isBusy={change.isPending}>
+            Save
+          </Button>
+          <FormError>{change.error?.message}</FormError>
+        </div>
       </form>
     </Section>
   )

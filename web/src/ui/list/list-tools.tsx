@@ -1,7 +1,7 @@
 import { type ReactNode, useEffect, useRef, useState } from 'react'
-import { Button } from './button.tsx'
-import { Icon } from './icon.tsx'
-import { shownNumber } from './number.ts'
+import { Button } from '../button.tsx'
+import { Icon } from '../icon.tsx'
+import { shownNumber } from '../number.ts'
 
 const firstShown = 50
 
