@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process'
-import { readFileSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { findProgram } from '../test/servers/find-program.ts'
 import type { ForeignProgram } from '../test/servers/install-missing.ts'
+import { processorMs } from './process-figures.ts'
 
 /** The load generator: one thread of C, so that it is not what we measure. */
 export const wrk: ForeignProgram = { name: 'wrk', find: () => findProgram(['wrk']), debianPackage: 'wrk' }
@@ -27,8 +27,6 @@ export interface Slice {
 const usualConnections = 64
 const serverCore = '0'
 const loaderCore = '1'
-/** The kernel counts processor time in ticks of 10 ms. */
-const microsecondsPerTick = 10_000
 
 /** Loads one server for a moment, on a core of its own where the machine has two. */
 export async function loadSlice(
@@ -45,17 +43,16 @@ export async function loadSlice(
     ...sent,
     url,
   ])
-  const before = cpuTicks(pid)
+  const before = processorMs(pid)
   const { stdout } = await promisify(execFile)(program, args)
-  const after = cpuTicks(pid)
+  const after = processorMs(pid)
   const requests = Number(/(\d+) requests in/.exec(stdout)?.[1])
   const requestsPerSecond = Number(/Requests\/sec:\s+([\d.]+)/.exec(stdout)?.[1])
   const refused = Number(/Non-2xx or 3xx responses: (\d+)/.exec(stdout)?.[1] ?? 0)
   const isAsExpected = requests > 0 && refused === (status < 400 ? 0 : requests)
   if (!isAsExpected || stdout.includes('Socket errors'))
     throw new Error(`The load on ${url} failed: ${stdout}`)
-  const cpuMicroseconds =
-    before === null || after === null ? null : ((after - before) * microsecondsPerTick) / requests
+  const cpuMicroseconds = Number.isNaN(after) ? null : ((after - before) * 1_000) / requests
   return { requestsPerSecond, cpuMicroseconds }
 }
 
@@ -66,14 +63,4 @@ export function onCore(core: string, command: string[]): string[] {
 
 export function onServerCore(command: string[]): string[] {
   return onCore(serverCore, command)
-}
-
-function cpuTicks(pid: number): number | null {
-  try {
-    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
-    const [userTicks, systemTicks] = [Number(fields[11]), Number(fields[12])]
-    return userTicks + systemTicks
-  } catch {
-    return null
-  }
 }

@@ -44,40 +44,53 @@ export async function startRowport(
   settings: Record<string, string> = {},
 ): Promise<RunningRowport> {
   const folder = await mkdtemp(join(tmpdir(), 'rowport-bench-'))
-  const port = await freePort()
-  const env = {
-    ...process.env,
-    ROWPORT_DATA: folder,
-    PORT: String(port),
-    ROWPORT_LOG_LEVEL: 'warn',
-    // The guard would turn refusals into 429 after a while; here they are what is measured.
-    ROWPORT_REFUSALS_PER_MINUTE: '1000000',
-    ...settings,
-  }
-  const config = parseConfig(env, true)
-  if ('problems' in config) throw new Error(config.problems.join('; '))
-  const workshop = await openWorkshop(config, systemClock, () => {})
-  const apiKey = await connectSheet(workshop, folder, csv, requestsPerMinute)
-  await workshop.close()
-  const child = await startProcess(['src/main.ts'], env, `http://127.0.0.1:${port}/healthz`, { cores })
+  const own = { ROWPORT_DATA: folder, ...settings }
+  const apiKey = await inWorkshop(own, (workshop) => connectSheet(workshop, folder, csv, requestsPerMinute))
+  const { stop, ...server } = await startAnother(own, cores)
   return {
-    url: `http://127.0.0.1:${port}`,
-    pid: child.pid ?? 0,
+    ...server,
     apiKey,
     sheetPath: `/api/sheets/${account}/${sheet}`,
     filePath: join(folder, listFile),
     async stop() {
-      await endProcess(child)
+      await stop()
       await rm(folder, { recursive: true })
     },
   }
 }
 
+/** What an operator's commands do, on the store that these settings name. */
+export async function inWorkshop<T>(
+  settings: Record<string, string>,
+  work: (workshop: Workshop) => Promise<T>,
+): Promise<T> {
+  const config = parseConfig({ ...usualSettings(), ...settings }, true)
+  if ('problems' in config) throw new Error(config.problems.join('; '))
+  const workshop = await openWorkshop(config, systemClock, () => {})
+  try {
+    return await work(workshop)
+  } finally {
+    await workshop.close()
+  }
+}
+
+function usualSettings() {
+  return {
+    ...process.env,
+    ROWPORT_LOG_LEVEL: 'warn',
+    // The guard would turn refusals into 429 after a while; here they are what is measured.
+    ROWPORT_REFUSALS_PER_MINUTE: '1000000',
+  }
+}
+
 /** One more on the same store. */
-export async function startAnother(settings: Record<string, string>): Promise<RunningProcess> {
+export async function startAnother(
+  settings: Record<string, string>,
+  cores: Cores = 'one',
+): Promise<RunningProcess> {
   const port = await freePort()
-  const env = { ...process.env, PORT: String(port), ROWPORT_LOG_LEVEL: 'warn', ...settings }
-  const child = await startProcess(['src/main.ts'], env, `http://127.0.0.1:${port}/healthz`)
+  const env = { ...usualSettings(), PORT: String(port), ...settings }
+  const child = await startProcess(['src/main.ts'], env, `http://127.0.0.1:${port}/healthz`, { cores })
   return { url: `http://127.0.0.1:${port}`, pid: child.pid ?? 0, stop: () => endProcess(child) }
 }
 
@@ -147,10 +160,13 @@ export async function connectSheet(
   return done(await workshop.keys.create(wish)).value
 }
 
-function done<T>(outcome: T | Problem): T {
+export function done<T>(outcome: T | Problem): T {
   if (outcome instanceof Problem) throw new Error(outcome.message)
   return outcome
 }
+
+/** A start takes half a second; a crowded machine may take a hundred times as long. */
+const upWithinMs = 60_000
 
 /** A Node process that is there once `healthUrl` answers. */
 export async function startProcess(
@@ -162,7 +178,11 @@ export async function startProcess(
   const command = [process.execPath, ...args]
   const [program = '', ...rest] = cores === 'one' ? onServerCore(command) : command
   const child = spawn(program, rest, { env, cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] })
-  for (let tries = 0; tries < 200 && child.exitCode === null; tries++) {
+  const killWithUs = () => child.kill('SIGKILL')
+  process.once('exit', killWithUs)
+  child.once('exit', () => process.removeListener('exit', killWithUs))
+  const endMs = performance.now() + upWithinMs
+  while (performance.now() < endMs && child.exitCode === null) {
     const isUp = await fetch(healthUrl).then(
       (answer) => answer.arrayBuffer().then(() => true),
       () => false,

@@ -15,6 +15,7 @@ export interface RowportOnGoogle {
   url: string
   apiKey: string
   spreadsheetId: string
+  pid: number
 }
 
 interface OnGoogleWish {
@@ -23,13 +24,15 @@ interface OnGoogleWish {
   slugs?: readonly string[]
   cacheSeconds?: number
   cores?: Cores
+  /** Of the environment, beside the usual ones. */
+  settings?: Record<string, string>
 }
 
 /** Rowport as an operator runs it, without limits, on one spreadsheet at a local Google. */
 export async function startRowportOnGoogle(
   google: GoogleProcess,
   after: (end: () => Promise<void>) => void,
-  { values, slugs = ['s'], cacheSeconds, cores = 'one' }: OnGoogleWish,
+  { values, slugs = ['s'], cacheSeconds, cores = 'one', settings = {} }: OnGoogleWish,
 ): Promise<RowportOnGoogle> {
   const { spreadsheetId, refreshToken } = await google.newSpreadsheet(owner, values)
   const folder = await mkdtemp(join(tmpdir(), 'rowport-bench-'))
@@ -44,6 +47,7 @@ export async function startRowportOnGoogle(
     GOOGLE_CLIENT_SECRET: googleClient.clientSecret,
     GOOGLE_SCOPE: googleClient.scope,
     GOOGLE_ENDPOINT: google.url,
+    ...settings,
   }
   const config = parseConfig(env, true)
   if ('problems' in config) throw new Error(config.problems.join('; '))
@@ -68,5 +72,5 @@ export async function startRowportOnGoogle(
   const url = `http://127.0.0.1:${port}`
   const child = await startProcess(['src/main.ts'], env, `${url}/healthz`, { cores })
   after(() => endProcess(child))
-  return { url, apiKey, spreadsheetId }
+  return { url, apiKey, spreadsheetId, pid: child.pid ?? 0 }
 }

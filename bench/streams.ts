@@ -1,7 +1,7 @@
-import { readFile } from 'node:fs/promises'
 import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createPlainClient } from '../test/writing/plain-client.ts'
+import { processorMs, residentBytes } from './process-figures.ts'
 import { startRowport } from './processes.ts'
 import { type FigureRow, Missed, withEnds } from './row.ts'
 
@@ -30,16 +30,16 @@ async function measure(after: (end: () => Promise<void>) => void): Promise<strin
   const write = (n: number) => client.send(`${address}/2`, 'PATCH', JSON.stringify({ n }), null)
   await client.send(address, 'GET', null, null)
   await write(0)
-  const beforeBytes = await residentBytes(rowport.pid)
-  const arrivals: Arrivals = { marker: '', atMs: [], onAll: () => {} }
+  const beforeBytes = residentBytes(rowport.pid)
+  const arrivals: Arrivals = { streams: streamCount, marker: '', atMs: [], onAll: () => {} }
   const sockets: Socket[] = []
   after(async () => {
     for (const socket of sockets) socket.destroy()
   })
   for (let n = 0; n < streamCount; n++) sockets.push(await openStream(rowport, arrivals))
   await sleep(settleMs)
-  const eachBytes = ((await residentBytes(rowport.pid)) - beforeBytes) / streamCount
-  const busyBeforeMs = await processorMs(rowport.pid)
+  const eachBytes = (residentBytes(rowport.pid) - beforeBytes) / streamCount
+  const busyBeforeMs = processorMs(rowport.pid)
   const lastMs: number[] = []
   const allMs: number[] = []
   for (let n = 1; n <= writes; n++) {
@@ -59,7 +59,7 @@ async function measure(after: (end: () => Promise<void>) => void): Promise<strin
     lastMs.push(Math.max(...waitedMs))
     await sleep(pauseMs)
   }
-  const busyMs = ((await processorMs(rowport.pid)) - busyBeforeMs) / writes
+  const busyMs = (processorMs(rowport.pid) - busyBeforeMs) / writes
   const figures =
     `memory        ${(eachBytes / 1024).toFixed(1)} KB each\n` +
     `  processor     ${busyMs.toFixed(0)} ms for each write, to all of them together\n` +
@@ -69,7 +69,9 @@ async function measure(after: (end: () => Promise<void>) => void): Promise<strin
   return figures
 }
 
-interface Arrivals {
+export interface Arrivals {
+  /** How many there are to hear of it. */
+  streams: number
   /** What the change that is waited for has in it. */
   marker: string
   atMs: number[]
@@ -77,7 +79,7 @@ interface Arrivals {
 }
 
 /** As little of a client as there can be: a thousand of them share a core. */
-async function openStream(
+export async function openStream(
   { url, sheetPath, apiKey }: { url: string; sheetPath: string; apiKey: string },
   arrivals: Arrivals,
 ): Promise<Socket> {
@@ -95,21 +97,9 @@ async function openStream(
   socket.on('data', (chunk) => {
     if (!chunk.includes(arrivals.marker)) return
     arrivals.atMs.push(performance.now())
-    if (arrivals.atMs.length === streamCount) arrivals.onAll()
+    if (arrivals.atMs.length === arrivals.streams) arrivals.onAll()
   })
   return socket
-}
-
-/** Of all its threads; the kernel counts in ticks of 10 ms. */
-async function processorMs(pid: number): Promise<number> {
-  const stat = await readFile(`/proc/${pid}/stat`, 'utf8')
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-  return (Number(fields[11]) + Number(fields[12])) * 10
-}
-
-async function residentBytes(pid: number): Promise<number> {
-  const status = await readFile(`/proc/${pid}/status`, 'utf8')
-  return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1] ?? Number.NaN) * 1024
 }
 
 function at(figures: readonly number[], share: number): string {
