@@ -68,6 +68,12 @@ export function onServerCore(command: string[]): string[] {
   return onCore(serverCore, command)
 }
 
+/** Processor time of a process since it began, of all its threads; null where /proc is missing. */
+export function cpuMsOf(pid: number): number | null {
+  const ticks = cpuTicks(pid)
+  return ticks === null ? null : (ticks * microsecondsPerTick) / 1_000
+}
+
 function cpuTicks(pid: number): number | null {
   try {
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []

@@ -32,13 +32,15 @@ export type Cores = 'one' | 'all'
 
 const account = 'bench'
 const sheet = 'list'
-const listFile = 'list.csv'
+/** Text is a CSV file, bytes are a workbook. */
+export type ListContent = string | Uint8Array
+const listFileOf = (content: ListContent) => (typeof content === 'string' ? 'list.csv' : 'list.xlsx')
 export const listAddress = { form: 'a', accountSlug: account, sheetSlug: sheet } as const
 export const neverReached = 999_999_999
 
 /** `settings`: of the environment, beside the usual ones. */
 export async function startRowport(
-  csv: string,
+  content: ListContent,
   requestsPerMinute = neverReached,
   cores: Cores = 'one',
   settings: Record<string, string> = {},
@@ -57,7 +59,7 @@ export async function startRowport(
   const config = parseConfig(env, true)
   if ('problems' in config) throw new Error(config.problems.join('; '))
   const workshop = await openWorkshop(config, systemClock, () => {})
-  const apiKey = await connectSheet(workshop, folder, csv, requestsPerMinute)
+  const apiKey = await connectSheet(workshop, folder, content, requestsPerMinute)
   await workshop.close()
   const child = await startProcess(['src/main.ts'], env, `http://127.0.0.1:${port}/healthz`, { cores })
   return {
@@ -65,7 +67,7 @@ export async function startRowport(
     pid: child.pid ?? 0,
     apiKey,
     sheetPath: `/api/sheets/${account}/${sheet}`,
-    filePath: join(folder, listFile),
+    filePath: join(folder, listFileOf(content)),
     async stop() {
       await endProcess(child)
       await rm(folder, { recursive: true })
@@ -127,11 +129,11 @@ export async function startBare({ status, headers, body }: RawAnswer): Promise<R
 export async function connectSheet(
   workshop: Workshop,
   folder: string,
-  csv: string,
+  content: ListContent,
   requestsPerMinute: number,
 ): Promise<string> {
-  const path = join(folder, listFile)
-  await writeFile(path, csv)
+  const path = join(folder, listFileOf(content))
+  await writeFile(path, content)
   done(await workshop.accounts.create(account, 'pro'))
   const own = { requestsPerMinute, requestsPerMonth: neverReached }
   done(await workshop.accounts.setPlan(account, 'pro', own))
