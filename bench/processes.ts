@@ -154,6 +154,9 @@ function done<T>(outcome: T | Problem): T {
   return outcome
 }
 
+/** A minute: on a busy machine a start takes many times what it should. */
+const mostTries = 1_200
+
 /** A Node process that is there once `healthUrl` answers. */
 export async function startProcess(
   args: string[],
@@ -164,7 +167,7 @@ export async function startProcess(
   const command = [process.execPath, ...args]
   const [program = '', ...rest] = cores === 'one' ? onServerCore(command) : command
   const child = spawn(program, rest, { env, cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] })
-  for (let tries = 0; tries < 200 && child.exitCode === null; tries++) {
+  for (let tries = 0; tries < mostTries && child.exitCode === null; tries++) {
     const isUp = await fetch(healthUrl).then(
       (answer) => answer.arrayBuffer().then(() => true),
       () => false,
