@@ -32,26 +32,30 @@ export type Cores = 'one' | 'all'
 
 const account = 'bench'
 const sheet = 'list'
-const listFile = 'list.csv'
+/** Text is a CSV file, bytes are a workbook. */
+export type ListContent = string | Uint8Array
+const listFileOf = (content: ListContent) => (typeof content === 'string' ? 'list.csv' : 'list.xlsx')
 export const listAddress = { form: 'a', accountSlug: account, sheetSlug: sheet } as const
 export const neverReached = 999_999_999
 
 /** `settings`: of the environment, beside the usual ones. */
 export async function startRowport(
-  csv: string,
+  content: ListContent,
   requestsPerMinute = neverReached,
   cores: Cores = 'one',
   settings: Record<string, string> = {},
 ): Promise<RunningRowport> {
   const folder = await mkdtemp(join(tmpdir(), 'rowport-bench-'))
   const own = { ROWPORT_DATA: folder, ...settings }
-  const apiKey = await inWorkshop(own, (workshop) => connectSheet(workshop, folder, csv, requestsPerMinute))
+  const apiKey = await inWorkshop(own, (workshop) =>
+    connectSheet(workshop, folder, content, requestsPerMinute),
+  )
   const { stop, ...server } = await startAnother(own, cores)
   return {
     ...server,
     apiKey,
     sheetPath: `/api/sheets/${account}/${sheet}`,
-    filePath: join(folder, listFile),
+    filePath: join(folder, listFileOf(content)),
     async stop() {
       await stop()
       await rm(folder, { recursive: true })
@@ -140,11 +144,11 @@ export async function startBare({ status, headers, body }: RawAnswer): Promise<R
 export async function connectSheet(
   workshop: Workshop,
   folder: string,
-  csv: string,
+  content: ListContent,
   requestsPerMinute: number,
 ): Promise<string> {
-  const path = join(folder, listFile)
-  await writeFile(path, csv)
+  const path = join(folder, listFileOf(content))
+  await writeFile(path, content)
   done(await workshop.accounts.create(account, 'pro'))
   const own = { requestsPerMinute, requestsPerMonth: neverReached }
   done(await workshop.accounts.setPlan(account, 'pro', own))

@@ -18,7 +18,7 @@ import { type BenchRow, type LoadRow, Missed, median } from './row.ts'
 import { sharedStoreRows } from './shared-store.ts'
 import { steadyReading } from './steady-reading.ts'
 import { streams } from './streams.ts'
-import { fileAdditions } from './writing-files.ts'
+import { fileAdditions, workbookAdditions } from './writing-files.ts'
 
 /** npm run bench [-- --rounds 7 --seconds 2 --only cached]: the table, and a failure where a figure misses its bound. */
 const rows: readonly BenchRow[] = [
@@ -37,6 +37,7 @@ const rows: readonly BenchRow[] = [
   ...googleChanges,
   upsertAtGoogle,
   fileAdditions,
+  workbookAdditions,
   loggedAdditions,
   comparedRows,
   streams,

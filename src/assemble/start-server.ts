@@ -103,7 +103,17 @@ export async function startServer(
   const isRationed = (provider: string) => providers.get(provider)?.isTight !== undefined
   const looking = createLooking({ store, reading, following, isRationed, clock })
   const maxKeptBytes = shares.journal_mb * mebibyte
-  const writing = createWriting({ store, providers, reading, clock, observe, turns, maxKeptBytes, log })
+  const writing = createWriting({
+    store,
+    providers,
+    reading,
+    clock,
+    observe,
+    turns,
+    maxKeptBytes,
+    log,
+    nextLoopTurn: () => new Promise((resolve) => setImmediate(resolve)),
+  })
   const quota = createQuota(store, clock)
   const keyUse = createKeyUse({ store, clock, turns })
   const publicQuota = createQuota(

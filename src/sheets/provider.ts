@@ -44,6 +44,9 @@ export interface Provider {
    */
   fetchHeader?(place: AccountPlace, turn?: ReadingTurn): Promise<Fetched | null>
 
+  /** Row 1 without reading it, on the same terms, where it surely is as it was when we last wrote to the tab; else null. */
+  knownHeader?(place: AccountPlace): Promise<KnownHeader | null>
+
   /**
    * Row 1 and these rows as they are now, where a whole read is dear: all that changes of these rows need. Its version
    * is good for `prepare` of such changes and of nothing else. null where one of them is beyond the end.
@@ -144,6 +147,11 @@ export type Committed =
     }
   | { outcome: 'conflict' }
   | { outcome: 'refused'; details: string }
+
+export interface KnownHeader {
+  version: string
+  header: readonly Cell[]
+}
 
 export interface WrittenTab {
   /** For the next `fetch`, which never finds it unchanged. */

@@ -1,11 +1,14 @@
-import type { Edited, Unfit } from '../../sheets/change.ts'
+import type { Unfit } from '../../sheets/change.ts'
 import { type Handed, ownBuffer } from '../../sheets/threads/thread-jobs.ts'
-import type { ToEdit } from './editing.ts'
+import type { EditedFile, ToEdit } from './editing.ts'
 
-type EditFunction = (bytes: Uint8Array, ...more: unknown[]) => Edited | Unfit | Promise<Edited | Unfit>
+type EditFunction = (
+  bytes: Uint8Array,
+  ...more: unknown[]
+) => EditedFile | Unfit | Promise<EditedFile | Unfit>
 
 /** The far side of `editing.ts`: bytes and changes in, new bytes out. */
-export async function editBytes({ bytes, editor }: ToEdit): Promise<Handed<Edited | Unfit>> {
+export async function editBytes({ bytes, editor }: ToEdit): Promise<Handed<EditedFile | Unfit>> {
   const module = (await import(editor.module)) as Record<string, EditFunction | undefined>
   const edit = module[editor.name]
   if (!edit) throw new Error(`No editor ${editor.name}`)

@@ -6,12 +6,18 @@ import { ProviderFailure } from '../../sheets/provider-failure.ts'
 import { ownBuffer, type ThreadJob } from '../../sheets/threads/thread-jobs.ts'
 import { createThreadPool, type ThreadPool } from '../../sheets/threads/thread-pool.ts'
 import { ThreadLost } from '../../sheets/threads/threads.ts'
+import type { CsvEnd } from './csv/csv-end.ts'
 
 /** A function `(bytes, …more) → Edited | Unfit` by name, so that a thread can load it. */
 export interface ThreadEditor {
   module: string
   name: string
   more: readonly unknown[]
+}
+
+export interface EditedFile extends Edited {
+  /** How a CSV file ends then, where rows can be added to it without reading it again. */
+  end?: CsvEnd
 }
 
 export interface ToEdit {
@@ -29,7 +35,7 @@ export interface Editing {
 }
 
 /** `bytes` are handed over: whoever calls must not look at them again. */
-export type Edit = (bytes: Uint8Array, editor: ThreadEditor) => Promise<Edited | Unfit>
+export type Edit = (bytes: Uint8Array, editor: ThreadEditor) => Promise<EditedFile | Unfit>
 
 export interface EditingParts {
   observe: Observe
@@ -39,7 +45,7 @@ export interface EditingParts {
   threads?: ThreadPool
 }
 
-const editJob: ThreadJob<ToEdit, Edited | Unfit> = {
+const editJob: ThreadJob<ToEdit, EditedFile | Unfit> = {
   module: new URL('./edit-job.ts', import.meta.url).href,
   name: 'editBytes',
 }

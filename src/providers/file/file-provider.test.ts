@@ -21,6 +21,7 @@ import { ProviderFailure } from '../../sheets/provider-failure.ts'
 import { createDecoding } from '../../sheets/reading/decoding.ts'
 import type { Cell } from '../../sheets/rows/grid.ts'
 import { appendCsvRows } from './csv/csv.fixture.ts'
+import { createEditing } from './editing.ts'
 import { locateFile } from './file-location.ts'
 import { createFileProvider } from './file-provider.ts'
 
@@ -165,6 +166,54 @@ test('a write replaces the file whole, keeps its mode, follows a link and leaves
   assert.equal(await readFile(path, 'utf8'), 'a\n1\nx\n')
   assert.equal((await stat(path)).mode & 0o777, 0o640)
   assert.deepEqual((await readdir(folder)).sort(), ['link.csv', 'real.csv'])
+})
+
+test('rows are added to a file that we wrote without decoding it, and never to one that somebody touched since', async (t) => {
+  const folder = await ownFolder(t)
+  const path = join(folder, 'list.csv')
+  await writeLongAgo(path, 'name,price\nTea,1\n')
+  const { inTurn } = createEditing({ observe: () => {} })
+  let edits = 0
+  const provider = createFileProvider({
+    observe: () => {},
+    editing: {
+      inTurn(...asked) {
+        edits++
+        return inTurn(...asked)
+      },
+    },
+  })
+  const place = { accountId, location: JSON.stringify({ path }), credentialId: null }
+  const add = async (name: string, version: string) => {
+    const prepared = await provider.prepare(place, [{ kind: 'add', rows: [[name, 2]] }], version)
+    assert.ok(prepared !== 'conflict' && 'commit' in prepared)
+    return prepared
+  }
+  assert.equal(await provider.knownHeader?.(place), null)
+  const fetched = await provider.fetch(place, { values: 'typed', knownVersion: null })
+  assert.ok(fetched !== 'unchanged')
+  await (await add('Salt', fetched.version)).commit()
+  assert.equal(edits, 1)
+
+  const known = await provider.knownHeader?.(place)
+  assert.deepEqual(known?.header, ['name', 'price'])
+  const second = await add('Oil, "fine"', known?.version ?? '')
+  assert.deepEqual(second.expected, [{ kind: 'add', rowNumbers: [4], rows: [['Oil, "fine"', 2]] }])
+  assert.equal((await second.commit()).outcome, 'applied')
+  assert.equal(edits, 1, 'nothing was decoded for it')
+  assert.equal(await readFile(path, 'utf8'), 'name,price\nTea,1\nSalt,2\n"Oil, ""fine""",2\n')
+
+  const before = await provider.knownHeader?.(place)
+  const third = await add('Rice', before?.version ?? '')
+  await writeFile(path, 'name,price\nTea,9\nSalt,2\n"Oil, ""fine""",2\n')
+  assert.equal((await third.commit()).outcome, 'conflict')
+  await third.discard()
+  assert.equal(await provider.knownHeader?.(place), null)
+  assert.equal(
+    await provider.prepare(place, [{ kind: 'add', rows: [['Rice', 2]] }], before?.version ?? ''),
+    'conflict',
+  )
+  assert.deepEqual(await readdir(folder), ['list.csv'])
 })
 
 test('a tab of a workbook by its name', async (t) => {

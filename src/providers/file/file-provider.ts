@@ -2,10 +2,13 @@ import type { Change, ChangeResult, Unfit } from '../../sheets/change.ts'
 import type { Decoder, FetchWish, Provider, ReadingTurn } from '../../sheets/provider.ts'
 import { ProviderFailure } from '../../sheets/provider-failure.ts'
 import { idleTimers, systemTimers } from '../../timers.ts'
+import { appendToCsv, areFewAdditions } from './csv/append.ts'
+import { type CsvEnd, headerCells } from './csv/csv-end.ts'
 import { createEditing, type Edit, type Editing, type EditingParts, type ThreadEditor } from './editing.ts'
 import { asProviderFailure } from './file-failure.ts'
 import { type FileLocation, kindOf, parseFileLocation } from './file-location.ts'
 import {
+  type NewContent,
   putInPlace,
   type Replacement,
   removeAbandoned,
@@ -15,6 +18,7 @@ import {
 } from './file-replacement.ts'
 import { rememberWhole, type WholeFile } from './file-signs.ts'
 import { bytesIn, stampIn } from './file-version.ts'
+import { createKnownEnds } from './known-ends.ts'
 import { type ReadFile, readFile, readIfVersion } from './read-file.ts'
 import { createReplacedFiles } from './replaced-files.ts'
 import { createSettling } from './settling.ts'
@@ -28,6 +32,7 @@ export interface FileProviderParts extends EditingParts {
 interface MadeReplacement extends Replacement {
   whole: WholeFile
   results: ChangeResult[]
+  end: CsvEnd | null
 }
 
 /** Spreadsheets in local files, served in place: others may edit them at any time. */
@@ -37,6 +42,7 @@ export function createFileProvider({ editing, problemWithLength, ...parts }: Fil
   const cleaned = new Set<string>()
   const settling = createSettling()
   const replaced = createReplacedFiles(observe)
+  const ends = createKnownEnds()
 
   return {
     async fetch({ location }, { values, knownVersion }, turn) {
@@ -60,6 +66,14 @@ export function createFileProvider({ editing, problemWithLength, ...parts }: Fil
       return { ...read, decoder }
     },
 
+    async knownHeader({ location }) {
+      const { path } = parseFileLocation(location)
+      if (!ends.has(path)) return null
+      const version = await failing('read', () => settling.untilReadable(path, systemTimers))
+      const known = ends.find(path, version)
+      return known && { version, header: headerCells(known) }
+    },
+
     /** Whoever comes while another program writes the file goes along with those who wait for it to be done. */
     async untilTurn({ location }) {
       // What goes wrong here goes wrong again when the write is made ready, and is told there.
@@ -71,11 +85,13 @@ export function createFileProvider({ editing, problemWithLength, ...parts }: Fil
       const { path } = place
       if (kindOf(path) === 'ods') return readOnly
       const stamp = await failing('read', () => settling.untilWritable(path, idleTimers))
-      const made = await inTurn(accountId, bytesIn(stamp), (edit) =>
-        makeReplacement(place, changes, { version, stamp }, edit),
-      )
+      const made =
+        (await makeByAppending(place, changes, { version, stamp })) ??
+        (await inTurn(accountId, bytesIn(stamp), (edit) =>
+          makeReplacement(place, changes, { version, stamp }, edit),
+        ))
       if (made === 'conflict' || 'changeAt' in made) return made
-      const { fence, identity, whole, results } = made
+      const { fence, identity, whole, results, end } = made
       return {
         fence,
         expected: results,
@@ -84,6 +100,7 @@ export function createFileProvider({ editing, problemWithLength, ...parts }: Fil
           failing('write', async () => {
             if (!(await putInPlace(path, fence, version, replaced))) return { outcome: 'conflict' }
             settling.noteOwn(path, { identity, whole })
+            ends.note(path, identity, end)
             return { outcome: 'applied', results }
           }),
         discard: () => removeReplacement(path, fence),
@@ -108,14 +125,39 @@ export function createFileProvider({ editing, problemWithLength, ...parts }: Fil
     if (read?.stamp !== stamp) return 'conflict'
     const edited = await edit(read.bytes, editorFor(place, changes))
     if ('changeAt' in edited) return edited
-    const { bytes, results } = edited
-    return failing('write', async () => {
-      const noRoom = await problemWithLength?.(path, bytes.byteLength)
-      if (noRoom) throw new ProviderFailure(noRoom)
-      if (!cleaned.has(path)) await removeAbandoned(path, Date.now())
-      cleaned.add(path)
-      return { ...(await writeReplacement(path, bytes)), whole: rememberWhole(bytes), results }
-    })
+    const { bytes, results, end = null } = edited
+    const whole = rememberWhole(bytes)
+    return failing('write', () => writeBeside(path, { bytes }, { whole, results, end }))
+  }
+
+  /**
+   * Rows behind the last byte, where the file surely is as we put it: what it holds is copied, and neither decoded nor held in memory.
+   * null where it takes more.
+   */
+  async function makeByAppending(
+    { path }: FileLocation,
+    changes: readonly Change[],
+    { version, stamp }: { version: string; stamp: string },
+  ): Promise<MadeReplacement | 'conflict' | Unfit | null> {
+    const known = version === stamp && areFewAdditions(changes) ? ends.find(path, stamp) : null
+    const appended = known && appendToCsv(known, changes)
+    if (appended === null || 'changeAt' in appended) return appended
+    const { bytes, results, end } = appended
+    const whole = rememberWhole(bytes, bytesIn(stamp) + bytes.byteLength)
+    return failing('write', () => writeBeside(path, { bytes, behind: stamp }, { whole, results, end }))
+  }
+
+  async function writeBeside(
+    path: string,
+    content: NewContent,
+    made: Pick<MadeReplacement, 'whole' | 'results' | 'end'>,
+  ): Promise<MadeReplacement | 'conflict'> {
+    const noRoom = await problemWithLength?.(path, made.whole.size)
+    if (noRoom) throw new ProviderFailure(noRoom)
+    if (!cleaned.has(path)) await removeAbandoned(path, Date.now())
+    cleaned.add(path)
+    const written = await writeReplacement(path, content)
+    return written === 'conflict' ? written : { ...written, ...made }
   }
 
   async function readWhole(

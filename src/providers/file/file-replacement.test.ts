@@ -55,6 +55,20 @@ test('an edit within the tick of the clock, of the same length, is noticed all t
   }
 })
 
+test('an edit of a file that we have just put there, of the same length and at once, is told by its times alone', async (t) => {
+  for (let n = 0; n < 50; n++) {
+    const { path, place, provider, prepare } = await start(t)
+    assert.equal((await (await prepare('x')).commit()).outcome, 'applied')
+    const fetched = await provider.fetch(place, { values: 'typed', knownVersion: null })
+    assert.ok(fetched !== 'unchanged' && stampThatSuffices(fetched.version) !== null)
+    const prepared = await prepare('x')
+    await writeFile(path, 'a\n7\nx\n')
+    assert.equal((await prepared.commit()).outcome, 'conflict')
+    assert.equal(await readFile(path, 'utf8'), 'a\n7\nx\n')
+    await prepared.discard()
+  }
+})
+
 test('the version of a file that changed just now knows its bytes, because its times may not tell', async () => {
   const [one, other] = [Buffer.from('a\n1\n'), Buffer.from('a\n7\n')]
   const young = await versionOf('stamp', one, false)

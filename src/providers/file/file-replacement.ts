@@ -1,9 +1,9 @@
 import { hash, randomBytes } from 'node:crypto'
 import { type BigIntStats, constants, renameSync, statSync } from 'node:fs'
-import { access, open, readdir, stat, unlink } from 'node:fs/promises'
+import { access, type FileHandle, open, readdir, stat, unlink } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { OutcomeUnknown, ProviderFailure } from '../../sheets/provider-failure.ts'
-import { stampOf, stampThatSuffices } from './file-version.ts'
+import { bytesIn, justBefore, maxPieceBytes, stampOf, stampThatSuffices } from './file-version.ts'
 import { readIfVersion } from './read-file.ts'
 import type { ReplacedFiles } from './replaced-files.ts'
 
@@ -25,7 +25,17 @@ export interface Replacement {
   identity: BigIntStats
 }
 
-export async function writeReplacement(path: string, bytes: Uint8Array): Promise<Replacement> {
+/** What the new file holds: these bytes, or the bytes of the old one, while that has this stamp, and these behind them. */
+export interface NewContent {
+  bytes: Uint8Array
+  behind?: string
+}
+
+/** 'conflict' where the old one has another stamp. */
+export async function writeReplacement(
+  path: string,
+  { bytes, behind }: NewContent,
+): Promise<Replacement | 'conflict'> {
   // A rename would not mind that the file itself is read-only, but its owner does.
   await access(path, constants.W_OK)
   const former = await stat(path, { bigint: true })
@@ -33,10 +43,17 @@ export async function writeReplacement(path: string, bytes: Uint8Array): Promise
   const temporary = join(dirname(path), fence)
   try {
     await using file = await open(temporary, 'wx', Number(former.mode) & 0o777)
-    await file.writeFile(bytes)
+    if (behind !== undefined && !(await copyFile(path, behind, file))) {
+      await unlink(temporary)
+      return 'conflict'
+    }
+    await file.appendFile(bytes)
     // The umask may have narrowed the mode, and a file that root replaces must still be its owner's.
     await file.chmod(Number(former.mode) & 0o777)
     if (process.getuid?.() === 0) await file.chown(Number(former.uid), Number(former.gid))
+    // Renamed in the same tick of the system's clock, it would look like one that somebody may still be writing to.
+    const { atimeMs, mtimeNs } = await file.stat({ bigint: true })
+    await file.utimes(Number(atimeMs) / 1_000, justBefore({ mtimeNs }))
     await file.sync()
     const identity = await file.stat({ bigint: true })
     await syncFolder(path)
@@ -45,6 +62,21 @@ export async function writeReplacement(path: string, bytes: Uint8Array): Promise
     await unlink(temporary).catch(() => {})
     throw error
   }
+}
+
+/** In pieces, as files are read. False where it is not the file of this stamp from beginning to end. */
+async function copyFile(path: string, stamp: string, to: FileHandle): Promise<boolean> {
+  await using from = await open(path)
+  if (stampOf(await from.stat({ bigint: true })) !== stamp) return false
+  const size = bytesIn(stamp)
+  const piece = Buffer.allocUnsafeSlow(Math.min(size, maxPieceBytes))
+  for (let at = 0; at < size; ) {
+    const { bytesRead } = await from.read(piece, 0, Math.min(piece.byteLength, size - at), at)
+    if (bytesRead === 0) return false
+    await to.appendFile(piece.subarray(0, bytesRead))
+    at += bytesRead
+  }
+  return stampOf(await from.stat({ bigint: true })) === stamp
 }
 
 /** False, with nothing done, when the file is no longer this version. */

@@ -23,9 +23,10 @@ const zipEnd = Buffer.from('PK\x05\x06', 'latin1')
 /** Its end record and the longest comment after it. */
 const zipEndBytes = 22 + 65_535
 
-export function rememberWhole(bytes: Uint8Array): WholeFile {
+/** `bytes`: all of it, or, of a file of this size, its end. */
+export function rememberWhole(bytes: Uint8Array, size: number = bytes.byteLength): WholeFile {
   return {
-    size: bytes.byteLength,
+    size,
     endsWithLineEnd: lineEnds.includes(bytes.at(-1) ?? 0),
     // A copy: it must not keep the whole file in memory.
     lastBytes: Buffer.from(bytes.subarray(Math.max(0, bytes.byteLength - rememberedBytes))),

@@ -4,7 +4,7 @@ import { ProviderFailure } from '../../sheets/provider-failure.ts'
 import type { Timers } from '../../timers.ts'
 import { kindOf } from './file-location.ts'
 import { type FileSigns, readSigns, type WholeFile } from './file-signs.ts'
-import { stampOf } from './file-version.ts'
+import { type PutIdentity, stampOf } from './file-version.ts'
 import { isOpenForWriting } from './open-for-writing.ts'
 
 /**
@@ -23,9 +23,8 @@ export interface Settling {
   untilWritable(path: string, timers: Timers, isFirst?: boolean): Promise<string>
 }
 
-/** What tells a file of ours from any other, and that nobody has written to it since. */
 export interface PutFile {
-  identity: Pick<BigIntStats, 'dev' | 'ino' | 'size' | 'mtimeNs'>
+  identity: PutIdentity
   whole: WholeFile
 }
 
@@ -54,7 +53,7 @@ const forgetUnsureAfterMs = 60_000
 const maxWatched = 10_000
 
 interface Watched {
-  own: PutFile['identity'] | null
+  own: PutIdentity | null
   whole: WholeFile | null
   /** The newest look. */
   seen: SeenFile | null

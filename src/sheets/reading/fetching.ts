@@ -18,7 +18,7 @@ import type {
 import { ProviderFailure } from '../provider-failure.ts'
 import { buildSnapshot } from '../rows/build-snapshot.ts'
 import type { Snapshot } from '../rows/snapshot.ts'
-import type { Column } from '../rows/table.ts'
+import { type Column, servedColumnsOf } from '../rows/table.ts'
 import { type KnownRows, type Logged, type LookBegun, noLog, type SheetLog } from '../sheet-log.ts'
 import type { Decoded, Decoding } from './decoding.ts'
 import type { FlightWish } from './flights.ts'
@@ -103,8 +103,10 @@ export function createFetching(parts: FetchingParts): Fetching {
     },
     async fetchHeader(sheetId) {
       const { record, provider } = await findSource(sheetId)
-      const { fetchHeader } = provider
+      const { fetchHeader, knownHeader } = provider
       if (!fetchHeader) return null
+      const known = knownHeader && (await reporting(record, () => knownHeader(record)))
+      if (known) return { columns: servedColumnsOf({ rows: [[...known.header]] }), version: known.version }
       const header = await reporting(record, () =>
         decoding.decode(record.accountId, (turn) => fetchHeader(record, turn)),
       )

@@ -23,6 +23,20 @@ test('orders go one batch after the other, in the order in which they came', asy
   await lane.idle()
 })
 
+test('who comes in one of the next turns of the loop goes along, and nobody is waited for when nobody comes', async () => {
+  const { lane, work } = start(undefined, turn)
+  const answers = [entered(lane.enter(order('a')))]
+  await turn()
+  answers.push(entered(lane.enter(order('b'))))
+  await work(['a', 'b'], (batch) => {
+    for (const waiting of batch) waiting.answer(done)
+  })
+  answers.push(entered(lane.enter(order('c'))))
+  await work(['c'], ([waiting]) => waiting?.answer(done))
+  assert.equal((await Promise.all(answers.map(({ answered }) => answered))).length, 3)
+  await lane.idle()
+})
+
 test('what a dead process left goes before what waits', async () => {
   const { lane, work } = start()
   const held = Promise.withResolvers<void>()
@@ -108,7 +122,10 @@ test('whoever was sent is told after 25 s that the outcome is unknown, and what 
   }
 })
 
-function start(laneTurn: LaneTurn = { begin: async () => true, async pass() {}, async end() {} }) {
+function start(
+  laneTurn: LaneTurn = { begin: async () => true, async pass() {}, async end() {} },
+  nextLoopTurn?: () => Promise<void>,
+) {
   const timers: { atMs: number; work: (() => void) | null }[] = []
   let nowMs = 0
   const freed: (string | null)[] = []
@@ -123,6 +140,7 @@ function start(laneTurn: LaneTurn = { begin: async () => true, async pass() {}, 
         }
       },
     },
+    ...(nextLoopTurn && { nextLoopTurn }),
     batchLength: (waiting) => Math.min(2, waiting.length),
     work: (batch) => new Promise((resolve) => void batches.push({ batch, end: resolve })),
     async free({ claim }) {

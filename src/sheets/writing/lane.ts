@@ -10,6 +10,10 @@ export const writeDeadlineMs = 25_000
 const maxWaiting = 200
 const maxWaitingBytes = 64 * 1024 * 1024
 
+/** A request that is read in one turn of the loop is let in, and looks its sheet up, in those after it. */
+const quietLoopTurns = 4
+const mostLoopTurns = 200
+
 /** One spreadsheet's writes, one after the other, in the order in which they came. */
 export interface Lane {
   /** A refusal when too much waits already. */
@@ -30,6 +34,8 @@ export interface LaneParts {
   timers: Timers
   /** Before the next batch is taken: those who come meanwhile can be in it. Never throws. */
   untilTurn?(first: WriteOrder): Promise<void>
+  /** Resolves in the next turn of the event loop; where it is given, those who come meanwhile are waited for. Never throws. */
+  nextLoopTurn?(): Promise<void>
   /** How many of those that wait go next, at least one. */
   batchLength(waiting: readonly WriteOrder[]): number
   /** Sees to it that each one is answered; never throws. */
@@ -57,7 +63,8 @@ interface HeldWork {
   giveUp(why: unknown): void
 }
 
-export function createLane({ timers, untilTurn, batchLength, work, free, turn, onIdle }: LaneParts): Lane {
+export function createLane(parts: LaneParts): Lane {
+  const { timers, untilTurn, nextLoopTurn, batchLength, work, free, turn, onIdle } = parts
   let held: HeldWork[] = []
   let queue: QueuedWrite[] = []
   let waitingBytes = 0
@@ -121,7 +128,22 @@ export function createLane({ timers, untilTurn, batchLength, work, free, turn, o
     if (first) await first.work()
     else if (next) {
       await untilTurn?.(next.order)
+      if (nextLoopTurn) await untilNobodyComes(nextLoopTurn)
       if (queue.length > 0) await work(take(batchLength(queue.map(({ order }) => order))))
+    }
+  }
+
+  /**
+   * Those who were answered together ask again together, but are read from their connections one after the other. Whoever went first
+   * alone would have the others wait for two batches, each with what a batch costs.
+   */
+  async function untilNobodyComes(nextLoopTurn: () => Promise<void>): Promise<void> {
+    let known = queue.length
+    let quietTurns = 0
+    for (let turns = 0; turns < mostLoopTurns && quietTurns < quietLoopTurns; turns++) {
+      await nextLoopTurn()
+      quietTurns = queue.length > known ? 0 : quietTurns + 1
+      known = queue.length
     }
   }
 

@@ -54,6 +54,8 @@ export interface WritingParts {
   clock: Clock
   observe: Observe
   timers?: Timers
+  /** Where it is given, writes that come one right after the other go together. */
+  nextLoopTurn?(): Promise<void>
   /** For what many rows take on the thread that answers everybody. */
   turns: LoopTurns
   /** Where it is kept what became of rows. */
@@ -162,6 +164,7 @@ export function createWriting(parts: WritingParts): Writing {
     const lease = createLaneLease(source, { store, persistence, timers })
     const lane = createLane({
       timers,
+      ...(parts.nextLoopTurn && { nextLoopTurn: parts.nextLoopTurn }),
       ...(untilTurn && {
         untilTurn: ({ sheet }) => findConnectedSheet(sheet.id).then(untilTurn, () => {}),
       }),

@@ -27,6 +27,8 @@ type SheetQueries = Pick<
 
 export function createSheetQueries(database: SqlDatabase, clock: Clock): SheetQueries {
   const { kysely } = database
+  // Put together once: every write asks for its sheet, more than once.
+  const ofId = kysely.selectFrom('sheet').where('id', '=', '').selectAll().compile()
   return {
     async createSheet({ accountId, slug, provider, source, location, credentialId, access }, most = null) {
       return unlessTaken(database, () =>
@@ -79,8 +81,8 @@ export function createSheetQueries(database: SqlDatabase, clock: Clock): SheetQu
       return row ? toSheet(row) : null
     },
     async sheetById(sheetId) {
-      const row = await kysely.selectFrom('sheet').where('id', '=', sheetId).selectAll().executeTakeFirst()
-      return row ? toSheet(row) : null
+      const { rows } = await kysely.executeQuery<Selectable<SheetTable>>({ ...ofId, parameters: [sheetId] })
+      return rows[0] ? toSheet(rows[0]) : null
     },
     async sheetsOf(accountId) {
       const rows = await kysely

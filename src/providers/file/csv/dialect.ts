@@ -48,6 +48,13 @@ export function detectDelimiter(text: string): CsvDelimiter {
   return likeliest(candidates, header, records)
 }
 
+/** The delimiter, where the headers alone decide, whatever follows them; else null. */
+export function delimiterOfHeader(header: string): CsvDelimiter | null {
+  const counts = delimiterCounts(header).next().value
+  const [only, another] = LIKELIEST_FIRST.filter((delimiter) => (counts?.[delimiter] ?? 0) > 0)
+  return only !== undefined && another === undefined ? only : null
+}
+
 interface DelimiterCounts extends Record<CsvDelimiter, number> {
   /** Those with no space after them: in `Price, EUR;City` the comma is prose. */
   tight: Record<CsvDelimiter, number>

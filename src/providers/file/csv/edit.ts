@@ -3,6 +3,7 @@ import type { Change, ChangeResult, Edited, LostWithChange, Unfit } from '../../
 import { ProviderFailure } from '../../../sheets/provider-failure.ts'
 import type { Cell } from '../../../sheets/rows/grid.ts'
 import { isRepresentableInCsv, whyUnfitForCsv } from './cell.ts'
+import { type CsvEnd, endOf } from './csv-end.ts'
 import { type CsvDialect, detectDelimiter, detectDialect } from './dialect.ts'
 import type { SingleByteEncoding } from './encoding/single-byte.ts'
 import { refuseUnlessReadBack } from './read-back.ts'
@@ -19,7 +20,7 @@ export function editCsv(
   bytes: Uint8Array,
   changes: readonly Change[],
   otherwise?: SingleByteEncoding,
-): Edited | Unfit {
+): EditedCsv | Unfit {
   if (changes.length === 0) return { bytes, results: [] }
   const { text, hint, encoding, hasBom } = readCsvText(bytes, otherwise)
   const dialect = detectDialect({ text, encoding, hasBom })
@@ -34,8 +35,14 @@ export function editCsv(
   if (!isStillRead(edited, dialect, otherwise)) {
     return { changeAt: 0, reason: 'file', details: UNCLEAR_ENCODING }
   }
-  refuseUnlessReadBack(records, dialect, changes, edited, otherwise)
-  return { bytes: edited, results: made.results }
+  const now = refuseUnlessReadBack(records, dialect, changes, edited, otherwise)
+  const end = hint === undefined ? endOf(now, dialect, made.text) : null
+  return { bytes: edited, results: made.results, ...(end && { end }) }
+}
+
+export interface EditedCsv extends Edited {
+  /** Absent where more of the file must be known to add rows to it. */
+  end?: CsvEnd
 }
 
 const UNCLEAR_DELIMITER =

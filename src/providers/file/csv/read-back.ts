@@ -9,7 +9,8 @@ import { readCsvText } from './text.ts'
 
 /**
  * Reads the new bytes as any reader would, and throws unless they hold the records that were there, each to the letter,
- * and the rows of the changes. One pass over the new text: what stays is compared as text, and not cell by cell.
+ * and the rows of the changes. One pass over the new text: what stays is compared as text, and not cell by cell. Returns the records
+ * as they are read.
  */
 export function refuseUnlessReadBack(
   former: CsvRecordList,
@@ -17,7 +18,7 @@ export function refuseUnlessReadBack(
   changes: readonly Change[],
   bytes: Uint8Array,
   otherwise?: SingleByteEncoding,
-): void {
+): CsvRecordList {
   const { delimiter } = dialect
   const { text, hasBom } = readCsvText(bytes, otherwise)
   if (hasBom !== dialect.hasBom) throw notAsAsked('the byte order mark is another')
@@ -35,6 +36,7 @@ export function refuseUnlessReadBack(
   for (let rowNumber = 1; rowNumber <= now.originalCount; rowNumber++) {
     if (!isKept(expected[rowNumber - 1], rowNumber)) throw notAsAsked(`record ${rowNumber} is another`)
   }
+  return now
 }
 
 /** The number that a record had, or the cells of one that was written. */
