@@ -135,7 +135,10 @@ test('a client is told what is switched off, why, and what brings it back; a per
   const { code, said } = await rowportCommand('google', 'prove', 'acme', '--spreadsheet', spreadsheetId)
   assert.equal(code, 1)
   assert.match(said, /^NO {5}A second marker of the same id is refused .* the second one was taken$/m)
-  assert.match(said, /A write whose response was lost could be done twice\.\n {2}So writes are switched off\./)
+  assert.match(
+    said,
+    /A write whose response was lost could be done twice\.\n {2}So writes are switched off\./,
+  )
   const refused = await fetch(url, { method: 'POST', headers: bearer(key), body: '{"name":"x"}' })
   assert.deepEqual(await refused.json(), {
     error: 'Failed to write to sheet: writing to Google is switched off on this server',
