@@ -11,7 +11,7 @@ RUN node node_modules/vite/bin/vite.js build --config web/vite.config.ts --logLe
 FROM node:26.10.0-slim
 COPY --from=package /package/rowport-*.tgz /tmp/rowport.tgz
 # What `npx rowport` installs: it brings what it needs.
-RUN npm install --global --ignore-scripts --no-audit --no-fund /tmp/rowport.tgz && rm -r /tmp/rowport.tgz /root/.npm \
+RUN npm install --global --ignore-scripts --no-audit --no-fund /tmp/rowport.tgz && rm -rf /tmp/rowport.tgz /root/.npm \
   && mkdir /data && chown node /data
 USER node
 # docs/decisions/017: without the last, memory that was freed stays with the process.

@@ -3,6 +3,9 @@ import { resolve } from 'node:path'
 import { z } from 'zod'
 import { defaultShares, type Shares, sharesFrom } from './shares/shares.ts'
 
+// Settings are read once, and forms of the dashboard are short: to compile a parser takes longer than it saves (docs/decisions/041).
+z.config({ jitless: true })
+
 /** Everything that can be set. Read once, here; nobody else looks at the environment. */
 export interface Config {
   host: string
