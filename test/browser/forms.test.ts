@@ -57,8 +57,8 @@ test('a form is made from a sheet by keyboard, seen as visitors see it, filled i
     page,
     "document.querySelector('iframe').contentDocument.querySelector('label').textContent.startsWith('Email')",
   )
-  await page.getByLabel('Least seconds').fill('3')
-  await page.getByLabel('Words of thanks').fill('See you on Friday!')
+  await page.getByLabel('Minimum seconds').fill('3')
+  await page.getByLabel('Thank-you message').fill('See you on Friday!')
   await page.getByLabel('May show it in a frame').fill('nonsense')
   await look('71-form-new')
   complaints.splice(0)
@@ -109,7 +109,7 @@ test('a form is made from a sheet by keyboard, seen as visitors see it, filled i
 
   await page.getByRole('link', { name: 'Edit', exact: true }).click()
   await preview.getByText('Email', { exact: true }).waitFor()
-  await page.getByLabel('Least seconds').fill('0')
+  await page.getByLabel('Minimum seconds').fill('0')
   await press(/^Save form$/)
   await page.getByText('Party saved.').waitFor()
   const [toast, save] = [

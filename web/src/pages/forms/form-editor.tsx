@@ -76,13 +76,13 @@ export function FormEditor({
               value={draft.afterwards}
               onChange={(afterwards) => change({ afterwards })}
               choices={[
-                { value: 'thanks', title: 'A page of thanks', description: 'With your own words.' },
-                { value: 'next', title: 'A page of yours', description: 'The browser goes there.' },
+                { value: 'thanks', title: 'A thank-you page', description: 'With your own words.' },
+                { value: 'next', title: 'Your own page', description: 'The browser goes there.' },
               ]}
             />
             <div className="mt-4">
               {draft.afterwards === 'thanks' ? (
-                <TextArea label="Words of thanks" placeholder="Your entry was sent." {...about('thanks')} />
+                <TextArea label="Thank-you message" placeholder="Your entry was sent." {...about('thanks')} />
               ) : (
                 <TextField
                   label="Address"
@@ -96,7 +96,8 @@ export function FormEditor({
           </Card>
           <Card title="Set by Rowport" className={endsInField}>
             <p className="mb-3 text-caption text-soft">
-              Stands in every new row, whatever is sent. <code className="font-mono">now()</code> is the time.
+              Set in every new row, whatever is submitted. <code className="font-mono">now()</code> is the
+              time.
             </p>
             <SetList set={draft.set} error={wrong('set')} onChange={(set) => change({ set })} />
             {left.length > 0 && (
@@ -112,14 +113,19 @@ export function FormEditor({
               What is sent too quickly, or fills in a field that people can’t see, is held for you to look at.
             </p>
             <div className="grid grid-cols-1 gap-x-4 sm:grid-cols-3">
-              <TextField label="Least seconds" inputMode="numeric" required {...about('minSeconds')} />
+              <TextField label="Minimum seconds" inputMode="numeric" required {...about('minSeconds')} />
               <TextField
-                label="A minute, per visitor"
+                label="Per minute, per visitor"
                 inputMode="numeric"
                 required
                 {...about('entriesPerMinute')}
               />
-              <TextField label="An hour, in all" inputMode="numeric" required {...about('entriesPerHour')} />
+              <TextField
+                label="Per hour, in total"
+                inputMode="numeric"
+                required
+                {...about('entriesPerHour')}
+              />
             </div>
           </Card>
           <Card title="Captcha" className={endsInField}>
@@ -154,13 +160,13 @@ export function FormEditor({
             <TextField
               label="May show it in a frame"
               placeholder="https://example.com"
-              hint="Origins, separated by commas. None unless you name some."
+              hint="Comma-separated origins. None unless you list some."
               {...about('framedBy')}
             />
             <TextField
-              label="May send to it with their own HTML"
+              label="Can submit with their own HTML"
               placeholder="Any page"
-              hint="Origins, separated by commas. Any unless you name some."
+              hint="Comma-separated origins. Any unless you list some."
               {...about('origins')}
             />
           </Card>

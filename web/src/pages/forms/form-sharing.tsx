@@ -49,7 +49,7 @@ export function FormSharing({ form }: { form: FormView }) {
         <CodeBlock code={pastedHtml(shown, url)} label="HTML of the form" />
         {settings.minSeconds > 0 && (
           <p className="mt-3 text-caption text-soft">
-            Pasted HTML can’t tell when it was shown, so with “Least seconds” above 0 its entries are held.
+            Pasted HTML can’t tell when it was shown, so with “Minimum seconds” above 0 its entries are held.
           </p>
         )}
       </Section>

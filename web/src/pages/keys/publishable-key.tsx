@@ -105,7 +105,8 @@ export function PublishableKey({
         }}
       >
         <p className="mb-4 text-caption text-soft">
-          It may stand in a web page for everyone to see. It opens one sheet, and only what you allow here.
+          Use it in a web page, where everyone can see it. It has access to one sheet, and only to what you
+          allow here.
         </p>
         {!key && (
           <>
@@ -121,14 +122,14 @@ export function PublishableKey({
           </>
         )}
         <Choices<May>
-          legend="Visitors may"
+          legend="Visitors can"
           name="may"
           value={draft.may}
           onChange={(may) => setDraft({ ...draft, may })}
           choices={[
-            { value: 'read', title: 'Read', description: 'See rows.' },
-            { value: 'add', title: 'Add', description: 'Add rows, and see none.' },
-            { value: 'read,add', title: 'Both', description: 'See rows and add some.' },
+            { value: 'read', title: 'Read', description: 'Read rows only.' },
+            { value: 'add', title: 'Add', description: 'Add rows only.' },
+            { value: 'read,add', title: 'Both', description: 'Read and add rows.' },
           ]}
         />
         <TextField

@@ -119,7 +119,7 @@ function Name({ of: sheet }: { of: SheetSummary }) {
       >
         {slug}
       </Link>
-      <span className="block max-w-38 truncate text-caption text-soft sm:max-w-72 md:group-data-dense/table:ml-2.5 md:group-data-dense/table:inline-block md:group-data-dense/table:align-bottom">
+      <span className="block max-w-38 truncate text-caption text-soft sm:max-w-72 max-md:group-data-dense/table:hidden md:group-data-dense/table:ml-2.5 md:group-data-dense/table:inline-block md:group-data-dense/table:align-bottom">
         {nameOf(provider)} · {title}
       </span>
       {/* What the columns say where there is room for them. */}

@@ -119,7 +119,7 @@ export function Console() {
                 setAsked({ ...asked, row: '', rowBy: target.value === '' ? null : target.value.slice(3) })
               }
             >
-              <option value="">row number</option>
+              <option value="">number</option>
               {sheet.columns.map(({ name }) => (
                 <option key={name} value={`by ${name}`}>
                   {name}
