@@ -6,7 +6,7 @@ import { ProviderFailure } from '../../sheets/provider-failure.ts'
 import { ownBuffer, type ThreadJob } from '../../sheets/threads/thread-jobs.ts'
 import { createThreadPool, type ThreadPool } from '../../sheets/threads/thread-pool.ts'
 import { ThreadLost } from '../../sheets/threads/threads.ts'
-import type { CsvEnd } from './csv/csv-end.ts'
+import type { KnownFile } from './known-files.ts'
 
 /** A function `(bytes, …more) → Edited | Unfit` by name, so that a thread can load it. */
 export interface ThreadEditor {
@@ -16,8 +16,8 @@ export interface ThreadEditor {
 }
 
 export interface EditedFile extends Edited {
-  /** How a CSV file ends then, where rows can be added to it without reading it again. */
-  end?: CsvEnd
+  /** What is known of it then, so that rows can be added without reading it again. */
+  known?: KnownFile
 }
 
 export interface ToEdit {

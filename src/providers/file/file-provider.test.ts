@@ -216,6 +216,33 @@ test('rows are added to a file that we wrote without decoding it, and never to o
   assert.deepEqual(await readdir(folder), ['list.csv'])
 })
 
+test('of a workbook that we wrote row 1 is known without reading it, until somebody else writes it', async (t) => {
+  const path = join(await ownFolder(t), 'list.xlsx')
+  await writeLongAgo(
+    path,
+    await xlsxBytes([
+      ['name', 'price'],
+      ['Tea', 1],
+    ]),
+  )
+  const provider = createFileProvider({ observe: () => {} })
+  const place = { accountId, location: JSON.stringify({ path }), credentialId: null }
+  const fetched = await provider.fetch(place, { values: 'typed', knownVersion: null })
+  assert.ok(fetched !== 'unchanged')
+  let { version } = fetched
+  for (const rowNumber of [3, 4]) {
+    const prepared = await provider.prepare(place, [{ kind: 'add', rows: [['Salt', 2]] }], version)
+    assert.ok(prepared !== 'conflict' && 'commit' in prepared)
+    assert.deepEqual(prepared.expected, [{ kind: 'add', rowNumbers: [rowNumber], rows: [['Salt', 2]] }])
+    assert.equal((await prepared.commit()).outcome, 'applied')
+    const known = await provider.knownHeader?.(place)
+    assert.deepEqual(known?.header, ['name', 'price'])
+    version = known?.version ?? ''
+  }
+  await writeFile(path, await readFile(path))
+  assert.equal(await provider.knownHeader?.(place), null)
+})
+
 test('a tab of a workbook by its name', async (t) => {
   const path = join(await ownFolder(t), 'tabs.xlsx')
   const sheets = ['first', 'second'].map((name) => ({ name, rows: [['tab'], [name]] }))

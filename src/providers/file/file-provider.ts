@@ -3,7 +3,6 @@ import type { Decoder, FetchWish, Provider, ReadingTurn } from '../../sheets/pro
 import { ProviderFailure } from '../../sheets/provider-failure.ts'
 import { idleTimers, systemTimers } from '../../timers.ts'
 import { appendToCsv, areFewAdditions } from './csv/append.ts'
-import { type CsvEnd, headerCells } from './csv/csv-end.ts'
 import { createEditing, type Edit, type Editing, type EditingParts, type ThreadEditor } from './editing.ts'
 import { asProviderFailure } from './file-failure.ts'
 import { type FileLocation, kindOf, parseFileLocation } from './file-location.ts'
@@ -18,7 +17,7 @@ import {
 } from './file-replacement.ts'
 import { rememberWhole, type WholeFile } from './file-signs.ts'
 import { bytesIn, stampIn } from './file-version.ts'
-import { createKnownEnds } from './known-ends.ts'
+import { createKnownFiles, type KnownFile } from './known-files.ts'
 import { type ReadFile, readFile, readIfVersion } from './read-file.ts'
 import { createReplacedFiles } from './replaced-files.ts'
 import { createSettling } from './settling.ts'
@@ -32,7 +31,7 @@ export interface FileProviderParts extends EditingParts {
 interface MadeReplacement extends Replacement {
   whole: WholeFile
   results: ChangeResult[]
-  end: CsvEnd | null
+  known: KnownFile | null
 }
 
 /** Spreadsheets in local files, served in place: others may edit them at any time. */
@@ -42,7 +41,7 @@ export function createFileProvider({ editing, problemWithLength, ...parts }: Fil
   const cleaned = new Set<string>()
   const settling = createSettling()
   const replaced = createReplacedFiles(observe)
-  const ends = createKnownEnds()
+  const knownFiles = createKnownFiles()
 
   return {
     async fetch({ location }, { values, knownVersion }, turn) {
@@ -67,11 +66,11 @@ export function createFileProvider({ editing, problemWithLength, ...parts }: Fil
     },
 
     async knownHeader({ location }) {
+      if (!knownFiles.has(location)) return null
       const { path } = parseFileLocation(location)
-      if (!ends.has(path)) return null
       const version = await failing('read', () => settling.untilReadable(path, systemTimers))
-      const known = ends.find(path, version)
-      return known && { version, header: headerCells(known) }
+      const known = knownFiles.find(location, version)
+      return known && { version, header: known.header }
     },
 
     /** Whoever comes while another program writes the file goes along with those who wait for it to be done. */
@@ -86,12 +85,12 @@ export function createFileProvider({ editing, problemWithLength, ...parts }: Fil
       if (kindOf(path) === 'ods') return readOnly
       const stamp = await failing('read', () => settling.untilWritable(path, idleTimers))
       const made =
-        (await makeByAppending(place, changes, { version, stamp })) ??
+        (await makeByAppending(location, changes, { version, stamp })) ??
         (await inTurn(accountId, bytesIn(stamp), (edit) =>
           makeReplacement(place, changes, { version, stamp }, edit),
         ))
       if (made === 'conflict' || 'changeAt' in made) return made
-      const { fence, identity, whole, results, end } = made
+      const { fence, identity, whole, results, known } = made
       return {
         fence,
         expected: results,
@@ -100,7 +99,7 @@ export function createFileProvider({ editing, problemWithLength, ...parts }: Fil
           failing('write', async () => {
             if (!(await putInPlace(path, fence, version, replaced))) return { outcome: 'conflict' }
             settling.noteOwn(path, { identity, whole })
-            ends.note(path, identity, end)
+            knownFiles.note(location, identity, known)
             return { outcome: 'applied', results }
           }),
         discard: () => removeReplacement(path, fence),
@@ -125,9 +124,9 @@ export function createFileProvider({ editing, problemWithLength, ...parts }: Fil
     if (read?.stamp !== stamp) return 'conflict'
     const edited = await edit(read.bytes, editorFor(place, changes))
     if ('changeAt' in edited) return edited
-    const { bytes, results, end = null } = edited
+    const { bytes, results, known = null } = edited
     const whole = rememberWhole(bytes)
-    return failing('write', () => writeBeside(path, { bytes }, { whole, results, end }))
+    return failing('write', () => writeBeside(path, { bytes }, { whole, results, known }))
   }
 
   /**
@@ -135,22 +134,24 @@ export function createFileProvider({ editing, problemWithLength, ...parts }: Fil
    * null where it takes more.
    */
   async function makeByAppending(
-    { path }: FileLocation,
+    location: string,
     changes: readonly Change[],
     { version, stamp }: { version: string; stamp: string },
   ): Promise<MadeReplacement | 'conflict' | Unfit | null> {
-    const known = version === stamp && areFewAdditions(changes) ? ends.find(path, stamp) : null
-    const appended = known && appendToCsv(known, changes)
-    if (appended === null || 'changeAt' in appended) return appended
-    const { bytes, results, end } = appended
+    const { path } = parseFileLocation(location)
+    const end = knownFiles.find(location, stamp)?.end
+    if (!end || version !== stamp || !areFewAdditions(changes)) return null
+    const appended = appendToCsv(end, changes)
+    if ('changeAt' in appended) return appended
+    const { bytes, results, known = null } = appended
     const whole = rememberWhole(bytes, bytesIn(stamp) + bytes.byteLength)
-    return failing('write', () => writeBeside(path, { bytes, behind: stamp }, { whole, results, end }))
+    return failing('write', () => writeBeside(path, { bytes, behind: stamp }, { whole, results, known }))
   }
 
   async function writeBeside(
     path: string,
     content: NewContent,
-    made: Pick<MadeReplacement, 'whole' | 'results' | 'end'>,
+    made: Pick<MadeReplacement, 'whole' | 'results' | 'known'>,
   ): Promise<MadeReplacement | 'conflict'> {
     const noRoom = await problemWithLength?.(path, made.whole.size)
     if (noRoom) throw new ProviderFailure(noRoom)

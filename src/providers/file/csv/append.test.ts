@@ -6,7 +6,6 @@ import type { Cell } from '../../../sheets/rows/grid.ts'
 import { columnsOf } from '../../../sheets/rows/table.ts'
 import { decodeCsvHeader } from '../csv-header.ts'
 import { appendToCsv, areFewAdditions } from './append.ts'
-import { headerCells } from './csv-end.ts'
 import { editCsv } from './edit.ts'
 
 const anyCell: fc.Arbitrary<Cell> = fc.oneof(
@@ -52,15 +51,15 @@ test('what is appended is what editing the whole file makes of it, in bytes, in 
       fc.array(addition, { minLength: 1, maxLength: 3 }),
       (text, first, more) => {
         const before = tryEdit(Buffer.from(text), [first])
-        if (!before?.end) return
+        if (!before?.known) return
         appendedOften++
-        const appended = appendToCsv(before.end, more)
+        const appended = appendToCsv(before.known.end, more)
         const whole = editCsv(before.bytes, more)
         if ('changeAt' in appended || 'changeAt' in whole) return assert.deepEqual(appended, whole)
         assert.deepEqual(Buffer.concat([before.bytes, appended.bytes]), Buffer.from(whole.bytes))
         assert.deepEqual(appended.results, whole.results)
-        assert.deepEqual(appended.end, whole.end ?? null)
-        const columns = columnsOf({ rows: [headerCells(before.end)] })
+        assert.deepEqual(appended.known, whole.known ?? null)
+        const columns = columnsOf({ rows: [before.known.header] })
         assert.deepEqual(columns, columnsOf(decodeCsvHeader(before.bytes)))
       },
     ),

@@ -1,12 +1,12 @@
 import type { Change, ChangeResult, Unfit } from '../../../sheets/change.ts'
 import type { CsvEnd } from './csv-end.ts'
-import { editCsv } from './edit.ts'
+import { type EditedCsv, editCsv } from './edit.ts'
 
-/** What comes behind the last byte of a file, and how it ends then; null where too little is known of that. */
+/** What comes behind the last byte of a file, and what is known of it then; null where that is too little. */
 export interface AppendedToCsv {
   bytes: Uint8Array
   results: ChangeResult[]
-  end: CsvEnd | null
+  known: EditedCsv['known'] | null
 }
 
 /** It is done on the thread that answers everybody: a millisecond or two. */
@@ -40,11 +40,11 @@ export function appendToCsv(
   const edited = editCsv(before, changes)
   if ('changeAt' in edited) return edited
   const added = records - 1
-  const end = edited.end && { ...edited.end, records: edited.end.records + added }
+  const { known } = edited
   return {
     bytes: edited.bytes.subarray(before.byteLength),
     results: edited.results.map((result) => withRowsBelow(result, added)),
-    end: end ?? null,
+    known: known ? { ...known, end: { ...known.end, records: known.end.records + added } } : null,
   }
 }
 

@@ -3,7 +3,7 @@ import type { Change, ChangeResult, Edited, LostWithChange, Unfit } from '../../
 import { ProviderFailure } from '../../../sheets/provider-failure.ts'
 import type { Cell } from '../../../sheets/rows/grid.ts'
 import { isRepresentableInCsv, whyUnfitForCsv } from './cell.ts'
-import { type CsvEnd, endOf } from './csv-end.ts'
+import { type CsvEnd, endOf, headerCells } from './csv-end.ts'
 import { type CsvDialect, detectDelimiter, detectDialect } from './dialect.ts'
 import type { SingleByteEncoding } from './encoding/single-byte.ts'
 import { refuseUnlessReadBack } from './read-back.ts'
@@ -37,12 +37,12 @@ export function editCsv(
   }
   const now = refuseUnlessReadBack(records, dialect, changes, edited, otherwise)
   const end = hint === undefined ? endOf(now, dialect, made.text) : null
-  return { bytes: edited, results: made.results, ...(end && { end }) }
+  return { bytes: edited, results: made.results, ...(end && { known: { header: headerCells(end), end } }) }
 }
 
 export interface EditedCsv extends Edited {
   /** Absent where more of the file must be known to add rows to it. */
-  end?: CsvEnd
+  known?: { header: Cell[]; end: CsvEnd }
 }
 
 const UNCLEAR_DELIMITER =

@@ -1,4 +1,5 @@
 import type { Change, ChangeResult, Edited, Unfit } from '../../../../sheets/change.ts'
+import type { Cell } from '../../../../sheets/rows/grid.ts'
 import { xlsxFailure } from '../container/failure.ts'
 import { MAX_DIRECTORY_PART_BYTES, MAX_INFLATED_BYTES } from '../container/limits.ts'
 import { chooseTab, failingInOwnersWords, openWorkbook } from '../container/open.ts'
@@ -30,6 +31,11 @@ import { refuseUnlessReadBack } from './read-back.ts'
 import { markStale, type StaleMarks } from './stale/stale-marks.ts'
 import { XmlEdits } from './xml/xml-edits.ts'
 
+export interface EditedWorkbook extends Edited {
+  /** Row 1, as it was read back. */
+  known?: { header: Cell[] }
+}
+
 /**
  * Makes these changes to one tab of the workbook one after the other, or names the change that cannot be made. Parts that
  * no change concerns keep their bytes, elements that none concerns their text. Bounded like reading; whatever the
@@ -39,7 +45,7 @@ export async function editXlsx(
   bytes: Uint8Array,
   tab: string | undefined,
   changes: readonly Change[],
-): Promise<Edited | Unfit> {
+): Promise<EditedWorkbook | Unfit> {
   if (changes.length === 0) return { bytes, results: [] }
   return failingInOwnersWords(async () => {
     try {
@@ -55,7 +61,7 @@ async function edit(
   bytes: Uint8Array,
   wantedTab: string | undefined,
   changes: readonly Change[],
-): Promise<Edited | Unfit> {
+): Promise<EditedWorkbook | Unfit> {
   const { archive, workbook } = await openWorkbook(bytes)
   await refuseSealed(archive, workbook)
   const tab = chooseTab(workbook.tabs, wantedTab)
@@ -129,7 +135,7 @@ async function edit(
     goneParts: new Set(keys.get('gone')),
   })
   const results = withLost(withStaleCells(plan, stale), changes, plan, unmarked, reader)
-  return { bytes: edited, results }
+  return { bytes: edited, results, known: { header: grid.rows[0] ?? [] } }
 }
 
 /** What the answer shows of a row may be outdated by the change, or may have been before it. */
