@@ -17,7 +17,8 @@ export const accountsAxis: Axis = {
   unit: 'accounts in the store, each with a key and a sheet',
   about: `the keys of up to ${mostUsed} of them are used in turn, each for its own sheet, all on one CSV file; 8 connections`,
   drawn: ['first page, key after key'],
-  async *measure(store, after, seconds) {
+  async *measure(store, after, wish) {
+    const { seconds } = wish
     const ground = await openGround(store, after)
     const file = join(ground.folder, 'list.csv')
     await writeFile(file, csvOf(100))
@@ -25,7 +26,7 @@ export const accountsAxis: Axis = {
     await ground.prepare(async () => {})
     const known: (KnownAccount & { apiKey: string })[] = []
     let there = 0
-    for (const accounts of powersOfTen(1, most)) {
+    for (const accounts of powersOfTen(1, most, wish)) {
       const fresh = Array.from({ length: Math.min(accounts, mostUsed) - known.length }, (_, n) => {
         const apiKey = generateApiKey('live')
         return { slug: `used-${known.length + n}`, apiKey, keyHash: hashApiKey(apiKey) ?? '' }

@@ -10,10 +10,11 @@ export const columnsAxis: Axis = {
   unit: 'columns of the sheet',
   about: `a CSV file of ${rows} rows, of which 50 are sent; 8 connections`,
   drawn: ['first page'],
-  async *measure(store, after, seconds) {
+  async *measure(store, after, wish) {
+    const { seconds } = wish
     const ground = await openGround(store, after)
     const apiKey = await ground.prepare((workshop) => createAccount(workshop))
-    for (const columns of powersOfTen(10, 1_000)) {
+    for (const columns of powersOfTen(10, 1_000, wish)) {
       const csv = csvOf(rows, columns)
       const slug = `columns-${columns}`
       const path = await ground.prepare((workshop) => connectFile(workshop, ground.folder, slug, csv))

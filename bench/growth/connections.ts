@@ -15,13 +15,14 @@ export const connectionsAxis: Axis = {
   unit: 'open connections',
   about: `kept alive and mostly idle, ${requestsPerSecond} requests a second over all of them in turn; ${JSON.stringify(shares)} in ROWPORT_SHARES, as all come from one address here; ulimit -n 20000`,
   drawn: ['first page'],
-  async *measure(store, after, seconds) {
+  async *measure(store, after, wish) {
+    const { seconds } = wish
     const ground = await openGround(store, after, { ROWPORT_SHARES: JSON.stringify(shares) })
     const { apiKey, path } = await ground.prepare(async (workshop) => ({
       apiKey: await createAccount(workshop),
       path: await connectFile(workshop, ground.folder, 'list', csvOf(100)),
     }))
-    for (const connections of powersOfTen(1, most)) {
+    for (const connections of powersOfTen(1, most, wish)) {
       const { url } = await ground.start()
       const asked = { port: Number(new URL(url).port), path: `${path}?limit=50`, apiKey }
       const clients = Array.from({ length: connections }, createLoadClient)

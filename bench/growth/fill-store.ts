@@ -134,7 +134,7 @@ async function fillPostgres(url: string, known: readonly RowsOfAccount[], others
     }
     await client.query('commit')
     // What autovacuum does within a minute.
-    await client.query('analyze')
+    await client.query('vacuum analyze account, sheet, api_key')
   } finally {
     await client.end()
   }

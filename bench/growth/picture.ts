@@ -69,7 +69,9 @@ text { font: 12px system-ui, sans-serif; fill: #24292f }
 function growthsOf(axis: Axis, record: readonly Measured[]): Growth[] {
   const ofAxis = record.filter((measured) => measured.axis === axis.name)
   if (ofAxis.length === 0) return []
-  return axis.drawn.map((request) => ({
+  const isMeasured = (request: string) =>
+    ofAxis.some(({ points }) => points.some((point) => point.request === request))
+  return axis.drawn.filter(isMeasured).map((request) => ({
     axis,
     request,
     lines: ofAxis.map(({ store, points }) => ({

@@ -16,6 +16,8 @@ export interface Point {
   residentMb: number
   p50Ms: number
   p99Ms: number
+  /** How many 503 there were for each that was done, where clients were told to come again. */
+  refusals?: number
 }
 
 /** One thing of which there is ever more, by factors of ten, while all the rest stays the same. */
@@ -28,7 +30,18 @@ export interface Axis {
   /** The requests that the picture shows. */
   drawn: readonly string[]
   /** Yields points as they are measured, so that a run that breaks off leaves those before it. */
-  measure(store: StoreKind, after: (end: () => Promise<void>) => void, seconds: number): AsyncGenerator<Point>
+  measure(
+    store: StoreKind,
+    after: (end: () => Promise<void>) => void,
+    wish: MeasureWish,
+  ): AsyncGenerator<Point>
+}
+
+export interface MeasureWish {
+  /** How long each load lasts. */
+  seconds: number
+  /** Sizes below it are left out. */
+  from: number
 }
 
 /** The usual way through a list of latencies; sorts them. */
@@ -38,8 +51,8 @@ export function percentiles(latenciesMs: number[]): { p50Ms: number; p99Ms: numb
   return { p50Ms: at(0.5), p99Ms: at(0.99) }
 }
 
-export function powersOfTen(from: number, to: number): number[] {
+export function powersOfTen(first: number, last: number, { from }: MeasureWish): number[] {
   const powers: number[] = []
-  for (let power = from; power <= to; power *= 10) powers.push(power)
+  for (let power = first; power <= last; power *= 10) if (power >= from) powers.push(power)
   return powers
 }

@@ -18,9 +18,9 @@ import { tableOf } from './table.ts'
 import { writersAxis } from './writers.ts'
 
 /**
- * npm run bench:growth [-- --axis rows --store embedded --seconds 2 --draw]: measures each axis alone, one after the
+ * npm run bench:growth [-- --axis rows --store embedded --seconds 2 --from 1000 --draw]: measures each axis alone, one after the
  * other, and puts what it found into growth.json, the picture and the tables of RESULTS.md as soon as an axis is done,
- * so that a run that broke off goes on with `--axis`. `--draw` measures nothing.
+ * so that a run that broke off goes on with `--axis` and, among its sizes, with `--from`. `--draw` measures nothing.
  */
 const axes: readonly Axis[] = [
   rowsAxis,
@@ -37,10 +37,12 @@ const { values } = parseArgs({
     axis: { type: 'string', multiple: true, default: axes.map(({ name }) => name) },
     store: { type: 'string', multiple: true, default: [...storeKinds] },
     seconds: { type: 'string', default: '2' },
+    from: { type: 'string', default: '1' },
     draw: { type: 'boolean', default: false },
   },
 })
 
+const wish = { seconds: Number(values.seconds), from: Number(values.from) }
 const resultsFile = join(import.meta.dirname, '../RESULTS.md')
 const pictureFile = join(import.meta.dirname, '../growth.svg')
 const [begin, end] = ['<!-- npm run bench:growth writes what follows -->', '<!-- until here -->']
@@ -71,8 +73,9 @@ async function measure(axis: Axis, store: StoreKind): Promise<void> {
   const points: Point[] = []
   try {
     await withEnds(async (after) => {
-      for await (const point of axis.measure(store, after, Number(values.seconds))) {
+      for await (const point of axis.measure(store, after, wish)) {
         points.push(point)
+        keep(axis, store, points)
         process.stdout.write(`  ${lineOf(point)}\n`)
       }
     })
@@ -81,7 +84,6 @@ async function measure(axis: Axis, store: StoreKind): Promise<void> {
     process.stdout.write(`  FAILED: ${(error as Error).stack}\n`)
   }
   process.stdout.write(`  in ${((performance.now() - begunMs) / 1_000).toFixed(0)} s\n`)
-  keep(axis, store, points)
   tell()
 }
 

@@ -12,12 +12,13 @@ export const sheetsAxis: Axis = {
   unit: 'sheets in use at once',
   about: `CSV files of ${rows} rows in one account, read in turn; {"sheets": ${most}} in ROWPORT_SHARES; 8 connections`,
   drawn: ['first page, sheet after sheet'],
-  async *measure(store, after, seconds) {
+  async *measure(store, after, wish) {
+    const { seconds } = wish
     const ground = await openGround(store, after, { ROWPORT_SHARES: JSON.stringify({ sheets: most }) })
     const apiKey = await ground.prepare((workshop) => createAccount(workshop))
     const csv = csvOf(rows)
     const paths: string[] = []
-    for (const sheets of powersOfTen(1, most)) {
+    for (const sheets of powersOfTen(1, most, wish)) {
       await ground.prepare(async (workshop) => {
         while (paths.length < sheets)
           paths.push(await connectFile(workshop, ground.folder, `sheet-${paths.length}`, csv))

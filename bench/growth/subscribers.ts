@@ -22,13 +22,13 @@ export const subscribersAxis: Axis = {
   unit: 'streams of changes on one sheet',
   about: `one write a second; a request is a write and its way to all of them, p50 and p99 are from its 2xx to each stream; ${JSON.stringify(shares)} in ROWPORT_SHARES; ulimit -n 20000`,
   drawn: ['PATCH, to all streams'],
-  async *measure(store, after) {
+  async *measure(store, after, wish) {
     const ground = await openGround(store, after, { ROWPORT_SHARES: JSON.stringify(shares) })
     const { apiKey, sheetPath } = await ground.prepare(async (workshop) => ({
       apiKey: await createAccount(workshop),
       sheetPath: await connectFile(workshop, ground.folder, 'followed', 'name,n\nfirst,0\n'),
     }))
-    for (const streams of powersOfTen(1, most)) {
+    for (const streams of powersOfTen(1, most, wish)) {
       const { url } = await ground.start()
       const client = createPlainClient(apiKey)
       const write = (n: number) => client.send(`${url}${sheetPath}/2`, 'PATCH', JSON.stringify({ n }), null)

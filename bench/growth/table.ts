@@ -29,12 +29,14 @@ export function tableOf({ name, unit, about }: Axis, measured: readonly Measured
 
 function cellsOf(point: Point | undefined): string {
   if (!point) return ' | | | | '
-  const { perSecond, cpuMicroseconds, storeCpuMicroseconds, residentMb, p50Ms, p99Ms } = point
+  const { perSecond, cpuMicroseconds, storeCpuMicroseconds, residentMb, p50Ms, p99Ms, refusals } = point
   const isSecond = Number.isNaN(p50Ms)
   const processor = [timeText(cpuMicroseconds / 1_000)]
   if (storeCpuMicroseconds !== null) processor.push(timeText(storeCpuMicroseconds / 1_000))
   return [
-    isSecond ? '' : figureText(perSecond),
+    isSecond
+      ? ''
+      : figureText(perSecond) + (refusals ? ` and ${figureText(refusals * perSecond)} × 503` : ''),
     processor.join(' + '),
     residentMb.toFixed(0),
     isSecond ? '' : timeText(p50Ms),

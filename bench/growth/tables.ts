@@ -17,12 +17,12 @@ const pieceLength = 1_000_000
 const usualNames = [
   'id',
   'name',
-  'category',
+  'city',
   'price',
+  'email',
+  'category',
   'in_stock',
   'created',
-  'city',
-  'email',
   'note',
   'count',
 ]
