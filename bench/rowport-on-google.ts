@@ -13,6 +13,7 @@ import { type Cores, endProcess, startProcess } from './processes.ts'
 
 export interface RowportOnGoogle {
   url: string
+  pid: number
   apiKey: string
   spreadsheetId: string
 }
@@ -68,5 +69,5 @@ export async function startRowportOnGoogle(
   const url = `http://127.0.0.1:${port}`
   const child = await startProcess(['src/main.ts'], env, `${url}/healthz`, { cores })
   after(() => endProcess(child))
-  return { url, apiKey, spreadsheetId }
+  return { url, pid: child.pid ?? 0, apiKey, spreadsheetId }
 }
