@@ -13,9 +13,9 @@ import { type Cores, endProcess, startProcess } from './processes.ts'
 
 export interface RowportOnGoogle {
   url: string
+  pid: number
   apiKey: string
   spreadsheetId: string
-  pid: number
 }
 
 interface OnGoogleWish {
@@ -72,5 +72,5 @@ export async function startRowportOnGoogle(
   const url = `http://127.0.0.1:${port}`
   const child = await startProcess(['src/main.ts'], env, `${url}/healthz`, { cores })
   after(() => endProcess(child))
-  return { url, apiKey, spreadsheetId, pid: child.pid ?? 0 }
+  return { url, pid: child.pid ?? 0, apiKey, spreadsheetId }
 }
