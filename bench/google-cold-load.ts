@@ -1,5 +1,5 @@
 import { type GoogleProcess, startGoogleProcess } from '../test/google/google-process.ts'
-import { cpuMsOf } from './load.ts'
+import { processorMs } from './process-figures.ts'
 import { ask } from './processes.ts'
 import { productTable } from './product-table.ts'
 import { type FigureRow, Missed, median, withEnds } from './row.ts'
@@ -67,7 +67,7 @@ function coldLoad(values: (string | number)[][]): Promise<ColdLoad> {
     // The emulator keeps its answers, so it is only slow the first time.
     await plain()
     await load('s0')
-    const cpuOfServer = () => cpuMsOf(rowport.pid) ?? Number.NaN
+    const cpuOfServer = () => processorMs(rowport.pid)
     const cpuHere = () => process.cpuUsage().user / 1_000 + process.cpuUsage().system / 1_000
     const ours: Timed[] = []
     const others: Timed[] = []
@@ -121,8 +121,8 @@ const idleCpuMs = 20
 async function untilIdle(pid: number): Promise<void> {
   const begunMs = performance.now()
   while (performance.now() - begunMs < idleWithinMs) {
-    const before = Number(cpuMsOf(pid))
+    const before = processorMs(pid)
     await new Promise((resolve) => setTimeout(resolve, idleForMs))
-    if (Number(cpuMsOf(pid)) - before <= idleCpuMs) return
+    if (processorMs(pid) - before <= idleCpuMs) return
   }
 }
