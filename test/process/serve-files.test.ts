@@ -164,5 +164,5 @@ test('a port can be named, and a folder whose account was deleted says so', asyn
     /the account "local" of this data folder was deleted.*another folder with --data/,
   )
   const wrong = await place.launch({ words: ['serve', '--port', 'http'] }).ended
-  assert.match(wrong.stderr, /PORT: /)
+  assert.match(wrong.stderr, / --port: must be/)
 })
