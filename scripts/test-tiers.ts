@@ -53,6 +53,7 @@ const systemTests = [
   'test/spec/clock-steps',
   'test/spec/wide-sheets',
   'src/sheets/rows/query/long-cells',
+  'src/sheets/rows/sums/many-groups',
   'src/sheets/reading/decoding',
   'src/providers/file/xlsx/read/hostile',
   'src/providers/file/xlsx/edit/edit-property',
@@ -68,6 +69,7 @@ const systemTests = [
  */
 const measuringTests = [
   'src/sheets/rows/query/long-cells',
+  'src/sheets/rows/sums/many-groups',
   'test/cluster/writing',
   'test/browser/first-paint',
   'test/cluster/rolling-restart',

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { AskInside } from '../http/asking-inside.ts'
+import { endOfText, marks } from '../http/json-marks.ts'
 import type { Observe } from '../reporting/observe.ts'
 import { randomBase62 } from '../secrets/random-base62.ts'
 import type { AskedMessage } from './answer-message.ts'
@@ -55,12 +56,15 @@ export function createAgentsDoor(
       listed = outcome
     }
     const message = await messageIn(request)
-    if (message instanceof Refused) return refuse(response, message)
-    if (listed === null && (!api.isKeyed || asksForSheets(message))) {
+    // What is no message counts as a request, too: else there would be no end to it.
+    const isRefused = message instanceof Refused
+    if (listed === null && (isRefused || !api.isKeyed || asksForSheets(message))) {
       const outcome = await api.listSheets()
-      if (outcome instanceof Failure) return refuse(response, refusalMessage(outcome, message.id))
+      if (outcome instanceof Failure)
+        return refuse(response, refusalMessage(outcome, isRefused ? undefined : message.id))
       listed = outcome
     }
+    if (isRefused) return refuse(response, message)
     // Nothing is kept between requests, so there is nobody whom a notification could tell anything.
     if (message.id === undefined) return void response.writeHead(202, always).end()
     await answerBySdk(request, response, { message, api, listed, left: left.signal })
@@ -160,7 +164,9 @@ async function messageIn(request: IncomingMessage): Promise<Message | Refused> {
   } catch (cause) {
     throw new CallerGone('The caller went away while sending', { cause })
   }
-  const parsed = parseMessage(Buffer.concat(chunks).toString())
+  const text = Buffer.concat(chunks).toString()
+  if (!isModest(text)) return new Refused(400, -32600, tooMuch)
+  const parsed = parseMessage(text)
   if (parsed === undefined) return new Refused(400, -32700, 'The body is not JSON.')
   // Of several messages in one, each would cost a request and all would be worked on at once; no client of today sends such.
   if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed))
@@ -168,6 +174,36 @@ async function messageIn(request: IncomingMessage): Promise<Message | Refused> {
   const { id, method } = parsed as Record<string, unknown>
   const isMessage = typeof method === 'string' && /^(?:string|number|undefined)$/.test(typeof id)
   return isMessage ? (parsed as Message) : new Refused(400, -32600, 'This is no request of JSON-RPC 2.0.')
+}
+
+/** A thousand rows of twenty cells. */
+const mostValues = 20_000
+const deepest = 20
+const tooMuch = `A message may hold ${mostValues} values, nested ${deepest} deep at most. Send fewer rows at a time.`
+
+/**
+ * JSON.parse takes a tenth of a second and more for two megabytes of brackets or of different keys, and whoever judges what it makes of them
+ * several times as long; nobody else is served meanwhile. So they are counted first, as if all of it were JSON.
+ */
+function isModest(text: string): boolean {
+  let values = 0
+  let depth = 0
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code === marks.quote) {
+      at = endOfText(text, at)
+      if (at === -1) return true
+    } else if (code === marks.comma) {
+      values++
+    } else if (code === marks.openingBrace || code === marks.openingBracket) {
+      values++
+      depth++
+    } else if (code === marks.closingBrace || code === marks.closingBracket) {
+      depth--
+    }
+    if (values > mostValues || depth > deepest) return false
+  }
+  return true
 }
 
 function parseMessage(text: string): unknown {

@@ -87,13 +87,27 @@ export function createFormsDoor(
     })
   }
 
+  /** To find out that it is no form takes as long as to read one, so it is counted as one. */
+  async function countUnreadable(
+    form: FormRecord,
+    request: IncomingMessage,
+    unreadable: Refusal,
+  ): Promise<Refusal> {
+    const address = clientAddress(request, trustedProxies)
+    const { verdict, release } = await admission.admitForm(form, address)
+    release()
+    if (!(verdict instanceof Refusal) || verdict.status !== 429) return unreadable
+    refusals.note(form.id, clientNetwork(address), verdict)
+    return verdict
+  }
+
   async function answerTo(request: IncomingMessage, form: FormRecord): Promise<Answer> {
     if (!form.isOpen) return closed
     if (request.method !== 'POST') return blank(form)
     const body = await readBody(request)
     if (body instanceof Refusal) return refusalAnswer(body)
     const sent = await readSentFields(body, request)
-    if (sent instanceof Refusal) return refusalAnswer(sent)
+    if (sent instanceof Refusal) return refusalAnswer(await countUnreadable(form, request, sent))
     const token = sent.get('_token') ?? ''
     const shownAtMs = tokens.shownAtMs(form.id, token)
     // What our own page sends has a token; what any other page sends, browsers say whose it is.

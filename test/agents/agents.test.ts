@@ -4,6 +4,7 @@ import { type TestContext, test } from 'node:test'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { bearer, type Rowport, startRowport } from '../harness.ts'
 import { createPageKey } from '../pages/page-keys.ts'
+import { processorMs } from '../processor-time.ts'
 
 const products = [
   'sku,name,category,price,in stock',
@@ -110,7 +111,7 @@ test('a condition that says nothing is refused, not left out; what changes nothi
     /"__proto__" cannot be used/,
   )
   let deep: unknown = 1
-  for (let depth = 0; depth < 5_000; depth++) deep = [deep]
+  for (let depth = 0; depth < 10; depth++) deep = [deep]
   assert.match(await deleting({ category: deep }), /nested too deeply/)
   const long = await agent.call('query_rows', { sheet: 'x'.repeat(100_000) })
   assert.ok(long.length < 3_000, `${long.length}`)
@@ -374,6 +375,34 @@ test('limits hold for agents, and answers tell them', async (t) => {
   assert.ok(Number(connecting.headers.get('retry-after')) > 0)
 })
 
+test('what is too much, too deep or no message is refused before it is read, and counts as a request', async (t) => {
+  const rowport = await startRowport(t, { plan: 'pro' })
+  await rowport.connectFile('products', 'products.csv', products)
+  const key = await rowport.createKey()
+  const tooMuch = [
+    '['.repeat(900_000) + ']'.repeat(900_000),
+    `{"jsonrpc":"2.0","id":1,"method":"ping","params":${JSON.stringify(Object.fromEntries(Array.from({ length: 60_000 }, (_, n) => [`k${n}`, n])))}}`,
+    `{"jsonrpc":"2.0","id":1,"method":"ping","params":[${'1,'.repeat(300_000)}1]}`,
+  ]
+  for (const body of tooMuch) {
+    let answer: Response | null = null
+    const workMs = await processorMs(async () => {
+      answer = await postText(rowport, body, bearer(key))
+      const { error } = (await answer.json()) as { error: { message: string } }
+      assert.match(error.message, /A message may hold 20000 values, nested 20 deep at most/)
+    })
+    assert.equal((answer as Response | null)?.status, 400)
+    assert.ok(workMs < 500, `${workMs} ms`)
+  }
+  const quoted = { jsonrpc: '2.0', id: 1, method: 'ping', params: { text: '[{",\\"'.repeat(30_000) } }
+  assert.equal((await post(rowport, quoted, bearer(key))).status, 200, 'within a text they are letters')
+
+  const statuses = new Set<number>()
+  for (let n = 0; n < 300; n++) statuses.add((await postText(rowport, '[[]]', bearer(key))).status)
+  assert.deepEqual([...statuses], [400, 429])
+  assert.equal((await postText(rowport, '[[]]', {})).status, 401)
+})
+
 test('subscriptions/listen tells of changes, until the key ends', async (t) => {
   const { rowport, sheet, key } = await start(t)
   const agent = await connect(t, rowport, key)
@@ -415,6 +444,11 @@ async function connect(
       return first?.text ?? ''
     },
   }
+}
+
+function postText(rowport: Rowport, body: string, headers: Record<string, string>): Promise<Response> {
+  const json = { 'Content-Type': 'application/json', Accept: 'application/json, text/event-stream' }
+  return fetch(`${rowport.url}/mcp`, { method: 'POST', headers: { ...json, ...headers }, body })
 }
 
 function sent(message: unknown, headers: Record<string, string> = {}) {

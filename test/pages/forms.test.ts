@@ -370,3 +370,15 @@ test('what a stranger found: amounts with separators, days that are none, keys t
   done(await sheets.change('acme', 'guests', { autoKey: 'uuid' }))
   assert.ok((await forms.create(wish)) instanceof Problem, 'Rowport fills it in')
 })
+
+test('what is no form counts as an entry: there is an end to it', async (t) => {
+  const { rowport, path, rows } = await withForm(t)
+  const headers = { ...asJson, 'Content-Type': 'multipart/form-data; boundary=b' }
+  const statuses: number[] = []
+  for (let n = 0; n < 14; n++) {
+    const answer = await fetch(rowport.url + path, { method: 'POST', headers, body: '--b\r\nnothing' })
+    statuses.push(answer.status)
+  }
+  assert.deepEqual(statuses, [...Array<number>(10).fill(400), ...Array<number>(4).fill(429)])
+  assert.deepEqual(await rows(), [])
+})

@@ -39,11 +39,18 @@ export class WrongArgument extends Error {
   override readonly name = 'WrongArgument'
 }
 
+/** As many as the API takes. */
+const mostConditions = 50
 const knownOperators: ReadonlySet<string> = new Set(filterOperators)
 
 /** Each as it stands in an address. In brackets, so that no column is taken for a parameter of its name. */
 export function filterParameters(filters: Record<string, unknown> = {}): [string, string][] {
-  return Object.entries(filters).flatMap(([column, wish]) => {
+  const conditions = Object.entries(filters)
+  if (conditions.length > mostConditions)
+    throw new WrongArgument(
+      `There are ${conditions.length} conditions; at most ${mostConditions} are allowed.`,
+    )
+  return conditions.flatMap(([column, wish]) => {
     if (Array.isArray(wish)) return repeatedParameter(column, 'in', wish)
     if (typeof wish !== 'object' || wish === null) return [comparison(column, 'eq', wish)]
     const comparisons = Object.entries(wish)

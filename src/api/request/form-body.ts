@@ -19,7 +19,7 @@ export function parseForm(body: Buffer, contentType: string | undefined): RowInp
   const row = new Map<string, string>()
   for (const [name, text] of fields) {
     // Forms end lines with both characters, whatever a person typed.
-    const value = text.replaceAll('\r\n', '\n')
+    const value = withLineFeeds(text)
     const earlier = row.get(name)
     row.set(name, earlier === undefined ? value : `${earlier}, ${value}`)
   }
@@ -29,6 +29,23 @@ export function parseForm(body: Buffer, contentType: string | undefined): RowInp
   }
   return [...row]
 }
+
+/** Not `replaceAll`: for half a million lines that takes a tenth of a second, in which nobody else is served. */
+function withLineFeeds(text: string): string {
+  if (!text.includes('\r\n')) return text
+  const bytes = Buffer.from(text, 'utf16le')
+  const units = new Uint16Array(bytes.buffer, bytes.byteOffset, text.length)
+  let to = 0
+  for (let at = 0; at < units.length; at++) {
+    const unit = units[at] as number
+    if (unit === carriageReturn && units[at + 1] === lineFeed) continue
+    units[to++] = unit
+  }
+  return bytes.toString('utf16le', 0, to * 2)
+}
+
+const carriageReturn = 13
+const lineFeed = 10
 
 type Fields = (readonly [name: string, value: string])[]
 

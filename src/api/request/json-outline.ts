@@ -1,4 +1,5 @@
 import { Refusal } from '../../errors.ts'
+import { endOfText, marks } from '../../http/json-marks.ts'
 import { maxColumns } from '../../sheets/rows/table.ts'
 import type { Soon } from '../../soon.ts'
 
@@ -96,13 +97,8 @@ export async function outlineOf(text: string, turn: () => Soon<void>): Promise<O
 
   /** From its quote to the one that ends it. */
   function skipText(): boolean {
-    for (;;) {
-      at = text.indexOf('"', at + 1)
-      if (at === -1) return false
-      let backslashes = 0
-      while (text.charCodeAt(at - 1 - backslashes) === backslash) backslashes++
-      if (backslashes % 2 === 0) return true
-    }
+    at = endOfText(text, at)
+    return at !== -1
   }
 
   function skipSpace(): void {
@@ -134,13 +130,7 @@ function tooManyFields(subject: string | null): string {
 }
 
 const tooManyRows = `A request may add ${maxRows} rows; this one has more.`
-const quote = 0x22
-const comma = 0x2c
-const openingBracket = 0x5b
-const backslash = 0x5c
-const closingBracket = 0x5d
-const openingBrace = 0x7b
-const closingBrace = 0x7d
+const { quote, comma, openingBracket, closingBracket, openingBrace, closingBrace } = marks
 
 function isSpace(code: number): boolean {
   return code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09

@@ -10,7 +10,7 @@ import { daysOf, numbersByRow, numbersOf, orderOf } from './code-numbers.ts'
 import { addUp, countCells, findExtremes } from './fold-cells.ts'
 import { countDistinct, type Groups, groupRows, returnGroupIds, type Telling } from './group-rows.ts'
 import { createLeftOut, type LeftOut } from './left-out.ts'
-import { sortGroups } from './sort-groups.ts'
+import { type GroupOrder, sortGroups } from './sort-groups.ts'
 import { createSpareRows } from './spare-rows.ts'
 import type { Aggregate, DatePart, GroupKey, SumsQuery } from './sums.ts'
 import { sumsSnapshot } from './sums-snapshot.ts'
@@ -51,9 +51,21 @@ export function runSums(
 
 /** A column of the result, by the id of a group. */
 interface ResultColumn {
-  /** NaN for an empty cell. */
-  ranks: Float64Array
+  /** NaN for an empty cell. Only what groups are sorted by is asked for them: there may be as many groups as rows. */
+  ranks(): Generator<void, Float64Array>
   cell(group: number): Cell
+}
+
+const groupsPerStep = 8_192
+
+function* ranksOf(groups: number, rankOf: (group: number) => number): Generator<void, Float64Array> {
+  const ranks = new Float64Array(groups)
+  for (let from = 0; from < groups; from += groupsPerStep) {
+    const to = Math.min(from + groupsPerStep, groups)
+    for (let group = from; group < to; group++) ranks[group] = rankOf(group)
+    yield
+  }
+  return ranks
 }
 
 const rowsPerStep = 512
@@ -81,10 +93,11 @@ export function* runSumsSteps(snapshot: IndexedSnapshot, query: SumsQuery): Gene
   const ignored = yield* leftOut.counted(positions)
   sparePositions.returnSpare(positions)
 
-  const orders = sort.map(({ column, descending }) => ({
-    ranks: columns[column]?.ranks ?? new Float64Array(groups.idsTo),
-    descending,
-  }))
+  const orders: GroupOrder[] = []
+  for (const { column, descending } of sort) {
+    const sorted = columns[column]
+    orders.push({ ranks: sorted ? yield* sorted.ranks() : new Float64Array(groups.idsTo), descending })
+  }
   const sorted = yield* sortGroups(groups.met, orders)
   const count = sorted.length
   const page = sorted.subarray(Math.min(offset, count), Math.min(offset + (limit ?? count), count))
@@ -106,10 +119,11 @@ function byCell(snapshot: IndexedSnapshot, column: number): Told {
   return {
     telling: { codes, table: null, size: emptyCode + 1 },
     label: ({ firstPositions }) => ({
-      ranks: Float64Array.from(firstPositions, (position) => {
-        const code = codes[position] ?? emptyCode
-        return code === emptyCode ? Number.NaN : code
-      }),
+      ranks: () =>
+        ranksOf(firstPositions.length, (group) => {
+          const code = codes[firstPositions[group] ?? 0] ?? emptyCode
+          return code === emptyCode ? Number.NaN : code
+        }),
       cell: (group) => cellReader(snapshot).cell(firstPositions[group] ?? 0, column),
     }),
   }
@@ -149,11 +163,12 @@ function* byPart(
   return {
     telling: { codes, table, size: parts.length },
     label({ firstPositions }) {
-      const ranks = Float64Array.from(
-        firstPositions,
-        (position) => parts[table[codes[position] ?? emptyCode] ?? 0] ?? Number.NaN,
-      )
-      return { ranks, cell: (group) => partCell(ranks[group] ?? Number.NaN, part ?? 'day') }
+      const partOf = (group: number) =>
+        parts[table[codes[firstPositions[group] ?? 0] ?? emptyCode] ?? 0] ?? Number.NaN
+      return {
+        ranks: () => ranksOf(firstPositions.length, partOf),
+        cell: (group) => partCell(partOf(group), part ?? 'day'),
+      }
     },
   }
 }
@@ -200,11 +215,14 @@ function* folded(
   }
 }
 
-function figures(ranks: Float64Array): ResultColumn {
+function figures(byGroup: Float64Array): ResultColumn {
   return {
-    ranks,
+    // biome-ignore lint/correctness/useYield: they are there already.
+    *ranks() {
+      return byGroup
+    },
     cell(group) {
-      const figure = ranks[group] ?? Number.NaN
+      const figure = byGroup[group] ?? Number.NaN
       return Number.isFinite(figure) ? figure : null
     },
   }
@@ -213,7 +231,11 @@ function figures(ranks: Float64Array): ResultColumn {
 function extremes(snapshot: IndexedSnapshot, column: number, positions: Float64Array): ResultColumn {
   const { codes } = indexedColumn(snapshot, column)
   return {
-    ranks: positions.map((position) => (Number.isNaN(position) ? position : (codes[position] ?? 0))),
+    ranks: () =>
+      ranksOf(positions.length, (group) => {
+        const position = positions[group] ?? Number.NaN
+        return Number.isNaN(position) ? position : (codes[position] ?? 0)
+      }),
     cell(group) {
       const position = positions[group] ?? Number.NaN
       return Number.isNaN(position) ? null : cellReader(snapshot).cell(position, column)
