@@ -20,7 +20,9 @@ const gzipped = promisify(gzip)
 const zstd = promisify(zstdCompress)
 /** Each file is compressed once, so it may take longer than an answer that is made for one reader. */
 const compressors: Record<Coding, (bytes: Buffer) => Promise<Buffer>> = {
-  zstd: (bytes) => zstd(bytes, { params: { [constants.ZSTD_c_compressionLevel]: 19 } }),
+  // Without its length zstd makes room for the longest text there may be: 80 MB for each that is under way.
+  zstd: (bytes) =>
+    zstd(bytes, { params: { [constants.ZSTD_c_compressionLevel]: 19 }, pledgedSrcSize: bytes.length }),
   br: (bytes) => brotli(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } }),
   gzip: (bytes) => gzipped(bytes),
 }
