@@ -99,7 +99,8 @@ export function createSheetsApi(askInside: AskInside, from: IncomingMessage, lef
       const found = listed.sheets.find(({ slug }) => slug === sheet)
       if (found) return found.id
       const names = listed.sheets.map(({ slug }) => slug).join(', ')
-      const details = names === '' ? 'This key opens no sheet.' : `There are: ${names.slice(0, 2_000)}.`
+      const details =
+        names === '' ? 'This key has no access to any sheet.' : `There are: ${names.slice(0, 2_000)}.`
       return new Failure({
         status: 404,
         code: 'sheet_not_found',

@@ -5,7 +5,7 @@ import { presentedKeyHash } from './request/presented-key.ts'
 import { parseParameters, readableParameters } from './request/query.ts'
 import { type Reply, writeHeaders } from './response/reply.ts'
 
-/** `GET /v1/sheets`: the sheets that the key opens, and what it may do there. */
+/** `GET /v1/sheets`: the sheets that the key has access to, and what it can do there. */
 export async function listSheets(exchange: Exchange, admission: Admission): Promise<Reply | Refusal> {
   const { request, query, clientAddress } = exchange
   const parameters = parseParameters(query)

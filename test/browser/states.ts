@@ -68,7 +68,13 @@ test('by a link, with a file: empty pages that help, an upload, what changes els
   await page.getByRole('navigation', { name: 'Parts of this sheet' }).getByText('Settings').click()
   await page.getByRole('button', { name: 'Disconnect this sheet' }).click()
   await page.getByRole('button', { name: 'Disconnect', exact: true }).click()
-  await page.getByText(`account link acme`).waitFor()
+  const command = page.getByText('account link acme')
+  await command.waitFor()
+  // A long one goes on in the next line: what is hidden beside a button, nobody can read to an administrator.
+  const hiddenPx = await command.evaluate(({ parentElement: box }) =>
+    box === null ? Number.NaN : box.scrollWidth - box.clientWidth,
+  )
+  assert.equal(hiddenPx, 0)
   await look('35-confirm-by-link', 'state')
   const other = await page.context().newPage()
   await other.goto(await linkTo())

@@ -8,7 +8,7 @@ import { basePath } from '../base-path.ts'
 import { sessionQuery } from '../queries.ts'
 import { useSession } from '../session.ts'
 import { Button } from '../ui/button.tsx'
-import { CodeBlock } from '../ui/copy.tsx'
+import { CopyLine } from '../ui/copy.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { TextField } from '../ui/field.tsx'
 import { GoogleLink } from '../ui/google-link.tsx'
@@ -153,7 +153,7 @@ function ByLink({ isSettingPassword }: { isSettingPassword: boolean }) {
       <p className="mb-2 text-sm">
         You signed in with a link. Ask your administrator to create a new one by running:
       </p>
-      <CodeBlock label="For a new link" code={`${server.operatorCommand} account link ${account.slug}`} />
+      <CopyLine text={`${server.operatorCommand} account link ${account.slug}`} label="the command" />
       <p className="mt-3 text-caption text-soft">
         Open the new link in this browser. This page will continue automatically.
         {!isSettingPassword && ' With a password, which you can set in Settings, you won’t need a link.'}

@@ -118,12 +118,12 @@ export function CodeBlock({ code, label }: { code: string; label: string }) {
   )
 }
 
-/** One line, such as an address. */
+/** One line, such as an address or a command; where it is too long, it breaks between words, and within one only if it must. */
 export function CopyLine({ text, label }: { text: string; label: string }) {
   const copying = useCopying(text)
   return (
     <CopyFrame copying={copying} className="flex items-center gap-2 pl-4">
-      <code ref={copying.shown} className="min-w-0 flex-1 font-mono text-caption break-all">
+      <code ref={copying.shown} className="min-w-0 flex-1 font-mono text-caption wrap-anywhere">
         {text}
       </code>
       <CopyButton copying={copying} about={label} />

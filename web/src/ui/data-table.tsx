@@ -1,4 +1,4 @@
-import type { ReactNode } from 'react'
+import { Fragment, type ReactNode } from 'react'
 import { ScrollBox } from './scroll-box.tsx'
 
 interface Column<Row> {
@@ -38,8 +38,12 @@ export function DataTable<Row>({
         <thead>
           <tr className="border-b border-line text-caption text-soft">
             {columns.map((column) => (
-              <th key={column.title} scope="col" className={`${look(column)} font-medium whitespace-nowrap`}>
-                <span className={column.isActions ? 'sr-only' : ''}>{column.title}</span>
+              <th
+                key={column.title}
+                scope="col"
+                className={`${look(column)} font-medium sm:whitespace-nowrap`}
+              >
+                <span className={column.isActions ? 'sr-only' : ''}>{breakable(column.title)}</span>
               </th>
             ))}
           </tr>
@@ -64,5 +68,21 @@ export function DataTable<Row>({
         </tbody>
       </table>
     </ScrollBox>
+  )
+}
+
+/** A phone has no room for "Requests/month" in one line, and no browser breaks it by itself. */
+function breakable(title: string): ReactNode {
+  const [first, ...rest] = title.split('/')
+  return (
+    <>
+      {first}
+      {rest.map((part) => (
+        <Fragment key={part}>
+          /<wbr />
+          {part}
+        </Fragment>
+      ))}
+    </>
   )
 }

@@ -1,5 +1,5 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { useRef, useState } from 'react'
+import { type ReactNode, useRef, useState } from 'react'
 import type { ConnectionView, ConsentInput } from '../../../../src/dashboard/contract.ts'
 import { send } from '../../api.ts'
 import { type ConnectableSource, useSources } from '../../sources.ts'
@@ -43,18 +43,28 @@ export function WayIn({
   label,
   returnTo,
   hasOtherWays = true,
+  beside,
 }: {
   source: ConnectableSource
   label: string
   returnTo: ReturnTo
   /** False where nothing is wrong with the way that was taken. */
   hasOtherWays?: boolean
+  /** What else can be done, in one line with the button. */
+  beside?: ReactNode
 }) {
   const { ways, key } = source.connection
-  if (!ways.includes('consent')) return <ByKey source={source} label={label} />
+  if (!ways.includes('consent'))
+    return (
+      <>
+        <ByKey source={source} label={label} />
+        {beside}
+      </>
+    )
   return (
     <>
       <GoToProvider provider={source.provider} label={label} returnTo={returnTo} />
+      {beside}
       {hasOtherWays && ways.includes('key') && key && (
         <details className="mt-4 w-full">
           <summary className="cursor-pointer text-sm text-soft">Use a {key.name} instead</summary>

@@ -134,7 +134,7 @@ export function KeysPage() {
                 isActions: true,
                 cell: (key) =>
                   isActive(key) && (
-                    <div className="-mr-3 flex flex-col items-end md:flex-row md:justify-end">
+                    <div className="-mr-3 flex flex-col items-end md:grid md:grid-cols-2 md:justify-items-end xl:flex xl:flex-row xl:justify-end">
                       <Button look="quiet" onClick={() => setEditing(key)}>
                         Edit<span className="sr-only"> {key.name}</span>
                       </Button>
@@ -245,7 +245,7 @@ function KeyName({ of: key }: { of: KeyView }) {
 }
 
 function ShownKey({ of: { shownStart, shownEnd, publicValue } }: { of: KeyView }) {
-  if (publicValue !== null) return <CopyLine text={publicValue} label="Copy key" />
+  if (publicValue !== null) return <CopyLine text={publicValue} label="key" />
   return (
     <code className="font-mono text-caption">
       {shownStart}…{shownEnd}

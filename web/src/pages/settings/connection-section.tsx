@@ -76,8 +76,13 @@ function Connection({
           : `${reason ?? `${name} access was revoked or has expired.`} Until you reconnect, ${sheets} ${sheets === 1 ? 'sheet returns' : 'sheets return'} 503 token_expired.`}
       </p>
       <div className="flex flex-wrap items-start gap-2">
-        <WayIn source={source} label="Reconnect" returnTo="/settings" hasOtherWays={state !== 'valid'} />
-        <Button onClick={() => setIsAsking(true)}>Disconnect</Button>
+        <WayIn
+          source={source}
+          label="Reconnect"
+          returnTo="/settings"
+          hasOtherWays={state !== 'valid'}
+          beside={<Button onClick={() => setIsAsking(true)}>Disconnect</Button>}
+        />
       </div>
       <ConfirmDialog
         title={`Disconnect ${name}?`}

@@ -101,7 +101,7 @@ export function Console() {
             })
           }}
         >
-          <div className="grid grid-cols-2 gap-x-3 sm:grid-cols-[8.5rem_1fr_1fr]">
+          <div className="grid grid-cols-2 gap-x-3 sm:max-lg:grid-cols-[8.5rem_1fr_1fr] xl:grid-cols-[8.5rem_1fr_1fr]">
             <SelectField
               label="Method"
               value={asked.method}
