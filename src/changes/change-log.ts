@@ -124,6 +124,11 @@ export function createChangeLog(parts: ChangeLogParts): SheetLog {
       // Whoever was overtaken may have seen something older: then only what is logged already is recognised.
       if (!mayLog || position !== begunAt) {
         if (isNothingNew && epoch !== null) return { epoch, seq: head }
+        const first = mayLog || epoch !== null ? null : await afterFirstLook(sheetId)
+        if (first) {
+          position = first
+          continue
+        }
         if (mayLog) await store.wantLook(sheetId)
         return null
       }
@@ -145,6 +150,19 @@ export function createChangeLog(parts: ChangeLogParts): SheetLog {
       position = now
     }
     await store.wantLook(sheetId)
+    return null
+  }
+
+  /**
+   * Where the log stands once it has begun. Whoever has read these rows for all instances is about to log them, and rows without a place
+   * would be read once more at the provider.
+   */
+  async function afterFirstLook(sheetId: string): Promise<LogPosition | null> {
+    for (let waitedMs = 0; waitedMs < writeEndsWithinMs; waitedMs += askAgainMs) {
+      await new Promise<void>((resolve) => void timers.after(askAgainMs, resolve))
+      const now = await store.changeLogOf(sheetId)
+      if (!now || now.epoch !== null) return now
+    }
     return null
   }
 
