@@ -200,6 +200,10 @@ export async function startServer(
   const openDashboard = async () => {
     opened ??= loadDashboard({
       ...{ config, workshop, windows, usage, api: apiParts, unread, trustedProxies, mailRoom },
+    }).catch((error: unknown) => {
+      // The next person may have more luck.
+      opened = null
+      throw error
     })
     return (await opened).dashboard
   }

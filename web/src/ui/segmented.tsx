@@ -1,15 +1,12 @@
-/** A few short choices side by side, one of them pressed. */
-export function Segmented<Value extends string>({
-  label,
-  value,
-  choices,
-  onChange,
-}: {
+export interface ChoiceOfFew<Value extends string> {
   label: string
   value: Value
   choices: readonly { value: Value; title: string }[]
   onChange(value: Value): void
-}) {
+}
+
+/** A few short choices side by side, one of them pressed. */
+export function Segmented<Value extends string>({ label, value, choices, onChange }: ChoiceOfFew<Value>) {
   return (
     <fieldset className="inline-flex max-w-full flex-wrap rounded-lg border border-line-strong bg-raised p-0.5">
       <legend className="sr-only">{label}</legend>

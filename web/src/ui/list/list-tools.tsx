@@ -2,6 +2,7 @@ import { type ReactNode, useEffect, useRef, useState } from 'react'
 import { Button } from '../button.tsx'
 import { Icon } from '../icon.tsx'
 import { shownNumber } from '../number.ts'
+import type { ChoiceOfFew } from '../segmented.tsx'
 
 const firstShown = 50
 
@@ -65,17 +66,7 @@ export function useFirst<Row>(rows: readonly Row[]): { shown: readonly Row[]; mo
 }
 
 /** A choice of few, in a list's tools. */
-export function ListChoice<Value extends string>({
-  label,
-  value,
-  choices,
-  onChange,
-}: {
-  label: string
-  value: Value
-  choices: readonly { value: Value; title: string }[]
-  onChange(value: Value): void
-}) {
+export function ListChoice<Value extends string>({ label, value, choices, onChange }: ChoiceOfFew<Value>) {
   return (
     <select
       aria-label={label}
