@@ -182,6 +182,7 @@ export async function startServer(
   const forms = createFormsDoor({
     ...{ forms: workshop.forms, entries: heldEntries, admission, writing, trustedProxies, clock, observe },
     captchas,
+    turns,
     digest: workshop.sealing.digest,
   })
   const releasing = startReleasing({ entries: heldEntries, admission, writing, observe })

@@ -13,6 +13,7 @@ import { Problem } from '../management/problem.ts'
 import type { Observe } from '../reporting/observe.ts'
 import { randomBase62 } from '../secrets/random-base62.ts'
 import { clientNetwork } from '../shares/client-network.ts'
+import type { LoopTurns } from '../shares/loop-turns.ts'
 import { refusalOfFailure } from '../sheets/refusal-of-failure.ts'
 import type { Writing } from '../sheets/writing/writing.ts'
 import { addEntry, isUnfit, wasAdded } from './add-entry.ts'
@@ -31,6 +32,7 @@ export interface FormsParts {
   captchas: Captchas
   digest(text: string): Buffer
   trustedProxies: TrustedProxies | null
+  turns: LoopTurns
   clock: Clock
   observe: Observe
 }
@@ -51,7 +53,7 @@ export const formMethods = ['GET', 'HEAD', 'POST']
 export function createFormsDoor(
   parts: FormsParts,
 ): (request: IncomingMessage, response: ServerResponse, path: string) => Promise<void> {
-  const { forms, entries, admission, writing, captchas, trustedProxies, clock, observe } = parts
+  const { forms, entries, admission, writing, captchas, trustedProxies, turns, clock, observe } = parts
   const tokens = createFormTokens(parts.digest)
   const refusals = createRecentRefusals(clock)
 
@@ -60,6 +62,8 @@ export function createFormsDoor(
     const begunMs = clock.elapsedMs()
     const id = path.slice('/f/'.length)
     const network = clientNetwork(clientAddress(request, trustedProxies))
+    // Strangers may come from everywhere at once, and none of them is worth making a reader wait.
+    await turns.next(network)
     const again = request.method === 'POST' ? refusals.of(id, network) : null
     if (again) return send(request, response, refusalAnswer(again), null)
     const found = await forms.find(id).catch((error: unknown) => refusalAfter(error))

@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import type { AddressInfo, Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { maxBodyBytes } from '../api/request/body.ts'
 import { readMethods } from '../api/request/routes.ts'
@@ -10,6 +10,7 @@ import { clientNetwork } from '../shares/client-network.ts'
 import { createLoopTurns } from '../shares/loop-turns.ts'
 import { createArrivals } from './arrivals.ts'
 import { type ConnectionsParts, createConnections } from './connections.ts'
+import { type Listeners, openListeners } from './listeners.ts'
 import { maxHeaderBytes, maxHeaders, problemWithHead } from './request-head.ts'
 import { createRouter, type RouterParts, refuse } from './router.ts'
 import { createWire, type Drain, refuseOnSocket, requestLineOf, turnedAwayAtOnce } from './wire.ts'
@@ -73,14 +74,14 @@ export async function listen(
   })
   // One more than is allowed, so that too many can be told from just enough.
   server.maxHeadersCount = maxHeaders + 1
-  // A place is given anew before Node has counted the connection that lost it, and who is turned away stays for a moment.
-  server.maxConnections = parts.shares.connections + backlog + turnedAwayAtOnce
   // A client that closes its half after asking still reads. (Old as Node itself, yet not in its documentation.)
   Object.assign(server, { httpAllowHalfOpen: true })
   const underWay = share(server, parts, idleSocketMs)
-  await listening(server, at)
-  const { port } = server.address() as AddressInfo
-  return { port, close: (drainMs) => close(server, underWay, parts.drain, drainMs) }
+  // A place is given anew before Node has counted the connection that lost it, and who is turned away stays for a moment.
+  const maxConnections = parts.shares.connections + backlog + turnedAwayAtOnce
+  const listeners = await openListeners(server, { ...at, backlog, maxConnections })
+  const { port } = listeners
+  return { port, close: (drainMs) => close({ server, listeners }, underWay, parts.drain, drainMs) }
 }
 
 /** Answers that are being made, also for clients that did not wait for them. */
@@ -168,31 +169,19 @@ function share(server: Server, parts: ServerParts, idleSocketMs: number): UnderW
   }
 }
 
-function listening(server: Server, { host, port }: { host: string; port: number }): Promise<void> {
-  const { promise, resolve, reject } = Promise.withResolvers<void>()
-  server.once('error', reject)
-  server.listen({ host, port, backlog }, () => {
-    server.off('error', reject)
-    resolve()
-  })
-  return promise
-}
-
 async function close(
-  server: Server,
+  { server, listeners }: { server: Server; listeners: Listeners },
   underWay: UnderWay,
   drain: Drain,
   drainMs: number,
 ): Promise<{ openConnections: number }> {
   drain.isDraining = true
-  const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+  const closed = listeners.close()
   server.closeIdleConnections()
   let openConnections = 0
-  const deadline = setTimeout(() => {
-    server.getConnections((_error, count) => {
-      openConnections = count
-      server.closeAllConnections()
-    })
+  const deadline = setTimeout(async () => {
+    openConnections = await listeners.countConnections()
+    server.closeAllConnections()
   }, drainMs)
   await closed
   clearTimeout(deadline)

@@ -17,8 +17,9 @@ export interface LoopTurns {
  */
 const roundMs = 2
 /**
- * With each look Node takes one new connection, and a request on it takes a look or two more. With one look for each round, whoever
- * opens 250 connections a second would keep all others waiting at the door.
+ * With each look Node takes one new connection from each listener, and a request on it takes a look or two more. With one look for
+ * each round, and where the system allows one listener only, whoever opens 250 connections a second would keep all others waiting at
+ * the door (docs/decisions/052).
  */
 const looksBetweenRounds = 8
 

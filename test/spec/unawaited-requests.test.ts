@@ -22,7 +22,7 @@ test('a caller waits for some of the requests that another one sent at once, not
   })
   const greedy = await Promise.all(Array.from({ length: 20 }, () => open(t, port, '127.0.0.2')))
   const other = await open(t, port, '127.0.0.3')
-  // The server takes one new connection in between two looks at all others, so each has to be there first.
+  // The server takes a few new connections in between two looks at all others, so each has to be there first.
   for (const socket of [...greedy, other]) {
     socket.write(request('/api/first'))
     await answersOf(socket, 1)
@@ -60,6 +60,36 @@ test('what follows fifty requests without an answer is not even looked at', asyn
     socket.write(request('/api/x').repeat(requests))
     await new Promise((resolve) => socket.once('close', resolve))
   }
+})
+
+test('a newcomer waits for a few of those who came with it, not for each of them, while open connections keep the server busy', {
+  skip: process.platform === 'linux' ? false : 'ports are shared between listeners on Linux',
+}, async (t) => {
+  let answered = 0
+  const port = await listenAlone(t, (_request, response) => {
+    answered++
+    const endMs = performance.now() + 5
+    while (performance.now() < endMs);
+    response.end('fine')
+  })
+  const busy = await open(t, port, '127.0.0.2')
+  let isOver = false
+  const keptBusy = (async () => {
+    while (!isOver) {
+      busy.write(request('/api/busy'))
+      await answersOf(busy, 1)
+    }
+  })()
+  const before = answered
+  await Promise.all(Array.from({ length: 150 }, (_, n) => open(t, port, `127.0.1.${n + 1}`)))
+  const newcomer = await open(t, port, '127.0.0.3')
+  newcomer.write(request('/api/newcomer'))
+  await answersOf(newcomer, 1)
+  isOver = true
+  await keptBusy
+  const waited = answered - before
+  t.diagnostic(`after ${waited} requests of another`)
+  assert.ok(waited < 40, `a newcomer behind 150 others was let in after ${waited} requests of another`)
 })
 
 test('bodies that come in many pieces, and the end of what a client sends, keep their order behind others', async (t) => {
