@@ -13,6 +13,8 @@ export interface CheckedEntry {
 }
 
 const maxCharacters = 10_000
+/** Unknown fields that are told of; a program may send any number of them. */
+const mostUnknown = 5
 /** One of them calls its field by a second name too, for pages that had another captcha before. */
 const captchaFields = [...Object.values(captchaKinds).map(({ field }) => field), 'g-recaptcha-response']
 
@@ -26,11 +28,18 @@ export function checkEntry(sent: Sent, { fields, honeypot }: FormSettings): Chec
     else if (outcome.value !== null) checked.row.push([field.column, outcome.value])
   }
   const known = new Set([...fields.map(({ column }) => column), honeypot, ...captchaFields])
-  const unknown = [...sent.keys()].find((name) => !known.has(name) && !name.startsWith('_'))
-  if (unknown !== undefined) checked.mistakes.set('', `The form has no field “${unknown.slice(0, 80)}”.`)
+  const unknown = [...sent].filter(([name]) => !known.has(name) && !name.startsWith('_'))
+  if (unknown.length > 0)
+    checked.mistakes.set('', unknown.slice(0, mostUnknown).map(wordsOfUnknown).join('\n'))
   if (checked.mistakes.size === 0 && checked.row.every(([, value]) => value === false))
     checked.mistakes.set('', 'Fill in at least one field.')
   return checked
+}
+
+/** It may have been one when the page was opened: what somebody wrote there, they can still read and copy. */
+function wordsOfUnknown([name, text]: readonly [string, string]): string {
+  const words = `The form has no field “${name.slice(0, 80)}”.`
+  return text.trim() === '' ? words : `${words} You wrote there: ${text.trim().slice(0, maxCharacters)}`
 }
 
 type Outcome = { mistake: string } | { value: Exclude<Cell, null> | null }

@@ -79,7 +79,7 @@ input:not([type=checkbox]),textarea,select{display:block;width:100%;min-height:2
 textarea{min-height:8rem;resize:vertical}
 [aria-invalid=true]{border-color:var(--bad)!important}
 .mistake{color:var(--bad);font-size:.9rem;margin:.35rem 0 0}
-.alert{color:var(--bad);background:var(--wash);border-radius:8px;padding:.6rem .8rem;margin:0 0 1.25rem}
+.alert{color:var(--bad);background:var(--wash);border-radius:8px;padding:.6rem .8rem;margin:0 0 1.25rem;white-space:pre-line}
 .soft{color:var(--soft);font-weight:400}
 .message{color:var(--soft);white-space:pre-line;margin:0}
 .trap{position:absolute;left:-9999px}

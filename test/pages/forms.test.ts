@@ -382,3 +382,20 @@ test('what is no form counts as an entry: there is an end to it', async (t) => {
   assert.deepEqual(statuses, [...Array<number>(10).fill(400), ...Array<number>(4).fill(429)])
   assert.deepEqual(await rows(), [])
 })
+
+test('what somebody wrote in a field that the owner removed meanwhile is shown to them, and nothing is added without it', async (t) => {
+  const { rowport, form, path, rows } = await withForm(t)
+  const token = await tokenOf(rowport, path)
+  const settings = { ...form.settings, fields: fields.filter(({ column }) => column !== 'email') }
+  done(await rowport.workshop.forms.change(form, { name: 'Party', settings }))
+  const entry = { name: 'Ann', email: 'ann@b.example\n<b>and</b> more', news: 'on', _token: token }
+  const answer = await post(rowport, path, entry, { Accept: 'text/html' })
+  assert.equal(answer.status, 422)
+  const html = await answer.text()
+  assert.match(html, /The form has no field “email”\. You wrote there: ann@b\.example\n&lt;b&gt;and/)
+  assert.match(html, /value="Ann"/)
+  assert.deepEqual(await rows(), [])
+  const { email: _, ...rest } = entry
+  assert.equal((await post(rowport, path, rest)).status, 200)
+  assert.equal((await rows()).length, 1)
+})
