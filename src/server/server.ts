@@ -98,7 +98,8 @@ function share(server: Server, parts: ServerParts, idleSocketMs: number): UnderW
   const route = createRouter(parts)
   const connections = createConnections(parts)
   // Turns of their own: who only wants to be heard does not wait behind the work that was asked for.
-  const arrivals = createArrivals(createLoopTurns(parts.clock), parts.clock, wire.isParted)
+  const turns = createLoopTurns(parts.clock)
+  const arrivals = createArrivals(turns, parts.clock, wire.isParted)
   let proxied = 0
 
   server.on('connection', (socket: Socket) => {
@@ -134,7 +135,8 @@ function share(server: Server, parts: ServerParts, idleSocketMs: number): UnderW
 
   function answer(request: IncomingMessage, response: ServerResponse): void {
     const isBegun = wire.begin(request, response)
-    if (wire.isHasty(request)) arrivals.noteHaste(request.socket)
+    const isHasty = wire.isHasty(request)
+    if (isHasty) arrivals.noteHaste(request.socket)
     if (!isBegun) return
     const refusal = problemWithHead(request)
     if (refusal) {
@@ -148,12 +150,15 @@ function share(server: Server, parts: ServerParts, idleSocketMs: number): UnderW
     const tooMany = connections.begin(request, response)
     // The connection is a proxy's, and others want to go on using it.
     if (tooMany) refuse(request, response, tooMany, parts.drain.isDraining)
-    else void make(request, response)
+    else void make(request, response, isHasty)
   }
 
-  async function make(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async function make(request: IncomingMessage, response: ServerResponse, isHasty: boolean): Promise<void> {
     underWay.count++
     try {
+      // The first packets of many networks are read in one go, before anybody could know their haste.
+      if (isHasty) await turns.next(clientNetwork(socketAddress(request.socket)))
+      if (isHasty && request.socket.destroyed) return
       await route(request, response)
     } catch (error) {
       // The doors answer their own failures, so it was the answer that failed; another would fail likewise.

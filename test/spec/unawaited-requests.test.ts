@@ -62,6 +62,32 @@ test('what follows fifty requests without an answer is not even looked at', asyn
   }
 })
 
+test('whoever waits for answers is not behind the first requests of many networks that do not', async (t) => {
+  let handled = 0
+  const port = await listenAlone(t, (_request, response) => {
+    handled++
+    const endMs = performance.now() + 0.2
+    while (performance.now() < endMs);
+    response.end('fine')
+  })
+  const greedy: Socket[] = []
+  for (let n = 0; n < 100; n++) greedy.push(await open(t, port, `127.0.1.${n + 1}`))
+  const other = await open(t, port, '127.0.0.3')
+  other.write(request('/api/first'))
+  await answersOf(other, 1)
+  const before = handled
+  for (const socket of greedy) socket.write(request('/api/greedy').repeat(40))
+  const answered = greedy.map((socket) => answersOf(socket, 40))
+  other.write(request('/api/other'))
+  await answersOf(other, 1)
+  const between = handled - before
+  await Promise.all(answered)
+  assert.equal(handled - before, 100 * 40 + 1, 'nothing was lost')
+  t.diagnostic(`after ${between} of 4,000`)
+  // The first of each connection has nobody before it.
+  assert.ok(between <= 300, `it was answered after ${between} of 4,000 requests of others`)
+})
+
 test('a newcomer waits for a few of those who came with it, not for each of them, while open connections keep the server busy', {
   skip: process.platform === 'linux' ? false : 'ports are shared between listeners on Linux',
 }, async (t) => {
