@@ -21,6 +21,8 @@ import { Problem } from './management/problem.ts'
 import { inPlainWords } from './plain-words.ts'
 import { createLog } from './reporting/log.ts'
 import type { Observe } from './reporting/observe.ts'
+import { idleTimers } from './timers.ts'
+import { boundYoungGeneration, ownYoungGeneration } from './young-generation.ts'
 
 /** Requests under way at SIGTERM get so long to finish. */
 const drainMs = 10_000
@@ -99,6 +101,7 @@ async function run(
   const workshop = await openWorkshop(config, systemClock, log)
   try {
     const server = await startServer(config, workshop, systemClock)
+    const letGrow = boundYoungGeneration(ownYoungGeneration(), idleTimers)
     try {
       log({ event: 'server_listening', host: config.host, port: server.port, version: packageJson.version })
       process.stdout.write(
@@ -111,6 +114,7 @@ async function run(
       server.announceEnd()
       await sleep(config.unreadyMs)
     } finally {
+      letGrow()
       log({ event: 'server_stopped', ...(await server.close(drainMs)) })
     }
   } finally {

@@ -36,7 +36,9 @@ export interface CompressionParts {
 export const compressedFromBytes = 1_024
 
 /** Fewer and larger steps than Node's 16 KiB: each is a trip to another thread. */
-const chunkSize = 64 * 1024
+const chunkBytes = 64 * 1024
+/** Node takes no smaller ones. */
+const leastChunkBytes = 64
 /** What is compressed in one turn: some milliseconds. */
 const stepBytes = 256 * 1024
 /** Node has four; one is left for reading files, and a processor for answering. */
@@ -46,10 +48,10 @@ const places = Math.max(1, Math.min(3, availableParallelism() - 1))
 const streamsOfAccount = 8
 
 /** Measured: the levels that gain most for their time. Node's own level for brotli takes a hundred times as long. */
-const compressors: Record<Coding, () => Transform> = {
-  zstd: () => createZstdCompress({ chunkSize, params: { [constants.ZSTD_c_compressionLevel]: 1 } }),
-  br: () => createBrotliCompress({ chunkSize, params: { [constants.BROTLI_PARAM_QUALITY]: 4 } }),
-  gzip: () => createGzip({ chunkSize, level: 6 }),
+const compressors: Record<Coding, (chunkSize: number) => Transform> = {
+  zstd: (chunkSize) => createZstdCompress({ chunkSize, params: { [constants.ZSTD_c_compressionLevel]: 1 } }),
+  br: (chunkSize) => createBrotliCompress({ chunkSize, params: { [constants.BROTLI_PARAM_QUALITY]: 4 } }),
+  gzip: (chunkSize) => createGzip({ chunkSize, level: 6 }),
 }
 
 export function createCompression({ shares, clock, observe }: CompressionParts): Compression {
@@ -100,7 +102,7 @@ export function createCompression({ shares, clock, observe }: CompressionParts):
   }
 
   async function* compressed({ accountId, chunks, coding }: CompressionWish): AsyncGenerator<Uint8Array> {
-    const compressor = compressors[coding]()
+    const compressor = compressors[coding](chunkSizeFor(chunks))
     const made: Uint8Array[] = []
     compressor.on('data', (piece: Uint8Array) => made.push(piece))
     // The step that failed says so.
@@ -119,6 +121,13 @@ export function createCompression({ shares, clock, observe }: CompressionParts):
       compressor.destroy()
     }
   }
+}
+
+/** What is short comes out in one chunk that is no longer than itself: 64 KB for each would wait for the garbage collector. */
+function chunkSizeFor(chunks: CompressionWish['chunks']): number {
+  if (!Array.isArray(chunks)) return chunkBytes
+  const bytes = chunks.reduce((sum: number, chunk: Uint8Array) => sum + chunk.byteLength, 0)
+  return Math.max(leastChunkBytes, Math.min(chunkBytes, bytes))
 }
 
 async function* leavingAtEnd(

@@ -21,13 +21,20 @@ export interface ThreeSheets {
 
 type Cell = string | number
 
-/** Rowport as an operator runs it, on a CSV file, a workbook and a spreadsheet at a local Google with its real rations. */
+/**
+ * Rowport as an operator runs it, on a CSV file, a workbook and a spreadsheet at a local Google with its real rations. `installed`:
+ * the command of a package, else it is the clone's.
+ */
 export async function startThreeSheets(
   t: { after(work: () => Promise<void>): void },
-  { rows, env = {} }: { rows: number; env?: Record<string, string> },
+  {
+    rows,
+    env = {},
+    installed,
+  }: { rows: number; env?: Record<string, string>; installed?: string | undefined },
 ): Promise<ThreeSheets> {
   const google = await startGoogleProcess(t, { quotas: true })
-  const place = await freshPlace(t)
+  const place = await freshPlace(t, installed)
   const settings = {
     GOOGLE_CLIENT_ID: googleClient.clientId,
     GOOGLE_CLIENT_SECRET: googleClient.clientSecret,

@@ -68,6 +68,7 @@ const shortThreads = {
   spares: 1,
   /** Nothing large is made of so few bytes, or it belongs to the large. */
   maxOldGenerationSizeMb: 512,
+  maxYoungGenerationSizeMb: 4,
   niceness: 2,
 }
 
@@ -76,6 +77,8 @@ const largeThreads = {
   spares: 0,
   /** A thread that outgrows this is ended by the runtime, and the file is called too large. */
   maxOldGenerationSizeMb: 2_048,
+  /** With so much large sheets are decoded as fast as with V8's own bound, with half of it they are not. */
+  maxYoungGenerationSizeMb: 12,
   niceness: 10,
 }
 

@@ -31,12 +31,6 @@ export class ThreadLost extends Error {
 
 /** For each part of an answer. */
 const maxPartMs = 30_000
-/**
- * The young generation holds what will be garbage soon: V8 would let it grow to 64 MB in every thread, and keep it. With 12
- * MB large sheets are decoded as fast, with 6 they are not (docs/decisions/017).
- */
-const maxYoungGenerationSizeMb = 12
-
 /** One thread, started when first needed, and those who wait for it. */
 interface ThreadQueue {
   worker: Worker | null
@@ -67,6 +61,8 @@ export interface ThreadsParts {
    */
   spares: number
   maxOldGenerationSizeMb: number
+  /** What will be garbage soon: V8 would let it grow to 64 MB in every thread, and keep it (docs/decisions/017). */
+  maxYoungGenerationSizeMb: number
   /** From 0 to 19: whose is higher goes on when the others leave it a processor. By Linux alone. */
   niceness: number
   source?: ThreadSource | undefined
@@ -173,7 +169,7 @@ export function createThreads({ source = ownThreads, ...parts }: ThreadsParts): 
 
   /** A thread that fails while idle must neither end the process nor be asked again. */
   function start(): Worker {
-    const { maxOldGenerationSizeMb, niceness } = parts
+    const { maxOldGenerationSizeMb, maxYoungGenerationSizeMb, niceness } = parts
     const resourceLimits = { maxOldGenerationSizeMb, maxYoungGenerationSizeMb }
     const worker = source.start(script, { resourceLimits, workerData: { niceness } })
     worker.on('error', () => {})
