@@ -15,7 +15,7 @@ const busyLooks = 4
 const lookEveryMs = 250
 
 export interface YoungGeneration {
-  /** Of the time since it was last asked for, the part that the thread was busy. */
+  /** The part of the time since it was last asked for in which the thread was busy. */
   busyShare(): number
   bytes(): number
   setFlag(flag: string): void

@@ -36,6 +36,7 @@ export function createArrivals(
   const openOf = new Map<string, Set<Socket>>()
   const hastySinceMs = new Map<string, number>()
   const inTurns = new WeakSet<Socket>()
+  const resuming = new WeakSet<Socket>()
 
   return {
     begin(socket, network) {
@@ -68,10 +69,17 @@ export function createArrivals(
   function takeInTurns(socket: Socket, network: string): void {
     const [parse] = socket.listeners('data')
     if (inTurns.has(socket) || isOver(socket) || !parse) return
+    if (socket.isPaused()) {
+      // Node would not begin to read again: its parser has stopped the handle, and the stream believes that it is being read.
+      if (!resuming.has(socket))
+        socket.once('resume', () => resuming.delete(socket) && takeInTurns(socket, network))
+      resuming.add(socket)
+      return
+    }
     inTurns.add(socket)
     const { pause, resume } = socket
     /** Node's own wish: a body that nobody reads yet, or answers that the client does not read. */
-    let isPausedByNode = socket.isPaused()
+    let isPausedByNode = false
     let isWaiting = false
     let isItsTurn = false
     socket.pause = () => {

@@ -48,6 +48,11 @@ const defaultTimeLimits: TimeLimits = {
   idleSocketMs: 60_000,
 }
 const backlog = 1_024
+/**
+ * All requests that have come are begun in one go, which is the fastest, unless they are so many that this takes longer: thousands of
+ * connections may ask in the same moment.
+ */
+const crowdedMs = 10
 /** At the end, for answers whose clients are gone. */
 const lastWritesMs = 2_000
 
@@ -100,6 +105,7 @@ function share(server: Server, parts: ServerParts, idleSocketMs: number): UnderW
   // Turns of their own: who only wants to be heard does not wait behind the work that was asked for.
   const turns = createLoopTurns(parts.clock)
   const arrivals = createArrivals(turns, parts.clock, wire.isParted)
+  const crowd = createLoopTurns(parts.clock, crowdedMs)
   let proxied = 0
 
   server.on('connection', (socket: Socket) => {
@@ -157,8 +163,11 @@ function share(server: Server, parts: ServerParts, idleSocketMs: number): UnderW
     underWay.count++
     try {
       // The first packets of many networks are read in one go, before anybody could know their haste.
-      if (isHasty) await turns.next(clientNetwork(socketAddress(request.socket)))
-      if (isHasty && request.socket.destroyed) return
+      const turnsOfIts = isHasty ? turns : crowd
+      if (!turnsOfIts.isNow()) {
+        await turnsOfIts.next(clientNetwork(socketAddress(request.socket)))
+        if (request.socket.destroyed) return
+      }
       await route(request, response)
     } catch (error) {
       // The doors answer their own failures, so it was the answer that failed; another would fail likewise.

@@ -9,13 +9,15 @@ import type { Soon } from '../soon.ts'
 export interface LoopTurns {
   /** Now, where little was done since the last look and nobody waits. */
   next(accountId: string): Soon<void>
+  /** Whether `next` would be now, for whoever would have to find out first whose turn it is. */
+  isNow(): boolean
 }
 
 /**
  * At each look at the sockets a request waits for so long, and for the piece that is being done by then. Until it is answered it
  * takes several: for its connection, for its bytes, for each answer of a store elsewhere.
  */
-const roundMs = 2
+const usualRoundMs = 2
 /**
  * With each look Node takes one new connection from each listener, and a request on it takes a look or two more. With one look for
  * each round, and where the system allows one listener only, whoever opens 250 connections a second would keep all others waiting at
@@ -23,22 +25,27 @@ const roundMs = 2
  */
 const looksBetweenRounds = 8
 
-export function createLoopTurns(clock: Pick<Clock, 'elapsedMs'>): LoopTurns {
+export function createLoopTurns(clock: Pick<Clock, 'elapsedMs'>, roundMs = usualRoundMs): LoopTurns {
   /** In the order of turns: who had one goes to the end. */
   const waiting = new Map<string, (() => void)[]>()
   let roundBegunMs: number | null = null
   let looks = 0
 
   return {
+    isNow,
     next(accountId) {
-      if (roundBegunMs === null) beginRound()
-      if (waiting.size === 0 && isTimeLeft()) return
+      if (isNow()) return
       const { promise, resolve } = Promise.withResolvers<void>()
       const queue = waiting.get(accountId)
       if (queue) queue.push(resolve)
       else waiting.set(accountId, [resolve])
       return promise
     },
+  }
+
+  function isNow(): boolean {
+    if (roundBegunMs === null) beginRound()
+    return waiting.size === 0 && isTimeLeft()
   }
 
   /** Node looks at the sockets before it comes to what is asked for here. */

@@ -88,6 +88,31 @@ test('whoever waits for answers is not behind the first requests of many network
   assert.ok(between <= 300, `it was answered after ${between} of 4,000 requests of others`)
 })
 
+test('of a crowd that asks in the same moment, whoever comes from elsewhere waits for a part', async (t) => {
+  let handled = 0
+  const port = await listenAlone(t, (_request, response) => {
+    handled++
+    const endMs = performance.now() + 0.2
+    while (performance.now() < endMs);
+    response.end('fine')
+  })
+  const crowd: Socket[] = []
+  for (let n = 0; n < 1_000; n++) crowd.push(await open(t, port, `127.0.1.${(n % 4) + 1}`))
+  const other = await open(t, port, '127.0.0.3')
+  other.write(request('/api/first'))
+  await answersOf(other, 1)
+  const before = handled
+  for (const socket of crowd) socket.write(request('/api/crowd'))
+  const answered = crowd.map((socket) => answersOf(socket, 1))
+  other.write(request('/api/other'))
+  await answersOf(other, 1)
+  const between = handled - before
+  await Promise.all(answered)
+  assert.equal(handled - before, 1_001, 'nothing was lost')
+  t.diagnostic(`after ${between} of 1,000`)
+  assert.ok(between <= 400, `it was answered after ${between} of 1,000 requests of others`)
+})
+
 test('a newcomer waits for a few of those who came with it, not for each of them, while open connections keep the server busy', {
   skip: process.platform === 'linux' ? false : 'ports are shared between listeners on Linux',
 }, async (t) => {
@@ -116,6 +141,34 @@ test('a newcomer waits for a few of those who came with it, not for each of them
   const waited = answered - before
   t.diagnostic(`after ${waited} requests of another`)
   assert.ok(waited < 40, `a newcomer behind 150 others was let in after ${waited} requests of another`)
+})
+
+test('a long body that nobody reads yet is read to its end, whatever others of its network do meanwhile', {
+  timeout: 20_000,
+}, async (t) => {
+  const isBegun = Promise.withResolvers<void>()
+  const isReleased = Promise.withResolvers<void>()
+  const port = await listenAlone(t, async (asked, response) => {
+    if (asked.method === 'POST') {
+      isBegun.resolve()
+      await isReleased.promise
+    }
+    let bytes = 0
+    for await (const chunk of asked) bytes += (chunk as Buffer).length
+    response.end(String(bytes))
+  })
+  const bodyBytes = 1_000_000
+  const patient = await open(t, port, '127.0.0.2')
+  patient.write(
+    `POST /api/x HTTP/1.1\r\nHost: rowport.test\r\nContent-Length: ${bodyBytes}\r\n\r\n${'x'.repeat(bodyBytes)}`,
+  )
+  await isBegun.promise
+  const hasty = await open(t, port, '127.0.0.2')
+  hasty.write(request('/api/hasty').repeat(10))
+  await answersOf(hasty, 10)
+  const answer = answersOf(patient, 1)
+  isReleased.resolve()
+  assert.deepEqual(await answer, [String(bodyBytes)])
 })
 
 test('bodies that come in many pieces, and the end of what a client sends, keep their order behind others', async (t) => {

@@ -71,7 +71,7 @@ test('what is long goes out as fast as it is taken, also where it lies in memory
 test('whoever waited for what another one had compressed takes a turn before being answered', async () => {
   const { bodies } = keepAll()
   let turns = 0
-  const counted = { ...parts, turns: { next: () => void turns++ } }
+  const counted = { ...parts, turns: { next: () => void turns++, isNow: () => false } }
   const chunks = [Buffer.concat(Array.from({ length: 200 }, (_, n) => pieceAt(n)))]
   const ask = () => sendableBodyWith({ ...wish(0), chunks, bodies, coding: 'gzip' }, counted)
   await Promise.all(Array.from({ length: 20 }, ask))
