@@ -78,16 +78,27 @@ function unlessOver(read: ChangesRead): ChangesRead | Refusal {
   return read.over === 'expired' ? new Refusal('cursor_expired') : read
 }
 
-function changesReply({ address }: RowsRequest, { changes, next, hasMore }: ChangesRead): Reply {
-  const list = `[${changes.map(changeJson).join(',')}]`
-  const cursor = cursorText(next)
-  const meta = `{"count":${changes.length},"cursor":"${cursor}","more":${hasMore}}`
+function changesReply({ address: { form } }: RowsRequest, read: ChangesRead): Reply {
+  const cursor = cursorText(read.next)
   return {
     status: 200,
     base: writeHeaders,
-    headers: ['X-Change-Cursor', cursor, 'X-More-Changes', String(hasMore)],
-    body: address.form === 'a' ? list : `{"data":${list},"meta":${meta}}`,
+    headers: ['X-Change-Cursor', cursor, 'X-More-Changes', String(read.hasMore)],
+    body: changesBody(read, form, cursor),
   }
+}
+
+/** A page that many are told is made once. */
+const bodiesOf = new WeakMap<ChangesRead, Map<string, readonly Uint8Array[]>>()
+
+function changesBody(read: ChangesRead, form: string, cursor: string): readonly Uint8Array[] {
+  const known = bodiesOf.get(read) ?? new Map<string, readonly Uint8Array[]>()
+  bodiesOf.set(read, known)
+  const list = () => `[${read.changes.map(changeJson).join(',')}]`
+  const meta = `{"count":${read.changes.length},"cursor":"${cursor}","more":${read.hasMore}}`
+  const body = known.get(form) ?? [Buffer.from(form === 'a' ? list() : `{"data":${list()},"meta":${meta}}`)]
+  known.set(form, body)
+  return body
 }
 
 function streamReply(

@@ -138,7 +138,7 @@ export async function startServer(
   })
   const compression = createCompression({ shares, clock, observe })
   const ownAddress = createOwnAddress(() => workshop.baseUrl, config.isBaseUrlSet)
-  const changes = createReadingChanges({ store, following, clock })
+  const changes = createReadingChanges({ store, following, clock, turns })
   const followerPlaces = createFollowerPlaces(shares, observe)
   const pages = createChangePages({ changes, following })
   const streams = createOpenStreams({ pages, admission })

@@ -134,7 +134,7 @@ export function createChangeLog(parts: ChangeLogParts): SheetLog {
       }
       const identity = keyColumn ?? ''
       const atMs = clock.nowMs()
-      const chunks = compared.chunks.map((chunk) => ({ ...chunk, atMs, identity }))
+      const chunks = compared.chunks.map((chunk) => ({ ...chunk, atMs }))
       const seen = { sheetId, accountId, source, position, chunks, identity, state: compared.state }
       const outcome = await store.logSeen(seen)
       if (typeof outcome === 'number') {

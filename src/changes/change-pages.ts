@@ -2,7 +2,7 @@ import type { Logged } from '../sheets/sheet-log.ts'
 import { idleTimers, type Timers } from '../timers.ts'
 import { cursorText } from './cursor.ts'
 import type { Following } from './following.ts'
-import type { ChangesRead, ReadingChanges, ToldChange } from './reading-changes.ts'
+import { type ChangesRead, everyChange, type ReadingChanges, type ToldChange } from './reading-changes.ts'
 
 /**
  * The log in pages, for any number of followers: all who stand at the same place are handed the same page, which was read once. So
@@ -87,7 +87,7 @@ export function createChangePages({
       // It waits before it reads: what is logged in between is not missed.
       const waited = following.waitFor(sheetId, place.seq, waitMs, left.signal)
       const read = await changes
-        .after(sheetId, place, { limit: readTogether, matches: () => true })
+        .after(sheetId, place, { ...everyChange, limit: readTogether })
         .catch(() => null)
       if (read === null) await new Promise<void>((resolve) => timers.after(tryAgainMs, resolve))
       else if (read.over) settle(entry, sheetId, place, { changes: [], next: place, end: read.over })

@@ -1,3 +1,4 @@
+import type { LoopTurns } from '../shares/loop-turns.ts'
 import { type LoggedChange, readChanges } from '../sheets/logged-change.ts'
 import type { Logged } from '../sheets/sheet-log.ts'
 import type { LogPosition } from '../store/changes/change-log.ts'
@@ -17,6 +18,8 @@ export interface ReadingChanges {
 
 export interface ChangesWish {
   limit: number
+  /** Equal for all who choose alike. */
+  filterName: string
   matches(change: LoggedChange): boolean
 }
 
@@ -41,15 +44,35 @@ export interface ToldChange {
   change: LoggedChange
 }
 
-const readBytes = 1024 * 1024
+/** For whoever wants all of them. */
+export const everyChange = { filterName: '', matches: () => true } as const
+
+/** What one page has at most, but for a single change that is longer; and what is looked through for it. Some milliseconds. */
+const pageCharacters = 256 * 1024
+/** Pages that were read lately: whoever is woken by a change, or asks again and again, is told the same as others. */
+const mostKept = 16
 
 export interface ReadingChangesParts {
   store: Pick<Store, 'changeLogOf' | 'loggedChanges'>
   following: Pick<Following, 'waitFor'>
   clock: { elapsedMs(): number }
+  turns: LoopTurns
 }
 
-export function createReadingChanges({ store, following, clock }: ReadingChangesParts): ReadingChanges {
+interface KeptPage {
+  read: ChangesRead
+  /** Where the log stood: a page that reached its end has more by now, where that is elsewhere. */
+  head: number
+}
+
+export function createReadingChanges({
+  store,
+  following,
+  clock,
+  turns,
+}: ReadingChangesParts): ReadingChanges {
+  const kept = new Map<string, KeptPage>()
+
   return {
     positionOf: (sheetId) => store.changeLogOf(sheetId),
     after,
@@ -66,34 +89,61 @@ export function createReadingChanges({ store, following, clock }: ReadingChanges
     },
   }
 
-  async function after(
-    sheetId: string,
-    place: Logged,
-    { limit, matches }: ChangesWish,
-  ): Promise<ChangesRead> {
-    const chunks = await store.loggedChanges(sheetId, place.seq, readBytes)
-    const changes: ToldChange[] = []
-    let seq = place.seq
-    let isCut = false
-    for (const { firstSeq, atMs, entries } of chunks) {
-      for (const [nth, change] of readChanges(entries).entries()) {
-        const its = firstSeq + nth
-        if (its <= place.seq) continue
-        if (changes.length === limit) {
-          isCut = true
-          break
-        }
-        seq = its
-        if (matches(change)) changes.push({ cursor: cursorText({ epoch: place.epoch, seq }), atMs, change })
-      }
-    }
+  async function after(sheetId: string, place: Logged, wish: ChangesWish): Promise<ChangesRead> {
+    await turns.next(sheetId)
+    const name = `${sheetId} ${cursorText(place)} ${wish.limit} ${wish.filterName}`
+    const known = kept.get(name)
+    const read = known ? null : await readAfter(sheetId, place, wish)
     // Asked afterwards: what was forgotten before the chunks were read is known by now.
     const position = await store.changeLogOf(sheetId)
     const over = reasonWhyOver(position, place)
     if (over) return { changes: [], next: place, hasMore: false, over }
-    const bytes = chunks.reduce((sum, { entries }) => sum + entries.length, 0)
-    return { changes, next: { epoch: place.epoch, seq }, hasMore: isCut || bytes >= readBytes }
+    if (read) return keep(name, read)
+    if (known && (known.read.hasMore || known.head === position?.head)) return known.read
+    kept.delete(name)
+    return after(sheetId, place, wish)
   }
+
+  async function readAfter(
+    sheetId: string,
+    place: Logged,
+    { limit, matches }: ChangesWish,
+  ): Promise<KeptPage> {
+    const chunks = await store.loggedChanges(sheetId, place.seq, pageCharacters)
+    const changes: ToldChange[] = []
+    const head = chunks.at(-1)?.lastSeq ?? place.seq
+    let seq = place.seq
+    let characters = 0
+    for (const { firstSeq, atMs, entries } of chunks) {
+      for (const [nth, change] of readChanges(entries).entries()) {
+        const its = firstSeq + nth
+        if (its <= place.seq) continue
+        const isWanted = matches(change)
+        if (isWanted) characters += charactersOf(change)
+        const isFull = changes.length === limit || (changes.length > 0 && characters > pageCharacters)
+        if (isFull) return { read: { changes, next: { epoch: place.epoch, seq }, hasMore: true }, head }
+        seq = its
+        if (isWanted) changes.push({ cursor: cursorText({ epoch: place.epoch, seq }), atMs, change })
+      }
+    }
+    const bytes = chunks.reduce((sum, { entries }) => sum + entries.length, 0)
+    const hasMore = bytes >= pageCharacters
+    return { read: { changes, next: { epoch: place.epoch, seq }, hasMore }, head }
+  }
+
+  function keep(name: string, page: KeptPage): ChangesRead {
+    // Nothing is soon read again, and costs nothing.
+    if (page.read.changes.length === 0) return page.read
+    kept.delete(name)
+    kept.set(name, page)
+    const [oldest] = kept.size > mostKept ? kept.keys() : []
+    if (oldest !== undefined) kept.delete(oldest)
+    return page.read
+  }
+}
+
+function charactersOf({ before = '', after = '' }: LoggedChange): number {
+  return before.length + after.length + 200
 }
 
 function reasonWhyOver(position: LogPosition | null, place: Logged): ChangesRead['over'] {

@@ -1,5 +1,5 @@
 import { changeJson } from './change-json.ts'
-import type { ReadingChanges } from './reading-changes.ts'
+import { everyChange, type ReadingChanges } from './reading-changes.ts'
 
 const changesTogether = 500
 
@@ -15,7 +15,7 @@ export async function* wholeLog(
   if (position?.epoch == null) return
   const { epoch } = position
   for (let place = { epoch, seq: position.floor }; ; ) {
-    const read = await changes.after(sheetId, place, { limit: changesTogether, matches: () => true })
+    const read = await changes.after(sheetId, place, { ...everyChange, limit: changesTogether })
     if (read.changes.length > 0) yield read.changes.map(changeJson)
     const now = read.over === 'expired' ? await changes.positionOf(sheetId) : null
     if (now?.epoch === epoch && now.floor > place.seq) place = { epoch, seq: now.floor }

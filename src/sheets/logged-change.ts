@@ -71,8 +71,40 @@ export function unnamedCellsOf(
   return cells.length === 0 ? null : { cells, namedAt }
 }
 
-/** What one look finds is logged in chunks of so many. */
-export const changesTogether = 500
+/** What one look finds, or one batch writes, is logged in chunks of so many at most: whoever reads one change of a chunk reads all of it. */
+const changesTogether = 500
+/** And of so many characters, but for a single change that is longer. */
+const charactersTogether = 128 * 1_024
+
+/** A part of what was found or written together, as the log keeps it. */
+export interface ChangesChunk {
+  /** JSON. */
+  entries: string
+  count: number
+  /** The writes that its changes are of. */
+  operations: string[]
+}
+
+export function* chunksOfChanges(changes: readonly LoggedChange[]): Generator<ChangesChunk> {
+  let texts: string[] = []
+  let characters = 0
+  for (const [at, change] of changes.entries()) {
+    const text = JSON.stringify(change)
+    texts.push(text)
+    characters += text.length + 1
+    const isLast = at === changes.length - 1
+    if (!isLast && texts.length < changesTogether && characters < charactersTogether) continue
+    const operations = operationsOf(changes.slice(at + 1 - texts.length, at + 1))
+    yield { entries: `[${texts.join(',')}]`, count: texts.length, operations }
+    texts = []
+    characters = 0
+  }
+}
+
+/** Whether it was cut there, so that what was found in the same moment may go on in the next. */
+export function isFullChunk(entries: string, count: number): boolean {
+  return count >= changesTogether || entries.length > charactersTogether
+}
 
 export function changesText(changes: readonly LoggedChange[]): string {
   return JSON.stringify(changes)

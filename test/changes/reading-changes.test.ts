@@ -164,6 +164,46 @@ test('whoever waits hears of a write at once, and of nothing when the time is ov
   assert.deepEqual(over, { changes: [], cursor: next })
 })
 
+test('long changes are told in pages of a quarter of a megabyte, each once, whether people or a client made them', async (t) => {
+  const { rowport, client, key, formA, path } = await start(t)
+  const { cursor } = await client.list(rowport.url)
+  const rows = 100
+  const table = (letter: string) =>
+    `sku,name,price\n${Array.from({ length: rows }, (_, n) => `S-${n},${letter.repeat(9_000)},${n}\n`).join('')}`
+  await edit(path, table('a'), 1)
+  await client.list(rowport.url)
+  await edit(path, table('b'), 2)
+  await client.list(rowport.url)
+  const many = Array.from({ length: rows }, (_, n) => ({ sku: `T-${n}`, name: 'c'.repeat(9_000), price: n }))
+  assert.equal((await client.write(rowport.url, 'POST', '', many)).status, 201)
+  let [since, pages, longest, told] = [cursor, 0, 0, 0]
+  const cursors = new Set<string>()
+  for (let hasMore = true; hasMore; pages++) {
+    const ask = () =>
+      fetch(`${rowport.url}${formA}/changes?since=${since}&limit=1000`, { headers: bearer(key) })
+    const [page, again] = await Promise.all([ask(), ask()])
+    const text = await page.text()
+    assert.equal(await again.text(), text)
+    assert.equal(page.status, 200, text)
+    longest = Math.max(longest, text.length)
+    for (const change of JSON.parse(text) as { cursor: string }[]) cursors.add(change.cursor)
+    told += (JSON.parse(text) as unknown[]).length
+    since = page.headers.get('X-Change-Cursor') ?? ''
+    hasMore = page.headers.get('X-More-Changes') === 'true'
+  }
+  // Two rows went, or were written over, with the first edit.
+  assert.equal(cursors.size, told, 'each once')
+  assert.ok(told >= 3 * rows, `${told} changes`)
+  assert.ok(longest < 300_000 && pages > 5, `${pages} pages, the longest of ${longest} characters`)
+  const after = await client.write(rowport.url, 'POST', '', { sku: 'last' })
+  const { changes } = await client.changes(rowport.url, since)
+  assert.deepEqual(
+    changes.map(({ operation }) => operation),
+    [after.headers.get('Operation-Id')],
+    'what came after a page that was kept',
+  )
+})
+
 test('without history nothing is kept, and that is told', async (t) => {
   const { rowport, client, key, formA, id } = await start(t)
   await client.list(rowport.url)

@@ -8,8 +8,6 @@ import type { Parameters } from './query.ts'
 
 /** What is asked of the log. */
 export interface ChangesAsked extends ChangesWish {
-  /** Equal for all who choose alike. */
-  filterName: string
   /** null = from now on. */
   since: Logged | 'earliest' | null
   waitMs: number

@@ -1,10 +1,9 @@
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 import {
-  changesText,
-  changesTogether,
+  type ChangesChunk,
+  chunksOfChanges,
   type LoggedChange,
   type LostOfRow,
-  operationsOf,
   readChanges,
 } from '../../sheets/logged-change.ts'
 import type { Cell } from '../../sheets/rows/grid.ts'
@@ -40,7 +39,7 @@ export interface ToCompare {
 
 export interface Compared {
   /** In chunks. */
-  chunks: { entries: string; count: number; operations: string[] }[]
+  chunks: ChangesChunk[]
   state: string | null
 }
 
@@ -74,11 +73,7 @@ export function compare({
     else changes = told
   }
   if (isReset) changes = [{ kind: 'reset' }]
-  const chunks: Compared['chunks'] = []
-  for (let from = 0; from < changes.length; from += changesTogether) {
-    const some = changes.slice(from, from + changesTogether)
-    chunks.push({ entries: changesText(some), count: some.length, operations: operationsOf(some) })
-  }
+  const chunks = [...chunksOfChanges(changes)]
   const isStateNeeded = wantsState || isReset || known === null
   return { chunks, state: isStateNeeded ? stateText(next) : null }
 }

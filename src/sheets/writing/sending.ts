@@ -5,7 +5,7 @@ import type { ChunkToLog, FinishedChanges, LogPlace } from '../../store/changes/
 import type { SheetRecord } from '../../store/sheets/sheets.ts'
 import type { Store } from '../../store/store.ts'
 import type { ChangeResult, Unfit } from '../change.ts'
-import { changesText, operationsOf } from '../logged-change.ts'
+import { changesText, chunksOfChanges } from '../logged-change.ts'
 import type { Committed, Prepared, Provider } from '../provider.ts'
 import { OutcomeUnknown, ProviderFailure } from '../provider-failure.ts'
 import type { Reading } from '../reading/reading.ts'
@@ -155,7 +155,8 @@ async function commit(
   const { journal, record, reading, clock } = parts
   const isPlaced = prepared.isExact && toLog?.isPlaced === true && place !== null
   const changes = toLog && {
-    ...chunkOf(toLog, parts),
+    chunks: chunksOf(toLog, parts),
+    identity: record.keyColumn ?? '',
     sheetId: record.id,
     accountId: record.accountId,
     isPlaced,
@@ -229,7 +230,7 @@ async function commit(
     const done = await changesFrom(group, results, base.columns, parts, racedAt).catch(() => null)
     if (!done) return { sheetId, outcome: 'unplaced' }
     return done.isPlaced && place !== null
-      ? { sheetId, outcome: 'placed', chunk: chunkOf(done, parts) }
+      ? { sheetId, outcome: 'placed', chunks: chunksOf(done, parts) }
       : { sheetId, outcome: 'unplaced', entries: changesText(done.changes) }
   }
 
@@ -304,10 +305,9 @@ async function changesFrom(
   return historyDays === 0 ? null : inTurns(changesOfBatch({ group, results, columns, keyColumn, racedAt }))
 }
 
-function chunkOf({ changes }: BatchChanges, { clock, record }: SendingParts): ChunkToLog {
-  const identity = record.keyColumn ?? ''
-  const operations = operationsOf(changes)
-  return { entries: changesText(changes), count: changes.length, atMs: clock.nowMs(), identity, operations }
+function chunksOf({ changes }: BatchChanges, { clock }: SendingParts): ChunkToLog[] {
+  const atMs = clock.nowMs()
+  return Array.from(chunksOfChanges(changes), (chunk) => ({ ...chunk, atMs }))
 }
 
 /**

@@ -2,12 +2,13 @@ import { type Kysely, sql, type Transaction } from 'kysely'
 import type { Tables } from '../sql/schema.ts'
 import type { SqlDatabase } from '../sql/sql-database.ts'
 import type { ChangeChunk, ChangeLogStore, SeenChanges } from './change-log.ts'
-import { bytesOfChunk, forgetBehind, holdLog, noteOperations } from './changes-of-writes.ts'
-import { packEntries, unpackEntries } from './packed-entries.ts'
+import { bytesOfChunk, forgetBehind, holdLog, insertChunks } from './changes-of-writes.ts'
+import { unpackEntries } from './packed-entries.ts'
 
 /** SQLite deletes on the thread that serves everyone. */
 const forgottenTogether = 100
-const readTogether = 50
+const firstReadTogether = 4
+const mostReadTogether = 50
 const dayMs = 24 * 60 * 60 * 1_000
 
 export function createChangeLogQueries(database: SqlDatabase): ChangeLogStore {
@@ -60,6 +61,8 @@ export function createChangeLogQueries(database: SqlDatabase): ChangeLogStore {
     },
     async loggedChanges(sheetId, afterSeq, maxBytes, upToSeq = Number.MAX_SAFE_INTEGER) {
       const chunks: ChangeChunk[] = []
+      // Of a part of the log little is read at first: a chunk may be long.
+      let together = maxBytes === Number.POSITIVE_INFINITY ? mostReadTogether : firstReadTogether
       for (let [after, bytes] = [afterSeq, 0]; ; ) {
         const rows = await kysely
           .selectFrom('change_chunk')
@@ -69,7 +72,7 @@ export function createChangeLogQueries(database: SqlDatabase): ChangeLogStore {
           .where('first_seq', '<=', upToSeq)
           .whereRef('last_seq', '<=', 'head')
           .orderBy('first_seq')
-          .limit(readTogether)
+          .limit(together)
           .select(['first_seq', 'last_seq', 'at_ms', 'entries'])
           .execute()
         for (const { first_seq, last_seq, at_ms, entries: kept } of rows) {
@@ -79,7 +82,8 @@ export function createChangeLogQueries(database: SqlDatabase): ChangeLogStore {
           after = last_seq
           if (bytes >= maxBytes) return chunks
         }
-        if (rows.length < readTogether) return chunks
+        if (rows.length < together) return chunks
+        together = Math.min(mostReadTogether, together * 2)
       }
     },
     async chunkOfOperation(sheetId, operationId) {
@@ -126,7 +130,6 @@ export function createChangeLogQueries(database: SqlDatabase): ChangeLogStore {
     { sheetId, accountId, source, position, chunks, identity, state }: SeenChanges,
   ): Promise<number | 'overtaken' | 'writing'> {
     const textBytes = chunks.reduce((sum, { entries }) => sum + bytesOfChunk(entries), 0)
-    let bytes = 0
     const isKept = await transaction
       .selectFrom('sheet')
       .where('id', '=', sheetId)
@@ -150,27 +153,9 @@ export function createChangeLogQueries(database: SqlDatabase): ChangeLogStore {
       .select('id')
       .executeTakeFirst()
     if (sending) return 'writing'
-    let head = log.head
-    await forgetBehind(transaction, sheetId, head)
-    for (const { entries: text, count, atMs, operations = [] } of chunks) {
-      const entries = packEntries(text)
-      bytes += bytesOfChunk(entries)
-      await transaction
-        .insertInto('change_chunk')
-        .values({
-          sheet_id: sheetId,
-          first_seq: head + 1,
-          last_seq: head + count,
-          at_ms: atMs,
-          logged_at_ms: database.nowMs(),
-          is_placed: 1,
-          entries,
-          bytes: bytesOfChunk(entries),
-        })
-        .execute()
-      await noteOperations(transaction, { sheetId, firstSeq: head + 1, operations }, database)
-      head += count
-    }
+    await forgetBehind(transaction, sheetId, log.head)
+    const inserted = { sheetId, head: log.head, chunks, isPlaced: true }
+    const { head, bytes } = await insertChunks(transaction, inserted, database)
     await transaction
       .updateTable('change_log')
       .set((of) => ({

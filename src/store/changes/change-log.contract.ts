@@ -58,7 +58,7 @@ export function changeLogContract(of: StoreTest): void {
     const finished = { sheetId: sheet.id, outcome: 'as_begun' } as const
     const [id = ''] = await begin(store, sheet, 'fence 1', {
       ...changes(sheet, 'write 1', 3),
-      operations: ['op_a', 'op_b'],
+      chunks: [{ ...chunk('write 1', 3), operations: ['op_a', 'op_b'] }],
     })
     assert.equal(await store.chunkOfOperation(sheet.id, 'op_a'), null, 'it is not told yet')
     await store.finishApplied(sheet.source, [{ id, answer: null }], finished)
@@ -117,11 +117,47 @@ export function changeLogContract(of: StoreTest): void {
     const { sheet } = await accountWithSheet(store)
     const [first = ''] = await begin(store, sheet, 'fence 1', changes(sheet, 'void', 1))
     await store.dropOperations([first])
-    const [id = ''] = await begin(store, sheet, 'fence 2', { ...changes(sheet, '', 0), entries: '[]' })
+    const [id = ''] = await begin(store, sheet, 'fence 2', { ...changes(sheet, '', 0), chunks: [] })
     const finished = { sheetId: sheet.id, outcome: 'as_begun' } as const
     assert.equal(await store.finishApplied(sheet.source, [{ id, answer: null }], finished), 0)
     assert.deepEqual(await store.loggedChanges(sheet.id, 0, anything), [])
   })
+
+  of(
+    'a long write is in several chunks, of which none is told before all are, and none after it was void',
+    async (store) => {
+      const { sheet } = await accountWithSheet(store)
+      const long = { ...changes(sheet, '', 0), chunks: [chunk('a', 2), chunk('b', 3), chunk('c', 1)] }
+      const [first = ''] = await begin(store, sheet, 'fence 1', long)
+      assert.deepEqual(await store.loggedChanges(sheet.id, 0, anything), [])
+      await store.dropOperations([first])
+      const [second = ''] = await begin(store, sheet, 'fence 2', changes(sheet, 'short', 2))
+      const finished = { sheetId: sheet.id, outcome: 'as_begun' } as const
+      assert.equal(await store.finishApplied(sheet.source, [{ id: second, answer: null }], finished), 2)
+      const [third = ''] = await begin(store, sheet, 'fence 3', {
+        ...long,
+        chunks: [chunk('d', 2), chunk('e', 1)],
+      })
+      assert.equal(await store.finishApplied(sheet.source, [{ id: third, answer: null }], finished), 5)
+      const [fourth = ''] = await begin(store, sheet, 'fence 4', { ...long, isPlaced: false })
+      const placed = { sheetId: sheet.id, outcome: 'placed', chunks: [chunk('f', 1), chunk('g', 4)] } as const
+      assert.equal(await store.finishApplied(sheet.source, [{ id: fourth, answer: null }], placed), 10)
+      const [fifth = ''] = await begin(store, sheet, 'fence 5', { ...long, isPlaced: false })
+      assert.equal(await store.finishApplied(sheet.source, [{ id: fifth, answer: null }], finished), 10)
+      assert.equal((await positionOf(store, sheet)).unplaced, '["a","b","c"]')
+      const chunks = await store.loggedChanges(sheet.id, 0, anything)
+      assert.deepEqual(
+        chunks.map(({ firstSeq, lastSeq, entries }) => [firstSeq, lastSeq, entries]),
+        [
+          [1, 2, '["short"]'],
+          [3, 4, '["d"]'],
+          [5, 5, '["e"]'],
+          [6, 6, '["f"]'],
+          [7, 10, '["g"]'],
+        ],
+      )
+    },
+  )
 
   of('a look that is wanted is so until one is logged', async (store, clock, database) => {
     const { sheet } = await accountWithSheet(store)
@@ -163,7 +199,7 @@ export function changeLogContract(of: StoreTest): void {
   of('where row numbers turned out to be others these are told', async (store) => {
     const { sheet } = await accountWithSheet(store)
     const [id = ''] = await begin(store, sheet, 'fence 1', changes(sheet, 'guess', 3, false))
-    const finished = { sheetId: sheet.id, outcome: 'placed', chunk: chunk('known', 2) } as const
+    const finished = { sheetId: sheet.id, outcome: 'placed', chunks: [chunk('known', 2)] } as const
     const outcomes = [{ id, answer: null }]
     assert.equal(await store.finishApplied(sheet.source, outcomes, finished), 2)
     assert.equal(await store.finishApplied(sheet.source, outcomes, finished), 2, 'told once')
@@ -253,7 +289,7 @@ export function changeLogContract(of: StoreTest): void {
     const { sheet } = await accountWithSheet(store)
     const names = Array.from({ length: 60 }, (_, n) => [`a column with a name ${n}`, null])
     const wide = JSON.stringify([{ before: Object.fromEntries(names), after: Object.fromEntries(names) }])
-    const own = { ...changes(sheet, '', 1), entries: wide }
+    const own = { ...changes(sheet, '', 1), chunks: [{ ...chunk('', 1), entries: wide }] }
     const [id = ''] = await begin(store, sheet, 'fence 1', own)
     const finished = { sheetId: sheet.id, outcome: 'as_begun' } as const
     await store.finishApplied(sheet.source, [{ id, answer: null }], finished)
@@ -326,7 +362,7 @@ export function changeLogContract(of: StoreTest): void {
     const { sheet: other } = await accountWithSheet(store, 'others')
     for (const each of [sheet, other]) {
       await store.logSeen(seenChangesOf(each, await positionOf(store, each), [chunk('look', 1)], 'rows'))
-      const told = { ...changes(each, 'write', 1), operations: ['op_1'] }
+      const told = { ...changes(each, '', 0), chunks: [{ ...chunk('write', 1), operations: ['op_1'] }] }
       const [id = ''] = await begin(store, each, `fence ${each.id}`, told)
       const finished = { sheetId: each.id, outcome: 'as_begun' } as const
       await store.finishApplied(each.source, [{ id, answer: null }], finished)
@@ -346,11 +382,12 @@ async function positionOf(store: Store, { id }: SheetRecord): Promise<LogPositio
 }
 
 function chunk(text: string, count: number): ChunkToLog {
-  return { entries: JSON.stringify([text]), count, atMs: 5, identity: '' }
+  return { entries: JSON.stringify([text]), count, atMs: 5 }
 }
 
 function changes(sheet: SheetRecord, text: string, count: number, isPlaced = true): ChangesToSend {
-  return { ...chunk(text, count), sheetId: sheet.id, accountId: sheet.accountId, isPlaced, after: null }
+  const chunks = [chunk(text, count)]
+  return { chunks, identity: '', sheetId: sheet.id, accountId: sheet.accountId, isPlaced, after: null }
 }
 
 function seenChangesOf(

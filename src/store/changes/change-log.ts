@@ -60,8 +60,6 @@ export interface ChunkToLog {
   count: number
   /** A time of day. */
   atMs: number
-  /** The key column by which rows are told, '' for none. */
-  identity: string
   /** The writes that its changes are of, by which it is found again. */
   operations?: readonly string[]
 }
@@ -90,7 +88,7 @@ export type FinishedChanges = {
 } & (
   | { outcome: 'as_begun' }
   /** Where row numbers turned out to be others: these instead. */
-  | { outcome: 'placed'; chunk: ChunkToLog }
+  | { outcome: 'placed'; chunks: readonly ChunkToLog[] }
   /** Nobody knows where they are: the next look does. `entries`: what they turned out to be, where that is not what was begun. */
   | { outcome: 'unplaced'; entries?: string }
 )

@@ -3,7 +3,7 @@ import { randomBase62 } from '../../secrets/random-base62.ts'
 import type { ChangesToSend } from '../operations/operations.ts'
 import type { Tables } from '../sql/schema.ts'
 import type { SqlDatabase } from '../sql/sql-database.ts'
-import type { FinishedChanges } from './change-log.ts'
+import type { ChunkToLog, FinishedChanges } from './change-log.ts'
 import { packEntries, unpackEntries } from './packed-entries.ts'
 
 /** What a row of the log costs beside its text. */
@@ -16,33 +16,52 @@ export class LogOvertaken extends Error {
 }
 
 /**
- * Behind the head nobody reads them, and they count for nothing. What a former batch left there was not applied: it is written over, or
- * goes. Until the transaction ends nobody else can log anything for the sheet.
+ * Behind the head nobody reads them, and they count for nothing. What a former batch left there was not applied, and goes. Until the transaction ends nobody else can log anything for the sheet.
  */
 export async function logBehindHead(
   transaction: Transaction<Tables>,
-  { sheetId, accountId, entries, count, atMs, identity, isPlaced, after, operations = [] }: ChangesToSend,
+  { sheetId, accountId, chunks, identity, isPlaced, after }: ChangesToSend,
   database: Pick<SqlDatabase, 'nowMs' | 'textsIn'>,
 ): Promise<void> {
   const { head, epoch, state_seq } = await holdLog(transaction, { sheetId, accountId, identity })
   const isSameLog = after?.epoch === epoch || (after?.epoch === null && state_seq === null)
   if (after && !(isSameLog && after.seq === head)) throw new LogOvertaken()
-  if (count === 0) return forgetBehind(transaction, sheetId, head)
-  const kept = packEntries(entries)
-  const chunk = {
-    last_seq: head + count,
-    at_ms: atMs,
-    logged_at_ms: database.nowMs(),
-    is_placed: isPlaced ? 1 : 0,
-    entries: kept,
-    bytes: bytesOfChunk(kept),
+  await forgetBehind(transaction, sheetId, head)
+  await insertChunks(transaction, { sheetId, head, chunks, isPlaced }, database)
+}
+
+/** Behind a place; returns the number of the last change, and what they take in the store. */
+export async function insertChunks(
+  transaction: Transaction<Tables>,
+  { sheetId, head, chunks, isPlaced }: ChunksToInsert,
+  database: Pick<SqlDatabase, 'nowMs' | 'textsIn'>,
+): Promise<{ head: number; bytes: number }> {
+  let [last, bytes] = [head, 0]
+  for (const { entries: text, count, atMs, operations = [] } of chunks) {
+    const entries = packEntries(text)
+    const chunk = {
+      sheet_id: sheetId,
+      first_seq: last + 1,
+      last_seq: last + count,
+      at_ms: atMs,
+      logged_at_ms: database.nowMs(),
+      is_placed: isPlaced ? 1 : 0,
+      entries,
+      bytes: bytesOfChunk(entries),
+    }
+    await transaction.insertInto('change_chunk').values(chunk).execute()
+    await noteOperations(transaction, { sheetId, firstSeq: last + 1, operations }, database)
+    last += count
+    bytes += chunk.bytes
   }
-  await transaction
-    .insertInto('change_chunk')
-    .values({ ...chunk, sheet_id: sheetId, first_seq: head + 1 })
-    .onConflict((conflict) => conflict.columns(['sheet_id', 'first_seq']).doUpdateSet(chunk))
-    .execute()
-  await noteOperations(transaction, { sheetId, firstSeq: head + 1, operations }, database)
+  return { head: last, bytes }
+}
+
+interface ChunksToInsert {
+  sheetId: string
+  head: number
+  chunks: readonly ChunkToLog[]
+  isPlaced: boolean
 }
 
 /**
@@ -112,6 +131,7 @@ export async function headOf(transaction: Transaction<Tables>, sheetId: string):
 export async function tellBehindHead(
   transaction: Transaction<Tables>,
   changes: FinishedChanges,
+  database: Pick<SqlDatabase, 'nowMs' | 'textsIn'>,
 ): Promise<number | null> {
   const { sheetId } = changes
   const log = await transaction
@@ -124,38 +144,40 @@ export async function tellBehindHead(
   const behind = await transaction
     .selectFrom('change_chunk')
     .where('sheet_id', '=', sheetId)
-    .where('first_seq', '=', log.head + 1)
+    .where('first_seq', '>', log.head)
+    .orderBy('first_seq')
     .select(['last_seq', 'entries', 'is_placed', 'bytes'])
-    .executeTakeFirst()
-  if (!behind) return log.head
-  const isPlaced = changes.outcome === 'placed' || (changes.outcome === 'as_begun' && behind.is_placed === 1)
+    .execute()
+  const lastBehind = behind.at(-1)
+  if (!lastBehind) return log.head
+  const isPlaced =
+    changes.outcome === 'placed' || (changes.outcome === 'as_begun' && lastBehind.is_placed === 1)
   if (!isPlaced) {
     await forgetBehind(transaction, sheetId, log.head)
-    const { entries = unpackEntries(behind.entries) } = changes.outcome === 'unplaced' ? changes : {}
-    const unplaced = JSON.stringify([...parseEntries(log.unplaced), ...parseEntries(entries)])
+    const texts =
+      changes.outcome === 'unplaced' && changes.entries !== undefined
+        ? [changes.entries]
+        : behind.map(({ entries }) => unpackEntries(entries))
+    const unplaced = JSON.stringify([...parseEntries(log.unplaced), ...texts.flatMap(parseEntries)])
     await transaction.updateTable('change_log').set({ unplaced }).where('sheet_id', '=', sheetId).execute()
     return log.head
   }
-  let { last_seq: head, bytes } = behind
-  const text = changes.outcome === 'placed' ? changes.chunk.entries : unpackEntries(behind.entries)
+  let head = lastBehind.last_seq
+  let bytes = behind.reduce((sum, chunk) => sum + chunk.bytes, 0)
+  let texts = behind.map(({ entries }) => unpackEntries(entries))
   if (changes.outcome === 'placed') {
-    const { count, atMs } = changes.chunk
-    const entries = packEntries(text)
-    head = log.head + count
-    bytes = bytesOfChunk(entries)
-    await transaction
-      .updateTable('change_chunk')
-      .set({ entries, last_seq: head, at_ms: atMs, is_placed: 1, bytes })
-      .where('sheet_id', '=', sheetId)
-      .where('first_seq', '=', log.head + 1)
-      .execute()
+    await forgetBehind(transaction, sheetId, log.head)
+    const inserted = { sheetId, head: log.head, chunks: changes.chunks, isPlaced: true }
+    ;({ head, bytes } = await insertChunks(transaction, inserted, database))
+    texts = changes.chunks.map(({ entries }) => entries)
   }
+  const textBytes = texts.reduce((sum, text) => sum + bytesOfChunk(text), 0)
   await transaction
     .updateTable('change_log')
     .set((of) => ({
       head,
       bytes: of('bytes', '+', bytes),
-      since_state_bytes: of('since_state_bytes', '+', bytesOfChunk(text)),
+      since_state_bytes: of('since_state_bytes', '+', textBytes),
     }))
     .where('sheet_id', '=', sheetId)
     .execute()

@@ -110,7 +110,9 @@ export function createOperationQueries(database: SqlDatabase, instanceId: string
         await countWriteOn(transaction, source)
         if (changes === null) return null
         // Who was not heard the first time may come back when others are sending: what is behind the head is theirs by then.
-        return ended === 0 ? headOf(transaction, changes.sheetId) : tellBehindHead(transaction, changes)
+        return ended === 0
+          ? headOf(transaction, changes.sheetId)
+          : tellBehindHead(transaction, changes, database)
       })
     },
     async finishRefused(outcomes) {

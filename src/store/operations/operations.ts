@@ -103,9 +103,13 @@ export interface Overtaken {
   isOvertaken: true
 }
 
-export interface ChangesToSend extends ChunkToLog {
+export interface ChangesToSend {
   sheetId: string
   accountId: string
+  /** In the order of the log. */
+  chunks: readonly ChunkToLog[]
+  /** The key column by which rows are told, '' for none. */
+  identity: string
   /** False while row numbers are a guess. */
   isPlaced: boolean
   /** The place in the log that has the rows as they were judged; null = nobody knows, and it is told with the next look. */

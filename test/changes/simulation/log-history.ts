@@ -453,7 +453,11 @@ export async function playHistory(
   }
 
   function noteSent({ fence, changes }: Parameters<Store['beginSending']>[0]): void {
-    if (changes) sentWith.set(fence, changes.operations ?? [])
+    if (changes)
+      sentWith.set(
+        fence,
+        changes.chunks.flatMap(({ operations = [] }) => operations),
+      )
   }
 
   /** The same object for a process that can die: from then on no call begins, and none comes back. */

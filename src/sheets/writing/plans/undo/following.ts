@@ -1,4 +1,4 @@
-import { changesTogether, type LoggedChange, readChanges } from '../../../logged-change.ts'
+import { isFullChunk, type LoggedChange, readChanges } from '../../../logged-change.ts'
 import type { Cell } from '../../../rows/grid.ts'
 import { createRowWriter } from '../../../rows/row-json.ts'
 import type { OperationHistory } from '../../../sheet-log.ts'
@@ -66,7 +66,7 @@ export function* followOperation({
   for (const { entries, atMs } of chunks) {
     if (atMs !== goesOnAtMs) endLook()
     const told = readChanges(entries)
-    goesOnAtMs = told.length === changesTogether ? atMs : null
+    goesOnAtMs = isFullChunk(entries, told.length) ? atMs : null
     for (const change of told) {
       yield
       if (change.kind === 'reset') return 'reset'
