@@ -229,6 +229,7 @@ const asksForTimeOfDay: Record<string, string> = {
   'src/forms/door.ts': 'when a page was shown, by the token in it, and what `now()` writes',
   'src/forms/release-entries.ts': 'what `now()` writes',
   'src/store/forms/form-queries.ts': 'when a form was made and an entry came, for people',
+  'src/sheets/writing/writing.ts': 'where ids of operations stand in an index; wrong ones only cost pages',
   'src/sheets/writing/sending.ts': '`as_of` of what a write has shown, and when it was made',
   'src/providers/google/oauth/service-account.ts': 'when an assertion was made, for Google',
   'src/providers/file/file-provider.ts': 'against the time of a file',

@@ -142,6 +142,16 @@ test('a body is read to its end, up to 2 MiB and not a byte further', async () =
   whole.push(null)
   assert.equal(((await readBody(whole)) as Buffer).length, maxBodyBytes)
 
+  const [there, empty] = [incoming(), incoming()]
+  there.push('{"name":')
+  there.push('"Ada"}')
+  for (const request of [there, empty]) {
+    request.push(null)
+    request.complete = true
+  }
+  assert.equal(String(await readBody(there)), '{"name":"Ada"}', 'also where it is all there')
+  assert.equal(((await readBody(empty)) as Buffer).length, 0)
+
   const announced = incoming({ 'content-length': String(maxBodyBytes + 1) })
   assert.ok((await readBody(announced)) instanceof Refusal, 'refused before anything of it came')
 
@@ -158,6 +168,12 @@ test('a client that goes away while sending is told apart from every other failu
   request.destroy(new Error('aborted'))
   await assert.rejects(reading, ClientGone)
   await assert.rejects(readBody(request), ClientGone, 'also when it was gone before')
+  const late = incoming()
+  late.push('{}')
+  late.push(null)
+  late.complete = true
+  late.destroy()
+  await assert.rejects(readBody(late), ClientGone, 'also when all of it had come')
 })
 
 function incoming(headers: Record<string, string> = {}): IncomingMessage {

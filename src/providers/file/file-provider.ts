@@ -16,7 +16,7 @@ import {
   writeReplacement,
 } from './file-replacement.ts'
 import { rememberWhole, type WholeFile } from './file-signs.ts'
-import { bytesIn, stampIn } from './file-version.ts'
+import { bytesIn, stampIn, stampThatSuffices } from './file-version.ts'
 import { createKnownFiles, type KnownFile } from './known-files.ts'
 import { type ReadFile, readFile, readIfVersion } from './read-file.ts'
 import { createReplacedFiles } from './replaced-files.ts'
@@ -83,14 +83,12 @@ export function createFileProvider({ editing, problemWithLength, ...parts }: Fil
       const place = locate(location)
       const { path } = place
       if (kindOf(path) === 'ods') return readOnly
-      const stamp = await failing('read', () => settling.untilWritable(path, idleTimers))
       const made =
-        (await makeByAppending(location, changes, { version, stamp })) ??
-        (await inTurn(accountId, bytesIn(stamp), (edit) =>
-          makeReplacement(place, changes, { version, stamp }, edit),
-        ))
+        (await makeByAppending(location, changes, version)) ??
+        (await makeByEditing(accountId, place, changes, version))
       if (made === 'conflict' || 'changeAt' in made) return made
       const { fence, identity, whole, results, known } = made
+      let isInPlace = false
       return {
         fence,
         expected: results,
@@ -98,11 +96,14 @@ export function createFileProvider({ editing, problemWithLength, ...parts }: Fil
         commit: () =>
           failing('write', async () => {
             if (!(await putInPlace(path, fence, version, replaced))) return { outcome: 'conflict' }
+            isInPlace = true
             settling.noteOwn(path, { identity, whole })
             knownFiles.note(location, identity, known)
             return { outcome: 'applied', results }
           }),
-        discard: () => removeReplacement(path, fence),
+        discard: async () => {
+          if (!isInPlace) await removeReplacement(path, fence)
+        },
       }
     },
 
@@ -110,6 +111,18 @@ export function createFileProvider({ editing, problemWithLength, ...parts }: Fil
       const { path } = locate(location)
       return failing('write', async () => ((await wasPutInPlace(path, fence)) ? 'applied' : 'void'))
     },
+  }
+
+  async function makeByEditing(
+    accountId: string,
+    place: FileLocation,
+    changes: readonly Change[],
+    version: string,
+  ): Promise<MadeReplacement | 'conflict' | Unfit> {
+    const stamp = await failing('read', () => settling.untilWritable(place.path, idleTimers))
+    return inTurn(accountId, bytesIn(stamp), (edit) =>
+      makeReplacement(place, changes, { version, stamp }, edit),
+    )
   }
 
   /** Beside the file, if that still is what `version` and `stamp` say. Of its bytes nothing is held when it returns. */
@@ -130,21 +143,22 @@ export function createFileProvider({ editing, problemWithLength, ...parts }: Fil
   }
 
   /**
-   * Rows behind the last byte, where the file surely is as we put it: what it holds is copied, and neither decoded nor held in memory.
-   * null where it takes more.
+   * Rows behind the last byte, where the version is of a file as we put it: what it holds is copied, if it still is that one, and neither
+   * decoded nor held in memory. null where it takes more.
    */
   async function makeByAppending(
     location: string,
     changes: readonly Change[],
-    { version, stamp }: { version: string; stamp: string },
+    version: string,
   ): Promise<MadeReplacement | 'conflict' | Unfit | null> {
-    const { path } = parseFileLocation(location)
-    const end = knownFiles.find(location, stamp)?.end
-    if (!end || version !== stamp || !areFewAdditions(changes)) return null
+    const stamp = stampThatSuffices(version)
+    const end = stamp === null ? null : knownFiles.find(location, stamp)?.end
+    if (stamp === null || !end || !areFewAdditions(changes)) return null
     const appended = appendToCsv(end, changes)
     if ('changeAt' in appended) return appended
     const { bytes, results, known = null } = appended
     const whole = rememberWhole(bytes, bytesIn(stamp) + bytes.byteLength)
+    const { path } = parseFileLocation(location)
     return failing('write', () => writeBeside(path, { bytes, behind: stamp }, { whole, results, known }))
   }
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { chmod, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises'
+import { chmod, mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
@@ -7,7 +7,8 @@ import type { Prepared } from '../../sheets/provider.ts'
 import { ProviderFailure } from '../../sheets/provider-failure.ts'
 import { asProviderFailure } from './file-failure.ts'
 import { createFileProvider } from './file-provider.ts'
-import { isOfVersion, stampThatSuffices, versionOf } from './file-version.ts'
+import { writeReplacement } from './file-replacement.ts'
+import { isOfVersion, stampOf, stampThatSuffices, versionOf } from './file-version.ts'
 
 const minuteMs = 60_000
 
@@ -127,6 +128,23 @@ test('a file that is read-only is not replaced, although its folder would allow 
     if (isRoot) process.seteuid?.(0)
   }
   assert.deepEqual(await readdir(folder), ['sheet.csv'])
+})
+
+test('rows behind those of a file keep its bytes and its mode, and are not written behind another file', async (t) => {
+  const { folder, path } = await start(t)
+  for (const mode of [0o640, 0o464, 0o666]) {
+    await chmod(path, mode)
+    const behind = stampOf(await stat(path, { bigint: true }))
+    const made = await writeReplacement(path, { bytes: Buffer.from('2\n'), behind })
+    assert.ok(made !== 'conflict')
+    const copy = join(folder, made.fence)
+    assert.equal(await readFile(copy, 'utf8'), 'a\n1\n2\n')
+    assert.equal((await stat(copy)).mode & 0o777, mode)
+    await rm(copy)
+    await writeFile(path, 'a\n1\n')
+    assert.equal(await writeReplacement(path, { bytes: Buffer.from('2\n'), behind }), 'conflict')
+    assert.deepEqual(await readdir(folder), ['sheet.csv'])
+  }
 })
 
 test('what the disk says is told in words, and never with a path', () => {

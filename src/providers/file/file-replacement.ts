@@ -1,9 +1,9 @@
 import { hash, randomBytes } from 'node:crypto'
 import { type BigIntStats, constants, renameSync, statSync } from 'node:fs'
-import { access, type FileHandle, open, readdir, stat, unlink } from 'node:fs/promises'
+import { access, chmod, copyFile, open, readdir, stat, unlink } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { OutcomeUnknown, ProviderFailure } from '../../sheets/provider-failure.ts'
-import { bytesIn, justBefore, maxPieceBytes, stampOf, stampThatSuffices } from './file-version.ts'
+import { justBefore, stampOf, stampThatSuffices } from './file-version.ts'
 import { readIfVersion } from './read-file.ts'
 import type { ReplacedFiles } from './replaced-files.ts'
 
@@ -31,7 +31,10 @@ export interface NewContent {
   behind?: string
 }
 
-/** 'conflict' where the old one has another stamp. */
+/**
+ * 'conflict' where the old one has another stamp. Each call is a turn of one of the few threads that wait for disks, so what need not be
+ * asked for is not.
+ */
 export async function writeReplacement(
   path: string,
   { bytes, behind }: NewContent,
@@ -39,21 +42,20 @@ export async function writeReplacement(
   // A rename would not mind that the file itself is read-only, but its owner does.
   await access(path, constants.W_OK)
   const former = await stat(path, { bigint: true })
+  const mode = Number(former.mode) & 0o777
   const fence = stemOf(path) + randomBytes(8).toString('hex') + temporaryEnding
   const temporary = join(dirname(path), fence)
   try {
-    await using file = await open(temporary, 'wx', Number(former.mode) & 0o777)
-    if (behind !== undefined && !(await copyFile(path, behind, file))) {
-      await unlink(temporary)
-      return 'conflict'
-    }
+    if (behind !== undefined && !(await copyIfStamp(path, temporary, behind, former))) return 'conflict'
+    await using file = await open(temporary, behind === undefined ? 'wx' : 'a', mode)
     await file.appendFile(bytes)
+    const made = await file.stat({ bigint: true })
     // The umask may have narrowed the mode, and a file that root replaces must still be its owner's.
-    await file.chmod(Number(former.mode) & 0o777)
-    if (process.getuid?.() === 0) await file.chown(Number(former.uid), Number(former.gid))
+    if ((Number(made.mode) & 0o777) !== mode) await file.chmod(mode)
+    const isOwnersStill = made.uid === former.uid && made.gid === former.gid
+    if (process.getuid?.() === 0 && !isOwnersStill) await file.chown(Number(former.uid), Number(former.gid))
     // Renamed in the same tick of the system's clock, it would look like one that somebody may still be writing to.
-    const { atimeMs, mtimeNs } = await file.stat({ bigint: true })
-    await file.utimes(Number(atimeMs) / 1_000, justBefore({ mtimeNs }))
+    await file.utimes(Number(made.atimeMs) / 1_000, justBefore(made))
     await file.sync()
     const identity = await file.stat({ bigint: true })
     await syncFolder(path)
@@ -64,19 +66,17 @@ export async function writeReplacement(
   }
 }
 
-/** In pieces, as files are read. False where it is not the file of this stamp from beginning to end. */
-async function copyFile(path: string, stamp: string, to: FileHandle): Promise<boolean> {
-  await using from = await open(path)
-  if (stampOf(await from.stat({ bigint: true })) !== stamp) return false
-  const size = bytesIn(stamp)
-  const piece = Buffer.allocUnsafeSlow(Math.min(size, maxPieceBytes))
-  for (let at = 0; at < size; ) {
-    const { bytesRead } = await from.read(piece, 0, Math.min(piece.byteLength, size - at), at)
-    if (bytesRead === 0) return false
-    await to.appendFile(piece.subarray(0, bytesRead))
-    at += bytesRead
+/** By the system, so that its bytes do not pass through our memory. False, with no copy, where it is not the file of this stamp from beginning to end. */
+async function copyIfStamp(path: string, copy: string, stamp: string, before: BigIntStats): Promise<boolean> {
+  if (stampOf(before) !== stamp) return false
+  await copyFile(path, copy, constants.COPYFILE_EXCL)
+  if (stampOf(await stat(path, { bigint: true })) !== stamp) {
+    await unlink(copy)
+    return false
   }
-  return stampOf(await from.stat({ bigint: true })) === stamp
+  // The copy is ours, and what its group may write to its owner perhaps may not.
+  if ((Number(before.mode) & 0o200) === 0) await chmod(copy, (Number(before.mode) & 0o777) | 0o200)
+  return true
 }
 
 /** False, with nothing done, when the file is no longer this version. */

@@ -3,7 +3,7 @@ import { Refusal, StoreFailure } from '../../errors.ts'
 import type { Observe } from '../../reporting/observe.ts'
 import type { LoopTurns } from '../../shares/loop-turns.ts'
 import type { SheetFacts } from '../../store/admission/admission-facts.ts'
-import { newId } from '../../store/new-id.ts'
+import { newOperationId } from '../../store/new-id.ts'
 import type { SheetRecord } from '../../store/sheets/sheets.ts'
 import type { Store } from '../../store/store.ts'
 import { idleTimers, type Timers } from '../../timers.ts'
@@ -78,7 +78,7 @@ const closeWithinMs = 5_000
  * lease, and whoever takes it settles what was left open there. Begins at once with what dead instances left.
  */
 export function createWriting(parts: WritingParts): Writing {
-  const { store, providers, observe, maxKeptBytes, timers = idleTimers } = parts
+  const { store, providers, clock, observe, maxKeptBytes, timers = idleTimers } = parts
   const lanes = new Map<string, Lane>()
   const persistence = createPersistence(timers)
   const batchParts = { ...parts, persistence }
@@ -95,7 +95,7 @@ export function createWriting(parts: WritingParts): Writing {
     async claim({ sheet, ...asked }) {
       await recovered
       const { source } = await findConnectedSheet(sheet.id)
-      const id = newId('op')
+      const id = newOperationId(clock.nowMs())
       try {
         return await claimKey({ store, maxKeptBytes, observe }, { ...asked, id, sheetId: sheet.id, source })
       } catch (error) {
@@ -108,7 +108,7 @@ export function createWriting(parts: WritingParts): Writing {
     releaseKey,
     async write(order) {
       await recovered
-      const named = { ...order, operationId: order.claim ?? newId('op') }
+      const named = { ...order, operationId: order.claim ?? newOperationId(clock.nowMs()) }
       const entered = await enter(named).catch((error: unknown) => ({ error }))
       if ('answered' in entered) return entered.answered
       if (order.claim !== null) await releaseKey(order.claim)

@@ -1,13 +1,17 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { promisify } from 'node:util'
 import { sql } from 'kysely'
 import { systemClock } from '../../../clock.ts'
+import { newOperationId } from '../../new-id.ts'
+import { accountWithSheet } from '../../records.fixture.ts'
 import { storeContract } from '../../store.contract.ts'
+import { migrate } from '../migrate.ts'
+import { createSqlStore } from '../sql-store.ts'
 import { openSqlite } from './sqlite-database.ts'
 
 storeContract(
@@ -39,6 +43,37 @@ test('SQLite: a look-up sees nothing of a transaction that is still open', async
     assert.deepEqual(await count([]), [0])
   })
   assert.deepEqual(await count([]), [1])
+})
+
+test('SQLite: fifty writes that go together fill a few pages, however many were logged before', async (t) => {
+  const path = join(await ownFolder(t), 'rowport.db')
+  const database = openSqlite(path, systemClock)
+  t.after(() => database.close())
+  await migrate(database, 0, () => {})
+  const store = createSqlStore(database, systemClock)
+  const { sheet } = await accountWithSheet(store)
+  let momentMs = systemClock.nowMs()
+  for (let batch = 0; batch < 60; batch++) await logFifty()
+  await sql`pragma wal_checkpoint(truncate)`.execute(database.kysely)
+  await logFifty()
+  const frameBytes = 4_096 + 24
+  const pages = Math.floor((await stat(`${path}-wal`)).size / frameBytes)
+  assert.ok(pages > 0 && pages <= 40, `${pages} pages`)
+
+  async function logFifty(): Promise<void> {
+    const operations = Array.from({ length: 50 }, () => newOperationId(momentMs++))
+    const { id: sheetId, accountId, source } = sheet
+    const entries = JSON.stringify(operations)
+    const ofBatch = { entries, count: 50, atMs: momentMs, identity: '', operations }
+    const changes = { ...ofBatch, sheetId, accountId, isPlaced: true, after: null }
+    const shared = [{ id: null, accountId, sheetId, answer: '' }]
+    const begun = await store.beginSending({ source, fence: 'f', place: '{}', operations: shared, changes })
+    assert.ok(Array.isArray(begun))
+    await store.finishApplied(source, [{ id: begun[0] ?? '', answer: null }], {
+      sheetId,
+      outcome: 'as_begun',
+    })
+  }
 })
 
 test('SQLite: of writes that come at once, each leaves the others a look at the sockets', async (t) => {

@@ -109,20 +109,27 @@ function isBusy(error: unknown): boolean {
 
 /** What Kysely asks of a driver, over `node:sqlite`, with each statement prepared once. */
 function kyselyConnection(database: DatabaseSync, noteRefusal: (error: unknown) => void): SqliteDatabase {
-  const prepared = new Map<string, StatementSync>()
+  const prepared = new Map<string, SqliteStatement>()
   return {
     prepare(sql) {
       if (sql === 'rollback' && !database.isTransaction) return nothingToRollBack
-      const statement = prepared.get(sql) ?? attempt(() => database.prepare(immediate(sql)))
+      const known = prepared.get(sql)
+      if (known) return known
+      const statement = runnable(attempt(() => database.prepare(immediate(sql))))
       prepared.set(sql, statement)
-      return {
-        reader: statement.columns().length > 0,
-        all: (parameters) => attempt(() => statement.all(...(parameters as SQLInputValue[]))),
-        run: (parameters) => attempt(() => statement.run(...(parameters as SQLInputValue[]))),
-        iterate: (parameters) => attempt(() => statement.iterate(...(parameters as SQLInputValue[]))),
-      }
+      return statement
     },
     close: () => database.close(),
+  }
+
+  /** What its columns are is asked once: that takes longer than most statements. */
+  function runnable(statement: StatementSync): SqliteStatement {
+    return {
+      reader: statement.columns().length > 0,
+      all: (parameters) => attempt(() => statement.all(...(parameters as SQLInputValue[]))),
+      run: (parameters) => attempt(() => statement.run(...(parameters as SQLInputValue[]))),
+      iterate: (parameters) => attempt(() => statement.iterate(...(parameters as SQLInputValue[]))),
+    }
   }
 
   /** What is taken, or belongs to nothing any more, is an answer; anything else is a store that does not work. */

@@ -78,4 +78,22 @@ describe('what was written can be read', () => {
     await refused(buildWorkbook({ rows, parts: (parts) => withSheet(changed)(parts).slice(1) }))
     await refused(outcome.bytes.subarray(0, outcome.bytes.length - 30))
   })
+  test('shared strings that are read already are taken for what they are only while their part is the same', async () => {
+    const path = 'xl/sharedStrings.xml'
+    const rows = `${header}<row r="2"><c r="A2" t="s"><v>0</v></c></row>`
+    const item = (text: string) => `<si><t>${text}</t></si>`
+    const workbook = (text: string) => buildWorkbook({ rows, sharedStrings: item(text) })
+    const strings = { path, strings: ['one'] }
+    const meant = { tab: undefined, tabPart: SHEET, grid: { rows: [['a', 'b'], ['one']] }, strings }
+    const changing = (...keys: string[]) => ({
+      changedParts: new Set(keys),
+      goneParts: new Set<string>(),
+    })
+    await refuseUnlessReadBack(workbook('one'), workbook('one'), { ...meant, ...changing() })
+    for (const changes of [changing(), changing(path.toLowerCase())])
+      await assert.rejects(
+        refuseUnlessReadBack(workbook('one'), workbook('two'), { ...meant, ...changes }),
+        ProviderFailure,
+      )
+  })
 })

@@ -133,6 +133,7 @@ async function edit(
     grid,
     changedParts: new Set(keys.get('changed')),
     goneParts: new Set(keys.get('gone')),
+    strings: workbook.sharedStringsPath ? { path: workbook.sharedStringsPath, strings: sharedStrings } : null,
   })
   const results = withLost(withStaleCells(plan, stale), changes, plan, unmarked, reader)
   return { bytes: edited, results, known: { header: grid.rows[0] ?? [] } }

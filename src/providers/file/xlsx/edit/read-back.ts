@@ -2,7 +2,8 @@ import type { Grid } from '../../../../sheets/rows/grid.ts'
 import { isSameRow, notAsAsked } from '../../reading-back.ts'
 import { MAX_INFLATED_BYTES } from '../container/limits.ts'
 import { readXmlPart } from '../container/part.ts'
-import { compressedData, openZip, readCentralDirectory, type ZipEntry } from '../container/zip.ts'
+import { compressedData, openZip, partKey, readCentralDirectory, type ZipEntry } from '../container/zip.ts'
+import type { KnownStrings } from '../read/shared-strings.ts'
 import { decodeXlsx } from '../read/xlsx.ts'
 
 /** What was meant to change. */
@@ -14,6 +15,8 @@ export interface Meant {
   /** Keys of `partKey`: of parts that are new, and of those that go. */
   changedParts: ReadonlySet<string>
   goneParts: ReadonlySet<string>
+  /** The shared strings of the former workbook: where no change concerns their part, they are not read a second time. */
+  strings?: KnownStrings | null
 }
 
 /**
@@ -27,7 +30,9 @@ export async function refuseUnlessReadBack(former: Uint8Array, now: Uint8Array, 
     // That one is decoded below.
     if (key !== meant.tabPart) await readXmlPart(archive, key, MAX_INFLATED_BYTES, {})
   }
-  const { rows } = await decodeXlsx(now, { ...(meant.tab !== undefined && { tab: meant.tab }) })
+  const { strings = null, changedParts } = meant
+  const known = strings && !changedParts.has(partKey(strings.path)) ? strings : null
+  const { rows } = await decodeXlsx(now, { ...(meant.tab !== undefined && { tab: meant.tab }) }, known)
   if (rows.length !== meant.grid.rows.length) throw notAsAsked('the number of rows is another')
   for (const [at, row] of rows.entries()) {
     if (!isSameRow(row, meant.grid.rows[at] ?? [])) throw notAsAsked(`row ${at + 1} is another`)

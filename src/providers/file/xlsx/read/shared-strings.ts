@@ -6,6 +6,22 @@ import { createStringItem } from './string-item.ts'
 
 const ITEM_DEPTH = 2
 
+/** What was read before of a part that is known to have the same bytes still. */
+export interface KnownStrings {
+  path: string
+  strings: string[]
+}
+
+/** Unpacks the part within the limits of reading, and does not look at its markup. */
+export async function passOverStrings(
+  archive: ZipArchive,
+  { path, strings }: KnownStrings,
+): Promise<string[]> {
+  if (!archive.has(path)) return strings
+  for await (const _ of archive.read(path, MAX_INFLATED_BYTES));
+  return strings
+}
+
 export async function readSharedStrings(archive: ZipArchive, path: string | undefined): Promise<string[]> {
   const strings: string[] = []
   if (path === undefined || !archive.has(path)) return strings

@@ -2,7 +2,7 @@ import type { Grid } from '../../../../sheets/rows/grid.ts'
 import { chooseTab, failingInOwnersWords, openWorkbook, visibleNames } from '../container/open.ts'
 import { readCellFormats, readDisplayFormats } from './cell-formats.ts'
 import { createDisplayReader, createTypedReader } from './cell-value.ts'
-import { readSharedStrings } from './shared-strings.ts'
+import { type KnownStrings, passOverStrings, readSharedStrings } from './shared-strings.ts'
 import { readWorksheet } from './worksheet.ts'
 
 export interface XlsxOptions {
@@ -15,12 +15,19 @@ export interface XlsxOptions {
 }
 
 /** Whatever the bytes are, the outcome is a grid or a `ProviderFailure`, within the limits of limits.ts. */
-export async function decodeXlsx(bytes: Uint8Array, options: XlsxOptions): Promise<Grid> {
+export async function decodeXlsx(
+  bytes: Uint8Array,
+  options: XlsxOptions,
+  known: KnownStrings | null = null,
+): Promise<Grid> {
   return failingInOwnersWords(async () => {
     const { archive, workbook } = await openWorkbook(bytes)
     const tab = chooseTab(workbook.tabs, options.tab)
-    const sharedStrings = await readSharedStrings(archive, workbook.sharedStringsPath)
-    const { uses1904, stylesPath } = workbook
+    const { uses1904, stylesPath, sharedStringsPath } = workbook
+    const sharedStrings =
+      known !== null && known.path === sharedStringsPath
+        ? await passOverStrings(archive, known)
+        : await readSharedStrings(archive, sharedStringsPath)
     const reader =
       options.values === 'formatted'
         ? createDisplayReader({ sharedStrings, uses1904 }, await readDisplayFormats(archive, stylesPath))
