@@ -216,6 +216,7 @@ export interface ConsoleKey {
 }
 
 export interface RecentRequest {
+  id: string
   atMs: number
   method: string
   operation: string

@@ -224,14 +224,17 @@ function sourceOf(sheet: SheetRecord, { sheets }: DashboardParts): SheetView['so
   return { description: words, url, tab, encodings: sheets.encodingOf(sheet)?.names ?? [] }
 }
 
+const usualRequests = 100
+
 async function recentRequests(
-  { session: { account } }: OwnerCall,
+  { session: { account }, query }: OwnerCall,
   sheet: SheetRecord,
   { usageFigures, keys }: DashboardParts,
 ): Promise<RecentRequest[]> {
-  const requests = await usageFigures.recentRequests(sheet.id)
+  const requests = await usageFigures.recentRequests(sheet.id, limitIn(query.get('limit')))
   const names = await keys.namesOf(account.id, new Map())
-  return requests.map(({ atMs, method, operation, status, code, rowsFrom, durationMs, keyId }) => ({
+  return requests.map(({ id, atMs, method, operation, status, code, rowsFrom, durationMs, keyId }) => ({
+    id,
     atMs,
     method,
     operation,
@@ -241,6 +244,10 @@ async function recentRequests(
     cache: cacheOf(rowsFrom),
     keyName: keyId === null ? null : (names.get(keyId) ?? 'a former key'),
   }))
+}
+
+function limitIn(text: string | null): number {
+  return /^[1-9][0-9]{0,2}$/.test(text ?? '') ? Number(text) : usualRequests
 }
 
 const changesTogether = 100
