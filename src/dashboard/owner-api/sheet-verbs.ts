@@ -219,9 +219,16 @@ function pathsOf(accountSlug: string, { slug, id }: SheetRecord): SheetView['pat
   return { formA: `/api/sheets/${accountSlug}/${slug}`, formB: `/v1/sheets/${id}` }
 }
 
-function sourceOf(sheet: SheetRecord, { sheets }: DashboardParts): SheetView['source'] {
-  const { words, url, tab } = sheets.describe(sheet)
-  return { description: words, url, tab, encodings: sheets.encodingOf(sheet)?.names ?? [] }
+function sourceOf(sheet: SheetRecord, { sheets, uploads }: DashboardParts): SheetView['source'] {
+  const { words, url, tab, path } = sheets.describe(sheet)
+  const encodings = sheets.encodingOf(sheet)?.names ?? []
+  return {
+    description: words,
+    url,
+    tab,
+    encodings,
+    upload: uploads?.standingOf(sheet.accountId, path) ?? null,
+  }
 }
 
 const usualRequests = 100
