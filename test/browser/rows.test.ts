@@ -171,6 +171,15 @@ const tableLooks = `(() => {
   }
 })()`
 
+const consoleLooks = `(() => {
+  const [, findBy, row] = [...document.querySelectorAll('main form select, main form input')].map((field) => field.getBoundingClientRect())
+  const code = document.querySelector('details[open] pre').parentElement
+  return {
+    isRowBesideFindBy: findBy.top === row.top && findBy.right < row.left,
+    isCodeWhole: code.clientWidth > code.parentElement.clientWidth - 20,
+  }
+})()`
+
 test('the console sends what is on the screen, with bodies that fit, beside a console in another tab', {
   skip,
   timeout: patienceMs,
@@ -241,6 +250,15 @@ test('the console sends what is on the screen, with bodies that fit, beside a co
   }
   assert.doesNotMatch(await page.locator('main').innerText(), /sk_live_/, 'the key is nobody’s to copy')
   await look('54-console-code', 'state')
+  // Beside each other or not, how a row is found and which one belong together; and code has all of its box.
+  for (const width of [380, 700, 1024, 1440]) {
+    await page.setViewportSize({ width, height: 900 })
+    assert.deepEqual(
+      await page.evaluate(consoleLooks),
+      { isRowBesideFindBy: true, isCodeWhole: true },
+      `${width} px`,
+    )
+  }
   await page.getByLabel('Method').selectOption('DELETE')
   await page.getByLabel('Row', { exact: true }).fill('3')
   await page.getByRole('button', { name: 'Delete row 3' }).waitFor()
