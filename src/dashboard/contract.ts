@@ -166,8 +166,17 @@ export interface SheetSummary {
 export interface SheetView extends SheetSummary {
   paths: { formA: string; formB: string }
   settings: SheetSettingsView
-  /** `encodings`: what its texts can be said to be in; empty where it tells that itself. */
-  source: { description: string; url: string | null; tab: string | null; encodings: readonly string[] }
+  /**
+   * `encodings`: what its texts can be said to be in; empty where it tells that itself. `upload`: of a file that the owner brought,
+   * whether it still lies there; null where it is none.
+   */
+  source: {
+    description: string
+    url: string | null
+    tab: string | null
+    encodings: readonly string[]
+    upload: 'there' | 'missing' | null
+  }
   columns: ColumnView[]
   rowCount: number | null
   /** When the provider was last asked; null where nobody knows. */
@@ -216,6 +225,7 @@ export interface ConsoleKey {
 }
 
 export interface RecentRequest {
+  id: string
   atMs: number
   method: string
   operation: string

@@ -76,7 +76,8 @@ export interface OwnerVerbs {
   'GET /sheets/{slug}/rows': { query: URLSearchParams; answer: RowsView }
   /** Reads the spreadsheet now, whatever is cached. */
   'POST /sheets/{slug}/refresh': { answer: SheetView }
-  'GET /sheets/{slug}/requests': { answer: RecentRequest[] }
+  /** The newest first; as many as are kept, at most. */
+  'GET /sheets/{slug}/requests': { query: { limit: string }; answer: RecentRequest[] }
   /** The newest first. `row` or `key` (JSON): of that row alone. `before`: further back. */
   'GET /sheets/{slug}/history': { query: { row: string; key: string; before: string }; answer: HistoryView }
   'POST /sheets/{slug}/console-key': { answer: ConsoleKey }

@@ -1,5 +1,6 @@
 import type { Observation, RowsFrom } from '../reporting/observe.ts'
 import type { RequestOutcome } from '../store/sql/schema.ts'
+import { keptOfBurst } from '../store/usage/kept-requests.ts'
 import type { RecentRequestRecord, SheetActivity, UsageBatch } from '../store/usage/usage-figures.ts'
 import { bucketCount, bucketOf } from './latency-buckets.ts'
 
@@ -43,7 +44,6 @@ const sourceAt: Readonly<Record<string, number>> = Object.fromEntries(
   sources.map((source, at) => [source, at]),
 )
 const dayMs = 24 * 60 * 60_000
-const keptRequests = 100
 /** Rows of all kinds in one batch: some milliseconds of SQLite's, on the thread that answers everybody. */
 const rowsOfBatch = 256
 
@@ -134,9 +134,9 @@ export function createTally(nextId: (atMs: number) => string): Tally {
     log.lastRequestAtMs = atMs
     log.requests.push(request)
     log.requestsAtMs.push(atMs)
-    if (log.requests.length < 2 * keptRequests) return
-    log.requests = log.requests.slice(-keptRequests)
-    log.requestsAtMs = log.requestsAtMs.slice(-keptRequests)
+    if (log.requests.length < 2 * keptOfBurst) return
+    log.requests = log.requests.slice(-keptOfBurst)
+    log.requestsAtMs = log.requestsAtMs.slice(-keptOfBurst)
   }
 
   function logFor(sheetId: string): SheetTally {
@@ -149,7 +149,7 @@ export function createTally(nextId: (atMs: number) => string): Tally {
   }
 
   function newestIn(sheetId: string, { requests, requestsAtMs }: SheetTally): RecentRequestRecord[] {
-    const first = Math.max(0, requests.length - keptRequests)
+    const first = Math.max(0, requests.length - keptOfBurst)
     return requests.slice(first).map((request, at) => {
       const { keyId, method, operation, status, code, rowsFrom, durationMs } = request
       const atMs = requestsAtMs[first + at] ?? 0

@@ -3,6 +3,7 @@ import type { Observation, Observe } from '../reporting/observe.ts'
 import { randomBase62 } from '../secrets/random-base62.ts'
 import type { LoopTurns } from '../shares/loop-turns.ts'
 import type { Store } from '../store/store.ts'
+import { burstSeconds } from '../store/usage/kept-requests.ts'
 import type { UsageBatch } from '../store/usage/usage-figures.ts'
 import { createTally, dayOf } from './tally.ts'
 
@@ -14,7 +15,7 @@ export interface Usage {
   close(): Promise<void>
 }
 
-const flushMs = 10_000
+const flushMs = burstSeconds * 1_000
 /** How many requests are counted together, as with metrics: in a row, each costs a fifth of what it costs between requests. */
 const countedTogether = 256
 const keptDays = 400

@@ -1,14 +1,17 @@
 import assert from 'node:assert/strict'
-import { readFile } from 'node:fs/promises'
+import { readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { defaultShares } from '../../src/shares/shares.ts'
-import { bearer, startRowport } from '../harness.ts'
+import { bearer, done, startRowport } from '../harness.ts'
 import { patienceMs } from '../soak.ts'
-import { signInByLink, watchChanges } from './at-the-dashboard.ts'
+import { signInByLink, untilInPage, watchChanges } from './at-the-dashboard.ts'
 import { createLooks, skip, tabTo } from './looks.ts'
 
 const settings = { baseUrl: 'http://127.0.0.1:0', shares: { ...defaultShares, upload_files: 2 } }
+/** What was read before is not shown any more. */
+const laterMs = 16 * 60_000
 
 function csv(name: string, ...lines: string[]) {
   return { name, mimeType: 'text/csv', buffer: Buffer.from(`${lines.join('\n')}\n`) }
@@ -141,4 +144,53 @@ test('files: seen, replaced and renamed by keyboard, downloaded, kept while a sh
     complaints.filter((complaint) => !/status of (?:400|409|502|503)/.test(complaint)),
     [],
   )
+})
+
+test('a sheet whose file cannot be read offers what brings it back: a file that is gone, one that is broken, and the end of it', {
+  skip,
+  timeout: patienceMs,
+}, async (t) => {
+  const rowport = await startRowport(t, { settings })
+  const { page, look } = await createLooks(t)
+  const link = (name: string) => page.getByRole('link', { name, exact: true })
+  await signInByLink(page, rowport, '/connect')
+  const goThere = () => page.goto(`${rowport.workshop.baseUrl}/sheets/prices`)
+  const input = page.getByLabel('File', { exact: true })
+  await uploadAndConnect(page, csv('prices.csv', 'name,price', 'Lamp,1'), 'prices')
+  const { id } = done(await rowport.workshop.accounts.find('acme'))
+  const path = join(rowport.folder, 'files', id, 'prices.csv')
+
+  await rm(path)
+  rowport.clock.advanceMs(laterMs)
+  await goThere()
+  await page.getByText('To restore it, upload prices.csv again under the same name.').waitFor()
+  assert.equal(await page.getByText('the file is missing').count(), 1, 'the reason is told once')
+  await look('58-file-gone', 'state')
+  await link('Upload the file again').click()
+  await input.setInputFiles(csv('prices.csv', 'name,price', 'Lamp,2'))
+  await page.getByText('Not live yet.').waitFor()
+  rowport.clock.advanceMs(laterMs)
+  await goThere()
+  await page.getByText('Live', { exact: true }).waitFor()
+
+  await writeFile(path, 'name,price\n"Lamp,1\n')
+  rowport.clock.advanceMs(laterMs)
+  await goThere()
+  await page.getByText('To restore it, replace prices.csv with a file that can be read.').waitFor()
+  await link('Replace the file').click()
+  await page.getByRole('button', { name: 'Replace prices.csv' }).click()
+  await page.getByLabel('New file').setInputFiles(csv('prices.csv', 'name,price', 'Lamp,3'))
+  await page.getByRole('button', { name: 'Replace file' }).click()
+  await page.getByText('replaced. The new rows are live.').waitFor()
+  rowport.clock.advanceMs(laterMs)
+  await goThere()
+  await page.getByText('Live', { exact: true }).waitFor()
+
+  await rm(path)
+  rowport.clock.advanceMs(laterMs)
+  await goThere()
+  await page.getByRole('alert').getByRole('link', { name: 'Disconnect' }).click()
+  const disconnect = page.getByRole('button', { name: 'Disconnect this sheet' })
+  await disconnect.waitFor()
+  await untilInPage(page, `document.querySelector('#disconnect').getBoundingClientRect().top < innerHeight`)
 })

@@ -70,6 +70,34 @@ test('the frame stays when the code of a page does not arrive, says when it is s
   await page.getByText(`Open the dashboard at ${baseUrl}.`).waitFor()
 })
 
+test('another theme is there at once, from the first word of a page to the last, also for who wants no motion', {
+  skip,
+  timeout: patienceMs,
+}, async (t) => {
+  const rowport = await startRowport(t, { settings: { baseUrl: 'http://127.0.0.1:0' } })
+  await rowport.connectFile('lamps', 'lamps.csv', 'name,price\nLamp,1\n')
+  const { page } = await createLooks(t)
+  await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' })
+  await signInByLink(page, rowport, '/sheets/lamps/rows')
+  await page.getByText('Lamp', { exact: true }).waitFor()
+  const inked =
+    await page.evaluate<number>(`window.ofText = (color) => [...document.querySelectorAll('body *')]
+    .filter((element) => getComputedStyle(element).color === color).length
+    ofText(getComputedStyle(document.documentElement).color)`)
+  assert.ok(inked > 20, `${inked} elements with the colour of text`)
+  const late = await page.evaluate<number[]>(`(async () => {
+    const light = getComputedStyle(document.documentElement).color
+    document.documentElement.dataset.theme = 'dark'
+    const late = []
+    for (let frame = 0; frame < 3; frame++) {
+      late.push(ofText(light))
+      await new Promise((resolve) => requestAnimationFrame(resolve))
+    }
+    return late
+  })()`)
+  assert.deepEqual(late, [0, 0, 0], 'still in the colour of the other theme, frame by frame')
+})
+
 test('all JavaScript together is under 160 KB as Chromium gets it, and what a first page needs is under 140 KB', {
   skip,
   timeout: patienceMs,

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
-import { rm } from 'node:fs/promises'
+import { rm, utimes, writeFile } from 'node:fs/promises'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Page } from 'playwright-core'
+import type { StartView } from '../../src/dashboard/contract.ts'
 import { bearer, configOf, done, startRowport } from '../harness.ts'
 import { patienceMs } from '../soak.ts'
 import { signInByLink, untilInPage, watchChanges } from './at-the-dashboard.ts'
@@ -63,7 +64,12 @@ test('two hundred sheets: problems first and counted, one found by typing, what 
   await look('56-home')
   await page.getByRole('link', { name: 'zebra' }).first().click()
   await page.getByText('Rowport can’t read this sheet').waitFor()
-  await page.getByRole('link', { name: 'Upload the file again' }).waitFor()
+  await page.getByText('Your administrator connected zebra.csv and can restore it.').waitFor()
+  assert.equal(
+    await page.getByRole('link', { name: 'Upload the file again' }).count(),
+    0,
+    'it would not help',
+  )
   await page.getByRole('button', { name: 'Python', exact: true }).waitFor()
   assert.equal(
     await page.getByRole('button', { name: 'TypeScript' }).count(),
@@ -75,6 +81,55 @@ test('two hundred sheets: problems first and counted, one found by typing, what 
   await page.getByRole('link', { name: 'Rows', exact: true }).click()
   await page.getByText('No rows to show right now.').waitFor()
   assert.equal(await page.getByText('the file is missing').count(), 1, 'the reason is told once')
+})
+
+test('the number of problems in the sidebar is that of the list and of the sheet beside it, at any moment', {
+  skip,
+  timeout: patienceMs,
+}, async (t) => {
+  const rowport = await startRowport(t, { settings })
+  const csv = 'name\nx\n'
+  const { path, formA } = await rowport.connectFile('zebra', 'zebra.csv', csv)
+  const key = await rowport.createKey()
+  const read = async () => (await rowport.get(formA, bearer(key))).status
+  assert.equal(await read(), 200)
+  const { page } = await createLooks(t)
+  const counted = page.getByRole('navigation', { name: 'Pages' }).getByText('need attention')
+  await signInByLink(page, rowport, '/sheets')
+  await page.getByRole('table').getByText('Live').waitFor()
+  // Only the list can tell from here on.
+  await page.route('**/dashboard/api/start', (route) => route.abort())
+  await rm(path)
+  rowport.clock.advanceMs(60_000)
+  assert.equal(await read(), 502)
+  await untilInPage(page, `document.querySelector('table').innerText.includes('Unreadable')`)
+  assert.equal(await counted.count(), 1, 'as soon as the list shows it')
+  await page.unroute('**/dashboard/api/start')
+
+  await page.getByRole('link', { name: 'zebra' }).click()
+  await page.getByText('Rowport can’t read this sheet').waitFor()
+  const at = new Date(Date.now() - 3_600_000)
+  await writeFile(path, csv)
+  await utimes(path, at, at)
+  rowport.clock.advanceMs(60_000)
+  assert.equal(await read(), 200)
+  await page.getByText('Rowport can’t read this sheet').waitFor({ state: 'detached' })
+  await counted.waitFor({ state: 'detached', timeout: 5_000 })
+
+  // A number that the list does not have yet makes it ask again. (Before the first request of a client, the number is asked for often.)
+  await page.route('**/dashboard/api/start', async (route) => {
+    const view = (await (await route.fetch()).json()) as StartView
+    await route.fulfill({ json: { ...view, firstRequestAtMs: null, problems: 5 } })
+  })
+  await page.goto(`${rowport.workshop.baseUrl}/sheets`)
+  await page.getByRole('table').getByText('Live').waitFor()
+  const asked = { start: 0, sheets: 0 }
+  page.on('response', (response) => {
+    const name = new URL(response.url()).pathname.split('/').at(-1) ?? ''
+    if (name in asked) asked[name as keyof typeof asked]++
+  })
+  while (asked.start < 5) await sleep(100)
+  assert.ok(asked.sheets >= 4, `the list was asked for ${asked.sheets} times`)
 })
 
 test('any page and sheet is a few letters away, by keyboard alone', {

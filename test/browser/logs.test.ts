@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { cli } from '../../src/cli.ts'
-import { bearer, startRowport } from '../harness.ts'
+import { bearer, done, startMs, startRowport } from '../harness.ts'
 import { patienceMs } from '../soak.ts'
-import { signInByLink, watchChanges } from './at-the-dashboard.ts'
+import { signInByLink, untilInPage, watchChanges } from './at-the-dashboard.ts'
 import { createLooks, skip } from './looks.ts'
 
 const settings = { baseUrl: 'http://127.0.0.1:0' }
@@ -53,4 +53,52 @@ test('requests are filtered, opened and led to the console; changes are told wit
     .waitFor()
   await rows.filter({ hasText: '127.0.0.1' }).first().waitFor()
   await look('66-audit')
+})
+
+test('older requests are loaded as far as they are kept, filters look through all of them, and the URL brings them back', {
+  skip,
+  timeout: patienceMs,
+}, async (t) => {
+  const rowport = await startRowport(t, { settings })
+  await rowport.connectFile('lamps', 'lamps.csv', 'name,price\nLamp,1\n')
+  const [sheet] = done(await rowport.workshop.sheets.list('acme'))
+  assert.ok(sheet)
+  const recent = Array.from({ length: 230 }, (_, nth) => ({
+    id: String(nth).padStart(6, '0'),
+    sheetId: sheet.id,
+    keyId: null,
+    atMs: startMs + nth,
+    method: 'GET',
+    operation: 'list_rows',
+    status: nth === 20 ? 502 : 200,
+    code: nth === 20 ? 'sheet_unreadable' : null,
+    rowsFrom: 'hit',
+    durationMs: 1,
+  }))
+  await rowport.workshop.store.addUsage({
+    counts: [],
+    latencies: [],
+    providerCalls: [],
+    activity: [],
+    recent,
+  })
+  const { page, look } = await createLooks(t)
+  await signInByLink(page, rowport, '/sheets/lamps/requests')
+  const older = page.getByRole('button', { name: 'Load older requests' })
+  await older.waitFor()
+  await page.getByText('The last 500 requests of each sheet are kept.').waitFor()
+  const count = 'document.querySelectorAll("tbody tr").length'
+  assert.equal(await page.evaluate(count), 100)
+  await look('67-requests')
+  await page.getByLabel('Status').selectOption('server-error')
+  await page.getByText('None of the last 100 requests match.').waitFor()
+  await older.click()
+  await page.getByText('None of the last 200 requests match.').waitFor()
+  await older.click()
+  await page.getByRole('table').getByText('sheet_unreadable').waitFor()
+  await older.waitFor({ state: 'detached' })
+  await page.reload()
+  await page.getByRole('table').getByText('sheet_unreadable').waitFor()
+  await page.getByLabel('Status').selectOption('')
+  await untilInPage(page, `${count} === 230`)
 })

@@ -38,11 +38,36 @@ test('rows are found by a URL that can be sent, read whole, changed with Undo, a
   await page.getByLabel('Filter by').selectOption('price')
   await page.getByLabel('Condition').selectOption('gte')
   await page.getByLabel('Value').fill('abc')
-  await page.getByText('“price” holds numbers').waitFor()
+  const hopeless = page.getByText('“price” holds numbers, so “abc” won’t match any row.')
+  await hopeless.waitFor()
   await button('Add filter').click()
   await page.getByText('No rows match.').waitFor()
+  assert.equal(await hopeless.count(), 1, 'why is still said where the filter stands')
+  await page.reload()
+  await hopeless.waitFor()
   assert.equal(await page.getByText('0–0').count(), 0)
+  assert.equal(await button('Next').count(), 0, 'there is nothing to page through')
   await look('50-no-rows-match', 'state')
+  await page.getByRole('main').getByRole('button', { name: 'Clear filters' }).last().click()
+  await hopeless.waitFor({ state: 'detached' })
+  await page.getByLabel('Filter by').selectOption('price')
+  await page.getByLabel('Condition').selectOption('eq')
+  await page.getByLabel('Value').fill('abc')
+  await hopeless.waitFor()
+  for (const [condition, value, found] of [
+    ['is one of', '1,7', '1–3 of 3'],
+    ['ends with', '19', '1–2 of 2'],
+  ] as const) {
+    await page.getByLabel('Condition').selectOption({ label: condition })
+    await page.getByLabel(/^Values?(?:, comma-separated)?$/).fill(value)
+    await button('Add filter').click()
+    await page.getByText(found).waitFor()
+    await hopeless.waitFor({ state: 'detached' })
+    await page.getByRole('main').getByRole('button', { name: 'Clear filters' }).last().click()
+  }
+  await page.getByLabel('Condition').selectOption({ label: 'is empty' })
+  await button('Add filter').click()
+  await page.getByText('No rows match.').waitFor()
   await page.getByRole('main').getByRole('button', { name: 'Clear filters' }).last().click()
   // What is shown is of before, and says so, until the answer is there.
   const isAsked = Promise.withResolvers<void>()
@@ -146,6 +171,15 @@ const tableLooks = `(() => {
   }
 })()`
 
+const consoleLooks = `(() => {
+  const [, findBy, row] = [...document.querySelectorAll('main form select, main form input')].map((field) => field.getBoundingClientRect())
+  const code = document.querySelector('details[open] pre').parentElement
+  return {
+    isRowBesideFindBy: findBy.top === row.top && findBy.right < row.left,
+    isCodeWhole: code.clientWidth > code.parentElement.clientWidth - 20,
+  }
+})()`
+
 test('the console sends what is on the screen, with bodies that fit, beside a console in another tab', {
   skip,
   timeout: patienceMs,
@@ -170,7 +204,6 @@ test('the console sends what is on the screen, with bodies that fit, beside a co
     await one.getByRole('button', { name: 'Send', exact: true }).click()
     await one.getByText('200 OK').waitFor()
   }
-  await page.getByLabel('Query').fill('pric[gte]=1')
   await page.getByLabel('Query').fill('limit=1')
   await send(page)
   const other = await page.context().newPage()
@@ -182,8 +215,18 @@ test('the console sends what is on the screen, with bodies that fit, beside a co
   await send(page)
   await page.getByText('Sent: GET /api/sheets/acme/lamps?limit=2').waitFor()
 
-  await page.getByLabel('Method').selectOption('POST')
-  assert.equal(await page.getByLabel('Query').inputValue(), '', 'what filters a list is nothing for a write')
+  // What filters a list is nothing for a write, where it may mean that all of those rows are changed.
+  for (const method of ['DELETE', 'PUT', 'PATCH', 'POST']) {
+    await page.getByLabel('Method').selectOption('GET')
+    await page.getByLabel('Query').fill('price[gte]=1')
+    await page.getByLabel('Method').selectOption(method)
+    assert.equal(await page.getByLabel('Query').inputValue(), '', method)
+    await page.getByText(`${method} /api/sheets/acme/lamps`, { exact: true }).waitFor()
+  }
+  const writes: string[] = []
+  page.on('request', (request) => {
+    if (request.method() === 'POST' && request.url().includes('/api/sheets/acme')) writes.push(request.url())
+  })
   while (!(await page.locator('textarea').inputValue()).includes('name')) await page.waitForTimeout(50)
   assert.deepEqual(JSON.parse(await page.locator('textarea').inputValue()), {
     name: 'Lamp',
@@ -193,6 +236,7 @@ test('the console sends what is on the screen, with bodies that fit, beside a co
   await look('54-console-post', 'state')
   await page.getByRole('button', { name: 'Add row to spreadsheet' }).click()
   await page.getByText('201 Created').waitFor()
+  assert.deepEqual(writes, [`${rowport.workshop.baseUrl}/api/sheets/acme/lamps`])
   assert.equal(await readFile(path, 'utf8'), 'name,price,added\nLamp,1,2026-11-01\nLamp,1,2026-11-01\n')
   await page.getByText('Code for this request').click()
   const code = page.locator('details[open] pre')
@@ -206,6 +250,15 @@ test('the console sends what is on the screen, with bodies that fit, beside a co
   }
   assert.doesNotMatch(await page.locator('main').innerText(), /sk_live_/, 'the key is nobody’s to copy')
   await look('54-console-code', 'state')
+  // Beside each other or not, how a row is found and which one belong together; and code has all of its box.
+  for (const width of [380, 700, 1024, 1440]) {
+    await page.setViewportSize({ width, height: 900 })
+    assert.deepEqual(
+      await page.evaluate(consoleLooks),
+      { isRowBesideFindBy: true, isCodeWhole: true },
+      `${width} px`,
+    )
+  }
   await page.getByLabel('Method').selectOption('DELETE')
   await page.getByLabel('Row', { exact: true }).fill('3')
   await page.getByRole('button', { name: 'Delete row 3' }).waitFor()

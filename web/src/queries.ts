@@ -106,11 +106,13 @@ export const undoPreviewQuery = (sheet: SheetView, operation: string) =>
     retry: false,
   })
 
-export const requestsQuery = (slug: string) =>
+export const requestsQuery = (slug: string, limit: number) =>
   queryOptions({
-    queryKey: ['sheets', slug, 'requests'],
-    queryFn: ({ signal }) => get('GET /sheets/{slug}/requests', { names: { slug }, signal }),
+    queryKey: ['sheets', slug, 'requests', limit],
+    queryFn: ({ signal }) =>
+      get('GET /sheets/{slug}/requests', { names: { slug }, query: { limit: String(limit) }, signal }),
     refetchInterval: 3_000,
+    placeholderData: keepPreviousData,
   })
 
 export const slugCheckQuery = (slug: string) =>

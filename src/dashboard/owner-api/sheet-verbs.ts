@@ -219,19 +219,29 @@ function pathsOf(accountSlug: string, { slug, id }: SheetRecord): SheetView['pat
   return { formA: `/api/sheets/${accountSlug}/${slug}`, formB: `/v1/sheets/${id}` }
 }
 
-function sourceOf(sheet: SheetRecord, { sheets }: DashboardParts): SheetView['source'] {
-  const { words, url, tab } = sheets.describe(sheet)
-  return { description: words, url, tab, encodings: sheets.encodingOf(sheet)?.names ?? [] }
+function sourceOf(sheet: SheetRecord, { sheets, uploads }: DashboardParts): SheetView['source'] {
+  const { words, url, tab, path } = sheets.describe(sheet)
+  const encodings = sheets.encodingOf(sheet)?.names ?? []
+  return {
+    description: words,
+    url,
+    tab,
+    encodings,
+    upload: uploads?.standingOf(sheet.accountId, path) ?? null,
+  }
 }
 
+const usualRequests = 100
+
 async function recentRequests(
-  { session: { account } }: OwnerCall,
+  { session: { account }, query }: OwnerCall,
   sheet: SheetRecord,
   { usageFigures, keys }: DashboardParts,
 ): Promise<RecentRequest[]> {
-  const requests = await usageFigures.recentRequests(sheet.id)
+  const requests = await usageFigures.recentRequests(sheet.id, limitIn(query.get('limit')))
   const names = await keys.namesOf(account.id, new Map())
-  return requests.map(({ atMs, method, operation, status, code, rowsFrom, durationMs, keyId }) => ({
+  return requests.map(({ id, atMs, method, operation, status, code, rowsFrom, durationMs, keyId }) => ({
+    id,
     atMs,
     method,
     operation,
@@ -241,6 +251,10 @@ async function recentRequests(
     cache: cacheOf(rowsFrom),
     keyName: keyId === null ? null : (names.get(keyId) ?? 'a former key'),
   }))
+}
+
+function limitIn(text: string | null): number {
+  return /^[1-9][0-9]{0,2}$/.test(text ?? '') ? Number(text) : usualRequests
 }
 
 const changesTogether = 100

@@ -12,7 +12,7 @@ import type { Usage } from '../../usage/usage.ts'
 /** What clients asked of an account, for its owner to look at. Always up to the moment, as far as this server goes. */
 export interface UsageFigures {
   activityOf(accountId: string): Promise<Map<string, SheetActivity>>
-  recentRequests(sheetId: string): Promise<RecentRequestRecord[]>
+  recentRequests(sheetId: string, limit: number): Promise<RecentRequestRecord[]>
   /** Since the billing month began: by sheet, and by key. */
   thisMonth(account: AccountRecord): Promise<{ bySheet: Map<string, number>; byKey: Map<string, number> }>
   report(account: AccountRecord, wish: ReportWish): Promise<UsageReport>
@@ -66,9 +66,9 @@ export function createUsageFigures({ store, usage, plans, clock, turns }: UsageF
       await usage.flush()
       return store.activityOf(accountId)
     },
-    async recentRequests(sheetId) {
+    async recentRequests(sheetId, limit) {
       await usage.flush()
-      return store.recentRequests(sheetId)
+      return store.recentRequests(sheetId, limit)
     },
     async thisMonth(account) {
       await usage.flush()

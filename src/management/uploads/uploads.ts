@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { type FileHandle, mkdir, open, readdir, rm, stat, unlink } from 'node:fs/promises'
-import { extname, join } from 'node:path'
+import { dirname, extname, join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { kindOf } from '../../providers/file/file-location.ts'
 import type { Observe } from '../../reporting/observe.ts'
@@ -54,9 +54,13 @@ export interface Uploads {
     name: string,
     tab: string | null,
   ): Promise<{ location: string; source: string } | Problem>
+  /** Whether what a sheet is read from is the account's own to bring again; null where it is not. */
+  standingOf(accountId: string, path: string | null): UploadStanding | null
   held(accountId: string): Promise<HeldFiles>
   removeAll(accountId: string): Promise<void>
 }
+
+export type UploadStanding = 'there' | 'missing'
 
 /** Where the writes to a file take their turns. */
 export type Lanes = Pick<Writing, 'whileNobodyWrites'>
@@ -151,6 +155,10 @@ export function createUploads({ folder, room, decoding, store, connecting, obser
       } catch (error) {
         return unlessMissing(error) ?? noSuchFile
       }
+    },
+    standingOf(accountId, path) {
+      if (path === null || dirname(path) !== folderOf(accountId)) return null
+      return existsSync(path) ? 'there' : 'missing'
     },
     async remove(accountId, name) {
       const path = await pathOf(accountId, name)

@@ -258,7 +258,7 @@ export interface SheetActivityTable {
   told_at_ms: Generated<number | null>
 }
 
-/** The last hundred of each sheet. */
+/** The last of each sheet: `usage/kept-requests.ts`. */
 export interface RecentRequestTable {
   /** In the order of time. */
   id: string

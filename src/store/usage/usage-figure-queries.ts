@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { SqlDatabase } from '../sql/sql-database.ts'
-import { addUsageOn, keptRequests } from './usage-figure-writes.ts'
+import { addUsageOn } from './usage-figure-writes.ts'
 import type { SheetActivity, UsageCount, UsageFigureStore } from './usage-figures.ts'
 
 export function createUsageFigureQueries({ kysely }: SqlDatabase): UsageFigureStore {
@@ -79,12 +79,12 @@ export function createUsageFigureQueries({ kysely }: SqlDatabase): UsageFigureSt
         ]),
       )
     },
-    async recentRequests(sheetId) {
+    async recentRequests(sheetId, limit) {
       const rows = await kysely
         .selectFrom('recent_request')
         .where('sheet_id', '=', sheetId)
         .orderBy('id', 'desc')
-        .limit(keptRequests)
+        .limit(limit)
         .selectAll()
         .execute()
       return rows.map((row) => ({

@@ -1,11 +1,10 @@
 import { type Insertable, type Kysely, sql } from 'kysely'
 import type { Tables } from '../sql/schema.ts'
+import { keptRequests } from './kept-requests.ts'
 import type { UsageBatch } from './usage-figures.ts'
 
 /** Rows in one statement: far below what either dialect takes in parameters. */
 const rowsTogether = 100
-/** How many requests are kept of each sheet. */
-export const keptRequests = 100
 
 /**
  * Two processes that add to the same rows in another order would wait for each other for ever, so all go through them
@@ -158,7 +157,7 @@ async function living(
   return found
 }
 
-/** All but the newest hundred go. */
+/** All but the newest go. */
 async function trimRecentOn(on: Kysely<Tables>, sheetId: string): Promise<void> {
   const eldest = on
     .selectFrom('recent_request')

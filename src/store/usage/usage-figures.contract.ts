@@ -104,7 +104,7 @@ export function usageFiguresContract(of: StoreTest): void {
       ['sh_gone'],
       'what a sheet was asked for stays in the sum of its account',
     )
-    assert.equal((await store.recentRequests(sheet.id)).length, 1)
+    assert.equal((await store.recentRequests(sheet.id, 10)).length, 1)
     for (const table of ['latency_day', 'provider_day', 'sheet_activity'] as const) {
       assert.deepEqual(await database.kysely.selectFrom(table).selectAll().execute(), [], table)
     }
@@ -142,16 +142,19 @@ export function usageFiguresContract(of: StoreTest): void {
     },
   )
 
-  of('the last hundred requests of a sheet are kept, the newest first', async (store, _clock, database) => {
-    const { sheet } = await accountWithSheet(store)
-    const all = Array.from({ length: 250 }, (_, nth) => request(sheet.id, nth))
-    await store.addUsage({ ...none, recent: all.slice(0, 30) })
-    await store.addUsage({ ...none, recent: all.slice(30).toReversed() })
-    const kept = await store.recentRequests(sheet.id)
-    assert.deepEqual(kept, all.slice(150).toReversed())
-    const rows = await database.kysely.selectFrom('recent_request').select('id').execute()
-    assert.equal(rows.length, 100)
-  })
+  of(
+    'the last five hundred requests of a sheet are kept, the newest first',
+    async (store, _clock, database) => {
+      const { sheet } = await accountWithSheet(store)
+      const all = Array.from({ length: 650 }, (_, nth) => request(sheet.id, nth))
+      await store.addUsage({ ...none, recent: all.slice(0, 30) })
+      await store.addUsage({ ...none, recent: all.slice(30).toReversed() })
+      assert.deepEqual(await store.recentRequests(sheet.id, 1_000), all.slice(150).toReversed())
+      assert.deepEqual(await store.recentRequests(sheet.id, 3), all.slice(-3).toReversed())
+      const rows = await database.kysely.selectFrom('recent_request').select('id').execute()
+      assert.equal(rows.length, 500)
+    },
+  )
 
   of('a deleted sheet takes its keys’ rights with it', async (store, _clock, database) => {
     const { account, sheet } = await accountWithSheet(store)

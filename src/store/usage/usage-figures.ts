@@ -19,8 +19,8 @@ export interface UsageFigureStore {
   providerCallsSince(accountId: string, fromDay: string): Promise<Map<string, number>>
   /** By sheet; sheets that nobody asked for yet are not in it. */
   activityOf(accountId: string): Promise<Map<string, SheetActivity>>
-  /** The newest first, at most a hundred. */
-  recentRequests(sheetId: string): Promise<RecentRequestRecord[]>
+  /** The newest first, at most so many. `kept-requests.ts` says how far back they go. */
+  recentRequests(sheetId: string, limit: number): Promise<RecentRequestRecord[]>
   forgetUsageBefore(day: string): Promise<void>
 }
 

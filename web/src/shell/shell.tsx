@@ -2,7 +2,8 @@ import { useQuery } from '@tanstack/react-query'
 import { Link, Outlet, useRouterState } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { basePath } from '../base-path.ts'
-import { sessionQuery, startQuery } from '../queries.ts'
+import { useProblemCount } from '../problems.ts'
+import { sessionQuery } from '../queries.ts'
 import { useSession } from '../session.ts'
 import { Icon } from '../ui/icon.tsx'
 import { CommandPalette } from './command-palette.tsx'
@@ -146,11 +147,11 @@ function useShortcut(open: () => void): void {
 
 /** How many sheets need their owner, wherever one is. */
 function Problems() {
-  const { data } = useQuery(startQuery)
-  if (!data || data.problems === 0) return null
+  const count = useProblemCount()
+  if (count === 0) return null
   return (
     <span className="ml-auto rounded-full bg-bad-fill px-1.5 text-xs font-medium text-white tabular-nums">
-      {data.problems}
+      {count}
       <span className="sr-only"> need attention</span>
     </span>
   )

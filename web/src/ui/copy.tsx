@@ -104,16 +104,19 @@ export function CopyFrame({
 export function CodeBlock({ code, label }: { code: string; label: string }) {
   const copying = useCopying(code)
   return (
-    <CopyFrame copying={copying} className="flex items-start gap-2 pl-0">
-      <ScrollBox label={label} className="min-w-0 flex-1 rounded-md py-[3px] pl-4">
+    <CopyFrame copying={copying} className="relative pr-0 pl-0">
+      <ScrollBox label={label} className="rounded-md py-[3px] pl-4">
+        {/* The button lies over the first line alone, whose end comes out from under it by scrolling. */}
         <pre
           ref={copying.shown as RefObject<HTMLPreElement | null>}
-          className="font-mono text-caption leading-relaxed"
+          className="w-max pr-24 font-mono text-caption leading-relaxed"
         >
           {code}
         </pre>
       </ScrollBox>
-      <CopyButton copying={copying} />
+      <span className="absolute top-2 right-2">
+        <CopyButton copying={copying} />
+      </span>
     </CopyFrame>
   )
 }

@@ -1,4 +1,5 @@
 import type { RecentRequest } from '../../../../src/dashboard/contract.ts'
+import { keptRequests } from '../../../../src/store/usage/kept-requests.ts'
 
 export type Outcome = 'success' | 'client-error' | 'server-error'
 
@@ -9,7 +10,12 @@ export interface RequestsSearch {
   /** The name of a key; '' for requests without one. */
   by?: string | undefined
   exact?: boolean | undefined
+  /** How far back; more than a page of them. */
+  last?: number | undefined
 }
+
+/** That many are shown at first, and come with each step further back. */
+export const requestsOfPage = 100
 
 export const outcomes: readonly { value: Outcome; title: string }[] = [
   { value: 'success', title: 'Success (2xx, 3xx)' },
@@ -17,12 +23,19 @@ export const outcomes: readonly { value: Outcome; title: string }[] = [
   { value: 'server-error', title: 'Server errors (5xx)' },
 ]
 
-export function requestsSearchIn({ outcome, method, by, exact }: Record<string, unknown>): RequestsSearch {
+export function requestsSearchIn({
+  outcome,
+  method,
+  by,
+  exact,
+  last,
+}: Record<string, unknown>): RequestsSearch {
   return {
     ...(outcomes.some(({ value }) => value === outcome) && { outcome: outcome as Outcome }),
     ...(typeof method === 'string' && method !== '' && { method }),
     ...(typeof by === 'string' && { by }),
     ...(exact === true && { exact }),
+    ...(Number(last) > requestsOfPage && { last: Math.min(Math.floor(Number(last)), keptRequests) }),
   }
 }
 

@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { RecentRequest } from '../../../../src/dashboard/contract.ts'
+import { burstSeconds, keptOfBurst, keptRequests } from '../../../../src/store/usage/kept-requests.ts'
 import { requestsQuery } from '../../queries.ts'
 import { Button, ButtonLink } from '../../ui/button.tsx'
 import { DataTable } from '../../ui/data-table.tsx'
@@ -10,16 +11,20 @@ import { DensitySwitch, useIsDense } from '../../ui/list/density.tsx'
 import { ListChoice } from '../../ui/list/list-tools.tsx'
 import { Badge, EmptyState, ErrorState, Skeleton } from '../../ui/states.tsx'
 import { Ago, exactly } from '../../ui/time.tsx'
-import { filteredRequests, outcomes, type RequestsSearch } from './requests-search.ts'
+import { filteredRequests, outcomes, type RequestsSearch, requestsOfPage } from './requests-search.ts'
 import { useSheet } from './sheet-query.ts'
 
+const kept =
+  `The last ${keptRequests} requests of each sheet are kept. ` +
+  `Of more than ${keptOfBurst} within ${burstSeconds} seconds, only the newest ${keptOfBurst}.`
 const cacheWords = { hit: 'cached', miss: 'fetched', stale: 'stale' }
 
 /** As they come in. */
 export function Requests() {
   const { slug } = useSheet()
-  const requests = useQuery(requestsQuery(slug))
   const search = useSearch({ from: '/owners/sheets/$slug/requests' })
+  const last = search.last ?? requestsOfPage
+  const requests = useQuery(requestsQuery(slug, last))
   const navigate = useNavigate({ from: '/sheets/$slug/requests' })
   const change = (part: RequestsSearch) =>
     void navigate({ search: (former) => ({ ...former, ...part }), replace: true, resetScroll: false })
@@ -38,7 +43,7 @@ export function Requests() {
           </ButtonLink>
         }
       >
-        The 100 most recent requests appear here live.
+        Requests appear here as they come in. {kept}
       </EmptyState>
     )
   const found = filteredRequests(requests.data, search)
@@ -85,7 +90,7 @@ export function Requests() {
           caption="Recent requests, newest first"
           isDense={isDense}
           rows={found}
-          keyOf={({ atMs, method, durationMs }) => `${atMs} ${method} ${durationMs}`}
+          keyOf={({ id }) => id}
           columns={[
             {
               title: 'When',
@@ -122,6 +127,14 @@ export function Requests() {
           ]}
         />
       )}
+      <div className="mt-4 flex flex-wrap items-center justify-between gap-3">
+        <p className="text-caption text-soft">{kept}</p>
+        {(requests.isPlaceholderData || (requests.data.length >= last && last < keptRequests)) && (
+          <Button isBusy={requests.isPlaceholderData} onClick={() => change({ last: last + requestsOfPage })}>
+            Load older requests
+          </Button>
+        )}
+      </div>
       <Dialog title="Request" isOpen={opened !== null} isSide onClose={() => setOpened(null)}>
         {opened && <Details of={opened} slug={slug} />}
         <div className="mt-5 flex justify-end">

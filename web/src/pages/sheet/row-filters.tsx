@@ -12,6 +12,14 @@ import type { RowFilter } from './rows-search.ts'
 
 const wordsFor = new Map(offeredOperators.map(({ operator, words }) => [operator, words]))
 
+/** No number is at least, or is, what is no number. */
+function isHopeless({ column, operator, value }: RowFilter, columns: readonly ColumnView[]): boolean {
+  const { compares } = operatorTable[operator]
+  if (value === '' || !(compares === 'order' || operator === 'eq')) return false
+  const type = columns.find(({ name }) => name === column)?.type ?? ''
+  return /^number(?: \| null)?$/.test(type) && Number.isNaN(Number(value))
+}
+
 /** Filters as clients have them; all of them must hold. */
 export function RowFilters({
   columns,
@@ -28,11 +36,8 @@ export function RowFilters({
   const column = names.includes(chosen) ? chosen : (names[0] ?? '')
   const [operator, setOperator] = useState<FilterOperator>('eq')
   const [value, setValue] = useState('')
-  const { compares } = operatorTable[operator]
   const { label } = argumentOf(operator)
-  const type = columns.find(({ name }) => name === column)?.type ?? ''
-  const isHopeless =
-    value !== '' && compares === 'order' && /^number(?: \| null)?$/.test(type) && Number.isNaN(Number(value))
+  const hopeless = [...filters, { column, operator, value }].find((filter) => isHopeless(filter, columns))
   function add(event: FormEvent) {
     event.preventDefault()
     if (value === '' && label !== null) return
@@ -72,7 +77,7 @@ export function RowFilters({
         </Button>
       </form>
       <p role="status" className="-mt-2 mb-3 text-caption text-warn empty:hidden">
-        {isHopeless && `“${column}” holds numbers, so “${value}” won’t match any row.`}
+        {hopeless && `“${hopeless.column}” holds numbers, so “${hopeless.value}” won’t match any row.`}
       </p>
       {filters.length > 0 && (
         <ul className="mb-4 flex flex-wrap items-center gap-2">

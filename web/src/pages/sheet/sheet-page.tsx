@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link, Outlet, useParams, useRouterState } from '@tanstack/react-router'
 import { Fragment } from 'react'
 import { Refused } from '../../api.ts'
+import { useRecount } from '../../problems.ts'
 import { sheetQuery } from '../../queries.ts'
 import { useTitle } from '../../shell/use-title.ts'
 import { ButtonLink } from '../../ui/button.tsx'
@@ -26,6 +27,7 @@ export function SheetPage() {
   const part = tabs.find(({ to }) => to === place)
   useTitle(part ? `${part.label} · ${slug}` : slug)
   const sheet = useQuery(sheetQuery(slug))
+  useRecount(sheet.data)
   if (sheet.error instanceof Refused && sheet.error.status === 404) return <NoSuchSheet slug={slug} />
   return (
     <>

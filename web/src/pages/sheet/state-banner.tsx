@@ -5,6 +5,13 @@ import { Button, ButtonLink } from '../../ui/button.tsx'
 import { FormError } from '../../ui/field.tsx'
 import { useSheetChange } from './sheet-change.ts'
 
+const wayOut = {
+  missing: (file: string) => ` To restore it, upload ${file} again under the same name.`,
+  there: (file: string) => ` To restore it, replace ${file} with a file that can be read.`,
+  elsewhere: (file: string) => ` Your administrator connected ${file} and can restore it.`,
+  remote: () => '',
+}
+
 /** What keeps clients from the rows, and every way out of it. */
 export function StateBanner({ sheet: { slug, state, stateReason, provider, source } }: { sheet: SheetView }) {
   const { nameOf, switchedOffAt } = useSources()
@@ -19,20 +26,19 @@ export function StateBanner({ sheet: { slug, state, stateReason, provider, sourc
       </Banner>
     )
   if (state !== 'broken') return <SwitchedOff off={switchedOffAt(provider)} />
-  const isFile = provider === 'file'
   const file = source.tab === null ? source.description : source.description.replace(` · ${source.tab}`, '')
   return (
     <Banner
       tone="bad"
-      text={`Rowport can’t read this sheet: ${stateReason}.${isFile ? ` To restore it, upload ${file} again under the same name.` : ''}`}
+      text={`Rowport can’t read this sheet: ${stateReason}.${wayOut[provider === 'file' ? (source.upload ?? 'elsewhere') : 'remote'](file)}`}
     >
-      {isFile ? (
+      {source.upload === 'missing' && (
         <ButtonLink to="/connect" search={{ source: 'file' }}>
           Upload the file again
         </ButtonLink>
-      ) : (
-        <ButtonLink to="/connect">Choose another spreadsheet</ButtonLink>
       )}
+      {source.upload === 'there' && <ButtonLink to="/files">Replace the file</ButtonLink>}
+      {provider !== 'file' && <ButtonLink to="/connect">Choose another spreadsheet</ButtonLink>}
       <ButtonLink to="/sheets/$slug/settings" params={{ slug }} hash="disconnect">
         Disconnect
       </ButtonLink>

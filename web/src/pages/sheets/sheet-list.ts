@@ -1,4 +1,5 @@
 import type { SheetState, SheetSummary } from '../../../../src/dashboard/contract.ts'
+import { needsAttention } from '../../problems.ts'
 import { naturally } from '../../ui/natural-order.ts'
 
 export type SheetFilter = 'all' | 'attention' | 'public' | SheetState
@@ -34,11 +35,6 @@ export function sheetsSearchIn({ q, show, sort }: Record<string, unknown>): Shee
     ...(sheetSorts.some(({ value }) => value === sort) &&
       sort !== 'attention' && { sort: sort as SheetSort }),
   }
-}
-
-/** Clients get errors from it, and only its owner can change that. */
-export function needsAttention({ state }: Pick<SheetSummary, 'state'>): boolean {
-  return state === 'broken' || state === 'needs_reconnect'
 }
 
 export function listed(

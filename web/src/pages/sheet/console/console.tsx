@@ -101,7 +101,8 @@ export function Console() {
             })
           }}
         >
-          <div className="grid grid-cols-2 gap-x-3 sm:max-lg:grid-cols-[8.5rem_1fr_1fr] xl:grid-cols-[8.5rem_1fr_1fr]">
+          {/* Where three do not fit beside each other, how a row is found and which one stay together. */}
+          <div className="grid grid-cols-2 gap-x-3 *:first:col-span-2 sm:max-lg:grid-cols-[8.5rem_1fr_1fr] sm:max-lg:*:first:col-span-1 xl:grid-cols-[8.5rem_1fr_1fr] xl:*:first:col-span-1">
             <SelectField
               label="Method"
               value={asked.method}
@@ -130,7 +131,7 @@ export function Console() {
               label="Row"
               inputMode={asked.rowBy === null ? 'numeric' : 'text'}
               autoComplete="off"
-              placeholder={!needsRow ? 'all rows' : asked.rowBy === null ? 'e.g. 2' : 'its value'}
+              placeholder={rowHint(asked, needsRow)}
               required={needsRow}
               disabled={asked.method === 'POST'}
               value={row}
@@ -147,7 +148,7 @@ export function Console() {
             placeholder={queryExamples[asked.method]}
             autoComplete="off"
             spellCheck={false}
-            className="font-mono"
+            className="font-mono text-caption!"
             value={query}
             onChange={({ target }) => setAsked({ ...asked, query: target.value })}
           />
@@ -204,6 +205,12 @@ export function Console() {
       </Card>
     </div>
   )
+}
+
+function rowHint({ method, rowBy }: Asked, needsRow: boolean): string {
+  if (method === 'POST') return 'a new one'
+  if (!needsRow) return 'all rows'
+  return rowBy === null ? 'e.g. 2' : 'its value'
 }
 
 function AnswerView({

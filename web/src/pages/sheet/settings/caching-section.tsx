@@ -1,9 +1,9 @@
 import { useState } from 'react'
 import type { SheetView } from '../../../../../src/dashboard/contract.ts'
-import { Button } from '../../../ui/button.tsx'
-import { FormError, TextField } from '../../../ui/field.tsx'
+import { TextField } from '../../../ui/field.tsx'
 import { Section } from '../../../ui/section.tsx'
 import { useSheetChange } from '../sheet-change.ts'
+import { SavedForm } from './saved-form.tsx'
 
 interface Seconds {
   cache: string
@@ -27,15 +27,14 @@ export function CachingSection({ sheet: { slug, settings } }: { sheet: SheetView
       title="Caching"
       about="How long rows are served from the cache before the spreadsheet is read again."
     >
-      <form
-        className="grid grid-cols-1 gap-x-4 sm:grid-cols-2"
-        onSubmit={(event) => {
-          event.preventDefault()
+      <SavedForm
+        change={change}
+        onSave={() =>
           change.mutate({
             slug,
             settings: { cacheSeconds: Number(shown.cache), staleIfErrorSeconds: Number(shown.stale) },
           })
-        }}
+        }
       >
         <TextField
           label="Cache rows for (seconds)"
@@ -65,13 +64,7 @@ export function CachingSection({ sheet: { slug, settings } }: { sheet: SheetView
             </button>
           </p>
         )}
-        <div>
-          <Button type="submit" isBusy={change.isPending}>
-            Save
-          </Button>
-          <FormError>{change.error?.message}</FormError>
-        </div>
-      </form>
+      </SavedForm>
     </Section>
   )
 }

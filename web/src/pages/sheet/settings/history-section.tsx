@@ -1,9 +1,9 @@
 import { useState } from 'react'
 import type { SheetView } from '../../../../../src/dashboard/contract.ts'
-import { Button } from '../../../ui/button.tsx'
-import { FormError, TextField } from '../../../ui/field.tsx'
+import { TextField } from '../../../ui/field.tsx'
 import { Section } from '../../../ui/section.tsx'
 import { useSheetChange } from '../sheet-change.ts'
+import { SavedForm } from './saved-form.tsx'
 
 export function HistorySection({ sheet: { slug, settings } }: { sheet: SheetView }) {
   const [typed, setTyped] = useState<string | null>(null)
@@ -15,12 +15,9 @@ export function HistorySection({ sheet: { slug, settings } }: { sheet: SheetView
       title="History"
       about="Who changed which rows, and when. The History tab, the change log and Undo need it."
     >
-      <form
-        className="grid grid-cols-1 gap-x-4 sm:grid-cols-2"
-        onSubmit={(event) => {
-          event.preventDefault()
-          change.mutate({ slug, settings: { historyDays: Number(shown) } })
-        }}
+      <SavedForm
+        change={change}
+        onSave={() => change.mutate({ slug, settings: { historyDays: Number(shown) } })}
       >
         <TextField
           label="Keep history for (days)"
@@ -37,13 +34,7 @@ export function HistorySection({ sheet: { slug, settings } }: { sheet: SheetView
             Saving deletes this sheet’s history immediately. Past writes can’t be undone after that.
           </p>
         )}
-        <div className="col-span-full">
-          <Button type="submit" isBusy={change.isPending}>
-            Save
-          </Button>
-          <FormError>{change.error?.message}</FormError>
-        </div>
-      </form>
+      </SavedForm>
     </Section>
   )
 }

@@ -1,9 +1,9 @@
 import { useState } from 'react'
 import type { SheetView } from '../../../../../src/dashboard/contract.ts'
-import { Button } from '../../../ui/button.tsx'
-import { FormError, TextField } from '../../../ui/field.tsx'
+import { TextField } from '../../../ui/field.tsx'
 import { Section } from '../../../ui/section.tsx'
 import { useSheetChange } from '../sheet-change.ts'
+import { SavedForm } from './saved-form.tsx'
 
 /** What somebody types stays, whatever another tab saves meanwhile. */
 export function WatchingSection({ sheet: { slug, settings } }: { sheet: SheetView }) {
@@ -16,12 +16,9 @@ export function WatchingSection({ sheet: { slug, settings } }: { sheet: SheetVie
       title="Checking for edits"
       about="Edits in the spreadsheet reach the change log when Rowport next reads it. While a client follows changes, that’s every 15 seconds."
     >
-      <form
-        className="grid grid-cols-1 gap-x-4 sm:grid-cols-2"
-        onSubmit={(event) => {
-          event.preventDefault()
-          change.mutate({ slug, settings: { watchSeconds: Number(shown) } })
-        }}
+      <SavedForm
+        change={change}
+        onSave={() => change.mutate({ slug, settings: { watchSeconds: Number(shown) } })}
       >
         <TextField
           label="Check for edits every (seconds)"
@@ -33,13 +30,7 @@ export function WatchingSection({ sheet: { slug, settings } }: { sheet: SheetVie
           value={shown}
           onChange={({ target }) => setTyped(target.value)}
         />
-        <div className="col-span-full">
-          <Button type="submit" isBusy={change.isPending}>
-            Save
-          </Button>
-          <FormError>{change.error?.message}</FormError>
-        </div>
-      </form>
+      </SavedForm>
     </Section>
   )
 }
