@@ -40,8 +40,9 @@ export interface Axis {
 export interface MeasureWish {
   /** How long each load lasts. */
   seconds: number
-  /** Sizes below it are left out. */
+  /** Sizes below and above are left out. */
   from: number
+  to: number
 }
 
 /** The usual way through a list of latencies; sorts them. */
@@ -51,8 +52,8 @@ export function percentiles(latenciesMs: number[]): { p50Ms: number; p99Ms: numb
   return { p50Ms: at(0.5), p99Ms: at(0.99) }
 }
 
-export function powersOfTen(first: number, last: number, { from }: MeasureWish): number[] {
+export function powersOfTen(first: number, last: number, { from, to }: MeasureWish): number[] {
   const powers: number[] = []
-  for (let power = first; power <= last; power *= 10) if (power >= from) powers.push(power)
+  for (let power = first; power <= Math.min(last, to); power *= 10) if (power >= from) powers.push(power)
   return powers
 }

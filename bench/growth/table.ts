@@ -1,7 +1,7 @@
 import type { Axis, Point } from './point.ts'
 import type { Measured } from './record.ts'
 
-const names = { embedded: 'embedded', shared: 'PostgreSQL + Redis' } as const
+export const storeNames = { embedded: 'embedded', shared: 'PostgreSQL + Redis' } as const
 
 /** One axis as a Markdown table, both stores side by side. */
 export function tableOf({ name, unit, about }: Axis, measured: readonly Measured[]): string {
@@ -10,7 +10,7 @@ export function tableOf({ name, unit, about }: Axis, measured: readonly Measured
   const lines = [
     `**${unit}**: ${about}.`,
     '',
-    `| | | ${ofAxis.map(({ store }) => `${names[store]}: a second | processor | MB | p50 | p99`).join(' | ')} |`,
+    `| | | ${ofAxis.map(({ store }) => `${storeNames[store]}: a second | processor | MB | p50 | p99`).join(' | ')} |`,
     `|---|---|${'---|'.repeat(5 * ofAxis.length)}`,
   ]
   for (const request of requests) {
@@ -44,11 +44,11 @@ function cellsOf(point: Point | undefined): string {
   ].join(' | ')
 }
 
-function timeText(ms: number): string {
+export function timeText(ms: number): string {
   if (ms < 1) return `${(ms * 1_000).toFixed(0)} µs`
   return ms < 1_000 ? `${figureText(ms)} ms` : `${figureText(ms / 1_000)} s`
 }
 
-function figureText(figure: number): string {
+export function figureText(figure: number): string {
   return figure < 10 ? figure.toFixed(1) : Math.round(figure).toLocaleString('en')
 }

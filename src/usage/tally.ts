@@ -1,6 +1,5 @@
 import type { Observation, RowsFrom } from '../reporting/observe.ts'
 import type { RequestOutcome } from '../store/sql/schema.ts'
-import { keptOfBurst } from '../store/usage/kept-requests.ts'
 import type { RecentRequestRecord, SheetActivity, UsageBatch } from '../store/usage/usage-figures.ts'
 import { bucketCount, bucketOf } from './latency-buckets.ts'
 
@@ -12,8 +11,8 @@ export interface Tally {
   countProviderCall(sheetId: string, atMs: number): void
   noteHealth(sheetId: string, failureReason: string | null, atMs: number): void
   isEmpty(): boolean
-  /** All of it, in batches of so few rows that none of them keeps anybody waiting. Each is made when it is asked for. */
-  batches(): Generator<UsageBatch, undefined>
+  /** All of it with these requests, in batches of so few rows that none of them keeps anybody waiting. Each is made when it is asked for. */
+  batches(recent: Iterable<RecentRequestRecord>): Generator<UsageBatch, undefined>
 }
 
 /** One key's requests to one sheet on one day. */
@@ -24,12 +23,6 @@ interface UsageCounter {
   /** By outcome and source. */
   counts: number[]
   latencies: number[]
-}
-
-/** What one sheet was asked lately: times beside the requests, so that a request costs no object of its own. */
-interface SheetTally extends SheetActivity {
-  requests: AnsweredRequest[]
-  requestsAtMs: number[]
 }
 
 const outcomes: readonly RequestOutcome[] = [
@@ -47,9 +40,9 @@ const dayMs = 24 * 60 * 60_000
 /** Rows of all kinds in one batch: some milliseconds of SQLite's, on the thread that answers everybody. */
 const rowsOfBatch = 256
 
-export function createTally(nextId: (atMs: number) => string): Tally {
+export function createTally(): Tally {
   const days = new Map<number, Map<string, Map<string, UsageCounter>>>()
-  const logs = new Map<string, SheetTally>()
+  const activities = new Map<string, SheetActivity & { sheetId: string }>()
   const calls = new Map<string, { sheetId: string; day: string; calls: number }>()
   let dayNow = -1
   let sheetsNow = new Map<string, Map<string, UsageCounter>>()
@@ -62,7 +55,7 @@ export function createTally(nextId: (atMs: number) => string): Tally {
       cell.counts[at] = (cell.counts[at] ?? 0) + 1
       const bucket = bucketOf(request.durationMs)
       cell.latencies[bucket] = (cell.latencies[bucket] ?? 0) + 1
-      if (sheetId !== null) keep(sheetId, request, atMs)
+      if (sheetId !== null) noteRequest(sheetId, atMs)
     },
     countProviderCall(sheetId, atMs) {
       const day = dayOf(atMs)
@@ -72,13 +65,13 @@ export function createTally(nextId: (atMs: number) => string): Tally {
       calls.set(name, count)
     },
     noteHealth(sheetId, failureReason, atMs) {
-      logFor(sheetId).health = { failureReason, atMs }
+      activityOf(sheetId).health = { failureReason, atMs }
     },
-    isEmpty: () => days.size === 0 && logs.size === 0 && calls.size === 0,
-    *batches() {
+    isEmpty: () => days.size === 0 && activities.size === 0 && calls.size === 0,
+    *batches(recent) {
       let batch = emptyBatch()
       let rows = 0
-      for (const addTo of allRows()) {
+      for (const addTo of allRows(recent)) {
         addTo(batch)
         if (++rows < rowsOfBatch) continue
         yield batch
@@ -90,19 +83,15 @@ export function createTally(nextId: (atMs: number) => string): Tally {
     },
   }
 
-  function* allRows(): Generator<(batch: UsageBatch) => void> {
+  function* allRows(recent: Iterable<RecentRequestRecord>): Generator<(batch: UsageBatch) => void> {
     for (const [day, sheets] of days) {
       for (const keys of sheets.values()) {
         for (const cell of keys.values()) yield* rowsOfCell(cell, dayOf(day * dayMs))
       }
     }
     for (const call of calls.values()) yield (batch) => batch.providerCalls.push(call)
-    for (const [sheetId, log] of logs) {
-      const { firstRequestAtMs, lastRequestAtMs, health } = log
-      const activity = { sheetId, firstRequestAtMs, lastRequestAtMs, health }
-      yield (batch) => batch.activity.push(activity)
-      for (const request of newestIn(sheetId, log)) yield (batch) => batch.recent.push(request)
-    }
+    for (const activity of activities.values()) yield (batch) => batch.activity.push(activity)
+    for (const request of recent) yield (batch) => batch.recent.push(request)
   }
 
   function cellFor(accountId: string, sheetId: string, keyId: string, atMs: number): UsageCounter {
@@ -128,33 +117,18 @@ export function createTally(nextId: (atMs: number) => string): Tally {
     return cell
   }
 
-  function keep(sheetId: string, request: AnsweredRequest, atMs: number): void {
-    const log = logFor(sheetId)
-    log.firstRequestAtMs ??= atMs
-    log.lastRequestAtMs = atMs
-    log.requests.push(request)
-    log.requestsAtMs.push(atMs)
-    if (log.requests.length < 2 * keptOfBurst) return
-    log.requests = log.requests.slice(-keptOfBurst)
-    log.requestsAtMs = log.requestsAtMs.slice(-keptOfBurst)
+  function noteRequest(sheetId: string, atMs: number): void {
+    const activity = activityOf(sheetId)
+    activity.firstRequestAtMs ??= atMs
+    activity.lastRequestAtMs = atMs
   }
 
-  function logFor(sheetId: string): SheetTally {
-    const known = logs.get(sheetId)
+  function activityOf(sheetId: string): SheetActivity {
+    const known = activities.get(sheetId)
     if (known) return known
-    const nothing = { firstRequestAtMs: null, lastRequestAtMs: null, health: null }
-    const fresh: SheetTally = { ...nothing, requests: [], requestsAtMs: [] }
-    logs.set(sheetId, fresh)
+    const fresh = { sheetId, firstRequestAtMs: null, lastRequestAtMs: null, health: null }
+    activities.set(sheetId, fresh)
     return fresh
-  }
-
-  function newestIn(sheetId: string, { requests, requestsAtMs }: SheetTally): RecentRequestRecord[] {
-    const first = Math.max(0, requests.length - keptOfBurst)
-    return requests.slice(first).map((request, at) => {
-      const { keyId, method, operation, status, code, rowsFrom, durationMs } = request
-      const atMs = requestsAtMs[first + at] ?? 0
-      return { id: nextId(atMs), sheetId, keyId, atMs, method, operation, status, code, rowsFrom, durationMs }
-    })
   }
 }
 

@@ -87,6 +87,29 @@ test('the newest hundred requests of a sheet are kept, in their order, however m
   ])
 })
 
+test('of many sheets in use the newest requests are written a part at a time, first those that somebody looks at', async () => {
+  const { usage, saved } = start()
+  const [sheets, each] = [200, 60]
+  for (let n = 0; n < sheets * each; n++)
+    usage.observe(answered({ sheetId: `sh_${n % sheets}`, durationMs: n }))
+  const written = () => saved.splice(0).flatMap(({ recent }) => recent)
+  await usage.flush('sh_199')
+  const first = written()
+  assert.ok(first.length >= 5_000 && first.length < 5_000 + each, `${first.length} rows`)
+  assert.deepEqual(new Set(first.slice(0, each).map(({ sheetId }) => sheetId)), new Set(['sh_199']))
+  // One that is written has the next turn behind those that wait.
+  usage.observe(answered({ sheetId: 'sh_0', durationMs: -1 }))
+  await usage.flush()
+  const second = written()
+  assert.ok(second.every(({ durationMs, sheetId }) => durationMs !== -1 && sheetId !== 'sh_199'))
+  await usage.close()
+  const last = written()
+  assert.equal(last.at(-1)?.durationMs, -1)
+  const all = [...first, ...second, ...last].map(({ durationMs }) => durationMs)
+  assert.equal(all.length, sheets * each + 1, 'nothing is left behind at the end')
+  assert.equal(new Set(all).size, all.length, 'and nothing is written twice')
+})
+
 test('what the provider last said of a sheet is what is kept', async () => {
   const { usage, saved } = start()
   const failed = { event: 'provider_failed', provider: 'file', action: 'read', cause: null } as const

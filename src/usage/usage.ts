@@ -5,19 +5,25 @@ import type { LoopTurns } from '../shares/loop-turns.ts'
 import type { Store } from '../store/store.ts'
 import { burstSeconds } from '../store/usage/kept-requests.ts'
 import type { UsageBatch } from '../store/usage/usage-figures.ts'
+import { createRecentRequests } from './recent-requests.ts'
 import { createTally, dayOf } from './tally.ts'
 
 /** Listens to what happens and keeps figures of it for owners: in memory at once, in the store every few seconds. */
 export interface Usage {
   observe: Observe
-  /** Writes what is not written yet, for whoever is about to look. */
-  flush(): Promise<void>
+  /** Writes what is not written yet, for whoever is about to look: of the newest requests, at least those of `sheetId`. */
+  flush(sheetId?: string): Promise<void>
   close(): Promise<void>
 }
 
 const flushMs = burstSeconds * 1_000
 /** How many requests are counted together, as with metrics: in a row, each costs a fifth of what it costs between requests. */
 const countedTogether = 256
+/**
+ * Newest requests that are written with each flush: one sheet in use has a hundred, a thousand would have as many as there
+ * are requests, each a row of the store. The others wait for their turn, in memory.
+ */
+const recentOfFlush = 5_000
 const keptDays = 400
 /** Batches that are kept while the store is away; older ones are lost. */
 const maxUnsaved = 360
@@ -41,7 +47,8 @@ interface Unsaved {
 export function createUsage({ store, clock, turns }: UsageParts): Usage {
   let waiting: Observation[] = []
   let waitingAtMs: number[] = []
-  let tally = createTally(nextId)
+  const recent = createRecentRequests(nextId)
+  let tally = createTally()
   /** What the store did not take; it is tried again before anything newer. */
   let unsaved: Unsaved[] = []
   let flushing: Promise<void> = Promise.resolve()
@@ -59,22 +66,27 @@ export function createUsage({ store, clock, turns }: UsageParts): Usage {
     flush,
     async close() {
       clearInterval(timer)
-      await flush()
+      await flushWith(Number.POSITIVE_INFINITY, null)
     },
   }
 
+  function flush(sheetId: string | null = null): Promise<void> {
+    return flushWith(recentOfFlush, sheetId)
+  }
+
   /** One at a time: what is being written must not be written twice. */
-  function flush(): Promise<void> {
-    const next = flushing.catch(() => {}).then(save)
+  function flushWith(recentRows: number, sheetId: string | null): Promise<void> {
+    const next = flushing.catch(() => {}).then(() => save(recentRows, sheetId))
     flushing = next
     return next
   }
 
-  async function save(): Promise<void> {
+  async function save(recentRows: number, sheetId: string | null): Promise<void> {
     countWaiting()
-    if (!tally.isEmpty()) {
-      unsaved = [...unsaved, { batch: undefined, rest: tally.batches() }].slice(-maxUnsaved)
-      tally = createTally(nextId)
+    if (!tally.isEmpty() || !recent.isEmpty()) {
+      const rest = tally.batches(recent.take(recentRows, sheetId))
+      unsaved = [...unsaved, { batch: undefined, rest }].slice(-maxUnsaved)
+      tally = createTally()
     }
     while (unsaved[0]) {
       await saveAll(unsaved[0])
@@ -108,6 +120,7 @@ export function createUsage({ store, clock, turns }: UsageParts): Usage {
     switch (seen.event) {
       case 'request_answered':
         if (seen.accountId !== null) tally.countRequest(seen, seen.accountId, atMs)
+        if (seen.sheetId !== null) recent.keep(seen.sheetId, seen, atMs)
         break
       case 'sheet_fetched':
         tally.countProviderCall(seen.sheetId, atMs)

@@ -67,7 +67,7 @@ export function createUsageFigures({ store, usage, plans, clock, turns }: UsageF
       return store.activityOf(accountId)
     },
     async recentRequests(sheetId, limit) {
-      await usage.flush()
+      await usage.flush(sheetId)
       return store.recentRequests(sheetId, limit)
     },
     async thisMonth(account) {

@@ -39,7 +39,9 @@ export function createLookQueries(database: SqlDatabase): LookStore {
       const nowMs = database.nowMs()
       const due = await kysely
         .selectFrom('sheet_look')
-        .innerJoin('sheet', 'sheet.id', 'sheet_look.sheet_id')
+        // SQLite keeps the order of a cross join; of an inner one it would go through all sheets, and ask of each whether it is due.
+        .crossJoin('sheet')
+        .whereRef('sheet.id', '=', 'sheet_look.sheet_id')
         .leftJoin('credential', 'credential.id', 'sheet.credential_id')
         .where('sheet.paused', '=', 0)
         .where('sheet.history_days', '>', 0)

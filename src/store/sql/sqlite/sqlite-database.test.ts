@@ -64,8 +64,8 @@ test('SQLite: fifty writes that go together fill a few pages, however many were 
     const operations = Array.from({ length: 50 }, () => newOperationId(momentMs++))
     const { id: sheetId, accountId, source } = sheet
     const entries = JSON.stringify(operations)
-    const ofBatch = { entries, count: 50, atMs: momentMs, identity: '', operations }
-    const changes = { ...ofBatch, sheetId, accountId, isPlaced: true, after: null }
+    const chunks = [{ entries, count: 50, atMs: momentMs, operations }]
+    const changes = { chunks, identity: '', sheetId, accountId, isPlaced: true, after: null }
     const shared = [{ id: null, accountId, sheetId, answer: '' }]
     const begun = await store.beginSending({ source, fence: 'f', place: '{}', operations: shared, changes })
     assert.ok(Array.isArray(begun))
