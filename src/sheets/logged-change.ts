@@ -115,7 +115,7 @@ export function readChanges(text: string): LoggedChange[] {
 }
 
 /** The writes that these changes are of. */
-export function operationsOf(changes: readonly LoggedChange[]): string[] {
+function operationsOf(changes: readonly LoggedChange[]): string[] {
   return [...new Set(changes.flatMap(({ operation }) => operation ?? []))]
 }
 

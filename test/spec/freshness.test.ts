@@ -267,6 +267,8 @@ test('where reading ahead fails, the rows are shown as long as they are fresh, a
   clock.advanceMs(8_800)
   assert.ok(isHit((await ask()).cacheStatus))
   await until(() => fetches() === 2)
+  // By its answer the failure is noted, at the time that it is.
+  assert.ok(isHit((await ask()).cacheStatus))
   provider.failure = null
   provider.cells.set('s', [['n'], [2]])
   clock.advanceMs(1_050)

@@ -68,7 +68,7 @@ interface ChunksToInsert {
  * Where the changes of writes are. What a void write left here may name a chunk that another has taken since: whoever looks it up
  * holds it against the chunk.
  */
-export async function noteOperations(
+async function noteOperations(
   transaction: Transaction<Tables>,
   { sheetId, firstSeq, operations }: { sheetId: string; firstSeq: number; operations: readonly string[] },
   database: Pick<SqlDatabase, 'textsIn'>,
