@@ -102,7 +102,7 @@ export function assembleDashboard(needs: DashboardNeeds): AssembledDashboard {
     }),
     shareUse: createShareUse(store, uploads, config.shares),
     usageFigures: createUsageFigures({ store, usage, plans, clock, turns: api.turns }),
-    ownerReading: createOwnerReading(api, unread, baseUrl, createLookingBack({ store })),
+    ownerReading: createOwnerReading(api, unread, baseUrl, createLookingBack({ store, turns: api.turns })),
     exporting: createExporting(api, config.shares),
     compression: api.compression,
     lanes: api.writing,

@@ -43,7 +43,7 @@ export function createOwnerReading(
     async history(sheet, wish) {
       const look = readOf(sheet).then(() => null)
       await Promise.race([look, sleep(patienceMs, null, { ref: false })])
-      return lookingBack.before(sheet.id, wish)
+      return lookingBack.before(sheet, wish)
     },
     async rows(sheet, isConnectionOver, query, acceptEncoding) {
       if (sheet.credentialId !== null && isConnectionOver) return new Refusal('token_expired')
