@@ -31,7 +31,7 @@ export function createExporting(
       const turn = places.turnOf(accountId)
       await turn.begin(patienceMs, left)
       try {
-        return made(accountId, left, await gather(), () => turn.end())
+        return makeExport(accountId, left, await gather(), () => turn.end())
       } catch (error) {
         turn.end()
         throw error
@@ -39,7 +39,7 @@ export function createExporting(
     },
   }
 
-  function made(accountId: string, left: AbortSignal, toMake: ExportToMake, end: () => void): MadeJson {
+  function makeExport(accountId: string, left: AbortSignal, toMake: ExportToMake, end: () => void): MadeJson {
     return {
       sendTo(response, head, isHead) {
         if (left.aborted || response.destroyed) return leave()

@@ -119,7 +119,7 @@ export function createLookingBack({ store, turns }: LookingBackParts): LookingBa
 }
 
 interface Step {
-  /** Of what it looked through. */
+  /** The first change that it looked through. */
   begin: number
   chunks: ChangeChunk[]
   characters: number
