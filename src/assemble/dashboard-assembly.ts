@@ -22,6 +22,7 @@ import { createThrottle } from '../management/people/throttle.ts'
 import { createMemoryRateWindows } from '../shared-state/rate-windows/memory-rate-windows.ts'
 import type { RateWindows } from '../shared-state/rate-windows/rate-windows.ts'
 import type { Usage } from '../usage/usage.ts'
+import { createExporting } from './exporting.ts'
 import { createOwnerReading } from './owner-reading.ts'
 import { rowportCommand } from './rowport-command.ts'
 import type { Workshop } from './workshop.ts'
@@ -101,7 +102,8 @@ export function assembleDashboard(needs: DashboardNeeds): AssembledDashboard {
     }),
     shareUse: createShareUse(store, uploads, config.shares),
     usageFigures: createUsageFigures({ store, usage, plans, clock, turns: api.turns }),
-    ownerReading: createOwnerReading(api, unread, baseUrl, createLookingBack({ store })),
+    ownerReading: createOwnerReading(api, unread, baseUrl, createLookingBack({ store, turns: api.turns })),
+    exporting: createExporting(api, config.shares),
     compression: api.compression,
     lanes: api.writing,
     addressOf: (request) => clientAddress(request, trustedProxies),

@@ -4,10 +4,9 @@ import { parseParameters } from '../api/request/query.ts'
 import { parseReadWish } from '../api/request/read-wish.ts'
 import type { ApiParts } from '../api/request/rows-request.ts'
 import { warningOfKeys } from '../api/response/key-warning.ts'
-import { type ListReader, listReply, reportLateFailure } from '../api/response/list-reply.ts'
+import { type ListReader, listReply } from '../api/response/list-reply.ts'
 import { type Body, buffersOf, send } from '../api/response/reply.ts'
 import type { LookingBack } from '../changes/history.ts'
-import { wholeLog } from '../changes/whole-log.ts'
 import type { MadeJson, OwnerReading } from '../dashboard/dashboard-parts.ts'
 import { Refusal, TooManyAtOnce } from '../errors.ts'
 import type { UnreadAnswers } from '../http/unread-answers.ts'
@@ -44,23 +43,7 @@ export function createOwnerReading(
     async history(sheet, wish) {
       const look = readOf(sheet).then(() => null)
       await Promise.race([look, sleep(patienceMs, null, { ref: false })])
-      return lookingBack.before(sheet.id, wish)
-    },
-    withChanges(json, sheets, fileName) {
-      const accountId = sheets[0]?.accountId ?? ''
-      return {
-        sendTo(response, head, isHead) {
-          const headers = ['Content-Disposition', `attachment; filename="${fileName}"`]
-          const body: Body = {
-            chunks: withLogs(json, sheets),
-            bytes: null,
-            holds: [],
-            nextTurn: () => parts.turns.next(accountId),
-            onFailure: (error) => reportLateFailure(parts, error),
-          }
-          send(response, { status: 200, base: head, headers, body }, isHead, false)
-        },
-      }
+      return lookingBack.before(sheet, wish)
     },
     async rows(sheet, isConnectionOver, query, acceptEncoding) {
       if (sheet.credentialId !== null && isConnectionOver) return new Refusal('token_expired')
@@ -115,20 +98,6 @@ export function createOwnerReading(
       const { snapshot } = read
       return { columns: snapshot.columns.map(({ key }) => key), rows: firstRows(snapshot, most) }
     },
-  }
-
-  async function* withLogs(json: string, sheets: readonly SheetRecord[]): AsyncGenerator<Uint8Array> {
-    yield Buffer.from(`${json.trimEnd().slice(0, -1).trimEnd()},\n  "changes": {`)
-    for (const [at, { id, slug }] of sheets.entries()) {
-      yield Buffer.from(`${at === 0 ? '' : ','}\n    ${JSON.stringify(slug)}: [`)
-      let separator = '\n      '
-      for await (const changes of wholeLog(id, parts.changes)) {
-        yield Buffer.from(separator + changes.join(',\n      '))
-        separator = ',\n      '
-      }
-      yield Buffer.from(']')
-    }
-    yield Buffer.from('\n  }\n}\n')
   }
 
   /** Sent as the API sends its own: without a copy, bit by bit where it is long, and held against its reader's account. */

@@ -89,6 +89,7 @@ export async function startServer(
     store,
     post: workshop.postToWebhook,
     deliveriesAtOnce: config.shares.deliveries_at_once,
+    turns,
     clock,
     observe,
   })

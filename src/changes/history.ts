@@ -1,10 +1,15 @@
+import type { LoopTurns } from '../shares/loop-turns.ts'
 import { type LoggedChange, readChanges } from '../sheets/logged-change.ts'
+import type { ChangeChunk } from '../store/changes/change-log.ts'
 import type { Store } from '../store/store.ts'
 
-/** What became of a sheet, or of one of its rows, from the newest change to the oldest. */
+/**
+ * What became of a sheet, or of one of its rows, from the newest change to the oldest, in pages of some length: what is long takes more of
+ * them, and is parsed in turns.
+ */
 export interface LookingBack {
   /** null where no log is kept. */
-  before(sheetId: string, wish: LookingBackWish): Promise<LookedBack | null>
+  before(sheet: { id: string; accountId: string }, wish: LookingBackWish): Promise<LookedBack | null>
 }
 
 export interface LookingBackWish {
@@ -33,47 +38,99 @@ export interface PastChange {
   change: LoggedChange
 }
 
-const changesTogether = 200
 /** Nothing may have become of a row for long: what is older is looked through the next time. */
 const mostLookedThrough = 5_000
+const mostLookedThroughCharacters = 4 * 1024 * 1024
+/** What one page tells at most, beside its last change. */
+const pageCharacters = 256 * 1024
+/** What is read and parsed in one go, beside a chunk that alone is longer. */
+const stepCharacters = 256 * 1024
+const mostOfStep = 200
+const growth = 4
 
-export function createLookingBack({
-  store,
-}: {
+export interface LookingBackParts {
   store: Pick<Store, 'changeLogOf' | 'loggedChanges'>
-}): LookingBack {
+  turns: Pick<LoopTurns, 'next'>
+}
+
+export function createLookingBack({ store, turns }: LookingBackParts): LookingBack {
   return {
-    async before(sheetId, { place, of, limit }) {
-      const position = await store.changeLogOf(sheetId)
+    async before({ id, accountId }, { place, of, limit }) {
+      const position = await store.changeLogOf(id)
       if (!position) return null
+      const { floor, head } = position
       const changes: PastChange[] = []
       const follow = createFollow(of, place?.row ?? null)
-      let end = Math.min(place?.seq ?? Number.POSITIVE_INFINITY, position.head + 1)
-      const last = Math.max(position.floor, end - mostLookedThrough)
-      while (end > last + 1) {
-        const from = Math.max(last, end - 1 - changesTogether)
-        const chunks = await store.loggedChanges(sheetId, from, Number.POSITIVE_INFINITY, end - 1)
-        const some = chunks
-          .flatMap(({ firstSeq, atMs, entries }) =>
-            readChanges(entries).map((change, nth) => ({ seq: firstSeq + nth, atMs, change })),
-          )
-          .filter(({ seq }) => seq > from && seq < end)
-        for (const past of some.reverse()) {
-          end = past.seq
-          const verdict = follow.meet(past.change)
-          if (verdict !== 'other') changes.push(past)
-          if (verdict === 'first') return { changes, next: null }
-          if (changes.length === limit) return { changes, next: placeAt(end) }
+      let end = Math.min(place?.seq ?? Number.POSITIVE_INFINITY, head + 1)
+      const last = Math.max(floor, end - mostLookedThrough)
+      let [toldCharacters, lookedThroughCharacters] = [0, 0]
+      const steps = createSteps(id, accountId)
+      while (end > last + 1 && lookedThroughCharacters < mostLookedThroughCharacters) {
+        const { begin, chunks, characters } = await steps.before(end, last)
+        // Right before the changes are parsed: reading them took others' turns.
+        await turns.next(accountId)
+        for (const chunk of chunks.reverse()) {
+          for (const past of changesIn(chunk, last, end)) {
+            end = past.seq
+            const verdict = follow.meet(past.change)
+            if (verdict !== 'other') {
+              changes.push(past)
+              toldCharacters += (past.change.before?.length ?? 0) + (past.change.after?.length ?? 0)
+            }
+            if (verdict === 'first') return { changes, next: null }
+            if (changes.length === limit || toldCharacters >= pageCharacters)
+              return { changes, next: placeAt(end) }
+          }
         }
-        end = from + 1
+        end = Math.max(last + 1, Math.min(end, begin))
+        lookedThroughCharacters += characters
       }
       return { changes, next: placeAt(end) }
 
       function placeAt(seq: number): PlaceBack | null {
-        return seq <= (position?.floor ?? 0) + 1 ? null : { seq, row: follow.row() }
+        return seq <= floor + 1 ? null : { seq, row: follow.row() }
       }
     },
   }
+
+  /**
+   * The log is read forwards, so what comes before a place is asked for by a guess at how many changes are a step: one at first, which
+   * is the chunk that it is in, more while they are short, and one again where they were too long to be read in one go.
+   */
+  function createSteps(sheetId: string, accountId: string) {
+    let count = 1
+    return {
+      async before(end: number, last: number): Promise<Step> {
+        for (;;) {
+          await turns.next(accountId)
+          const from = Math.max(last, end - 1 - count)
+          const chunks = await store.loggedChanges(sheetId, from, stepCharacters, end - 1)
+          const characters = chunks.reduce((sum, { entries }) => sum + entries.length, 0)
+          const isCut = (chunks.at(-1)?.lastSeq ?? end) < end - 1
+          const isLong = characters >= stepCharacters / growth
+          count = isCut ? 1 : isLong ? Math.max(1, Math.floor(count / growth)) : count * growth
+          count = Math.min(count, mostOfStep)
+          if (isCut) continue
+          return { begin: Math.min(from + 1, chunks[0]?.firstSeq ?? end), chunks, characters }
+        }
+      },
+    }
+  }
+}
+
+interface Step {
+  /** The first change that it looked through. */
+  begin: number
+  chunks: ChangeChunk[]
+  characters: number
+}
+
+/** The newest first. */
+function changesIn({ firstSeq, atMs, entries }: ChangeChunk, last: number, end: number): PastChange[] {
+  return readChanges(entries)
+    .map((change, nth) => ({ seq: firstSeq + nth, atMs, change }))
+    .filter(({ seq }) => seq > last && seq < end)
+    .reverse()
 }
 
 /** Backwards: what was added above a row moves it up, what was deleted there moves it down. */

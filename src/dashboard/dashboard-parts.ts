@@ -49,6 +49,7 @@ export interface DashboardParts {
   audit: AuditLog
   usageFigures: UsageFigures
   ownerReading: OwnerReading
+  exporting: Exporting
   compression: Pick<Compression, 'whole'>
   endAccount: EndAccount
   /** Whose connection it is, behind proxies that are trusted. */
@@ -83,12 +84,29 @@ export interface OwnerReading {
   ): Promise<MadeJson | Refusal>
   /** Looks at the spreadsheet first, unless that takes long: what people did is in the log then. null where none is kept. */
   history(sheet: SheetRecord, wish: LookingBackWish): Promise<LookedBack | null>
-  /** The text of a JSON object with one member more, `changes`: all that the logs of these sheets have, by their slugs. */
-  withChanges(json: string, sheets: readonly SheetRecord[], fileName: string): MadeJson
   /** What is known of a sheet without waiting for long; null when that is nothing. */
   shape(sheet: SheetRecord, mustAskProvider?: boolean): Promise<SheetShape | null>
   /** The cells of the first rows, but for very long ones; null where they cannot be read. */
   firstCells(sheet: SheetRecord, rows: number): Promise<SheetCells | null>
+}
+
+/** What an owner takes along, made as far as it is read. */
+export interface Exporting {
+  /**
+   * Gathers what is to be exported when the account has no other export under way. Throws `TooManyAtOnce` where that takes too long,
+   * and the reason of `left`.
+   */
+  begin(accountId: string, left: AbortSignal, gather: () => Promise<ExportToMake>): Promise<MadeJson>
+}
+
+export interface ExportToMake {
+  /** The text of a JSON object, which is given two members more: `usage` and `changes`. */
+  json: string
+  /** JSON texts, some at a time. */
+  usage: AsyncIterable<string[]>
+  /** All that their logs have is in `changes`, by their slugs. */
+  sheets: readonly SheetRecord[]
+  fileName: string
 }
 
 /** JSON that was made, or will be while it is sent: it may be long, so nobody here gets it as one text. */

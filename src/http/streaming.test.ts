@@ -4,6 +4,7 @@ import { createServer, type ServerResponse } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { setImmediate as nextRound } from 'node:timers/promises'
+import type { Timers } from '../timers.ts'
 import { sendStream } from './streaming.ts'
 
 const mebibyte = 1_024 * 1_024
@@ -28,6 +29,33 @@ test('a reader gets all of it, and nothing without a turn', async (t) => {
   assert.ok(bytes.equals(list))
 })
 
+test('a reader who leaves a piece lying for too long is cut, whatever else it sends', async (t) => {
+  const waits: { delayMs: number; work(): void; isOver: boolean }[] = []
+  const { response, socket } = await ask(t, () => undefined, {
+    mostUnreadMs: 60_000,
+    timers: {
+      after(delayMs, work) {
+        const wait = { delayMs, work, isOver: false }
+        waits.push(wait)
+        return () => {
+          wait.isOver = true
+        }
+      },
+    },
+  })
+  await untilWaiting(response)
+  socket.write('GET /more HTTP/1.1\r\n')
+  const left = waits.filter(({ isOver }) => !isOver)
+  assert.deepEqual(
+    left.map(({ delayMs }) => delayMs),
+    [60_000],
+    'what was taken is not waited for any more',
+  )
+  assert.equal(response.destroyed, false)
+  left[0]?.work()
+  assert.equal(response.destroyed, true)
+})
+
 async function untilWaiting(response: ServerResponse): Promise<void> {
   for (let idleRounds = 0, length = -1; idleRounds < 50; idleRounds++) {
     if (response.writableLength !== length || !response.writableNeedDrain) idleRounds = 0
@@ -37,12 +65,17 @@ async function untilWaiting(response: ServerResponse): Promise<void> {
 }
 
 /** One who asks for the list, and whom it is sent to. */
-async function ask(t: TestContext, nextTurn: () => Promise<void> | undefined) {
+async function ask(
+  t: TestContext,
+  nextTurn: () => Promise<void> | undefined,
+  { mostUnreadMs, timers }: { mostUnreadMs?: number; timers?: Timers } = {},
+) {
   const asked = Promise.withResolvers<ServerResponse>()
   const server = createServer((_request, response) => {
     response.writeHead(200, ['Content-Length', String(list.length)])
     const onFailure = (error: unknown) => asked.reject(error)
-    void sendStream(response, { chunks: [list], bytes: list.length, holds: [list], nextTurn, onFailure })
+    const body = { chunks: [list], bytes: list.length, holds: [list], nextTurn, onFailure }
+    void sendStream(response, mostUnreadMs === undefined ? body : { ...body, mostUnreadMs }, timers)
     asked.resolve(response)
   })
   server.listen(0, '127.0.0.1')
@@ -54,6 +87,7 @@ async function ask(t: TestContext, nextTurn: () => Promise<void> | undefined) {
   })
   socket.write('GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n')
   return {
+    socket,
     response: await asked.promise,
     async received(): Promise<Buffer> {
       const chunks: Buffer[] = await Array.fromAsync(socket as AsyncIterable<Buffer>)

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import type { Soon } from '../soon.ts'
+import { idleTimers, type Timers } from '../timers.ts'
 
 /** A body that is too long to be sent in one go, or that is made while it is sent. */
 export interface StreamedBody {
@@ -10,6 +11,11 @@ export interface StreamedBody {
   holds: readonly ArrayBufferView[]
   /** Whose turn it has to be for each piece. */
   nextTurn(): Soon<void>
+  /**
+   * How long its reader may leave a piece lying before the connection is cut, where an answer has a place that others wait for. The
+   * clock of the connection does not do for that: it begins anew with every byte that the reader sends.
+   */
+  mostUnreadMs?: number
   /** The head is gone by then, so the connection is cut; this tells those who should know. */
   onFailure(error: unknown): void
 }
@@ -23,7 +29,8 @@ const sliceBytes = 64 * 1024
  */
 export async function sendStream(
   response: ServerResponse,
-  { chunks, nextTurn, onFailure }: StreamedBody,
+  { chunks, nextTurn, mostUnreadMs, onFailure }: StreamedBody,
+  timers: Timers = idleTimers,
 ): Promise<void> {
   try {
     for await (const chunk of chunks) {
@@ -35,7 +42,7 @@ export async function sendStream(
         const isTaken = response.write(slice)
         // Node would hand it to the system later, with all that others write in the same round: outside of any turn.
         response.socket?.uncork()
-        if (!isTaken) await waitForDrain(response)
+        if (!isTaken) await waitForDrain(response, mostUnreadMs, timers)
       }
     }
     response.end()
@@ -45,9 +52,20 @@ export async function sendStream(
   }
 }
 
-function waitForDrain(response: ServerResponse): Promise<void> {
+function waitForDrain(
+  response: ServerResponse,
+  mostUnreadMs: number | undefined,
+  timers: Timers,
+): Promise<void> {
   return new Promise((resolve) => {
+    const stopWaiting = mostUnreadMs === undefined ? null : timers.after(mostUnreadMs, cut)
+    function cut() {
+      response.destroy()
+      // An answer that waits behind another one on its connection does not tell that it was closed.
+      settleOnce()
+    }
     function settleOnce() {
+      stopWaiting?.()
       response.off('drain', settleOnce)
       response.off('close', settleOnce)
       resolve()

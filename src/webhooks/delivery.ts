@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.ts'
 import type { Observe } from '../reporting/observe.ts'
+import type { LoopTurns } from '../shares/loop-turns.ts'
 import type { Store } from '../store/store.ts'
 import type { HeldWebhook } from '../store/webhooks/webhook-sending.ts'
 import type { WebhookPlace } from '../store/webhooks/webhooks.ts'
@@ -33,6 +34,7 @@ export interface WebhookDeliveryParts {
   post: SignedPost
   /** The share of one account. */
   deliveriesAtOnce: number
+  turns: LoopTurns
   clock: Clock
   observe: Observe
 }
@@ -52,7 +54,7 @@ const closingMs = 2_000
 const gone = 410
 
 export function startWebhookDelivery(parts: WebhookDeliveryParts): WebhookDelivery {
-  const { store, post, deliveriesAtOnce, clock, observe } = parts
+  const { store, post, deliveriesAtOnce, turns, clock, observe } = parts
   const underWay = new Map<Promise<void>, { isFailing: boolean; accountId: string }>()
   const closing = new AbortController()
   let followed: ReadonlySet<string> = new Set()
@@ -131,7 +133,9 @@ export function startWebhookDelivery(parts: WebhookDeliveryParts): WebhookDelive
   async function deliver(held: HeldWebhook): Promise<void> {
     const { webhook } = held
     const outgoing: Outgoing =
-      webhook.sheetId === null ? eventsFor(held, store) : changesFor(held, webhook.sheetId, store, clock)
+      webhook.sheetId === null
+        ? eventsFor(held, store)
+        : changesFor(held, webhook.sheetId, store, clock, () => turns.next(webhook.accountId))
     const endMs = clock.elapsedMs() + turnMs
     let { place, sendingTo, attempts, failingForMs } = webhook
     while (isOpen && clock.elapsedMs() <= endMs) {

@@ -1,4 +1,5 @@
 import { type LoggedChange, readChanges } from '../sheets/logged-change.ts'
+import type { Soon } from '../soon.ts'
 import type { Store } from '../store/store.ts'
 import type { HeldWebhook } from '../store/webhooks/webhook-sending.ts'
 import type { WebhookPlace, WebhookRecord } from '../store/webhooks/webhooks.ts'
@@ -21,7 +22,7 @@ type OutgoingStore = Pick<Store, 'changeLogOf' | 'loggedChanges' | 'eventsAfter'
 /** As much as receivers are used to; a single change may be longer. */
 const maxChanges = 100
 const maxMessageBytes = 20_000
-const readBytes = 256 * 1024
+const readBytes = 128 * 1024
 
 export function eventsFor(held: HeldWebhook, store: OutgoingStore): Outgoing {
   return {
@@ -38,6 +39,7 @@ export function changesFor(
   sheetId: string,
   store: OutgoingStore,
   clock: { nowMs(): number },
+  nextTurn: () => Soon<void>,
 ): Outgoing {
   /** Read and not gone through yet. */
   let ahead: NumberedChange[] = []
@@ -91,6 +93,8 @@ export function changesFor(
 
   async function changeAfter(seq: number): Promise<NumberedChange | null> {
     if (ahead[0]?.seq !== seq + 1) {
+      // It may be for nothing, for as long as the log is: nobody may wait for all of it.
+      await nextTurn()
       const chunks = await store.loggedChanges(sheetId, seq, readBytes)
       ahead = chunks
         .flatMap(({ firstSeq, atMs, entries }) =>

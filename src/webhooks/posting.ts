@@ -30,6 +30,8 @@ export interface PostingParts {
 const answerWithinMs = 15_000
 /** What the status has said already is not waited for longer. */
 const bodyWithinMs = 1_000
+/** Answers before the answer, of which Node would take any number: a server may say that it works on it, and what it will link to. */
+const mostInterimAnswers = 10
 const keptBytes = 1_024
 const keptLines = 8
 
@@ -72,6 +74,10 @@ function exchange(
     ...(ca !== undefined && { ca }),
   })
   request.on('error', reject)
+  let interimAnswers = 0
+  request.on('information', () => {
+    if (++interimAnswers === mostInterimAnswers + 1) request.destroy(new TooManyInterimAnswers())
+  })
   request.on('response', (response) => {
     const { statusCode: status = 0, headers: answered } = response
     void beginningOf(response).then((answer) => {
@@ -145,7 +151,12 @@ const words: Record<string, string> = {
   ETIMEDOUT: 'no connection could be made',
 }
 
+class TooManyInterimAnswers extends Error {
+  override readonly name = 'TooManyInterimAnswers'
+}
+
 function inWords(error: unknown): string {
+  if (error instanceof TooManyInterimAnswers) return 'it sent interim responses without an end'
   const cause = error instanceof AggregateError ? error.errors[0] : error
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
   const known = words[code]

@@ -172,6 +172,6 @@ function nameOf(
 }
 
 /** The answer has begun by then, so the door hears nothing of it. */
-export function reportLateFailure({ observe }: ApiParts, error: unknown): void {
+export function reportLateFailure({ observe }: Pick<ApiParts, 'observe'>, error: unknown): void {
   observe({ event: 'malfunction', reference: randomBase62(12), operation: 'list_rows', error })
 }

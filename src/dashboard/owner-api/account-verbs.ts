@@ -1,9 +1,10 @@
 import { z } from 'zod'
-import { exportAccount } from '../../management/accounts/account-export.ts'
+import { exportAccount, exportUsage } from '../../management/accounts/account-export.ts'
 import { Problem } from '../../management/problem.ts'
 import type { AuditEntryView, ShareView, UsageView } from '../contract.ts'
+import type { DashboardParts, ExportToMake } from '../dashboard-parts.ts'
 import { sessionCookieEnd } from '../session-cookie.ts'
-import { MadeAnswer, type Verbs, withInput } from './route.ts'
+import { MadeAnswer, type OwnerCall, type Verbs, withInput } from './route.ts'
 import { sessionView } from './session-verbs.ts'
 
 const renameInput = z.strictObject({ slug: z.string('Choose a name.').max(100) })
@@ -29,30 +30,8 @@ export const accountVerbs = {
     }),
   },
   'GET /export': {
-    async owner(
-      { session: { account } },
-      { sheets, keys, webhooks, connections, owners, usageFigures, ownerReading, clock },
-    ) {
-      const list = await sheets.list(account)
-      const data = exportAccount(
-        {
-          account,
-          owner: await owners.of(account.id),
-          connections: await Promise.all(
-            connections.all.map(async ({ kind, status }) => ({
-              provider: kind.id,
-              status: await status(account.id),
-            })),
-          ),
-          sheets: list.map((sheet) => ({ ...sheet, place: sheets.describe(sheet) })),
-          keys: await keys.list(account),
-          webhooks: await webhooks.list(account),
-          usage: await usageFigures.everything(account.id),
-        },
-        clock.nowMs(),
-      )
-      const text = JSON.stringify(data, null, 2)
-      return new MadeAnswer(ownerReading.withChanges(text, list, `rowport-${account.slug}.json`))
+    async owner({ session: { account }, left }, parts) {
+      return new MadeAnswer(await parts.exporting.begin(account.id, left, () => toExport(account, parts)))
     },
   },
   'GET /usage': {
@@ -100,6 +79,32 @@ export const accountVerbs = {
     },
   },
 } satisfies Partial<Verbs>
+
+async function toExport(
+  account: OwnerCall['session']['account'],
+  { sheets, keys, webhooks, connections, owners, usageFigures, clock }: DashboardParts,
+): Promise<ExportToMake> {
+  const list = await sheets.list(account)
+  const data = {
+    account,
+    owner: await owners.of(account.id),
+    connections: await Promise.all(
+      connections.all.map(async ({ kind, status }) => ({
+        provider: kind.id,
+        status: await status(account.id),
+      })),
+    ),
+    sheets: list.map((sheet) => ({ ...sheet, place: sheets.describe(sheet) })),
+    keys: await keys.list(account),
+    webhooks: await webhooks.list(account),
+  }
+  return {
+    json: JSON.stringify(exportAccount(data, clock.nowMs()), null, 2),
+    usage: exportUsage(usageFigures.everything(account.id), data),
+    sheets: list,
+    fileName: `rowport-${account.slug}.json`,
+  }
+}
 
 function daysIn(text: string | null): number {
   const days = /^[1-9][0-9]{0,2}$/.test(text ?? '') ? Number(text) : usualDays

@@ -190,8 +190,11 @@ function leavingOf(request: IncomingMessage, response: ServerResponse): AbortSig
   const { socket } = request
   const leave = () => leaving.abort(new Error('Whoever asked has left'))
   socket.once('end', leave)
+  // An answer that waits behind another one on its connection does not tell that it was closed.
+  socket.once('close', leave)
   response.once('close', () => {
     socket.off('end', leave)
+    socket.off('close', leave)
     if (!response.writableEnded) leave()
   })
   return leaving.signal

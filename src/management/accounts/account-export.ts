@@ -14,16 +14,14 @@ export interface AccountData {
   sheets: readonly (SheetRecord & { place: SheetPlace })[]
   keys: readonly KeyRecord[]
   webhooks: readonly WebhookRecord[]
-  usage: readonly UsageCount[]
 }
 
-/** All that is kept of an account, for its owner to take along. Each field is named here, so that no secret slips in. */
+/** What is kept of an account but for its usage and the changes of its rows, for its owner to take along. Each field is named here, so that no secret slips in. */
 export function exportAccount(
-  { account, owner, connections, sheets, keys, webhooks, usage }: AccountData,
+  { account, owner, connections, sheets, keys, webhooks }: AccountData,
   nowMs: number,
 ): object {
   const slugOf = new Map(sheets.map(({ id, slug }) => [id, slug]))
-  const nameOf = new Map(keys.map(({ id, name }) => [id, name]))
   return {
     exported_at: at(nowMs),
     account: {
@@ -81,14 +79,27 @@ export function exportAccount(
       off_reason: webhook.offReason,
       created_at: at(webhook.createdAtMs),
     })),
-    usage: usage.map(({ day, sheetId, keyId, outcome, rowsFrom, requests }) => ({
-      day,
-      sheet: slugOf.get(sheetId) ?? null,
-      key: nameOf.get(keyId) ?? null,
-      outcome,
-      rows_from: rowsFrom || null,
-      requests,
-    })),
+  }
+}
+
+/** What clients asked, as JSON texts; there may be hundreds of thousands. */
+export async function* exportUsage(
+  usage: AsyncIterable<readonly UsageCount[]>,
+  { sheets, keys }: Pick<AccountData, 'sheets' | 'keys'>,
+): AsyncGenerator<string[]> {
+  const slugOf = new Map(sheets.map(({ id, slug }) => [id, slug]))
+  const nameOf = new Map(keys.map(({ id, name }) => [id, name]))
+  for await (const counts of usage) {
+    yield counts.map(({ day, sheetId, keyId, outcome, rowsFrom, requests }) =>
+      JSON.stringify({
+        day,
+        sheet: slugOf.get(sheetId) ?? null,
+        key: nameOf.get(keyId) ?? null,
+        outcome,
+        rows_from: rowsFrom || null,
+        requests,
+      }),
+    )
   }
 }
 

@@ -17,7 +17,7 @@ export interface UsageFigures {
   thisMonth(account: AccountRecord): Promise<{ bySheet: Map<string, number>; byKey: Map<string, number> }>
   report(account: AccountRecord, wish: ReportWish): Promise<UsageReport>
   /** All that is kept. */
-  everything(accountId: string): Promise<UsageCount[]>
+  everything(accountId: string): AsyncIterable<UsageCount[]>
 }
 
 export interface ReportWish {
@@ -86,9 +86,9 @@ export function createUsageFigures({ store, usage, plans, clock, turns }: UsageF
       await usage.flush()
       return report(account, wish)
     },
-    async everything(accountId) {
+    async *everything(accountId) {
       await usage.flush()
-      return Array.fromAsync(countsSince(accountId, ''))
+      yield* pagesSince(accountId, '')
     },
   }
 
@@ -146,11 +146,15 @@ export function createUsageFigures({ store, usage, plans, clock, turns }: UsageF
 
   /** Page by page, so that others come in between however many there are. */
   async function* countsSince(accountId: string, fromDay: string): AsyncGenerator<UsageCount> {
+    for await (const page of pagesSince(accountId, fromDay)) yield* page
+  }
+
+  async function* pagesSince(accountId: string, fromDay: string): AsyncGenerator<UsageCount[]> {
     let after: UsageCount | null = null
     for (;;) {
       await turns.next(accountId)
       const page: UsageCount[] = await store.usageSince(accountId, fromDay, { after, rows: rowsOfPage })
-      yield* page
+      yield page
       after = page.at(-1) ?? null
       if (page.length < rowsOfPage) return
     }

@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setImmediate as nextRound } from 'node:timers/promises'
+import type { ReadingChanges } from './reading-changes.ts'
+import { wholeLog } from './whole-log.ts'
+
+const kept = 1_000
+const after = 'x'.repeat(10_000)
+
+test('a log is handed over in short pieces, and a page is read in its turn and when the one before is taken', async () => {
+  const { changes, pagesRead } = longLog()
+  const turns: (() => void)[] = []
+  const pieces = wholeLog('s', changes, () => new Promise((resolve) => turns.push(resolve)))
+  const first = pieces.next()
+  await nextRound()
+  assert.equal(pagesRead(), 0, 'it waits for its turn')
+  turns.shift()?.()
+  let told = (await first).value?.length ?? 0
+  await nextRound()
+  assert.deepEqual([pagesRead(), turns.length], [1, 0], 'nothing is read ahead')
+  for (;;) {
+    const next = pieces.next()
+    await nextRound()
+    turns.shift()?.()
+    const { done, value = [] } = await next
+    if (done) break
+    told += value.length
+    const characters = value.join('').length
+    assert.ok(characters <= 64 * 1_024 + 11_000, `${characters} characters in one piece`)
+  }
+  assert.deepEqual([told, pagesRead()], [kept, 3])
+})
+
+function longLog() {
+  let pages = 0
+  const epoch = 'e'
+  const changes = {
+    positionOf: async () => ({ epoch, floor: 0 }),
+    async after(_sheetId, { seq }, { limit }) {
+      pages++
+      const read = Array.from({ length: Math.min(limit, kept - seq) }, (_, nth) => ({
+        cursor: `${epoch}-${seq + nth + 1}`,
+        atMs: 0,
+        change: { kind: 'added', row: 2, after: `{"a":"${after}"}` } as const,
+      }))
+      return { changes: read, next: { epoch, seq: seq + read.length }, hasMore: false }
+    },
+  } as Pick<ReadingChanges, 'after'> & { positionOf(): Promise<{ epoch: string; floor: number }> }
+  return { changes: changes as Pick<ReadingChanges, 'positionOf' | 'after'>, pagesRead: () => pages }
+}
