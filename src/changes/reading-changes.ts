@@ -18,8 +18,8 @@ export interface ReadingChanges {
 
 export interface ChangesWish {
   limit: number
-  /** Equal for all who choose alike. */
-  filterName: string
+  /** Equal for all who choose alike; null for one whose pages nobody else is likely to ask for, or who keeps them. */
+  filterName: string | null
   matches(change: LoggedChange): boolean
 }
 
@@ -44,8 +44,8 @@ export interface ToldChange {
   change: LoggedChange
 }
 
-/** For whoever wants all of them. */
-export const everyChange = { filterName: '', matches: () => true } as const
+/** For whoever goes through all of them. */
+export const everyChange = { filterName: null, matches: () => true } as const
 
 /** What one page has at most, but for a single change that is longer; and what is looked through for it. Some milliseconds. */
 const pageCharacters = 256 * 1024
@@ -91,16 +91,17 @@ export function createReadingChanges({
 
   async function after(sheetId: string, place: Logged, wish: ChangesWish): Promise<ChangesRead> {
     await turns.next(sheetId)
-    const name = `${sheetId} ${cursorText(place)} ${wish.limit} ${wish.filterName}`
-    const known = kept.get(name)
+    const { limit, filterName } = wish
+    const name = filterName === null ? null : `${sheetId} ${cursorText(place)} ${limit} ${filterName}`
+    const known = name === null ? undefined : kept.get(name)
     const read = known ? null : await readAfter(sheetId, place, wish)
     // Asked afterwards: what was forgotten before the chunks were read is known by now.
     const position = await store.changeLogOf(sheetId)
     const over = reasonWhyOver(position, place)
     if (over) return { changes: [], next: place, hasMore: false, over }
-    if (read) return keep(name, read)
+    if (read) return name === null ? read.read : keep(name, read)
     if (known && (known.read.hasMore || known.head === position?.head)) return known.read
-    kept.delete(name)
+    if (name !== null) kept.delete(name)
     return after(sheetId, place, wish)
   }
 

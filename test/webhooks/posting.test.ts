@@ -91,6 +91,31 @@ test('of an answer without end only the beginning is read, and one that stalls i
   assert.ok(performance.now() - beganMs < 5_000)
 })
 
+test('a receiver may say a few times that it works on it, and not without end', async (t) => {
+  let interim = 5
+  const port = await serve(t, ({ socket }, response) => {
+    if (interim === 5) {
+      socket.write('HTTP/1.1 102 Processing\r\n\r\n'.repeat(interim))
+      response.end('done')
+      return
+    }
+    const many = 'HTTP/1.1 102 Processing\r\n\r\n'.repeat(10_000)
+    const more = () => {
+      while (!socket.destroyed && socket.write(many));
+    }
+    socket.on('error', () => {}).on('drain', more)
+    more()
+  })
+  const { post } = poster([local])
+  const url = `http://hook.invalid:${port}/`
+  assert.equal((await post(url)).answer, 'done')
+  interim = Number.POSITIVE_INFINITY
+  const begunMs = performance.now()
+  const { failure, status } = await poster([local]).post(url)
+  assert.deepEqual([failure, status], ['it sent interim responses without an end', null])
+  assert.ok(performance.now() - begunMs < 5_000, 'it was not read until the time was over')
+})
+
 test('a certificate has to be good for the name', async (t) => {
   const { key, cert } = peerCertificate()
   const port = await listening(

@@ -8,6 +8,7 @@ import type { Parameters } from './query.ts'
 
 /** What is asked of the log. */
 export interface ChangesAsked extends ChangesWish {
+  filterName: string
   /** null = from now on. */
   since: Logged | 'earliest' | null
   waitMs: number
