@@ -91,7 +91,7 @@ export function createLookingBack({ store, turns }: LookingBackParts): LookingBa
     const steps = createSteps(id, accountId)
     while (end > last + 1 && lookedThroughCharacters < mostLookedThroughCharacters) {
       const { begin, chunks, characters } = await steps.before(end, last)
-      // Right before the changes are parsed: reading them took others' turns.
+      // Once more, right before they are parsed: the turn in which the store was asked may be long over.
       await turns.next(accountId)
       for (const chunk of chunks.reverse()) {
         for (const past of changesIn(chunk, last, end)) {
