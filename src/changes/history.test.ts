@@ -46,6 +46,16 @@ test('nothing is left out where a chunk goes on beyond what one page looks throu
   assert.equal(second?.changes[0]?.seq, 501)
 })
 
+test('pages of one account are made one after the other, and those of others beside them', async () => {
+  const log = logOf(lengths(10, 10))
+  const wish = { place: null, of: null, limit: 100 }
+  const asked = Array.from({ length: 20 }, () => log.looking.before(sheet, wish))
+  await log.looking.before({ id: 's', accountId: 'other' }, wish)
+  assert.ok(log.questions() < 10, `${log.questions()} questions before another account had its page`)
+  const pages = await Promise.all(asked)
+  assert.ok(pages.every((page) => page?.changes.length === 10))
+})
+
 test('many short changes take few questions to the store', async () => {
   const log = logOf(lengths(5_000, 10))
   await log.looking.before(sheet, { place: null, of: { key: '"nobody"' }, limit: 100 })

@@ -9,7 +9,12 @@ import type { Store } from '../store/store.ts'
  */
 export interface LookingBack {
   /** null where no log is kept. */
-  before(sheet: { id: string; accountId: string }, wish: LookingBackWish): Promise<LookedBack | null>
+  before(sheet: SheetWithLog, wish: LookingBackWish): Promise<LookedBack | null>
+}
+
+export interface SheetWithLog {
+  id: string
+  accountId: string
 }
 
 export interface LookingBackWish {
@@ -54,43 +59,61 @@ export interface LookingBackParts {
 }
 
 export function createLookingBack({ store, turns }: LookingBackParts): LookingBack {
-  return {
-    async before({ id, accountId }, { place, of, limit }) {
-      const position = await store.changeLogOf(id)
-      if (!position) return null
-      const { floor, head } = position
-      const changes: PastChange[] = []
-      const follow = createFollow(of, place?.row ?? null)
-      let end = Math.min(place?.seq ?? Number.POSITIVE_INFINITY, head + 1)
-      const last = Math.max(floor, end - mostLookedThrough)
-      let [toldCharacters, lookedThroughCharacters] = [0, 0]
-      const steps = createSteps(id, accountId)
-      while (end > last + 1 && lookedThroughCharacters < mostLookedThroughCharacters) {
-        const { begin, chunks, characters } = await steps.before(end, last)
-        // Right before the changes are parsed: reading them took others' turns.
-        await turns.next(accountId)
-        for (const chunk of chunks.reverse()) {
-          for (const past of changesIn(chunk, last, end)) {
-            end = past.seq
-            const verdict = follow.meet(past.change)
-            if (verdict !== 'other') {
-              changes.push(past)
-              toldCharacters += (past.change.before?.length ?? 0) + (past.change.after?.length ?? 0)
-            }
-            if (verdict === 'first') return { changes, next: null }
-            if (changes.length === limit || toldCharacters >= pageCharacters)
-              return { changes, next: placeAt(end) }
-          }
-        }
-        end = Math.max(last + 1, Math.min(end, begin))
-        lookedThroughCharacters += characters
-      }
-      return { changes, next: placeAt(end) }
+  /** An account's pages are made one after the other: a hundred that are asked for at once would each hold a part of the log. */
+  const lastOf = new Map<string, Promise<unknown>>()
 
-      function placeAt(seq: number): PlaceBack | null {
-        return seq <= floor + 1 ? null : { seq, row: follow.row() }
-      }
+  return {
+    before(sheet, wish) {
+      const { accountId } = sheet
+      const page = (lastOf.get(accountId) ?? Promise.resolve()).then(() => pageBefore(sheet, wish))
+      const settled = page
+        .catch(() => {})
+        .then(() => {
+          if (lastOf.get(accountId) === settled) lastOf.delete(accountId)
+        })
+      lastOf.set(accountId, settled)
+      return page
     },
+  }
+
+  async function pageBefore(
+    { id, accountId }: SheetWithLog,
+    { place, of, limit }: LookingBackWish,
+  ): Promise<LookedBack | null> {
+    const position = await store.changeLogOf(id)
+    if (!position) return null
+    const { floor, head } = position
+    const changes: PastChange[] = []
+    const follow = createFollow(of, place?.row ?? null)
+    let end = Math.min(place?.seq ?? Number.POSITIVE_INFINITY, head + 1)
+    const last = Math.max(floor, end - mostLookedThrough)
+    let [toldCharacters, lookedThroughCharacters] = [0, 0]
+    const steps = createSteps(id, accountId)
+    while (end > last + 1 && lookedThroughCharacters < mostLookedThroughCharacters) {
+      const { begin, chunks, characters } = await steps.before(end, last)
+      // Once more, right before they are parsed: the turn in which the store was asked may be long over.
+      await turns.next(accountId)
+      for (const chunk of chunks.reverse()) {
+        for (const past of changesIn(chunk, last, end)) {
+          end = past.seq
+          const verdict = follow.meet(past.change)
+          if (verdict !== 'other') {
+            changes.push(past)
+            toldCharacters += (past.change.before?.length ?? 0) + (past.change.after?.length ?? 0)
+          }
+          if (verdict === 'first') return { changes, next: null }
+          if (changes.length === limit || toldCharacters >= pageCharacters)
+            return { changes, next: placeAt(end) }
+        }
+      }
+      end = Math.max(last + 1, Math.min(end, begin))
+      lookedThroughCharacters += characters
+    }
+    return { changes, next: placeAt(end) }
+
+    function placeAt(seq: number): PlaceBack | null {
+      return seq <= floor + 1 ? null : { seq, row: follow.row() }
+    }
   }
 
   /**
