@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import { maxFields } from '../api/request/json-outline.ts'
 import type { AskInside } from '../http/asking-inside.ts'
 import { endOfText, marks } from '../http/json-marks.ts'
 import type { Observe } from '../reporting/observe.ts'
@@ -179,7 +180,9 @@ async function messageIn(request: IncomingMessage): Promise<Message | Refused> {
 /** A thousand rows of twenty cells. */
 const mostValues = 20_000
 const deepest = 20
-const tooMuch = `A message may hold ${mostValues} values, nested ${deepest} deep at most. Send fewer rows at a time.`
+/** What one object has at most is what one row may have. */
+const mostKeys = maxFields
+const tooMuch = `A message may hold ${mostValues} values, an object ${mostKeys} of them, nested ${deepest} deep at most. Send fewer rows at a time.`
 
 /**
  * JSON.parse takes a tenth of a second and more for two megabytes of brackets or of different keys, and whoever judges what it makes of them
@@ -188,6 +191,8 @@ const tooMuch = `A message may hold ${mostValues} values, nested ${deepest} deep
 function isModest(text: string): boolean {
   let values = 0
   let depth = 0
+  /** How many values the open object of each depth has so far; lists have any number. */
+  const keysAt: number[] = []
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at)
     if (code === marks.quote) {
@@ -195,9 +200,13 @@ function isModest(text: string): boolean {
       if (at === -1) return true
     } else if (code === marks.comma) {
       values++
+      const keys = (keysAt[depth] ?? 0) + 1
+      keysAt[depth] = keys
+      if (keys >= mostKeys) return false
     } else if (code === marks.openingBrace || code === marks.openingBracket) {
       values++
       depth++
+      keysAt[depth] = code === marks.openingBrace ? 0 : Number.NEGATIVE_INFINITY
     } else if (code === marks.closingBrace || code === marks.closingBracket) {
       depth--
     }

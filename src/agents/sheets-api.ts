@@ -79,6 +79,8 @@ export class CallerGone extends Error {
   override readonly name = 'CallerGone'
 }
 
+/** As much as fits into an address, which is what others ask by: a search takes as long as its text. */
+const mostAsked = 16_000
 const mostOfRefusal = 64 * 1024
 const mostOfList = 1024 * 1024
 /** Enough for the numbers of all rows that one call may write. */
@@ -141,6 +143,12 @@ export function createSheetsApi(askInside: AskInside, from: IncomingMessage, lef
   }: Omit<InnerRequest, 'from' | 'url'> & { path: string; parameters: Parameters }): Promise<
     InnerAnswer | Failure
   > {
+    if (parameters.reduce((sum, [name, value]) => sum + name.length + value.length, 0) > mostAsked)
+      return new Failure({
+        status: 400,
+        code: 'invalid_query',
+        message: `Conditions, texts and names may have ${mostAsked} characters together.`,
+      })
     const query = new URLSearchParams(parameters.map(([name, value]) => [name, value]))
     if (keyInAddress !== null) query.set('api_key', keyInAddress)
     const url = query.size > 0 ? `${path}?${query}` : path

@@ -190,9 +190,12 @@ export function createFormsDoor(
   }
 }
 
+/** A form has 50 fields at most; pages send a few more with them, and unknown ones are named. */
+const mostFieldsSent = 200
+
 /** JSON as one object of scalars, or what a plain form sends. */
 async function readSentFields(body: Buffer, { headers }: IncomingMessage): Promise<Sent | Refusal> {
-  const form = parseForm(body, headers['content-type'])
+  const form = parseForm(body, headers['content-type'], mostFieldsSent)
   if (form instanceof Refusal) return form
   const rows = form ? [form] : await parseRows(body, headers['content-encoding'], 'one')
   if (rows instanceof Refusal) return rows

@@ -383,19 +383,35 @@ test('what is too much, too deep or no message is refused before it is read, and
     '['.repeat(900_000) + ']'.repeat(900_000),
     `{"jsonrpc":"2.0","id":1,"method":"ping","params":${JSON.stringify(Object.fromEntries(Array.from({ length: 60_000 }, (_, n) => [`k${n}`, n])))}}`,
     `{"jsonrpc":"2.0","id":1,"method":"ping","params":[${'1,'.repeat(300_000)}1]}`,
+    `{"jsonrpc":"2.0","id":1,"method":"ping","params":${JSON.stringify(Object.fromEntries(Array.from({ length: 2_002 }, (_, n) => [`k${n}`, n])))}}`,
   ]
   for (const body of tooMuch) {
     let answer: Response | null = null
     const workMs = await processorMs(async () => {
       answer = await postText(rowport, body, bearer(key))
       const { error } = (await answer.json()) as { error: { message: string } }
-      assert.match(error.message, /A message may hold 20000 values, nested 20 deep at most/)
+      assert.match(
+        error.message,
+        /A message may hold 20000 values, an object 2001 of them, nested 20 deep at most/,
+      )
     })
     assert.equal((answer as Response | null)?.status, 400)
     assert.ok(workMs < 500, `${workMs} ms`)
   }
   const quoted = { jsonrpc: '2.0', id: 1, method: 'ping', params: { text: '[{",\\"'.repeat(30_000) } }
   assert.equal((await post(rowport, quoted, bearer(key))).status, 200, 'within a text they are letters')
+
+  const wide = Object.fromEntries(Array.from({ length: 2_001 }, (_, n) => [`k${n}`, n]))
+  const many = Array.from({ length: 3_000 }, () => 1)
+  const allowed = { jsonrpc: '2.0', id: 1, method: 'ping', params: { wide, many } }
+  assert.equal((await post(rowport, allowed, bearer(key))).status, 200, 'as wide as a row, and a long list')
+  const longQuery = { name: 'query_rows', arguments: { sheet: 'products', q: 'İß'.repeat(20_000) } }
+  const asked = await post(
+    rowport,
+    { jsonrpc: '2.0', id: 1, method: 'tools/call', params: longQuery },
+    bearer(key),
+  )
+  assert.match(await asked.text(), /may have 16000 characters together/)
 
   const statuses = new Set<number>()
   for (let n = 0; n < 300; n++) statuses.add((await postText(rowport, '[[]]', bearer(key))).status)

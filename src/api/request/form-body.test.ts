@@ -23,6 +23,20 @@ test('lines end as a person typed them, and nothing else is changed', () => {
   assert.deepEqual(parseForm(pairs, 'application/x-www-form-urlencoded'), [['a', meant]])
 })
 
+test('parts are counted whatever they are, and the most that there may be take a moment', async () => {
+  const noFile = '--b\r\nContent-Disposition: form-data; name="a"; filename=""\r\n\r\n\r\n'
+  const noFiles = (count: number) => Buffer.from(`${noFile.repeat(count)}--b--\r\n`)
+  assert.match(String((parseForm(noFiles(2_002), multipart) as Refusal).facts.details), /2001 fields/)
+  assert.match(String((parseForm(noFiles(2_000), multipart) as Refusal).facts.details), /no fields/)
+  assert.match(String((parseForm(noFiles(201), multipart, 200) as Refusal).facts.details), /200 fields/)
+  const named = multipartOf(Array.from({ length: 2_001 }, (_, n) => [`field ${n}`, 'x'] as const))
+  for (const body of [noFiles(30_000), named])
+    await holdsOfTwo(
+      () => processorMs(() => parseForm(body, multipart)),
+      (workMs) => (workMs < mostMs / 2 ? null : `${workMs.toFixed(0)} ms`),
+    )
+})
+
 test('two megabytes of line ends, or of what nearly ends a part, take a moment', async () => {
   const bodies: Record<string, Buffer> = {
     'one field': multipartOf([['a', '\r\n--'.repeat(490_000)]]),

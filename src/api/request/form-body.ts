@@ -8,12 +8,18 @@ import { maxFields, quoteKey } from './json-outline.ts'
  * One row as a form sends it, every value a text (docs/contract.md#forms); null for a body that is no form. `curl -d` says
  * `application/x-www-form-urlencoded` of whatever it sends, so what looks like JSON is not a form.
  */
-export function parseForm(body: Buffer, contentType: string | undefined): RowInput | Refusal | null {
+export function parseForm(
+  body: Buffer,
+  contentType: string | undefined,
+  mostFields = maxFields,
+): RowInput | Refusal | null {
   const [mediaType = ''] = (contentType ?? '').split(';', 1)
   const isUrlencoded = urlencoded.test(mediaType)
   if (!isUrlencoded && !multipart.test(mediaType)) return null
   if (isUrlencoded && !isPairs(body)) return null
-  const fields = isUrlencoded ? urlencodedFields(body.toString()) : multipartFields(body, contentType ?? '')
+  const fields = isUrlencoded
+    ? urlencodedFields(body.toString(), mostFields)
+    : multipartFields(body, contentType ?? '', mostFields)
   if (fields instanceof Refusal) return fields
   if (fields.length === 0) return invalid('The form has no fields.')
   const row = new Map<string, string>()
@@ -56,9 +62,9 @@ function isPairs(body: Buffer): boolean {
   return body.includes('=') && !/^\s*[[{"]/.test(body.toString('latin1', 0, 100))
 }
 
-function urlencodedFields(text: string): Fields | Refusal {
-  const pairs = text.trim().split('&', maxFields + 1)
-  if (pairs.length > maxFields) return tooMany
+function urlencodedFields(text: string, mostFields: number): Fields | Refusal {
+  const pairs = text.trim().split('&', mostFields + 1)
+  if (pairs.length > mostFields) return tooMany(mostFields)
   const fields: Fields = []
   for (const pair of pairs.filter((each) => each !== '')) {
     const [name = '', value = ''] = pair.split(/=(.*)/s, 2).map(decodeField)
@@ -73,16 +79,18 @@ function decodeField(text: string): string | null {
 }
 
 /** RFC 7578. */
-function multipartFields(body: Buffer, contentType: string): Fields | Refusal {
+function multipartFields(body: Buffer, contentType: string, mostFields: number): Fields | Refusal {
   const boundary = /;\s*boundary=(?:"([^"]{1,200})"|([^\s;"]{1,200}))/i.exec(contentType)
   if (!boundary) return broken
   const delimiter = `--${boundary[1] ?? boundary[2]}`
   const fields: Fields = []
   let at = body.indexOf(delimiter)
-  for (;;) {
+  // Parts that are no field take as long to read.
+  for (let parts = 0; ; parts++) {
     if (at === -1) return broken
     const begin = at + delimiter.length
     if (body.toString('latin1', begin, begin + 2) === '--') return fields
+    if (parts === mostFields) return tooMany(mostFields)
     const lineEnd = body.indexOf('\r\n', begin)
     const headEnd = body.indexOf('\r\n\r\n', lineEnd)
     const end = body.indexOf(`\r\n${delimiter}`, Math.max(headEnd, lineEnd))
@@ -92,7 +100,7 @@ function multipartFields(body: Buffer, contentType: string): Fields | Refusal {
       body.subarray(headEnd + 4, Math.max(headEnd + 4, end)),
     )
     if (field instanceof Refusal) return field
-    if (field !== null && fields.push(field) > maxFields) return tooMany
+    if (field !== null) fields.push(field)
     at = end + 2
   }
 }
@@ -100,21 +108,25 @@ function multipartFields(body: Buffer, contentType: string): Fields | Refusal {
 /** Null for a place for a file where none was chosen. */
 function fieldOf(head: Buffer, content: Buffer): Fields[number] | Refusal | null {
   const disposition = /\r\ncontent-disposition:\s*form-data\s*(;.*)/i.exec(textOf(head) ?? '')?.[1]
-  const name = disposition === undefined ? null : parameterIn(disposition, 'name')
+  const name = disposition === undefined ? null : parameterIn(disposition, nameParameter)
   const value = textOf(content)
   if (disposition === undefined || name === null) return broken
-  const fileName = parameterIn(disposition, 'filename')
+  const fileName = parameterIn(disposition, fileNameParameter)
   if (fileName !== null && fileName !== '')
     return invalid(`${quoteKey(name)} is a file; a cell holds text, a number or a boolean.`)
   if (fileName === '') return null
   return value === null ? invalid(`${quoteKey(name)} is not valid UTF-8.`) : [name, value]
 }
 
+const nameParameter = /;\s*name=(?:"((?:[^"\\]|\\.)*)"|([^\s;"]+))/i
+const fileNameParameter = /;\s*filename=(?:"((?:[^"\\]|\\.)*)"|([^\s;"]+))/i
+
 /** Browsers write a quote as `%22`, others with a backslash before it. */
-function parameterIn(disposition: string, name: string): string | null {
-  const found = new RegExp(`;\\s*${name}=(?:"((?:[^"\\\\]|\\\\.)*)"|([^\\s;"]+))`, 'i').exec(disposition)
+function parameterIn(disposition: string, parameter: RegExp): string | null {
+  const found = parameter.exec(disposition)
   const text = found?.[1] ?? found?.[2]
   if (text === undefined) return null
+  if (!/[\\%]/.test(text)) return text
   return text
     .replaceAll(/\\(.)/g, '$1')
     .replaceAll('%22', '"')
@@ -122,9 +134,11 @@ function parameterIn(disposition: string, name: string): string | null {
     .replaceAll('%0A', '\n')
 }
 
+const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
 function textOf(bytes: Buffer): string | null {
   try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+    return strictUtf8.decode(bytes)
   } catch {
     return null
   }
@@ -135,4 +149,7 @@ function invalid(details: string): Refusal {
 }
 
 const broken = invalid('The body is no form that can be read (multipart/form-data).')
-const tooMany = invalid(`A row may have ${maxFields} fields; the form has more.`)
+
+function tooMany(mostFields: number): Refusal {
+  return invalid(`There may be ${mostFields} fields; the form has more.`)
+}
