@@ -1,7 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { maxFields } from '../api/request/json-outline.ts'
 import type { AskInside } from '../http/asking-inside.ts'
 import { endOfText, marks } from '../http/json-marks.ts'
 import type { Observe } from '../reporting/observe.ts'
@@ -180,8 +179,8 @@ async function messageIn(request: IncomingMessage): Promise<Message | Refused> {
 /** A thousand rows of twenty cells. */
 const mostValues = 20_000
 const deepest = 20
-/** What one object has at most is what one row may have. */
-const mostKeys = maxFields
+/** As many as one row may have. */
+const mostKeys = 2_001
 const tooMuch = `A message may hold ${mostValues} values, an object ${mostKeys} of them, nested ${deepest} deep at most. Send fewer rows at a time.`
 
 /**

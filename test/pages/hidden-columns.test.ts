@@ -175,8 +175,8 @@ test('nothing of a hidden column or row is told, whatever is asked and however',
   await Promise.all([one, other].map((world) => told(world, { path: '{a}' })))
   await Promise.all([one, other].map((world) => told(world, { path: '{a}?values=formatted' })))
   let leaks = 0
-  for (let from = 0; from < asked.length; from += 16)
-    await Promise.all(asked.slice(from, from + 16).map(compare))
+  // One after the other: of those who ask at once, another one may be the first beyond a limit in each world.
+  for (const each of asked) await compare(each)
   assert.equal(leaks, 0)
   assert.ok(asked.length > 600, `${asked.length} requests`)
 

@@ -6,7 +6,7 @@ import { deleteFormsOn } from '../forms/form-queries.ts'
 import { watchOn } from '../looks/look-queries.ts'
 import { newId } from '../new-id.ts'
 import type { SheetTable, Tables } from '../sql/schema.ts'
-import { type ColumnValues, type SqlDatabase, unlessTaken } from '../sql/sql-database.ts'
+import { type SqlDatabase, unlessTaken } from '../sql/sql-database.ts'
 import type { Store } from '../store.ts'
 import { deleteWebhooksOn } from '../webhooks/webhook-queries.ts'
 import type { SheetRecord } from './sheets.ts'
@@ -27,11 +27,8 @@ type SheetQueries = Pick<
 
 export function createSheetQueries(database: SqlDatabase, clock: Clock): SheetQueries {
   const { kysely } = database
-  // Every write asks for its sheet, more than once.
-  const sheetOfId = database.prepareOne(
-    kysely.selectFrom('sheet').where('id', '=', '').select(sheetColumns).compile(),
-    (row) => row && toSheet(byName(row)),
-  )
+  // Put together once: every write asks for its sheet, more than once.
+  const ofId = kysely.selectFrom('sheet').where('id', '=', '').selectAll().compile()
   return {
     async createSheet({ accountId, slug, provider, source, location, credentialId, access }, most = null) {
       return unlessTaken(database, () =>
@@ -83,7 +80,10 @@ export function createSheetQueries(database: SqlDatabase, clock: Clock): SheetQu
         .executeTakeFirst()
       return row ? toSheet(row) : null
     },
-    sheetById: (sheetId) => sheetOfId([sheetId]),
+    async sheetById(sheetId) {
+      const { rows } = await kysely.executeQuery<Selectable<SheetTable>>({ ...ofId, parameters: [sheetId] })
+      return rows[0] ? toSheet(rows[0]) : null
+    },
     async sheetsOf(accountId) {
       const rows = await kysely
         .selectFrom('sheet')
@@ -249,34 +249,6 @@ export async function deleteSheetsOn(
     await on.deleteFrom(table).where('sheet_id', 'in', sheetIds).execute()
   }
   await on.deleteFrom('sheet').where('id', 'in', sheetIds).execute()
-}
-
-const sheetColumns = [
-  'id',
-  'account_id',
-  'slug',
-  'provider',
-  'source',
-  'location',
-  'credential_id',
-  'paused',
-  'access',
-  'accepts',
-  'cache_seconds',
-  'stale_if_error_seconds',
-  'unknown_fields',
-  'key_column',
-  'auto_key',
-  'history_days',
-  'watch_seconds',
-  'write_seq',
-  'created_at_ms',
-] as const satisfies readonly (keyof SheetTable)[]
-
-function byName(row: ColumnValues): Selectable<SheetTable> {
-  const named: Record<string, ColumnValues[number]> = {}
-  for (const [at, name] of sheetColumns.entries()) named[name] = row[at] ?? null
-  return named as unknown as Selectable<SheetTable>
 }
 
 function toSheet(row: Selectable<SheetTable>): SheetRecord {
