@@ -53,6 +53,8 @@ const backlog = 1_024
  * connections may ask in the same moment.
  */
 const crowdedMs = 10
+/** Nobody looks at the time for these: to ask for the end of a turn of the loop keeps it from waiting for more, and few would ask the store together. */
+const begunFreely = 64
 /** At the end, for answers whose clients are gone. */
 const lastWritesMs = 2_000
 
@@ -106,6 +108,7 @@ function share(server: Server, parts: ServerParts, idleSocketMs: number): UnderW
   const turns = createLoopTurns(parts.clock)
   const arrivals = createArrivals(turns, parts.clock, wire.isParted)
   const crowd = createLoopTurns(parts.clock, crowdedMs)
+  let free = begunFreely
   let proxied = 0
 
   server.on('connection', (socket: Socket) => {
@@ -163,8 +166,10 @@ function share(server: Server, parts: ServerParts, idleSocketMs: number): UnderW
     underWay.count++
     try {
       // The first packets of many networks are read in one go, before anybody could know their haste.
+      const isFree = !isHasty && free-- > 0
+      if (free === -1) setImmediate(() => (free = begunFreely))
       const turnsOfIts = isHasty ? turns : crowd
-      if (!turnsOfIts.isNow()) {
+      if (!isFree && !turnsOfIts.isNow()) {
         await turnsOfIts.next(clientNetwork(socketAddress(request.socket)))
         if (request.socket.destroyed) return
       }
