@@ -16,8 +16,7 @@ test('a caller waits for some of the requests that another one sent at once, not
   const handled: string[] = []
   const port = await listenAlone(t, ({ url = '' }, response) => {
     handled.push(url)
-    const endMs = performance.now() + 1
-    while (performance.now() < endMs);
+    keepThreadBusy(1)
     response.end('fine')
   })
   const greedy = await Promise.all(Array.from({ length: 20 }, () => open(t, port, '127.0.0.2')))
@@ -63,53 +62,13 @@ test('what follows fifty requests without an answer is not even looked at', asyn
 })
 
 test('whoever waits for answers is not behind the first requests of many networks that do not', async (t) => {
-  let handled = 0
-  const port = await listenAlone(t, (_request, response) => {
-    handled++
-    const endMs = performance.now() + 0.2
-    while (performance.now() < endMs);
-    response.end('fine')
-  })
-  const greedy: Socket[] = []
-  for (let n = 0; n < 100; n++) greedy.push(await open(t, port, `127.0.1.${n + 1}`))
-  const other = await open(t, port, '127.0.0.3')
-  other.write(request('/api/first'))
-  await answersOf(other, 1)
-  const before = handled
-  for (const socket of greedy) socket.write(request('/api/greedy').repeat(40))
-  const answered = greedy.map((socket) => answersOf(socket, 40))
-  other.write(request('/api/other'))
-  await answersOf(other, 1)
-  const between = handled - before
-  await Promise.all(answered)
-  assert.equal(handled - before, 100 * 40 + 1, 'nothing was lost')
-  t.diagnostic(`after ${between} of 4,000`)
+  const between = await handledBeforeAnother(t, { connections: 100, networks: 100, requestsEach: 40 })
   // The first of each connection has nobody before it.
   assert.ok(between <= 300, `it was answered after ${between} of 4,000 requests of others`)
 })
 
 test('of a crowd that asks in the same moment, whoever comes from elsewhere waits for a part', async (t) => {
-  let handled = 0
-  const port = await listenAlone(t, (_request, response) => {
-    handled++
-    const endMs = performance.now() + 0.2
-    while (performance.now() < endMs);
-    response.end('fine')
-  })
-  const crowd: Socket[] = []
-  for (let n = 0; n < 1_000; n++) crowd.push(await open(t, port, `127.0.1.${(n % 4) + 1}`))
-  const other = await open(t, port, '127.0.0.3')
-  other.write(request('/api/first'))
-  await answersOf(other, 1)
-  const before = handled
-  for (const socket of crowd) socket.write(request('/api/crowd'))
-  const answered = crowd.map((socket) => answersOf(socket, 1))
-  other.write(request('/api/other'))
-  await answersOf(other, 1)
-  const between = handled - before
-  await Promise.all(answered)
-  assert.equal(handled - before, 1_001, 'nothing was lost')
-  t.diagnostic(`after ${between} of 1,000`)
+  const between = await handledBeforeAnother(t, { connections: 1_000, networks: 4, requestsEach: 1 })
   assert.ok(between <= 400, `it was answered after ${between} of 1,000 requests of others`)
 })
 
@@ -119,8 +78,7 @@ test('a newcomer waits for a few of those who came with it, not for each of them
   let answered = 0
   const port = await listenAlone(t, (_request, response) => {
     answered++
-    const endMs = performance.now() + 5
-    while (performance.now() < endMs);
+    keepThreadBusy(5)
     response.end('fine')
   })
   const busy = await open(t, port, '127.0.0.2')
@@ -177,8 +135,7 @@ test('bodies that come in many pieces, and the end of what a client sends, keep 
     for await (const chunk of asked) {
       bytes += (chunk as Buffer).length
       // Long enough that a round is over, and the rest has to wait.
-      const endMs = performance.now() + 2
-      while (performance.now() < endMs);
+      keepThreadBusy(2)
     }
     response.end(String(bytes))
   })
@@ -195,6 +152,42 @@ test('bodies that come in many pieces, and the end of what a client sends, keep 
   )
   for (const answer of answers) assert.deepEqual(answer, [String(bodyBytes), '0', '0'])
 })
+
+/** How many of the crowd's requests are handled before the one that another sends right after them. */
+async function handledBeforeAnother(
+  t: TestContext,
+  crowd: { connections: number; networks: number; requestsEach: number },
+): Promise<number> {
+  let handled = 0
+  const port = await listenAlone(t, (_request, response) => {
+    handled++
+    keepThreadBusy(0.2)
+    response.end('fine')
+  })
+  const sockets: Socket[] = []
+  for (let n = 0; n < crowd.connections; n++)
+    sockets.push(await open(t, port, `127.0.1.${(n % crowd.networks) + 1}`))
+  const other = await open(t, port, '127.0.0.3')
+  other.write(request('/api/first'))
+  await answersOf(other, 1)
+  const before = handled
+  for (const socket of sockets) socket.write(request('/api/crowd').repeat(crowd.requestsEach))
+  const answered = sockets.map((socket) => answersOf(socket, crowd.requestsEach))
+  other.write(request('/api/other'))
+  await answersOf(other, 1)
+  const between = handled - before
+  await Promise.all(answered)
+  const asked = crowd.connections * crowd.requestsEach
+  assert.equal(handled - before, asked + 1, 'nothing was lost')
+  t.diagnostic(`after ${between} of ${asked}`)
+  return between
+}
+
+/** Work that nobody else can be served beside. */
+function keepThreadBusy(forMs: number): void {
+  const endMs = performance.now() + forMs
+  while (performance.now() < endMs);
+}
 
 /** How many requests Node has read, whether or not anyone answered them. */
 function countRequests(t: TestContext): () => number {
