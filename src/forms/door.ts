@@ -40,7 +40,8 @@ export interface FormsParts {
 /** What is answered, as a page or as JSON, by what the client accepts. */
 interface Answer {
   status: number
-  html: string
+  /** Made only for who is sent it. */
+  html(): string
   json: object
   /** Where a browser goes instead of being shown the page. */
   location?: string
@@ -70,7 +71,12 @@ export function createFormsDoor(
     const form = found instanceof Problem || found instanceof Refusal ? null : found
     let answer: Answer | null
     try {
-      answer = found instanceof Refusal ? refusalAnswer(found) : form ? await answerTo(request, form) : noForm
+      answer =
+        found instanceof Refusal
+          ? refusalAnswer(found)
+          : form
+            ? await answerTo(request, form, network)
+            : noForm
     } catch (error) {
       if (error instanceof ClientGone) return
       answer = refusalAnswer(refusalAfter(error))
@@ -91,31 +97,30 @@ export function createFormsDoor(
     })
   }
 
-  /** To find out that it is no form takes as long as to read one, so it is counted as one. */
-  async function countUnreadable(
-    form: FormRecord,
-    request: IncomingMessage,
-    unreadable: Refusal,
-  ): Promise<Refusal> {
+  /** To find out that it cannot be an entry takes as long as to read one, so it is counted as one. */
+  async function countVain(form: FormRecord, request: IncomingMessage, vain: Answer): Promise<Answer> {
     const address = clientAddress(request, trustedProxies)
     const { verdict, release } = await admission.admitForm(form, address)
     release()
-    if (!(verdict instanceof Refusal) || verdict.status !== 429) return unreadable
+    if (!(verdict instanceof Refusal)) return vain
     refusals.note(form.id, clientNetwork(address), verdict)
-    return verdict
+    return verdict.status === 429 ? refusalAnswer(verdict) : vain
   }
 
-  async function answerTo(request: IncomingMessage, form: FormRecord): Promise<Answer> {
+  async function answerTo(request: IncomingMessage, form: FormRecord, network: string): Promise<Answer> {
     if (!form.isOpen) return closed
     if (request.method !== 'POST') return blank(form)
     const body = await readBody(request)
     if (body instanceof Refusal) return refusalAnswer(body)
+    // The first turn was for its head, and long ones take a while to be taken apart.
+    await turns.next(network)
     const sent = await readSentFields(body, request)
-    if (sent instanceof Refusal) return refusalAnswer(await countUnreadable(form, request, sent))
+    if (sent instanceof Refusal) return countVain(form, request, refusalAnswer(sent))
     const token = sent.get('_token') ?? ''
     const shownAtMs = tokens.shownAtMs(form.id, token)
     // What our own page sends has a token; what any other page sends, browsers say whose it is.
-    if (shownAtMs === null && !isFromListed(request, form.settings)) return fromElsewhere
+    if (shownAtMs === null && !isFromListed(request, form.settings))
+      return countVain(form, request, fromElsewhere)
     const address = clientAddress(request, trustedProxies)
     const sentAtMs = clock.nowMs()
     const shown = { form, sent, token: shownAtMs === null ? tokens.create(form.id, sentAtMs) : token }
@@ -125,8 +130,8 @@ export function createFormsDoor(
     const name = nameOfEntry({ formId, row, token: view, address, nowMs: sentAtMs })
     const { verdict, reserve, release } = await admission.admitForm(form, address)
     if (verdict instanceof Refusal) {
+      refusals.note(formId, network, verdict)
       if (verdict.status !== 429) return notSent(shown, verdict)
-      refusals.note(formId, clientNetwork(address), verdict)
       // The second click on what was taken is no further entry, however many came.
       const isThere = mistakes.size === 0 && (await wasAdded(accountId, name, writing))
       return isThere ? thanks(form) : notSent(shown, verdict)
@@ -152,7 +157,7 @@ export function createFormsDoor(
       release()
       return thanks(form)
     }
-    if (outcome.status === 429) refusals.note(formId, clientNetwork(address), outcome)
+    if (outcome.status === 429) refusals.note(formId, network, outcome)
     release()
     return notSent(shown, outcome)
 
@@ -171,7 +176,7 @@ export function createFormsDoor(
       const more = { ...(help !== '' && { help }), ...(kind === 'choice' && { choices }) }
       return { name: column, label, kind, required: isRequired, ...more }
     })
-    const html = formPage({ form, token, sent: new Map(), mistakes: new Map() })
+    const html = () => formPage({ form, token, sent: new Map(), mistakes: new Map() })
     const captcha = settings.captcha && {
       provider: settings.captcha.provider,
       site_key: settings.captcha.siteKey,
@@ -225,7 +230,7 @@ function reasonToHold(
 type Shown = Omit<ShownEntry, 'mistakes'>
 
 function wrong(shown: Shown, mistakes: ReadonlyMap<string, string>): Answer {
-  const html = formPage({ ...shown, mistakes })
+  const html = () => pageWithEntry(shown, mistakes)
   const error = mistakes.get('')
   const fields = Object.fromEntries([...mistakes].filter(([column]) => column !== ''))
   return {
@@ -241,7 +246,7 @@ function wrong(shown: Shown, mistakes: ReadonlyMap<string, string>): Answer {
 
 function thanks({ settings: { next, thanks: words } }: FormRecord): Answer {
   const message = words === '' ? 'Your entry was sent.' : words
-  const html = messagePage('Thank you', message)
+  const html = () => messagePage('Thank you', message)
   const json = { success: true, message, next }
   return { status: 200, html, json, ...(next !== null && { location: next }) }
 }
@@ -249,8 +254,21 @@ function thanks({ settings: { next, thanks: words } }: FormRecord): Answer {
 /** The page again, with what was entered: nobody has to write it twice. */
 function notSent(shown: Shown, refusal: Refusal): Answer {
   const words = `Your entry was not sent. ${wordsOf(refusal)}`
-  return { ...refusalAnswer(refusal), html: formPage({ ...shown, mistakes: new Map([['', words]]) }) }
+  return { ...refusalAnswer(refusal), html: () => pageWithEntry(shown, new Map([['', words]])) }
 }
+
+/** To show more than somebody wrote by hand would keep all others waiting; browsers go back to what was filled in. */
+function pageWithEntry(shown: Shown, mistakes: ReadonlyMap<string, string>): string {
+  let characters = 0
+  for (const text of [...shown.sent.values(), ...mistakes.values()]) characters += text.length
+  if (characters <= mostShownCharacters) return formPage({ ...shown, mistakes })
+  return messagePage(
+    'Your entry was not sent',
+    'Your entry is too long to be shown here again. Go back to find it as you wrote it.',
+  )
+}
+
+const mostShownCharacters = 200_000
 
 function wordsOf(refusal: Refusal): string {
   if (refusal.status === 429) return 'Please try again in a while.'
@@ -261,27 +279,25 @@ function wordsOf(refusal: Refusal): string {
 function refusalAnswer(refusal: Refusal): Answer {
   const json = errorBody(refusal, 'flat')
   const { retryAfterSeconds } = refusal.facts
-  const html = messagePage('Your entry was not sent', wordsOf(refusal))
+  const html = () => messagePage('Your entry was not sent', wordsOf(refusal))
   return { status: refusal.status, html, json, ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) }
 }
 
 const noForm: Answer = {
   status: 404,
-  html: messagePage('There is no form here', 'The URL may be mistyped, or the form was deleted.'),
+  html: () => messagePage('There is no form here', 'The URL may be mistyped, or the form was deleted.'),
   json: errorBody(new Refusal('not_found'), 'flat') as object,
 }
 const closed: Answer = {
   status: 410,
-  html: messagePage('This form is closed', 'It no longer accepts entries.'),
+  html: () => messagePage('This form is closed', 'It no longer accepts entries.'),
   json: errorBody(new Refusal('form_closed'), 'flat'),
 }
 
 const fromElsewhere: Answer = {
   status: 403,
-  html: messagePage(
-    'Your entry was not sent',
-    'This form takes no entries from the page that you came from.',
-  ),
+  html: () =>
+    messagePage('Your entry was not sent', 'This form takes no entries from the page that you came from.'),
   json: { error: 'This form takes no entries from this page.', code: 'origin_not_allowed' },
 }
 
@@ -323,7 +339,7 @@ function send(
     response.end()
     return
   }
-  const body = Buffer.from(isJson ? `${JSON.stringify(json)}\n` : html)
+  const body = Buffer.from(isJson ? `${JSON.stringify(json)}\n` : html())
   head.push('Content-Type', isJson ? 'application/json; charset=utf-8' : 'text/html; charset=utf-8')
   if (!isJson) head.push('Content-Security-Policy', contentPolicyOf(form ?? nobodys))
   head.push('Content-Length', String(body.byteLength))

@@ -1,4 +1,5 @@
 import { captchaKinds } from '../http/form-markup.ts'
+import { isEmailAddress } from '../management/forms/email-address.ts'
 import type { FormField, FormSettings } from '../management/forms/forms.ts'
 import type { Cell } from '../sheets/rows/grid.ts'
 
@@ -67,9 +68,7 @@ function valueOfField({ kind, choices }: FormField, text: string): Outcome {
       return isNumber ? { value: Number(number) } : { mistake: 'Enter a number.' }
     }
     case 'email':
-      return /^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(text)
-        ? { value: text }
-        : { mistake: 'Enter an email address.' }
+      return isEmailAddress(text) ? { value: text } : { mistake: 'Enter an email address.' }
     case 'date': {
       const isDate = /^(?!0000)\d{4}-\d\d-\d\d$/.test(text) && isDay(text)
       return isDate ? { value: text } : { mistake: 'Enter a date, like 2026-11-17.' }

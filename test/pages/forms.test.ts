@@ -383,6 +383,47 @@ test('what is no form counts as an entry: there is an end to it', async (t) => {
   assert.deepEqual(await rows(), [])
 })
 
+test('a form that takes nothing looks at a few of the entries that one visitor sends it, and answers the others unread', async (t) => {
+  const { rowport, path, rows } = await withForm(t)
+  done(await rowport.workshop.sheets.setPaused('acme', 'guests', true))
+  const refused = { status: 503, code: 'sheet_paused' }
+  const sent = async (name: string) => {
+    const answer = await post(rowport, path, { name }, asJson)
+    return { status: answer.status, code: ((await answer.json()) as { code: string }).code }
+  }
+  for (let n = 0; n < 5; n++) assert.deepEqual(await sent(`guest ${n}`), refused)
+  done(await rowport.workshop.sheets.setPaused('acme', 'guests', false))
+  assert.deepEqual(await sent('too soon'), refused, 'it was not even looked at')
+  rowport.clock.advanceMs(5_000)
+  assert.equal((await sent('later')).status, 200)
+  assert.equal((await rows()).length, 1)
+})
+
+test('pages that may not send count too: there is an end to it', async (t) => {
+  const { rowport, path } = await withForm(t, { origins: ['https://shop.example'] })
+  const statuses: number[] = []
+  for (let n = 0; n < 12; n++) statuses.push((await post(rowport, path, { name: `${n}` }, asJson)).status)
+  assert.deepEqual(statuses, [...Array<number>(10).fill(403), 429, 429])
+})
+
+test('an entry comes back with what is wrong, but for one that is longer than anybody types', async (t) => {
+  const long = fields.map((each) => ({ ...each, kind: 'long' as const }))
+  const { rowport, path } = await withForm(t, { fields: long })
+  const answerTo = async (characters: number) => {
+    const text = "'".repeat(characters)
+    const entries = { name: text, email: text, guests: text, meal: text }
+    const answer = await post(rowport, path, entries, { Accept: 'text/html' })
+    return { status: answer.status, html: await answer.text() }
+  }
+  const kept = await answerTo(12_000)
+  assert.equal(kept.status, 422)
+  assert.equal(kept.html.split('&#39;').length - 1, 4 * 12_000)
+  const tooLong = await answerTo(50_000)
+  assert.equal(tooLong.status, 422)
+  assert.match(tooLong.html, /too long to be shown here again\. Go back/)
+  assert.ok(tooLong.html.length < 10_000)
+})
+
 test('what somebody wrote in a field that the owner removed meanwhile is shown to them, and nothing is added without it', async (t) => {
   const { rowport, form, path, rows } = await withForm(t)
   const token = await tokenOf(rowport, path)

@@ -23,6 +23,40 @@ test('lines end as a person typed them, and nothing else is changed', () => {
   assert.deepEqual(parseForm(pairs, 'application/x-www-form-urlencoded'), [['a', meant]])
 })
 
+test('names and spaces are read as they were written, in every way that they are', () => {
+  const named = (written: string) =>
+    parseForm(
+      Buffer.from(`--b\r\nContent-Disposition: form-data; name=${written}\r\n\r\nx\r\n--b--\r\n`),
+      multipart,
+    )
+  assert.deepEqual(named(String.raw`"50%22 \"wide\" \\ 😀 100%"`), [['50" "wide" \\ 😀 100%', 'x']])
+  assert.deepEqual(named('"two%0D%0Alines %0d %2"'), [['two\r\nlines %0d %2', 'x']])
+  assert.deepEqual(named('plain'), [['plain', 'x']])
+  const pairs = parseForm(Buffer.from(' a+b=c+%2B+ö+=+\n'), 'application/x-www-form-urlencoded')
+  assert.deepEqual(pairs, [['a b', 'c + ö = ']])
+})
+
+test('two megabytes of what has to be replaced take a moment', async () => {
+  const urlencoded = 'application/x-www-form-urlencoded'
+  const bodies: Record<string, [body: Buffer, contentType: string]> = {
+    spaces: [Buffer.from(`a=${'+'.repeat(2_090_000)}`), urlencoded],
+    'spaces of forty fields': [
+      Buffer.from(Array.from({ length: 40 }, (_, n) => `f${n}=${'+'.repeat(50_000)}`).join('&')),
+      urlencoded,
+    ],
+    'backslashes in a name': [multipartOf([[String.raw`\a`.repeat(1_040_000), 'x']]), multipart],
+    'quotes in names': [
+      multipartOf(Array.from({ length: 190 }, (_, n) => [`${n}${'%22'.repeat(3_600)}`, 'x'] as const)),
+      multipart,
+    ],
+  }
+  for (const [name, [body, contentType]] of Object.entries(bodies))
+    await holdsOfTwo(
+      () => processorMs(() => parseForm(body, contentType)),
+      (workMs) => (workMs < mostMs ? null : `${name}: ${workMs.toFixed(0)} ms`),
+    )
+})
+
 test('parts are counted whatever they are, and the most that there may be take a moment', async () => {
   const noFile = '--b\r\nContent-Disposition: form-data; name="a"; filename=""\r\n\r\n\r\n'
   const noFiles = (count: number) => Buffer.from(`${noFile.repeat(count)}--b--\r\n`)

@@ -36,11 +36,13 @@ export function parseForm(
   return [...row]
 }
 
-/** Not `replaceAll`: for half a million lines that takes a tenth of a second, in which nobody else is served. */
+/*
+ * None of the following is `replaceAll`: for a million places that takes a tenth of a second and more, in which nobody else is served.
+ */
+
 function withLineFeeds(text: string): string {
   if (!text.includes('\r\n')) return text
-  const bytes = Buffer.from(text, 'utf16le')
-  const units = new Uint16Array(bytes.buffer, bytes.byteOffset, text.length)
+  const { bytes, units } = unitsOf(text)
   let to = 0
   for (let at = 0; at < units.length; at++) {
     const unit = units[at] as number
@@ -50,8 +52,52 @@ function withLineFeeds(text: string): string {
   return bytes.toString('utf16le', 0, to * 2)
 }
 
+function withSpaces(text: string): string {
+  if (!text.includes('+')) return text
+  const { bytes, units } = unitsOf(text)
+  for (let at = 0; at < units.length; at++) if (units[at] === plus) units[at] = space
+  return bytes.toString('utf16le')
+}
+
+/** Browsers write a quote as `%22`, others with a backslash before it. */
+function withoutEscapes(text: string): string {
+  if (!/[\\%]/.test(text)) return text
+  const { bytes, units } = unitsOf(text)
+  let to = 0
+  for (let at = 0; at < units.length; at++) {
+    const unit = units[at] as number
+    const meant = unit === percent ? percentEscape(units[at + 1], units[at + 2]) : null
+    if (meant !== null) at += 2
+    else if (unit === backslash && at + 1 < units.length) at++
+    units[to++] = meant ?? (units[at] as number)
+  }
+  return bytes.toString('utf16le', 0, to * 2)
+}
+
+/** The three that browsers write, and no other: a name may have any percent sign beside. */
+function percentEscape(first: number | undefined, second: number | undefined): number | null {
+  if (first === digitTwo && second === digitTwo) return quote
+  if (first !== digitZero) return null
+  return second === capitalD ? carriageReturn : second === capitalA ? lineFeed : null
+}
+
+/** To be written over from its beginning, by what is not longer. */
+function unitsOf(text: string): { bytes: Buffer; units: Uint16Array } {
+  const bytes = Buffer.from(text, 'utf16le')
+  return { bytes, units: new Uint16Array(bytes.buffer, bytes.byteOffset, text.length) }
+}
+
 const carriageReturn = 13
 const lineFeed = 10
+const space = 32
+const quote = 34
+const percent = 37
+const plus = 43
+const digitZero = 48
+const digitTwo = 50
+const capitalA = 65
+const capitalD = 68
+const backslash = 92
 
 type Fields = (readonly [name: string, value: string])[]
 
@@ -67,15 +113,17 @@ function urlencodedFields(text: string, mostFields: number): Fields | Refusal {
   if (pairs.length > mostFields) return tooMany(mostFields)
   const fields: Fields = []
   for (const pair of pairs.filter((each) => each !== '')) {
-    const [name = '', value = ''] = pair.split(/=(.*)/s, 2).map(decodeField)
+    const nameEnd = pair.includes('=') ? pair.indexOf('=') : pair.length
+    const [name, value] = [decodeField(pair.slice(0, nameEnd)), decodeField(pair.slice(nameEnd + 1))]
     if (name === null || value === null) return invalid('The percent-encoding of the form is broken.')
     fields.push([name, value])
   }
   return fields
 }
 
+/** A space is sent as a plus, and a plus by its number. */
 function decodeField(text: string): string | null {
-  return decodeOrNull(text.replaceAll('+', ' '))
+  return decodeOrNull(withSpaces(text))
 }
 
 /** RFC 7578. */
@@ -121,17 +169,10 @@ function fieldOf(head: Buffer, content: Buffer): Fields[number] | Refusal | null
 const nameParameter = /;\s*name=(?:"((?:[^"\\]|\\.)*)"|([^\s;"]+))/i
 const fileNameParameter = /;\s*filename=(?:"((?:[^"\\]|\\.)*)"|([^\s;"]+))/i
 
-/** Browsers write a quote as `%22`, others with a backslash before it. */
 function parameterIn(disposition: string, parameter: RegExp): string | null {
   const found = parameter.exec(disposition)
   const text = found?.[1] ?? found?.[2]
-  if (text === undefined) return null
-  if (!/[\\%]/.test(text)) return text
-  return text
-    .replaceAll(/\\(.)/g, '$1')
-    .replaceAll('%22', '"')
-    .replaceAll('%0D', '\r')
-    .replaceAll('%0A', '\n')
+  return text === undefined ? null : withoutEscapes(text)
 }
 
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { processorMs } from '../../../test/processor-time.ts'
 import { guessForm } from './guess-fields.ts'
 
 function guessed(columns: string[], rows: Record<string, string | number | boolean | null>[]) {
@@ -75,4 +76,12 @@ test('texts that differ, that are few or that are long are no choices', () => {
   assert.equal(of(['x', 'x', 'x', 'x']), 'text')
   assert.equal(of(Array.from({ length: 40 }, (_, n) => `t${n % 13}`)), 'text')
   assert.equal(of(['x', 'y', 'x', 'y'].map((text) => text.repeat(61))), 'text')
+})
+
+test('cells as long as may be that nearly are email addresses are judged in a moment', async () => {
+  const text = `a@${'.'.repeat(49_990)}@`
+  const workMs = await processorMs(() =>
+    assert.equal(guessed(['contact'], [{ contact: text }]).kinds.contact, 'long'),
+  )
+  assert.ok(workMs < 100, `${workMs.toFixed(0)} ms`)
 })

@@ -1,4 +1,5 @@
 import type { FieldKind, FormField, FormSettings } from '../../store/forms/forms.ts'
+import { isEmailAddress } from './email-address.ts'
 
 type Cell = string | number | boolean | null
 
@@ -46,7 +47,6 @@ function isStamp(column: string, filled: readonly Cell[]): boolean {
 }
 
 const dateTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d/
-const email = /^[^\s@]+@[^\s@]+\.[^\s@]+$/
 
 function fieldOf(column: string, rowCount: number, filled: readonly Cell[]): FormField {
   const choices = choicesIn(filled)
@@ -67,7 +67,7 @@ function kindOf(column: string, filled: readonly Cell[], hasChoices: boolean): F
   if (filled.every((cell) => typeof cell === 'number')) return 'number'
   const texts = filled.filter((cell) => typeof cell === 'string')
   if (texts.length < filled.length) return 'text'
-  if (texts.every((text) => email.test(text))) return 'email'
+  if (texts.every(isEmailAddress)) return 'email'
   if (texts.every((text) => /^\d{4}-\d\d-\d\d$/.test(text))) return 'date'
   if (hasChoices) return 'choice'
   const isLong = texts.some((text) => text.includes('\n') || text.length > 120)
