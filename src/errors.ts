@@ -232,7 +232,7 @@ export const errorTable = {
     status: 413,
     message: 'The request body is too large.',
     means:
-      'Over 2 MiB, over 1,000 rows (fewer where a sheet has very many columns), a row over 4 MiB, or, where many rows are changed or deleted at once, rows over 16 MiB together.',
+      'Over 2 MiB (1 MB where it is sent to a form), over 1,000 rows (fewer where a sheet has very many columns), a row over 4 MiB, or, where many rows are changed or deleted at once, rows over 16 MiB together.',
     raisedIn: ['add_rows', 'update_row', 'delete_row', 'undo_write'],
   },
   expectation_failed: {

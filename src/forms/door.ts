@@ -81,6 +81,8 @@ export function createFormsDoor(
       if (error instanceof ClientGone) return
       answer = refusalAnswer(refusalAfter(error))
     }
+    // Pages are made while they are sent, and a crowd may come for one that takes milliseconds.
+    await turns.next(network)
     send(request, response, answer, form)
     observe({
       event: 'request_answered',
@@ -110,7 +112,7 @@ export function createFormsDoor(
   async function answerTo(request: IncomingMessage, form: FormRecord, network: string): Promise<Answer> {
     if (!form.isOpen) return closed
     if (request.method !== 'POST') return blank(form)
-    const body = await readBody(request)
+    const body = await readBody(request, mostBytesSent)
     if (body instanceof Refusal) return refusalAnswer(body)
     // The first turn was for its head, and long ones take a while to be taken apart.
     await turns.next(network)
@@ -195,6 +197,8 @@ export function createFormsDoor(
   }
 }
 
+/** Enough for as many characters as an entry may have, whatever they are and however they are encoded. */
+const mostBytesSent = 1_000_000
 /** A form has 50 fields at most; pages send a few more with them, and unknown ones are named. */
 const mostFieldsSent = 200
 

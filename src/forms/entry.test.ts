@@ -34,6 +34,16 @@ test('an email address is as long as those that mail can be sent to', () => {
   assert.equal(mistakesOf(`${'a'.repeat(243)}@b.example.c`), 1)
 })
 
+test('all fields together have a bound too, which is told when nothing else is wrong', () => {
+  const fields = Array.from({ length: 11 }, (_, n) => fieldOf('long', `c${n}`))
+  const mistakesOf = (count: number) => {
+    const sent = new Map(fields.slice(0, count).map(({ column }) => [column, 'x'.repeat(10_000)]))
+    return [...checkEntry(sent, settingsOf(fields)).mistakes]
+  }
+  assert.deepEqual(mistakesOf(10), [])
+  assert.deepEqual(mistakesOf(11), [['', 'At most 100,000 characters in all fields together.']])
+})
+
 function fieldOf(kind: FormField['kind'], column: string): FormField {
   return { column, label: column, help: '', kind, isRequired: false, choices: ['one'] }
 }

@@ -14,6 +14,7 @@ export interface CheckedEntry {
 }
 
 const maxCharacters = 10_000
+const maxCharactersOfAll = 100_000
 /** Unknown fields that are told of; a program may send any number of them. */
 const mostUnknown = 5
 /** One of them calls its field by a second name too, for pages that had another captcha before. */
@@ -32,6 +33,12 @@ export function checkEntry(sent: Sent, { fields, honeypot }: FormSettings): Chec
   const unknown = [...sent].filter(([name]) => !known.has(name) && !name.startsWith('_'))
   if (unknown.length > 0)
     checked.mistakes.set('', unknown.slice(0, mostUnknown).map(wordsOfUnknown).join('\n'))
+  const characters = [...sent.values()].reduce((sum, text) => sum + text.length, 0)
+  if (checked.mistakes.size === 0 && characters > maxCharactersOfAll)
+    checked.mistakes.set(
+      '',
+      `At most ${maxCharactersOfAll.toLocaleString('en')} characters in all fields together.`,
+    )
   if (checked.mistakes.size === 0 && checked.row.every(([, value]) => value === false))
     checked.mistakes.set('', 'Fill in at least one field.')
   return checked

@@ -34,6 +34,8 @@ const wideColumns = 300_000
 /** What is longer is read among the large. */
 const passingBytes = 255 * 1024
 const passing: (ConnectedFile & { attacker: Attacker })[] = []
+/** A form with as many texts as it may have, and such as are dear to show. */
+const dearForms = new WeakMap<Neighbourhood, string>()
 
 export const attacks: readonly Attack[] = [
   {
@@ -233,6 +235,34 @@ export const attacks: readonly Attack[] = [
     },
   },
   {
+    name: 'the page of a form, as often as it goes',
+    prepare: makeDearForm,
+    run: (street, isOver) =>
+      many(40, isOver, () =>
+        street.attacker.ask({ path: dearForms.get(street) ?? '', headers: { Accept: 'text/html' } }),
+      ),
+  },
+  {
+    name: 'entries to a form, as long as may be',
+    isQuick: true,
+    prepare: makeDearForm,
+    run: (street, isOver) => {
+      const nearlyEmails = `a@${'.'.repeat(9_990)}@`
+      const bodies = [
+        `a0=${'+'.repeat(990_000)}`,
+        Array.from({ length: 20 }, (_, n) => `a${n}=${"'".repeat(49_000)}`).join('&'),
+        Array.from({ length: 40 }, (_, n) => `a${n}=${nearlyEmails}`).join('&'),
+      ]
+      const headers = { Accept: 'text/html', 'Content-Type': 'application/x-www-form-urlencoded' }
+      return many(4, isOver, (n) =>
+        street.attacker.ask({
+          ...{ path: dearForms.get(street) ?? '', method: 'POST' },
+          ...{ headers, body: bodies[n % bodies.length] ?? '' },
+        }),
+      )
+    },
+  },
+  {
     name: 'docs with their own addresses, as often as it goes',
     run: ({ attacker }, isOver) => {
       const paths = ['/docs', '/docs/operating', '/docs/api', '/docs/contract.md']
@@ -241,6 +271,25 @@ export const attacks: readonly Attack[] = [
     },
   },
 ]
+
+async function makeDearForm(street: Neighbourhood): Promise<void> {
+  if (dearForms.has(street)) return
+  const columns = Array.from({ length: 41 }, (_, n) => `a${n}`)
+  await street.connectFile('attacker', 'dear-form', `${columns.join(',')}\n`)
+  const usual = { label: 'a', help: '', isRequired: false }
+  const fields = columns.map((column, n) =>
+    n === 40
+      ? { ...usual, column, kind: 'choice', choices: Array.from({ length: 14 }, () => "'".repeat(950)) }
+      : { ...usual, column, kind: 'email', choices: [] },
+  )
+  const texts = { intro: '', thanks: '', next: null, honeypot: '_gotcha', minSeconds: 0, captcha: null }
+  const limits = { entriesPerMinute: 1_000, entriesPerHour: 100_000, framedBy: [], origins: [], set: [] }
+  const wish = { name: 'Dear', sheetSlug: 'dear-form', settings: { ...texts, ...limits, fields } }
+  const { status, body } = await street.attacker.call('POST', '/forms', JSON.stringify(wish))
+  const id = /"id":"(\w+)"/.exec(body)?.[1]
+  if (status !== 201 || !id) throw new Error(`The form was not made: ${status} ${body}`)
+  dearForms.set(street, `/f/${id}`)
+}
 
 function keyed(attacker: Attacker, path: string, headers: Record<string, string> = {}, method = 'GET') {
   return attacker.ask({ path, method, headers: { Authorization: `Bearer ${attacker.apiKey}`, ...headers } })

@@ -81,7 +81,8 @@ const ofForm = (method: string, path: string, body?: unknown): Verb => ({
     const [sheet] = await store.sheetsOf(account.id).catch(() => [])
     const wish = { accountId: account.id, sheetId: sheet?.id ?? '', name: 'f', settings: formSettings }
     const id = (await store.createForm(wish).catch(() => null))?.id ?? 'form_none'
-    await store.holdEntry({ formId: id, name: { name: 'n' }, reason: 'honeypot', row: [['a', 'x']] }, 1)
+    const entryToHold = { formId: id, name: { name: 'n' }, row: [['a', 'x']] as [string, string][] }
+    await store.holdEntry({ ...entryToHold, reason: 'honeypot' }, { entries: 1, characters: 100 })
     const [entry] = await store.heldEntries(id)
     return owner.call(method, path.replace('{id}', id).replace('{entry}', entry?.id ?? 'entry_none'), body)
   },

@@ -371,6 +371,20 @@ test('what a stranger found: amounts with separators, days that are none, keys t
   assert.ok((await forms.create(wish)) instanceof Problem, 'Rowport fills it in')
 })
 
+test('a form has so many texts: its page is made for whoever asks for it', async (t) => {
+  const { rowport, form } = await withForm(t)
+  const { forms } = rowport.workshop
+  const withChoices = (count: number) => {
+    const choices = Array.from({ length: count }, (_, n) => `${n}${'x'.repeat(990)}`)
+    const meal = field('meal', { kind: 'choice', choices })
+    return forms.change(form, { name: 'Party', settings: { fields: [meal] } })
+  }
+  done(await withChoices(18))
+  const tooLong = await withChoices(21)
+  assert.ok(tooLong instanceof Problem)
+  assert.match(tooLong.message, /too long: shorten its texts, or offer fewer choices/)
+})
+
 test('what is no form counts as an entry: there is an end to it', async (t) => {
   const { rowport, path, rows } = await withForm(t)
   const headers = { ...asJson, 'Content-Type': 'multipart/form-data; boundary=b' }

@@ -176,6 +176,7 @@ test('a policy is checked when it is made and changed, and a change holds at onc
     { origins: ['https://a.*.example'] },
     { readColumns: ['nothing'] },
     { writeColumns: ['nothing'] },
+    { readColumns: Array.from({ length: 2_000 }, () => 'name') },
     { where: 'nothing=1' },
     { where: 'limit=1' },
     { where: 'utm_source=1' },

@@ -14,17 +14,20 @@ export class ClientGone extends Error {
 }
 
 /** The body, never more of it than is allowed: the count runs while it streams, whatever Content-Length claims. */
-export async function readBody(request: IncomingMessage): Promise<Buffer | Refusal> {
-  if (Number(request.headers['content-length'] ?? 0) > maxBodyBytes) return tooLarge
+export async function readBody(
+  request: IncomingMessage,
+  mostBytes = maxBodyBytes,
+): Promise<Buffer | Refusal> {
+  if (Number(request.headers['content-length'] ?? 0) > mostBytes) return tooLarge(mostBytes)
   // Most bodies came with their heads: what is all there need not be waited for in pieces.
-  if (request.complete && !request.destroyed && request.readableLength <= maxBodyBytes)
+  if (request.complete && !request.destroyed && request.readableLength <= mostBytes)
     return takeBuffered(request)
   const chunks: Buffer[] = []
   let length = 0
   try {
     for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
       length += chunk.length
-      if (length > maxBodyBytes) return tooLarge
+      if (length > mostBytes) return tooLarge(mostBytes)
       chunks.push(chunk)
     }
   } catch (cause) {
@@ -33,9 +36,9 @@ export async function readBody(request: IncomingMessage): Promise<Buffer | Refus
   return Buffer.concat(chunks, length)
 }
 
-const tooLarge = new Refusal('payload_too_large', {
-  details: `The body must be ${maxBodyBytes} bytes or less.`,
-})
+function tooLarge(mostBytes: number): Refusal {
+  return new Refusal('payload_too_large', { details: `The body must be ${mostBytes} bytes or less.` })
+}
 
 /** All that is there, which `read` may hand out piece by piece. */
 function takeBuffered(request: IncomingMessage): Buffer {

@@ -105,6 +105,21 @@ export const auditedVerbs: Partial<Record<OwnerVerb, Audited>> = {
 }
 
 export function detailsOf({ details = [] }: Audited, body: Body): string | null {
-  const given = details.filter((name) => body[name] !== undefined).map((name) => [name, body[name]])
+  const given = details
+    .filter((name) => body[name] !== undefined)
+    .map((name) => [name, shortened(body[name])])
   return given.length === 0 ? null : JSON.stringify(Object.fromEntries(given))
+}
+
+/** Enough to know what was meant: the log keeps every one of them, and shows many at a time. */
+const mostOfList = 20
+const mostCharacters = 300
+
+function shortened(value: unknown): unknown {
+  if (typeof value === 'string')
+    return value.length > mostCharacters ? `${value.slice(0, mostCharacters)}…` : value
+  if (!Array.isArray(value)) return value
+  const kept = value.slice(0, mostOfList)
+  while (kept.length > 0 && JSON.stringify(kept).length > mostCharacters) kept.pop()
+  return kept.length === value.length ? value : [...kept, `and ${value.length - kept.length} more`]
 }

@@ -137,10 +137,9 @@ export const formVerbs = {
 async function settle(call: OwnerCall, parts: DashboardParts, how: 'release' | 'discard') {
   const form = await formIn(call, parts)
   if (form instanceof Problem) return form
-  const entries = await parts.forms.entries(form.id)
-  if (entries instanceof Problem) return entries
-  const entry = entries.find(({ id }) => id === call.names[1])
-  if (!entry) return new Problem('that entry is no longer held', { kind: 'not_found' })
+  const entry = await parts.forms.findEntry(call.names[1] ?? '')
+  if (entry instanceof Problem || entry.formId !== form.id)
+    return new Problem('that entry is no longer held', { kind: 'not_found' })
   const settled = await parts.forms[how](entry.id)
   return settled instanceof Problem ? settled : { json: null }
 }
@@ -152,10 +151,8 @@ async function formIn({ session, names: [id = ''] }: OwnerCall, { forms }: Dashb
 }
 
 async function formView({ session }: OwnerCall, form: FormRecord, parts: DashboardParts): Promise<FormView> {
-  const view = await viewer(session, parts)
-  const entries = await parts.forms.entries(form.id)
-  const held = entries instanceof Problem ? [] : entries.filter(({ isReleased }) => !isReleased)
-  return view(form, held.length)
+  const [view, held] = await Promise.all([viewer(session, parts), parts.forms.countHeld(form)])
+  return view(form, held)
 }
 
 async function viewer(

@@ -29,6 +29,9 @@ export interface Forms {
   /** What is held of it goes too; `held` says how many entries. */
   remove(formId: string): Promise<(FormRecord & { held: number }) | Problem>
   entries(formId: string): Promise<HeldEntry[] | Problem>
+  /** How many entries wait for the owner. */
+  countHeld(form: FormRecord): Promise<number>
+  findEntry(entryId: string): Promise<HeldEntry | Problem>
   /** It is added to the sheet as soon as a server gets to it, once. */
   release(entryId: string): Promise<HeldEntry | Problem>
   /** All that the form holds; how many they are. */
@@ -54,6 +57,8 @@ export interface FormToCreate extends FormWish {
 const maxFields = 50
 const maxCharacters = 200
 const maxText = 2_000
+/** All that its page shows and its owner sees of it, for whoever asks, as often as they like. */
+const maxSettingsCharacters = 20_000
 
 export interface FormsParts {
   store: Store
@@ -103,6 +108,10 @@ export function createForms({ store, sheets, policyColumns, sealing }: FormsPart
       const form = await find(formId)
       return form instanceof Problem ? form : store.heldEntries(formId)
     },
+    async countHeld({ id, accountId }) {
+      return (await store.heldCounts(accountId)).get(id) ?? 0
+    },
+    findEntry,
     async release(entryId) {
       const entry = await findEntry(entryId)
       if (!(entry instanceof Problem)) await store.releaseEntry(entryId)
@@ -146,10 +155,10 @@ export function createForms({ store, sheets, policyColumns, sealing }: FormsPart
     const fields = settings.fields.map((field, at): FormField => {
       return { ...field, column: known.writeColumns?.[at] ?? field.column }
     })
-    return {
-      name: name.trim().slice(0, maxCharacters),
-      settings: { ...settings, fields, set: known.set },
-    }
+    const fitted = { ...settings, fields, set: known.set }
+    if (JSON.stringify(fitted).length > maxSettingsCharacters)
+      return invalid('fields', 'the form is too long: shorten its texts, or offer fewer choices')
+    return { name: name.trim().slice(0, maxCharacters), settings: fitted }
   }
 
   function secretFor(

@@ -12,8 +12,8 @@ export interface HeldEntries {
   forget(entryId: string): Promise<void>
 }
 
-/** One form holds no more: whoever floods it fills neither the sheet nor the disk. */
-const mostHeld = 1_000
+/** One form holds no more: whoever floods it fills neither the sheet nor the disk, and the owner can look at all of it. */
+const mostHeld = { entries: 1_000, characters: 1_000_000 }
 
 export function createHeldEntries(store: Store): HeldEntries {
   return {

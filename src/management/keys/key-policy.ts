@@ -16,6 +16,8 @@ const usualRequestsPerMinute = 60
 const mostRequestsPerMinute = 10_000
 const mostOrigins = 50
 const mostCharacters = 2_000
+/** The store reads it with every request, and owners are shown that of all their keys. */
+const mostPolicyCharacters = 10_000
 
 /** The wish as a policy, as far as it can be told without looking at the sheet. */
 export function policyFor(wish: PolicyWish): KeyPolicy | Problem {
@@ -119,7 +121,10 @@ export function createPolicyColumns({
       )
       if (setNames instanceof Problem) return setNames
       const set: SetValue[] = policy.set.map(([name, value], at) => [setNames?.[at] ?? name, value])
-      return { ...policy, readColumns, writeColumns, set }
+      const known = { ...policy, readColumns, writeColumns, set }
+      if (JSON.stringify(known).length > mostPolicyCharacters)
+        return new Problem('this is too much to keep with a key: name fewer columns, or leave them open')
+      return known
     },
   }
 }

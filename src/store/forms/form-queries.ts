@@ -76,13 +76,17 @@ export function createFormQueries({ kysely }: SqlDatabase, clock: Clock): FormSt
           .select('id')
           .executeTakeFirst()
         if (known) return true
-        const { held } = await transaction
+        const { held, characters } = await transaction
           .selectFrom('form_entry')
           .where('form_id', '=', formId)
-          .select((of) => of.fn.countAll().as('held'))
+          .select((of) => [
+            of.fn.countAll().as('held'),
+            of.fn.sum(of.fn<number>('length', ['row'])).as('characters'),
+          ])
           .executeTakeFirstOrThrow()
-        if (!form || Number(held) >= mostOfForm) return false
+        if (!form || Number(held) >= mostOfForm.entries) return false
         const text = JSON.stringify(row)
+        if (Number(characters) + text.length > mostOfForm.characters) return false
         const entry = {
           id: newId('entry'),
           form_id: formId,

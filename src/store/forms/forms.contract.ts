@@ -17,6 +17,8 @@ const entry = (formId: string, value: string): NewEntry => {
   return { formId, name: { name: value }, reason: 'honeypot', row: [['ä', value]] }
 }
 
+const roomFor = (entries: number) => ({ entries, characters: 1_000 })
+
 export function formsContract(of: StoreTest): void {
   of('a form is kept as it was made, changed as a whole, closed and deleted', async (store, clock) => {
     const { account, sheet } = await accountWithSheet(store)
@@ -37,7 +39,7 @@ export function formsContract(of: StoreTest): void {
       [form.id, other.id].toSorted(),
     )
     assert.deepEqual(await store.formsOf('acc_nobody'), [])
-    await store.holdEntry(entry(form.id, 'x'), 1)
+    await store.holdEntry(entry(form.id, 'x'), roomFor(1))
     await store.deleteForm(form.id)
     assert.equal(await store.findForm(form.id), null)
     assert.deepEqual(await store.heldEntries(form.id), [])
@@ -70,7 +72,7 @@ export function formsContract(of: StoreTest): void {
   of('a form ends with its sheet, and with its account', async (store) => {
     const { account, sheet } = await accountWithSheet(store)
     const form = await store.createForm({ accountId: account.id, sheetId: sheet.id, name: 'f', settings })
-    await store.holdEntry(entry(form.id, 'x'), 1)
+    await store.holdEntry(entry(form.id, 'x'), roomFor(1))
     await store.deleteSheet(sheet.id)
     assert.equal(await store.findForm(form.id), null)
     assert.deepEqual(await store.heldEntries(form.id), [])
@@ -82,11 +84,13 @@ export function formsContract(of: StoreTest): void {
       const { account, sheet } = await accountWithSheet(store)
       const form = await store.createForm({ accountId: account.id, sheetId: sheet.id, name: 'f', settings })
       for (const value of ['one', 'two', 'three']) {
-        assert.equal(await store.holdEntry(entry(form.id, value), 3), true)
+        assert.equal(await store.holdEntry(entry(form.id, value), roomFor(3)), true)
         clock.advanceMs(1)
       }
-      assert.equal(await store.holdEntry(entry(form.id, 'four'), 3), false, 'as many as it may')
-      assert.equal(await store.holdEntry(entry('form_nothing', 'x'), 3), false)
+      assert.equal(await store.holdEntry(entry(form.id, 'four'), roomFor(3)), false, 'as many as it may')
+      const long = 'x'.repeat(1_000)
+      assert.equal(await store.holdEntry(entry(form.id, long), roomFor(9)), false, 'as long as it may')
+      assert.equal(await store.holdEntry(entry('form_nothing', 'x'), roomFor(3)), false)
       const held = await store.heldEntries(form.id)
       assert.deepEqual(
         held.map(({ row }) => row[0]?.[1]),
@@ -115,7 +119,7 @@ export function formsContract(of: StoreTest): void {
       const wish = { accountId: account.id, sheetId: sheet.id, name: 'f', settings }
       const [form, other] = [await store.createForm(wish), await store.createForm(wish)]
       const hold = (formId: string, name: NewEntry['name']) =>
-        store.holdEntry({ ...entry(formId, 'x'), name }, 10)
+        store.holdEntry({ ...entry(formId, 'x'), name }, roomFor(10))
       const first = { name: 'minute 1' }
       assert.deepEqual(await Promise.all([1, 2, 3].map(() => hold(form.id, first))), [true, true, true])
       assert.equal((await store.heldEntries(form.id)).length, 1)
@@ -138,8 +142,8 @@ export function formsContract(of: StoreTest): void {
     const { account, sheet } = await accountWithSheet(store)
     const wish = { accountId: account.id, sheetId: sheet.id, name: 'f', settings }
     const [form, other] = [await store.createForm(wish), await store.createForm(wish)]
-    for (const value of ['one', 'two']) await store.holdEntry(entry(form.id, value), 10)
-    await store.holdEntry(entry(other.id, 'three'), 10)
+    for (const value of ['one', 'two']) await store.holdEntry(entry(form.id, value), roomFor(10))
+    await store.holdEntry(entry(other.id, 'three'), roomFor(10))
     assert.equal(await store.releaseEntries(form.id), 2)
     assert.equal(await store.releaseEntries(form.id), 0)
     const released = await store.releasedEntries(10, [])
@@ -158,7 +162,7 @@ export function formsContract(of: StoreTest): void {
     const form = await store.createForm({ accountId: account.id, sheetId: sheet.id, name: 'f', settings })
     const stores = Array.from({ length: 4 }, () => createSqlStore(database, clock))
     const outcomes = await Promise.all(
-      Array.from({ length: 20 }, (_, n) => stores[n % 4]?.holdEntry(entry(form.id, `${n}`), 5)),
+      Array.from({ length: 20 }, (_, n) => stores[n % 4]?.holdEntry(entry(form.id, `${n}`), roomFor(5))),
     )
     assert.equal(outcomes.filter((isHeld) => isHeld === true).length, 5)
     assert.equal((await store.heldEntries(form.id)).length, 5)

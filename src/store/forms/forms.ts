@@ -11,8 +11,8 @@ export interface FormStore {
   setFormOpen(formId: string, isOpen: boolean): Promise<void>
   /** With all that is held of it; how many entries that were. */
   deleteForm(formId: string): Promise<number>
-  /** False where the form holds as many as it may, or is gone. What is held already under one of its names is not held again. */
-  holdEntry(entry: NewEntry, mostOfForm: number): Promise<boolean>
+  /** False where the form holds as much as it may, or is gone. What is held already under one of its names is not held again. */
+  holdEntry(entry: NewEntry, mostOfForm: { entries: number; characters: number }): Promise<boolean>
   /** Oldest first. */
   heldEntries(formId: string): Promise<HeldEntry[]>
   /** What waits for the owner, of the account's forms, by their ids; those without any are left out. */

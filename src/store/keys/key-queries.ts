@@ -21,8 +21,8 @@ type KeyQueries = Pick<
   | 'putConsoleKey'
 >
 
-/** Revoked keys that are kept of one account, for people who look up what became of a key. */
-const maxRevokedKeys = 200
+/** Keys of one account that are kept after their end, for people who look up what became of a key. */
+const maxEndedKeys = 100
 
 export function createKeyQueries(database: SqlDatabase, clock: Clock): KeyQueries {
   const { kysely } = database
@@ -118,25 +118,29 @@ export function createKeyQueries(database: SqlDatabase, clock: Clock): KeyQuerie
     },
   }
 
-  /** Whoever makes and revokes keys again and again leaves only the last of them behind. */
+  /** Whoever makes keys again and again, and revokes them or lets them expire, leaves only the last of them behind. */
   async function insertKey(transaction: Kysely<Tables>, row: Insertable<ApiKeyTable>): Promise<KeyRecord> {
     const made = await transaction.insertInto('api_key').values(row).returningAll().executeTakeFirstOrThrow()
+    const lastEnded = endedKeys(transaction, row.account_id)
+      .orderBy((of) => of.fn.coalesce('revoked_at_ms', 'expires_at_ms'), 'desc')
+      .orderBy('id')
+      .limit(maxEndedKeys)
     await transaction
       .deleteFrom('api_key')
-      .where('account_id', '=', row.account_id)
-      .where('revoked_at_ms', 'is not', null)
-      .where('id', 'not in', (of) =>
-        of
-          .selectFrom('api_key')
-          .where('account_id', '=', row.account_id)
-          .where('revoked_at_ms', 'is not', null)
-          .orderBy('revoked_at_ms', 'desc')
-          .orderBy('id')
-          .limit(maxRevokedKeys)
-          .select('id'),
-      )
+      .where('id', 'in', endedKeys(transaction, row.account_id))
+      .where('id', 'not in', lastEnded)
       .execute()
     return toKey(made)
+  }
+
+  function endedKeys(on: Pick<Kysely<Tables>, 'selectFrom'>, accountId: string) {
+    return on
+      .selectFrom('api_key')
+      .where('account_id', '=', accountId)
+      .where((of) =>
+        of.or([of('revoked_at_ms', 'is not', null), of('expires_at_ms', '<=', database.nowMs())]),
+      )
+      .select('id')
   }
 
   function revoke(on: Pick<Kysely<Tables>, 'updateTable'>, keyId: string) {

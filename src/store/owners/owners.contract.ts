@@ -13,6 +13,7 @@ const plainForm = {
   ...{ entriesPerMinute: 10, entriesPerHour: 500, captcha: null },
 }
 
+const roomFor = (entries: number) => ({ entries, characters: 1_000 })
 const minuteMs = 60_000
 const limits = { idleMs: 30 * minuteMs, maxAgeMs: 24 * 60 * minuteMs }
 
@@ -341,10 +342,13 @@ export function ownersContract(of: StoreTest): void {
       const form = await store.createForm({ accountId, sheetId: of.id, name: 'f', settings: plainForm })
       const entry = { formId: form.id }
       assert.ok(
-        await store.holdEntry({ ...entry, name: { name: 'one' }, reason: 'honeypot', row: [['a', 1]] }, 1),
+        await store.holdEntry(
+          { ...entry, name: { name: 'one' }, reason: 'honeypot', row: [['a', 1]] },
+          roomFor(1),
+        ),
       )
       assert.equal(
-        await store.holdEntry({ ...entry, name: { name: 'two' }, reason: 'too_quick', row: [] }, 1),
+        await store.holdEntry({ ...entry, name: { name: 'two' }, reason: 'too_quick', row: [] }, roomFor(1)),
         false,
       )
       for (const [n, sheetId] of [of.id, null].entries()) {
