@@ -399,6 +399,15 @@ export class GoneMeanwhile extends StoreFailure {
   }
 }
 
+/** An account has as many of something as it may; whoever asked first had looked before, and others came in between. */
+export class AccountFull extends StoreFailure {
+  override readonly name = 'AccountFull'
+
+  constructor() {
+    super('The account has as many as it may')
+  }
+}
+
 /** The store can be asked, but takes no writes. */
 export class StoreUnwritable extends StoreFailure {
   /** For whoever runs the server; no path and no address. */

@@ -66,8 +66,17 @@ function* recordsIn(csv: string, isWhole: boolean): Generator<string[]> {
 
 function shortenField(field: string): string {
   if (field.length <= maxCellCharacters) return field
-  const inside = field.startsWith('"') ? field.slice(1, -1).replaceAll('""', '"') : field
-  return `"${beginning(inside).replaceAll('"', '""')}"`
+  if (!field.startsWith('"')) return `"${beginning(field).replaceAll('"', '""')}"`
+  // Of a long field of quotes, only the part that is shown is worth reading.
+  const inside = field.slice(1, 1 + 2 * (maxCellCharacters + 1)).replaceAll('""', '"')
+  const length = field.length - 2 - countQuotes(field.slice(1, -1)) / 2
+  return length <= maxCellCharacters ? field : `"${beginning(inside, length).replaceAll('"', '""')}"`
+}
+
+function countQuotes(text: string): number {
+  let count = 0
+  for (let at = 0; at < text.length; at++) if (text.charCodeAt(at) === 34) count++
+  return count
 }
 
 /** For a cell that is not in CSV. */
@@ -75,7 +84,7 @@ export function shortCell(cell: unknown): unknown {
   return typeof cell === 'string' && cell.length > maxCellCharacters ? beginning(cell) : cell
 }
 
-function beginning(text: string): string {
-  const rest = text.length - maxCellCharacters
+function beginning(text: string, length = text.length): string {
+  const rest = length - maxCellCharacters
   return `${text.slice(0, maxCellCharacters).replace(/[\ud800-\udbff]$/, '')}… [${rest.toLocaleString('en')} more characters]`
 }

@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { type Clock, createMovableClock } from '../clock.ts'
+import { AccountFull } from '../errors.ts'
 import type { SheetAddress } from './admission/admission-facts.ts'
 import { alertsContract } from './alerts/alerts.contract.ts'
 import { changeLogContract } from './changes/change-log.contract.ts'
 import { accessTokensContract } from './credentials/access-tokens.contract.ts'
 import { credentialsContract } from './credentials/credentials.contract.ts'
 import { formsContract } from './forms/forms.contract.ts'
+import type { FormSettings } from './forms/forms.ts'
 import { asideMs, leasesContract, passTime, timeOf } from './leases/leases.contract.ts'
 import { looksContract } from './looks/looks.contract.ts'
 import { mailContract } from './mail/mail.contract.ts'
@@ -128,6 +130,35 @@ export function storeContract(
     assert.equal(await store.createSheet(newSheet(account.id, 'again'), 25), 'too_many')
     assert.equal(typeof (await store.createSheet(newSheet(account.id, 'again'), null)), 'object', 'no limit')
   })
+
+  of(
+    'nor more active keys, forms and webhooks; what has ended does not count, and who names no bound has none',
+    async (store) => {
+      const { account, sheet } = await accountWithSheet(store)
+      const wish = { accountId: account.id, sheetId: sheet.id }
+      const key = (n: number) => newKey(account.id, null, `key ${n}`)
+      const keys = await madeAtOnce((n) => store.createKey(key(n), 5))
+      assert.deepEqual(keys, { made: 5, full: 7 })
+      const [first, second] = await store.keysOf(account.id)
+      const successor = { hash: 'next', shownStart: 'a', shownEnd: 'z' }
+      await assert.rejects(store.replaceKey(first?.id ?? '', successor, 1_000, 5), AccountFull)
+      assert.ok(await store.replaceKey(first?.id ?? '', successor, 0, 5), 'one for one')
+      await store.revokeKey(second?.id ?? '')
+      await store.createKey(key(20), 5)
+      await assert.rejects(store.createKey(key(21), 5), AccountFull)
+      await store.createKey(key(22))
+      const settings = { fields: [] } as unknown as FormSettings
+      const forms = await madeAtOnce(() => store.createForm({ ...wish, name: 'f', settings }, 3))
+      assert.deepEqual(forms, { made: 3, full: 9 })
+      const usual = { url: 'https://a.example', kinds: null, columns: null, place: { epoch: null, seq: 0 } }
+      const secret = { sealed: 's', keyId: 'k' }
+      const webhooks = await madeAtOnce((n) =>
+        store.createWebhook({ id: `wh_${n}`, ...wish, ...usual, secret }, 3),
+      )
+      assert.deepEqual(webhooks, { made: 3, full: 9 })
+      assert.equal((await store.webhooksOf(account.id)).length, 3)
+    },
+  )
 
   of(
     'both addresses of a sheet look up the same facts, with the key where it opens that sheet',
@@ -476,4 +507,10 @@ export function storeContract(
     )
     await store.ping()
   })
+}
+
+async function madeAtOnce(make: (n: number) => Promise<unknown>): Promise<{ made: number; full: number }> {
+  const outcomes = await Promise.allSettled(Array.from({ length: 12 }, (_, n) => make(n)))
+  const full = outcomes.filter((one) => one.status === 'rejected' && one.reason instanceof AccountFull)
+  return { made: outcomes.filter(({ status }) => status === 'fulfilled').length, full: full.length }
 }

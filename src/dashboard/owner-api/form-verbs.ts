@@ -79,7 +79,7 @@ export const formVerbs = {
       const made = await parts.forms.list(session.account)
       if (made.length >= maxForms)
         return new Problem(`you have ${maxForms} forms, which is as many as there can be; delete one first`)
-      const form = await parts.forms.create({ account: session.account, ...wish })
+      const form = await parts.forms.create({ account: session.account, ...wish, mostOfAccount: maxForms })
       if (form instanceof Problem) return form
       return { json: (await viewer(session, parts))(form, 0), status: 201 }
     }),

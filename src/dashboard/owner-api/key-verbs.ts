@@ -49,6 +49,8 @@ const rotateInput = z.strictObject({
 
 /** docs/reliability.md#how-much-one-owner-can-make. The operator's commands know no such limit. */
 const maxActiveKeys = 50
+/** With those whose successors are in use already: all of them can be rotated at once. */
+const maxRotatedKeys = 2 * maxActiveKeys
 
 export const keyVerbs = {
   'GET /keys': {
@@ -64,7 +66,11 @@ export const keyVerbs = {
       const { expiresAtMs = null, ...rest } = wish
       const problem = await problemWithNew(account, expiresAtMs, parts)
       if (problem) return problem
-      return fresh(call, await parts.keys.create({ account, expiresAtMs, ...rest }), parts)
+      return fresh(
+        call,
+        await parts.keys.create({ account, expiresAtMs, ...rest, mostActive: maxActiveKeys }),
+        parts,
+      )
     }),
   },
   'POST /keys/publishable': {
@@ -72,7 +78,11 @@ export const keyVerbs = {
       const { account } = call.session
       const problem = await problemWithNew(account, expiresAtMs, parts)
       if (problem) return problem
-      return fresh(call, await parts.keys.createPublishable({ account, expiresAtMs, ...wish }), parts)
+      return fresh(
+        call,
+        await parts.keys.createPublishable({ account, expiresAtMs, ...wish, mostActive: maxActiveKeys }),
+        parts,
+      )
     }),
   },
   'PATCH /keys/{id}/policy': {
@@ -112,7 +122,7 @@ export const keyVerbs = {
     ...withInput(rotateInput, async (call, { overlapSeconds }, parts) => {
       const key = await keyIn(call, parts)
       if (key instanceof Problem) return key
-      return fresh(call, await parts.keys.regenerate(key.id, overlapSeconds * 1_000), parts)
+      return fresh(call, await parts.keys.regenerate(key.id, overlapSeconds * 1_000, maxRotatedKeys), parts)
     }),
   },
   'POST /keys/{id}/regenerate': {

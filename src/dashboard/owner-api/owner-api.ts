@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { pipeline } from 'node:stream/promises'
-import { GoneMeanwhile, Refusal, StoreFailure, TooManyAtOnce } from '../../errors.ts'
+import { AccountFull, GoneMeanwhile, Refusal, StoreFailure, TooManyAtOnce } from '../../errors.ts'
 import { compressedFromBytes } from '../../http/compression.ts'
 import { acceptedCoding } from '../../http/content-coding.ts'
 import type { PacedCaller } from '../../management/people/owner-pace.ts'
@@ -172,6 +172,7 @@ export function createOwnerApi(parts: DashboardParts): OwnerApi {
   function afterFailure(error: unknown): WireAnswer {
     if (error instanceof TooManyAtOnce) return tooManyAtOnce(error)
     if (error instanceof GoneMeanwhile) return goneMeanwhile
+    if (error instanceof AccountFull) return accountFull
     const reference = randomBase62(12)
     parts.observe({ event: 'malfunction', reference, operation: 'none', error })
     if (error instanceof StoreFailure) {
@@ -252,6 +253,7 @@ function tooManyAtOnce({ retryAfterSeconds, share }: TooManyAtOnce): WireAnswer 
 }
 
 const goneMeanwhile = refusalAnswer(404, 'not_found', 'This no longer exists. Nothing was saved.')
+const accountFull = refusalAnswer(400, 'invalid', 'You have as many as you can have. Remove one first.')
 const attemptShape = /^[0-9a-f]{32}$/
 const sentTwice = refusalAnswer(
   409,

@@ -52,6 +52,8 @@ export type CaptchaWish = CaptchaSetting & { secret?: string | undefined }
 export interface FormToCreate extends FormWish {
   account: NamedAccount
   sheetSlug: string
+  /** Without it, any number. */
+  mostOfAccount?: number
 }
 
 const maxFields = 50
@@ -69,7 +71,7 @@ export interface FormsParts {
 
 export function createForms({ store, sheets, policyColumns, sealing }: FormsParts): Forms {
   return {
-    async create({ account, sheetSlug, ...wish }) {
+    async create({ account, sheetSlug, mostOfAccount, ...wish }) {
       const sheet = await sheets.find(account, sheetSlug)
       if (sheet instanceof Problem) return sheet
       const checked = await fitting(sheet, wish)
@@ -77,7 +79,7 @@ export function createForms({ store, sheets, policyColumns, sealing }: FormsPart
       const of = { id: newId('form'), accountId: account.id }
       const captchaSecret = secretFor(wish.settings.captcha, of, null)
       if (captchaSecret instanceof Problem) return captchaSecret
-      return store.createForm({ ...of, sheetId: sheet.id, ...checked, captchaSecret })
+      return store.createForm({ ...of, sheetId: sheet.id, ...checked, captchaSecret }, mostOfAccount)
     },
     async list(account) {
       const [forms, held] = await Promise.all([store.formsOf(account.id), store.heldCounts(account.id)])

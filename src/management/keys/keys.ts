@@ -29,7 +29,7 @@ export interface Keys {
   setScope(keyId: string, scope: KeyScope): Promise<KeyRecord | Problem>
   change(keyId: string, change: KeyChange): Promise<KeyRecord | Problem>
   /** A new value for the same rights. The old one lives on for so long; with 0 it is dead when this returns. */
-  regenerate(keyId: string, overlapMs?: number): Promise<FreshKey | Problem>
+  regenerate(keyId: string, overlapMs?: number, mostActive?: number): Promise<FreshKey | Problem>
 }
 
 export interface KeyToCreate {
@@ -41,6 +41,8 @@ export interface KeyToCreate {
   scope: KeyScope
   /** By the store's clock; null = never. */
   expiresAtMs?: number | null
+  /** The account's; without it, any number. */
+  mostActive?: number
 }
 
 export interface PublishableKeyToCreate {
@@ -50,6 +52,7 @@ export interface PublishableKeyToCreate {
   mode: KeyMode
   policy: PolicyWish
   expiresAtMs?: number | null
+  mostActive?: number
 }
 
 /** The value of a secret key exists only here: it is shown once and then gone. */
@@ -64,25 +67,26 @@ const consoleKeyName = 'Console'
 
 export function createKeys(store: Store, sheets: Pick<Sheets, 'find'>, policyColumns: PolicyColumns): Keys {
   return {
-    async create({ account, sheetSlug, name, mode, scope, expiresAtMs = null }) {
+    async create({ account, sheetSlug, name, mode, scope, expiresAtMs = null, mostActive }) {
       const trimmed = name.trim()
       if (!canBeName(trimmed)) return badName
       const sheet = sheetSlug === null ? null : await sheets.find(account, sheetSlug)
       if (sheet instanceof Problem) return sheet
       const { value, ...stored } = freshValue(mode)
       const sheetId = sheet?.id ?? null
-      const record = await store.createKey({
-        accountId: account.id,
-        sheetId,
-        name: trimmed,
-        mode,
-        scope,
-        expiresAtMs,
-        ...stored,
-      })
+      const named = { accountId: account.id, sheetId, name: trimmed }
+      const record = await store.createKey({ ...named, mode, scope, expiresAtMs, ...stored }, mostActive)
       return { record, value }
     },
-    async createPublishable({ account, sheetSlug, name, mode, policy: wish, expiresAtMs = null }) {
+    async createPublishable({
+      account,
+      sheetSlug,
+      name,
+      mode,
+      policy: wish,
+      expiresAtMs = null,
+      mostActive,
+    }) {
       const trimmed = name.trim()
       if (!canBeName(trimmed)) return badName
       const sheet = await sheets.find(account, sheetSlug)
@@ -92,7 +96,7 @@ export function createKeys(store: Store, sheets: Pick<Sheets, 'find'>, policyCol
       const { value, ...stored } = freshValue(mode, 'publishable')
       const rights = { mode, scope: scopeOf(policy), expiresAtMs, policy }
       const named = { accountId: account.id, sheetId: sheet.id, name: trimmed }
-      const record = await store.createKey({ ...named, ...rights, ...stored, publicValue: value })
+      const record = await store.createKey({ ...named, ...rights, ...stored, publicValue: value }, mostActive)
       return { record, value }
     },
     async setPolicy(keyId, wish) {
@@ -152,12 +156,12 @@ export function createKeys(store: Store, sheets: Pick<Sheets, 'find'>, policyCol
       await store.changeKey(keyId, changed)
       return { ...key, ...changed }
     },
-    async regenerate(keyId, overlapMs = 0) {
+    async regenerate(keyId, overlapMs = 0, mostActive) {
       const key = await active(keyId)
       if (key instanceof Problem) return key
       const { value, ...stored } = freshValue(key.mode, key.policy ? 'publishable' : 'secret')
       const publicValue = key.policy ? value : null
-      const record = await store.replaceKey(keyId, { ...stored, publicValue }, overlapMs)
+      const record = await store.replaceKey(keyId, { ...stored, publicValue }, overlapMs, mostActive)
       return record ? { record, value } : alreadyRevoked(keyId)
     },
   }

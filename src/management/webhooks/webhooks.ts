@@ -102,7 +102,7 @@ export function createWebhooks(parts: WebhooksParts): Webhooks {
       const position = sheet && (await store.changeLogOf(sheet.id))
       const id = newId('wh')
       const secret = newSecret()
-      const record = await store.createWebhook({
+      const webhook = {
         id,
         accountId: account.id,
         sheetId: sheet?.id ?? null,
@@ -111,7 +111,8 @@ export function createWebhooks(parts: WebhooksParts): Webhooks {
         columns,
         secret: sealSecret(sealing, secret, { id, accountId: account.id }),
         place: { epoch: position?.epoch ?? null, seq: position?.head ?? 0 },
-      })
+      }
+      const record = await store.createWebhook(webhook, isByOperator ? null : shares.webhooks)
       return { record, secret }
     },
     list: (account) => store.webhooksOf(account.id),

@@ -1,5 +1,6 @@
 import type { Kysely, Selectable } from 'kysely'
 import type { Clock } from '../../clock.ts'
+import { countOfAccount, holdRoom } from '../accounts/room-in-account.ts'
 import { newId } from '../new-id.ts'
 import type { FormEntryTable, FormTable, Tables } from '../sql/schema.ts'
 import type { SqlDatabase } from '../sql/sql-database.ts'
@@ -7,7 +8,8 @@ import type { FormRecord, FormSettings, FormStore, HeldEntry } from './forms.ts'
 
 export function createFormQueries({ kysely }: SqlDatabase, clock: Clock): FormStore {
   return {
-    async createForm({ id = newId('form'), accountId, sheetId, name, settings, captchaSecret = null }) {
+    async createForm(form, mostOfAccount = null) {
+      const { id = newId('form'), accountId, sheetId, name, settings, captchaSecret = null } = form
       const row = {
         id,
         account_id: accountId,
@@ -18,7 +20,14 @@ export function createFormQueries({ kysely }: SqlDatabase, clock: Clock): FormSt
         created_at_ms: clock.nowMs(),
         ...secretColumns(captchaSecret),
       }
-      return toForm(await kysely.insertInto('form').values(row).returningAll().executeTakeFirstOrThrow())
+      return kysely.transaction().execute(async (transaction) => {
+        await holdRoom(transaction, accountId, mostOfAccount, () =>
+          countOfAccount(transaction, 'form', accountId),
+        )
+        return toForm(
+          await transaction.insertInto('form').values(row).returningAll().executeTakeFirstOrThrow(),
+        )
+      })
     },
     async findForm(formId) {
       const row = await kysely.selectFrom('form').where('id', '=', formId).selectAll().executeTakeFirst()

@@ -3,7 +3,8 @@ import type { SealedSecret } from '../sealed-secret.ts'
 
 /** The store's part for forms that fill sheets, and for what came by them and waits for its owner. */
 export interface FormStore {
-  createForm(form: NewForm): Promise<FormRecord>
+  /** Throws `AccountFull` where the account has so many. */
+  createForm(form: NewForm, mostOfAccount?: number | null): Promise<FormRecord>
   findForm(formId: string): Promise<FormRecord | null>
   formsOf(accountId: string): Promise<FormRecord[]>
   /** The captcha's secret goes with the settings; left out, it stays. */

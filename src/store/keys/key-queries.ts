@@ -1,6 +1,7 @@
 import type { Insertable, Kysely, Selectable } from 'kysely'
 import type { Clock } from '../../clock.ts'
 import { GoneMeanwhile } from '../../errors.ts'
+import { holdRoom } from '../accounts/room-in-account.ts'
 import { newId } from '../new-id.ts'
 import type { ApiKeyTable, Tables } from '../sql/schema.ts'
 import { inMs, type SqlDatabase } from '../sql/sql-database.ts'
@@ -27,8 +28,11 @@ const maxEndedKeys = 100
 export function createKeyQueries(database: SqlDatabase, clock: Clock): KeyQueries {
   const { kysely } = database
   return {
-    async createKey(key) {
-      return kysely.transaction().execute((transaction) => insertKey(transaction, keyRow(key)))
+    async createKey(key, mostActive = null) {
+      return kysely.transaction().execute(async (transaction) => {
+        await holdRoomForKey(transaction, key.accountId, mostActive)
+        return insertKey(transaction, keyRow(key))
+      })
     },
     async findKey(keyId) {
       const row = await kysely.selectFrom('api_key').where('id', '=', keyId).selectAll().executeTakeFirst()
@@ -47,13 +51,14 @@ export function createKeyQueries(database: SqlDatabase, clock: Clock): KeyQuerie
     async revokeKey(keyId) {
       return (await revoke(kysely, keyId)) !== undefined
     },
-    async replaceKey(keyId, successor, overlapMs = 0) {
+    async replaceKey(keyId, successor, overlapMs = 0, mostActive = null) {
       return kysely.transaction().execute(async (transaction) => {
         const key = await transaction
           .selectFrom('api_key')
           .where('id', '=', keyId)
-          .select('expires_at_ms')
+          .select(['account_id', 'expires_at_ms'])
           .executeTakeFirst()
+        if (key && overlapMs > 0) await holdRoomForKey(transaction, key.account_id, mostActive)
         const old =
           overlapMs === 0 ? await revoke(transaction, keyId) : await expireIn(transaction, keyId, overlapMs)
         if (!old) return null
@@ -131,6 +136,19 @@ export function createKeyQueries(database: SqlDatabase, clock: Clock): KeyQuerie
       .where('id', 'not in', lastEnded)
       .execute()
     return toKey(made)
+  }
+
+  function holdRoomForKey(transaction: Kysely<Tables>, accountId: string, mostActive: number | null) {
+    return holdRoom(transaction, accountId, mostActive, async () => {
+      const active = await transaction
+        .selectFrom('api_key')
+        .where('account_id', '=', accountId)
+        .where('session_hash', 'is', null)
+        .where('id', 'not in', endedKeys(transaction, accountId))
+        .select('id')
+        .execute()
+      return active.length
+    })
   }
 
   function endedKeys(on: Pick<Kysely<Tables>, 'selectFrom'>, accountId: string) {

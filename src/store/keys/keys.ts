@@ -3,20 +3,21 @@ import type { KeyPolicy } from './key-policy.ts'
 
 /** The store's part for API keys, which it knows by their hashes. */
 export interface KeyStore {
-  /** Makes a key; of the account's revoked ones only the last are remembered. */
-  createKey(key: NewKey): Promise<KeyRecord>
+  /** Makes a key; of those that have ended only the last are remembered. Throws `AccountFull` where so many are active. */
+  createKey(key: NewKey, mostActive?: number | null): Promise<KeyRecord>
   findKey(keyId: string): Promise<KeyRecord | null>
   keysOf(accountId: string): Promise<KeyRecord[]>
   /** False when it was revoked already or never existed. A revoked key stays revoked. */
   revokeKey(keyId: string): Promise<boolean>
   /**
    * Makes a key's successor and ends the key, both or neither: at once, or after `overlapMs` by the store's clock; null when
-   * the old one is not active.
+   * the old one is not active. Throws `AccountFull` where so many are active and the old one is to live on.
    */
   replaceKey(
     keyId: string,
     successor: Pick<NewKey, 'hash' | 'shownStart' | 'shownEnd' | 'publicValue'>,
     overlapMs?: number,
+    mostActive?: number | null,
   ): Promise<KeyRecord | null>
 
   /**

@@ -1,6 +1,7 @@
 import { type Kysely, type Selectable, sql } from 'kysely'
 import type { Clock } from '../../clock.ts'
 import { GoneMeanwhile } from '../../errors.ts'
+import { countOfAccount, holdAccount } from '../accounts/room-in-account.ts'
 import { deleteLogsOn } from '../changes/change-log-queries.ts'
 import { deleteFormsOn } from '../forms/form-queries.ts'
 import { watchOn } from '../looks/look-queries.ts'
@@ -33,7 +34,9 @@ export function createSheetQueries(database: SqlDatabase, clock: Clock): SheetQu
     async createSheet({ accountId, slug, provider, source, location, credentialId, access }, most = null) {
       return unlessTaken(database, () =>
         kysely.transaction().execute(async (transaction) => {
-          if (most !== null && (await countOfHeldAccount(transaction, accountId)) >= most) return 'too_many'
+          if (most !== null) await holdAccount(transaction, accountId)
+          if (most !== null && (await countOfAccount(transaction, 'sheet', accountId)) >= most)
+            return 'too_many'
           if (credentialId !== null) {
             const credential = await transaction
               .selectFrom('credential')
@@ -206,24 +209,6 @@ export async function countWriteOn(on: Pick<Kysely<Tables>, 'updateTable'>, sour
     .set((of) => ({ write_seq: of('write_seq', '+', 1) }))
     .where('source', '=', source)
     .execute()
-}
-
-/**
- * The sheets of an account, of which nobody else can make one until the transaction ends: a write, even where nothing
- * changes, holds the account's row.
- */
-async function countOfHeldAccount(transaction: Kysely<Tables>, accountId: string): Promise<number> {
-  await transaction
-    .updateTable('account')
-    .set((of) => ({ slug: of.ref('slug') }))
-    .where('id', '=', accountId)
-    .execute()
-  const { count } = await transaction
-    .selectFrom('sheet')
-    .where('account_id', '=', accountId)
-    .select((of) => of.fn.countAll<number | string>().as('count'))
-    .executeTakeFirstOrThrow()
-  return Number(count)
 }
 
 const ofOneSheet = ['operation', 'recent_request', 'sheet_activity', 'provider_day', 'sheet_look'] as const

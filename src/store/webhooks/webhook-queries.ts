@@ -1,6 +1,7 @@
 import { type Kysely, type Selectable, sql, type Transaction } from 'kysely'
 import type { Clock } from '../../clock.ts'
 import { randomBase62 } from '../../secrets/random-base62.ts'
+import { countOfAccount, holdRoom } from '../accounts/room-in-account.ts'
 import type { SealedSecret } from '../sealed-secret.ts'
 import type { Tables, WebhookTable } from '../sql/schema.ts'
 import { inMs, type SqlDatabase } from '../sql/sql-database.ts'
@@ -14,27 +15,30 @@ const atOnce = 0
 export function createWebhookQueries(database: SqlDatabase, clock: Clock): WebhookStore {
   const { kysely } = database
   return {
-    async createWebhook({ id, accountId, sheetId, url, kinds, columns, secret, place }) {
-      await kysely
-        .insertInto('webhook')
-        .values({
-          id,
-          account_id: accountId,
-          sheet_id: sheetId,
-          url,
-          kinds: listText(kinds),
-          columns: listText(columns),
-          state: 'on',
-          off_reason: null,
-          sealed_secret: secret.sealed,
-          key_id: secret.keyId,
-          ...place,
-          due_at_ms: atOnce,
-          created_at_ms: clock.nowMs(),
-        })
-        .execute()
-      const row = await webhookRows(database).where('webhook.id', '=', id).executeTakeFirstOrThrow()
-      return toWebhook(row)
+    async createWebhook(webhook, mostOfAccount = null) {
+      const { id, accountId, sheetId, url, kinds, columns, secret, place } = webhook
+      const row = {
+        id,
+        account_id: accountId,
+        sheet_id: sheetId,
+        url,
+        kinds: listText(kinds),
+        columns: listText(columns),
+        state: 'on' as const,
+        off_reason: null,
+        sealed_secret: secret.sealed,
+        key_id: secret.keyId,
+        ...place,
+        due_at_ms: atOnce,
+        created_at_ms: clock.nowMs(),
+      }
+      await kysely.transaction().execute(async (transaction) => {
+        await holdRoom(transaction, accountId, mostOfAccount, () =>
+          countOfAccount(transaction, 'webhook', accountId),
+        )
+        await transaction.insertInto('webhook').values(row).execute()
+      })
+      return toWebhook(await webhookRows(database).where('webhook.id', '=', id).executeTakeFirstOrThrow())
     },
     async webhooksOf(accountId) {
       const rows = await webhookRows(database)

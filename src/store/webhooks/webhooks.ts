@@ -3,7 +3,8 @@ import type { WebhookState } from '../sql/schema.ts'
 
 /** The store's part for webhooks, as those who manage them see it (docs/decisions/034). It holds sealed secrets and opens none. */
 export interface WebhookStore {
-  createWebhook(webhook: NewWebhook): Promise<WebhookRecord>
+  /** Throws `AccountFull` where the account has so many. */
+  createWebhook(webhook: NewWebhook, mostOfAccount?: number | null): Promise<WebhookRecord>
   /** The oldest first. */
   webhooksOf(accountId: string): Promise<WebhookRecord[]>
   findWebhook(webhookId: string): Promise<WebhookRecord | null>
