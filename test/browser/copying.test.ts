@@ -20,8 +20,9 @@ test('the key that is shown once is copied on plain HTTP too, and is not closed 
   const shown = page.getByTestId('key-value')
   const value = await shown.innerText()
   await page.getByRole('button', { name: 'Copy key' }).click()
-  assert.deepEqual({ copied: await clipboard(page, rowport), complaints }, { copied: value, complaints: [] })
+  // It is said for a moment only, which a look at the clipboard may outlast.
   await page.getByText('Copied').waitFor()
+  assert.deepEqual({ copied: await clipboard(page, rowport), complaints }, { copied: value, complaints: [] })
   await page.keyboard.press('Escape')
   await shown.waitFor({ state: 'hidden' })
 

@@ -41,6 +41,13 @@ test('docs are read and copied by anybody, and after signing in with one’s own
   await aside.getByRole('link', { name: 'Reading', exact: true }).click()
   assert.match(page.url(), /\/docs\/api#reading$/)
 
+  await page.goto(`${baseUrl}/docs/errors`)
+  const isCode = await page
+    .getByRole('cell', { name: /Any .*100-continue/ })
+    .locator('code')
+    .allInnerTexts()
+  assert.deepEqual(isCode, ['Expect', '100-continue'], 'what is code is marked as code')
+  await page.goBack()
   await page.getByRole('link', { name: 'Sign in' }).first().click()
   await page.getByRole('link', { name: 'Sign up' }).waitFor()
   assert.match(page.url(), /\/sign-in\?next=%2Fdocs%2Fapi$/)

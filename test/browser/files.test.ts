@@ -43,6 +43,7 @@ test('files: seen, replaced and renamed by keyboard, downloaded, kept while a sh
   const changes = watchChanges(page)
 
   await load(`${baseUrl}/files`, 'Price list 2026.csv')
+  await page.getByRole('cell', { name: '18 bytes', exact: true }).waitFor()
   await look('41-files')
   const [download] = await Promise.all([
     page.waitForEvent('download'),

@@ -61,6 +61,19 @@ test('a form is made from a sheet by keyboard, seen as visitors see it, filled i
   await page.getByLabel('Thank-you message').fill('See you on Friday!')
   await page.getByLabel('May show it in a frame').fill('nonsense')
   await look('71-form-new')
+  for (const width of [1440, 380]) {
+    await page.setViewportSize({ width, height: 600 })
+    for (const direction of ['Tab', 'Shift+Tab'])
+      for (let presses = 0; presses < 40; presses++) {
+        await page.keyboard.press(direction)
+        assert.equal(
+          await page.evaluate(hiddenFocus),
+          null,
+          `${width} px, ${direction}: under a bar that stays in sight`,
+        )
+      }
+  }
+  await page.setViewportSize({ width: 1440, height: 900 })
   complaints.splice(0)
   await press(/^Create form$/)
   await page.getByText('write origins, like https://example.com').waitFor()
@@ -112,11 +125,12 @@ test('a form is made from a sheet by keyboard, seen as visitors see it, filled i
   await page.getByLabel('Minimum seconds').fill('0')
   await press(/^Save form$/)
   await page.getByText('Party saved.').waitFor()
-  const [toast, save] = [
-    await page.getByText('Party saved.').boundingBox(),
-    await button('Save form').boundingBox(),
-  ]
-  assert.ok(toast && save && toast.y + toast.height <= save.y, 'what is said does not cover the button')
+  for (const place of ['0', 'document.body.scrollHeight']) {
+    await page.evaluate(`scrollTo(0, ${place})`)
+    const toast = await page.getByText('Party saved.').boundingBox()
+    const save = await button('Save form').boundingBox()
+    assert.ok(toast && save && toast.y + toast.height <= save.y, 'what is said does not cover the button')
+  }
   await page.getByRole('link', { name: 'Share', exact: true }).click()
   await page.getByRole('switch', { name: 'Takes entries' }).focus()
   await page.keyboard.press('Space')
@@ -152,6 +166,15 @@ const widget = `for (const place of document.querySelectorAll('.cf-turnstile')) 
   field.value = place.dataset.sitekey + ' passed'
   place.append(frame, field)
 }`
+
+/** What has the focus and lies under something else, or null. */
+const hiddenFocus = `(() => {
+  const field = document.activeElement
+  if (!field.matches('main :is(a, button, input, select, textarea)')) return null
+  const { left, top, width, height } = field.getBoundingClientRect()
+  const shown = [1, height / 2, height - 1].map((y) => document.elementFromPoint(left + width / 2, top + y))
+  return shown.every((one) => one === field || one?.contains(field) || field.contains(one)) ? null : field.outerHTML
+})()`
 
 test('a captcha is set in the dashboard, shown to visitors within the page’s own policy, and needed', {
   skip,

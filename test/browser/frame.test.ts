@@ -120,6 +120,26 @@ const sentBytesOfScripts = `performance.getEntriesByType('resource')
   .filter(({ name }) => new URL(name).pathname.endsWith('.js'))
   .reduce((sum, { encodedBodySize }) => sum + encodedBodySize, 0)`
 
+test('what a page shows came to Chromium compressed', { skip, timeout: patienceMs }, async (t) => {
+  const rowport = await startRowport(t, { settings: { baseUrl: 'http://127.0.0.1:0' } })
+  for (let at = 0; at < 20; at++) await rowport.connectFile(`lamps-${at}`, `lamps-${at}.csv`, 'name\nLamp\n')
+  const rows = Array.from({ length: 200 }, (_, at) => `lamp ${at},${at}\n`)
+  await rowport.connectFile('lamps', 'lamps.csv', `name,price\n${rows.join('')}`)
+  const { page } = await createLooks(t)
+  await signInByLink(page, rowport, '/sheets')
+  await page.getByRole('link', { name: 'lamps', exact: true }).click()
+  await page.getByRole('link', { name: 'Rows', exact: true }).click()
+  await page.getByText('1–50 of 200').waitFor()
+  for (const path of ['/sheets', '/sheets/lamps/rows']) {
+    const [sentBytes = 0, shownBytes = 0] = await page.evaluate<
+      number[]
+    >(`performance.getEntriesByType('resource')
+      .filter(({ name }) => new URL(name).pathname === '/dashboard/api${path}')
+      .flatMap(({ encodedBodySize, decodedBodySize }) => [encodedBodySize, decodedBodySize])`)
+    assert.ok(sentBytes > 100 && sentBytes * 3 < shownBytes, `${path}: ${sentBytes} bytes for ${shownBytes}`)
+  }
+})
+
 test('what the pages read is sent compressed', async (t) => {
   const rowport = await startRowport(t, { settings: { baseUrl: 'http://127.0.0.1:0' } })
   const rows = Array.from({ length: 200 }, (_, at) => `lamp ${at},${at}\n`)

@@ -76,7 +76,9 @@ test('two hundred sheets: problems first and counted, one found by typing, what 
     0,
     'no type of columns that nobody knows',
   )
-  assert.deepEqual(await page.getByRole('definition').first().innerText(), '–', 'nobody knows how many rows')
+  const [rows, columns] = await page.getByRole('definition').allInnerTexts()
+  assert.deepEqual({ rows, columns }, { rows: '–', columns: '–' }, 'nobody knows how many')
+  await page.getByText('Last fetched: –').waitFor()
   await look('57-unreadable', 'state')
   await page.getByRole('link', { name: 'Rows', exact: true }).click()
   await page.getByText('No rows to show right now.').waitFor()
@@ -211,7 +213,7 @@ test('the settings of a sheet show a choice at once, keep what is typed, and ren
   await seconds.fill('33')
   done(await rowport.workshop.sheets.change('acme', 'lamps', { cacheSeconds: 44 }))
   await page.getByText('Changed elsewhere to 44').waitFor({ timeout: 15_000 })
-  assert.equal(await seconds.inputValue(), '33')
+  assert.equal(await seconds.inputValue(), '33', 'what is being typed stays')
   await look('58-changed-elsewhere', 'state')
   await page.getByRole('button', { name: 'Discard my changes' }).click()
   assert.equal(await seconds.inputValue(), '44')
@@ -274,6 +276,16 @@ test('keys: a snippet that works, names and dates that can be changed, a rotatio
   await page.getByText('Shop window saved.').waitFor()
   await page.getByText('Expires in').waitFor()
   assert.equal(await read(first), 200)
+  await page
+    .getByRole('row', { name: /^Shop window/ })
+    .getByText('read and write')
+    .waitFor()
+  const written = await fetch(rowport.url + formA, {
+    method: 'POST',
+    headers: { Authorization: `Bearer ${first}` },
+    body: '{"name":"Rug","price":2}',
+  })
+  assert.equal(written.status, 201, 'the key that was for reading writes')
 
   await button('Regenerate Shop window').click()
   await page.getByLabel('The old key stops working').selectOption('In an hour')
@@ -297,9 +309,14 @@ test('keys: a snippet that works, names and dates that can be changed, a rotatio
   assert.deepEqual(changes, [`POST /dashboard/api/keys/${old.id}/revoke`])
   await page.getByLabel('Show').selectOption('active')
   await page.getByLabel('Find a key').fill('')
+  await button('Revoke Shop window').first().waitFor()
+  const listed = 'document.querySelectorAll("tbody tr").length'
+  const before = await page.evaluate<number>(listed)
   await button('Revoke Shop window').first().click()
   await button('Revoke key').click()
   await page.getByText('Key revoked.').waitFor()
+  // The button that was pressed goes with its row.
+  await untilInPage(page, `${listed} < ${before}`)
   await untilInPage(page, `!(${focused}).startsWith('BODY')`)
 })
 

@@ -267,4 +267,10 @@ test('the console sends what is on the screen, with bodies that fit, beside a co
   await page.getByRole('button', { name: /GET.*limit=1$/ }).click()
   assert.equal(await page.getByLabel('Query').inputValue(), 'limit=1')
   assert.deepEqual(changes, [], 'choosing from the history sends nothing')
+
+  // What the owner tries out is told as that, and is no client's first request.
+  await page.getByRole('link', { name: 'Usage', exact: true }).click()
+  await page.getByRole('cell', { name: 'Console (lamps)', exact: true }).first().waitFor()
+  await page.getByRole('link', { name: 'Home', exact: true }).click()
+  await page.getByRole('heading', { name: 'Send your first request' }).waitFor()
 })

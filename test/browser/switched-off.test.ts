@@ -56,6 +56,9 @@ test('what a proof has switched off stands on the page of each sheet there, with
   await load(`${baseUrl}/sheets/people`, 'people.csv')
   assert.equal(await page.getByRole('alert').count(), 0, 'a file is no concern of Google’s')
   await load(`${baseUrl}/sheets`, 'prices')
+  const inList = (slug: string) =>
+    page.getByRole('row', { name: slug }).getByText('Writing to Google is switched off')
+  assert.deepEqual([await inList('prices').count(), await inList('people').count()], [1, 0])
   await look('92-switched-off-in-list')
 
   await found('reads', false)

@@ -62,7 +62,7 @@ test('nothing is armed before it is meant: deleting an account, a used link, a p
   await signInByLink(page, rowport, '/settings')
   await page.getByRole('button', { name: 'Delete account', exact: true }).click()
   const armed = page.getByRole('button', { name: 'Delete account permanently' })
-  assert.equal(await armed.isDisabled(), true)
+  assert.equal(await armed.isDisabled(), true, 'nothing is typed yet')
   await page.getByLabel('Type acme to confirm').fill('acm')
   assert.equal(await armed.isDisabled(), true)
   await page.getByLabel('Type acme to confirm').fill('acme')
@@ -76,7 +76,11 @@ test('nothing is armed before it is meant: deleting an account, a used link, a p
   await page.getByRole('button', { name: 'Cancel' }).click()
   await page.getByLabel('URL name').fill('Demo Shop')
   await page.getByText('Try "demo-shop".').waitFor()
-  assert.equal(await page.getByRole('button', { name: 'Change', exact: true }).isDisabled(), true)
+  assert.equal(
+    await page.getByRole('button', { name: 'Change', exact: true }).isDisabled(),
+    true,
+    'no question about what cannot be a name',
+  )
   await load(`${baseUrl}/sheets`, 'Upload a file, preview it as JSON, and choose a URL.')
   await load(`${baseUrl}/connect`, 'Upload a file')
   const buffer = Buffer.from('name,price\nLamp,1\n')
@@ -88,7 +92,11 @@ test('nothing is armed before it is meant: deleting an account, a used link, a p
   await page.getByText('2 columns, 1 row.').waitFor()
   await load(`${baseUrl}/keys`, 'No API keys yet')
   await page.getByRole('button', { name: 'Create key' }).click()
-  assert.equal(await page.getByRole('radio', { name: /^Read and write/ }).isDisabled(), true)
+  assert.equal(
+    await page.getByRole('radio', { name: /^Read and write/ }).isDisabled(),
+    true,
+    'the plan is for reading',
+  )
 
   await page.context().clearCookies()
   await page.goto(`${baseUrl}/sign-in-link?token=${token}`)

@@ -11,7 +11,8 @@ import { ToastProvider } from './ui/toast.tsx'
 /** Whoever is signed out elsewhere is shown the way in again, not an error. */
 function onError(error: Error): void {
   if (error instanceof Refused && error.code === 'not_signed_in')
-    void queryClient.invalidateQueries({ queryKey: sessionQuery.queryKey })
+    // Who asks already is not made to begin again: pages that ask more often than that takes would never be told.
+    void queryClient.invalidateQueries({ queryKey: sessionQuery.queryKey }, { cancelRefetch: false })
 }
 
 const queryClient: QueryClient = new QueryClient({

@@ -1,5 +1,5 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
-import type { SheetSource, SheetView } from '../../src/dashboard/contract.ts'
+import type { SessionView, SheetSource, SheetView } from '../../src/dashboard/contract.ts'
 import type { OwnerVerbs } from '../../src/dashboard/owner-verbs.ts'
 import { get, Refused, send } from './api.ts'
 import type { HistorySearch } from './pages/sheet/history/history-search.ts'
@@ -12,14 +12,25 @@ import { naturally } from './ui/natural-order.ts'
  * shorter key means all that begin with it.
  */
 
-/** null when nobody is signed in. */
+/** A sign-in in another tab ends the session of before; until it is answered, the browser has none that is good. */
+const betweenSessionsMs = 2_000
+
+function askWhoIsThere(signal: AbortSignal): Promise<SessionView | null> {
+  return get('GET /session', { signal }).catch((error: unknown) => {
+    if (error instanceof Refused && error.status === 401) return null
+    throw error
+  })
+}
+
+/** null when nobody is signed in. Whoever was is asked for twice: what they were doing is lost with the page. */
 export const sessionQuery = queryOptions({
   queryKey: ['session'],
-  queryFn: ({ signal }) =>
-    get('GET /session', { signal }).catch((error: unknown) => {
-      if (error instanceof Refused && error.status === 401) return null
-      throw error
-    }),
+  queryFn: async ({ signal, client, queryKey }) => {
+    const session = await askWhoIsThere(signal)
+    if (session || !client.getQueryData(queryKey)) return session
+    await new Promise((resolve) => setTimeout(resolve, betweenSessionsMs))
+    return askWhoIsThere(signal)
+  },
   staleTime: 60_000,
 })
 

@@ -114,7 +114,8 @@ export function CodeBlock({ code, label }: { code: string; label: string }) {
           {code}
         </pre>
       </ScrollBox>
-      <span className="absolute top-2 right-2">
+      {/* What lies under it fades out, instead of looking out at the other side. */}
+      <span className="pointer-events-none absolute top-px right-px rounded-lg bg-linear-to-r from-transparent to-sunken to-30% py-[7px] pr-[7px] pl-10 *:pointer-events-auto">
         <CopyButton copying={copying} />
       </span>
     </CopyFrame>

@@ -61,7 +61,12 @@ function Form({ source, preview }: { source: SheetSource; preview: PreviewView }
             label="URL name"
             value={slug}
             error={check.data?.problem ?? null}
-            hint={`${server.baseUrl}/api/sheets/${account.slug}/${slug}`}
+            hint={
+              <>
+                {server.baseUrl}/api/sheets/{account.slug}/<wbr />
+                {slug}
+              </>
+            }
             onChange={setSlug}
           />
           <AccessChoices value={access} onChange={setAccess} />

@@ -55,7 +55,7 @@ export function FormEditor({
             <TextField label="Title" required maxLength={200} {...about('name')} />
             <TextArea label="Introduction" placeholder="Optional" maxLength={2_000} {...about('intro')} />
           </Card>
-          <Card title="Fields" className={endsInField}>
+          <Card title="Fields" className={left.length > 0 ? endsInField : ''}>
             <FieldList
               fields={draft.fields}
               error={wrong('fields') ?? wrong('writeColumns')}
@@ -181,9 +181,9 @@ export function FormEditor({
         </section>
       </div>
       <div
-        // What is said for a moment is shown above it, and not over its button.
+        // What is said for a moment is shown above it, and not over its button: so it ends the page, without the room below all others.
         data-bottom-bar
-        className="sticky bottom-0 z-10 mt-6 flex flex-wrap items-center justify-end gap-x-4 border-t border-line bg-paper py-3"
+        className="sticky bottom-0 z-10 mt-6 -mb-20 flex flex-wrap items-center justify-end gap-x-4 border-t border-line bg-paper py-3"
       >
         <FormError>
           {error && hasItsPlace(refusal?.field) ? 'Some settings need another look.' : error?.message}

@@ -5,7 +5,7 @@ export function DataSection() {
   return (
     <Section title="Your data" about="Download all your Rowport data in one file.">
       <p className="mb-4 text-sm text-soft">
-        Sheets and what became of their rows, settings, keys (without their values) and usage, as JSON. One
+        Sheets with the history of their rows, settings, keys (without their values) and usage, as JSON. One
         download at a time: if another one is running, this one fails after a few seconds.
       </p>
       <a

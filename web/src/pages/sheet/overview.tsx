@@ -135,7 +135,7 @@ function Freshness({ sheet: { slug, fetchedAtMs, settings } }: { sheet: SheetVie
   return (
     <Card title="Data">
       <p className="text-sm">
-        Last fetched: <Ago atMs={fetchedAtMs} ifNever="not yet" />
+        Last fetched: <Ago atMs={fetchedAtMs} ifNever="–" />
       </p>
       <p className="mt-2 mb-3 text-caption text-soft">
         Rows are cached for {shownNumber(settings.cacheSeconds)}{' '}

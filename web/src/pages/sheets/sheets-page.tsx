@@ -131,7 +131,8 @@ function Name({ of: sheet }: { of: SheetSummary }) {
 }
 
 function State({ of: { provider, state, stateReason, access } }: { of: SheetSummary }) {
-  const { nameOf } = useSources()
+  const { nameOf, switchedOffAt } = useSources()
+  const off = switchedOffAt(provider)
   return (
     <>
       <span className="flex flex-wrap gap-1.5">
@@ -149,6 +150,7 @@ function State({ of: { provider, state, stateReason, access } }: { of: SheetSumm
           </span>
         )
       )}
+      {off && <span className="mt-1 block max-w-64 text-caption text-warn">{off.what}</span>}
     </>
   )
 }

@@ -199,7 +199,9 @@ export function Console() {
               }
             />
           ) : (
-            <p className="py-10 text-center text-sm text-soft">Send a request to see the response.</p>
+            <p className="py-10 text-center text-sm text-soft">
+              Send a request to see the response. It’s a real one and counts toward your quota.
+            </p>
           )}
         </div>
       </Card>
