@@ -101,7 +101,7 @@ export function assembleDashboard(needs: DashboardNeeds): AssembledDashboard {
       observe,
     }),
     shareUse: createShareUse(store, uploads, config.shares),
-    usageFigures: createUsageFigures({ store, usage, plans, clock, turns: api.turns }),
+    usageFigures: createUsageFigures({ store, usage, plans, clock, turns: api.turns, shares: config.shares, observe }),
     ownerReading: createOwnerReading(api, unread, baseUrl, createLookingBack({ store, turns: api.turns })),
     exporting: createExporting(api, config.shares),
     compression: api.compression,

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { exportAccount, exportUsage } from '../../management/accounts/account-export.ts'
 import { Problem } from '../../management/problem.ts'
+import { otherKeys } from '../../usage/told-apart.ts'
 import type { AuditEntryView, ShareView, UsageView } from '../contract.ts'
 import type { DashboardParts, ExportToMake } from '../dashboard-parts.ts'
 import { sessionCookieEnd } from '../session-cookie.ts'
@@ -55,7 +56,7 @@ export const accountVerbs = {
         }),
         byKey: [...report.byKey].map(([id, sum]) => ({
           id: id === '' ? null : id,
-          name: id === '' ? 'Without a key' : (names.get(id) ?? `a former key (${id.slice(-4)})`),
+          name: nameOfKey(id, names),
           ...sum,
         })),
       }
@@ -104,6 +105,12 @@ async function toExport(
     sheets: list,
     fileName: `rowport-${account.slug}.json`,
   }
+}
+
+function nameOfKey(id: string, names: ReadonlyMap<string, string>): string {
+  if (id === '') return 'Without a key'
+  if (id === otherKeys) return 'Other keys'
+  return names.get(id) ?? `a former key (${id.slice(-4)})`
 }
 
 function daysIn(text: string | null): number {
