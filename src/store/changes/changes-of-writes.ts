@@ -37,8 +37,8 @@ export async function insertChunks(
   database: Pick<SqlDatabase, 'nowMs' | 'textsIn'>,
 ): Promise<{ head: number; bytes: number }> {
   let [last, bytes] = [head, 0]
-  for (const { entries: text, count, atMs, operations = [] } of chunks) {
-    const entries = packEntries(text)
+  for (const { entries: given, textBytes, count, atMs, operations = [] } of chunks) {
+    const entries = textBytes === undefined ? packEntries(given) : given
     const chunk = {
       sheet_id: sheetId,
       first_seq: last + 1,
@@ -182,6 +182,11 @@ export async function tellBehindHead(
     .where('sheet_id', '=', sheetId)
     .execute()
   return head
+}
+
+/** What a chunk would take if it were not packed. */
+export function textBytesOf({ entries, textBytes }: ChunkToLog): number {
+  return textBytes === undefined ? bytesOfChunk(entries) : chunkRowBytes + textBytes
 }
 
 export function bytesOfChunk(entries: string): number {
