@@ -5,6 +5,7 @@ import type { AskInside } from '../http/asking-inside.ts'
 import { endOfText, marks } from '../http/json-marks.ts'
 import type { Observe } from '../reporting/observe.ts'
 import { randomBase62 } from '../secrets/random-base62.ts'
+import type { LoopTurns } from '../shares/loop-turns.ts'
 import type { AskedMessage } from './answer-message.ts'
 import type { Message } from './message.ts'
 import { isOwnOrigin } from './own-origin.ts'
@@ -15,6 +16,7 @@ export interface AgentsDoorParts {
   baseUrl(): string
   isDraining(): boolean
   observe: Observe
+  turns: LoopTurns
   version: string
 }
 
@@ -77,6 +79,8 @@ export function createAgentsDoor(
   ): Promise<void> {
     // Loaded when the first agent comes: it is as large as half of the server.
     const { answerMessage } = await import('./answer-message.ts')
+    // The SDK takes a millisecond and more for each message: those that come at once must not be one piece.
+    await parts.turns.next(String(request.headers.authorization ?? request.socket.remoteAddress))
     const told = await answerMessage({
       ...{ ...asked, request, version: parts.version },
       url: `${parts.baseUrl()}/mcp`,

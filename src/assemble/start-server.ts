@@ -170,6 +170,7 @@ export async function startServer(
     ...{ ipGuard, trustedProxies, unread, isDraining },
   })
   const agents = createAgentsDoor({
+    turns,
     ...{ askInside, isDraining, observe },
     baseUrl: () => workshop.baseUrl,
     version: packageJson.version,

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { exportAccount, exportUsage } from '../../management/accounts/account-export.ts'
+import { nameOfCounted } from '../../management/accounts/usage-figures.ts'
 import { Problem } from '../../management/problem.ts'
-import { otherKeys } from '../../usage/told-apart.ts'
 import type { AuditEntryView, ShareView, UsageView } from '../contract.ts'
 import type { DashboardParts, ExportToMake } from '../dashboard-parts.ts'
 import { sessionCookieEnd } from '../session-cookie.ts'
@@ -56,7 +56,7 @@ export const accountVerbs = {
         }),
         byKey: [...report.byKey].map(([id, sum]) => ({
           id: id === '' ? null : id,
-          name: nameOfKey(id, names),
+          name: nameOfCounted(id, names),
           ...sum,
         })),
       }
@@ -105,12 +105,6 @@ async function toExport(
     sheets: list,
     fileName: `rowport-${account.slug}.json`,
   }
-}
-
-function nameOfKey(id: string, names: ReadonlyMap<string, string>): string {
-  if (id === '') return 'Without a key'
-  if (id === otherKeys) return 'Other keys'
-  return names.get(id) ?? `a former key (${id.slice(-4)})`
 }
 
 function daysIn(text: string | null): number {

@@ -21,6 +21,7 @@ import type {
 } from '../../store/usage/usage-figures.ts'
 import { percentile } from '../../usage/latency-buckets.ts'
 import { dayOf } from '../../usage/tally.ts'
+import { otherKeys } from '../../usage/told-apart.ts'
 import type { Usage } from '../../usage/usage.ts'
 
 /** What clients asked of an account, for its owner to look at. Always up to the moment, as far as this server goes. */
@@ -68,7 +69,7 @@ export interface Sum {
 const dayMs = 24 * 60 * 60_000
 /** A flood over many sheets and keys leaves hundreds of thousands: SQLite is asked for some milliseconds' worth at a time. */
 const rowsOfPage = 1_000
-/** So many take SQLite three milliseconds. */
+/** Rows that take SQLite three milliseconds. */
 const rowsOfSpan = { usage_day: 2_000, latency_day: 5_000 }
 /** Each may have a row for every sheet. */
 const daysOfCalls = 31
@@ -288,4 +289,11 @@ function addTo(sums: Map<string, Sum>, name: string, { requests, outcome }: KeyU
   sum.requests += requests
   if (partOfChart[outcome] !== 'success') sum.errors += requests
   sums.set(name, sum)
+}
+
+/** How the key is shown that requests were counted for. */
+export function nameOfCounted(keyId: string, names: ReadonlyMap<string, string>): string {
+  if (keyId === '') return 'Without a key'
+  if (keyId === otherKeys) return 'Other keys'
+  return names.get(keyId) ?? `a former key (${keyId.slice(-4)})`
 }

@@ -189,7 +189,7 @@ export function textBytesOf({ entries, textBytes }: ChunkToLog): number {
   return textBytes === undefined ? bytesOfChunk(entries) : chunkRowBytes + textBytes
 }
 
-export function bytesOfChunk(entries: string): number {
+function bytesOfChunk(entries: string): number {
   return chunkRowBytes + Buffer.byteLength(entries)
 }
 

@@ -28,7 +28,7 @@ export interface UsageFigureStore {
   activityOf(accountId: string): Promise<Map<string, SheetActivity>>
   /** The newest first, at most so many. `kept-requests.ts` says how far back they go. */
   recentRequests(sheetId: string, limit: number): Promise<RecentRequestRecord[]>
-  /** So many rows at most; whether there may be more. */
+  /** Takes so many rows of each table at most, and returns whether there may be more. */
   forgetUsageBefore(day: string, rows: number): Promise<boolean>
 }
 
