@@ -2,9 +2,12 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { AskInside } from '../http/asking-inside.ts'
+import { clientAddress, type TrustedProxies } from '../http/client-address.ts'
 import { endOfText, marks } from '../http/json-marks.ts'
 import type { Observe } from '../reporting/observe.ts'
 import { randomBase62 } from '../secrets/random-base62.ts'
+import { clientNetwork } from '../shares/client-network.ts'
+import type { LoopTurns } from '../shares/loop-turns.ts'
 import type { AskedMessage } from './answer-message.ts'
 import type { Message } from './message.ts'
 import { isOwnOrigin } from './own-origin.ts'
@@ -15,6 +18,8 @@ export interface AgentsDoorParts {
   baseUrl(): string
   isDraining(): boolean
   observe: Observe
+  turns: Pick<LoopTurns, 'next'>
+  trustedProxies: TrustedProxies | null
   version: string
 }
 
@@ -77,6 +82,8 @@ export function createAgentsDoor(
   ): Promise<void> {
     // Loaded when the first agent comes: it is as large as half of the server.
     const { answerMessage } = await import('./answer-message.ts')
+    // The SDK takes a millisecond and more for each message: those that come at once must not be one piece.
+    await parts.turns.next(clientNetwork(clientAddress(request, parts.trustedProxies)))
     const told = await answerMessage({
       ...{ ...asked, request, version: parts.version },
       url: `${parts.baseUrl()}/mcp`,

@@ -9,6 +9,7 @@ import { googleKind } from '../providers/google/google-kind.ts'
 import type { ProviderId } from '../providers/provider-table.ts'
 import type { SharedTokens } from '../providers/remote/shared-tokens.ts'
 import type { Observe } from '../reporting/observe.ts'
+import { privatePaths } from '../secrets/private-data.ts'
 import type { Sealing } from '../secrets/sealing.ts'
 import type { ShareValue } from '../shared-state/registers/shared-value.ts'
 import type { Connection } from '../sheets/connection.ts'
@@ -44,11 +45,13 @@ export function createHomes(parts: HomeParts): Record<ProviderId, Home> {
   return { google: googleHome(parts), file: fileHome(parts) }
 }
 
-function fileHome({ config: { shares }, observe, clock, room, threads }: HomeParts): Home {
+function fileHome({ config, observe, clock, room, threads }: HomeParts): Home {
+  const { shares } = config
   const lengths = room && { problemWithLength: room.problemWithLength }
+  const isPrivate = privatePaths(config.dataFolder)
   return {
     kind: fileKind,
-    provider: createFileProvider({ observe, clock, shares, threads, ...lengths }),
+    provider: createFileProvider({ observe, clock, shares, threads, isPrivate, ...lengths }),
     connection: null,
     async close() {},
   }

@@ -75,7 +75,7 @@ export async function startServer(
   const life = await beginInstanceLife(store, workshop.observe)
   const { metrics } = workshop
   const { turns } = workshop
-  const usage = createUsage({ store, clock, turns })
+  const usage = createUsage({ store, clock, turns, shares: config.shares })
   const observe = observeAll([workshop.observe, usage.observe])
   const { windows } = workshop.shared
   // Rows by the megabyte have a connection of their own: nobody's count waits behind them.
@@ -170,7 +170,7 @@ export async function startServer(
     ...{ ipGuard, trustedProxies, unread, isDraining },
   })
   const agents = createAgentsDoor({
-    ...{ askInside, isDraining, observe },
+    ...{ askInside, isDraining, observe, turns, trustedProxies },
     baseUrl: () => workshop.baseUrl,
     version: packageJson.version,
   })

@@ -1,8 +1,9 @@
-import { access, constants, open, stat } from 'node:fs/promises'
+import { access, constants, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { freeSpace } from '../free-space.ts'
 import { asProviderFailure } from '../providers/file/file-failure.ts'
 import { parseFileLocation } from '../providers/file/file-location.ts'
+import { openFile } from '../providers/file/open-file.ts'
 import type { InspectedSheet } from '../store/sql/inspection.ts'
 import { type Finding, fine, wrong } from './finding.ts'
 import { inUnits } from './units.ts'
@@ -24,7 +25,7 @@ async function examineFile({ name, location }: InspectedSheet): Promise<Finding 
   const its = `${name} (${path})`
   let size: number
   try {
-    await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
+    await using file = await openFile(path)
     size = (await file.stat()).size
   } catch (error) {
     return wrong('Files', `${its}: ${wordsFor(error, 'read')}.`, 'Put it back, or reconnect the sheet.')

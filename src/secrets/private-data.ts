@@ -1,6 +1,6 @@
-import type { Stats } from 'node:fs'
+import { realpathSync, type Stats } from 'node:fs'
 import { chmod, lstat, mkdir, readdir, stat } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, relative, sep } from 'node:path'
 
 /**
  * What lies in the data folder is for the server's user alone: hashes of passwords, customers' rows, the secret. The folder
@@ -47,6 +47,31 @@ export async function openToOthers(dataFolder: string): Promise<OpenEntry[]> {
     for (const name of await namesIn(folder)) found.push(await open(join(folder, name), fileMode))
   }
   return found.filter((entry) => entry !== null)
+}
+
+/** Tells paths inside the data folder from others, by its name and by where it really is: it, or the uploads in it, may be on another disk. */
+export function privatePaths(dataFolder: string): (path: string) => boolean {
+  const named = [dataFolder, join(dataFolder, 'files')]
+  return (path) =>
+    named.some((folder) => isInside(folder, path)) ||
+    named.some((folder) => {
+      const real = realPathOf(folder)
+      return real !== null && isInside(real, path)
+    })
+}
+
+function isInside(folder: string, path: string): boolean {
+  const [first] = relative(folder, path).split(sep)
+  // On Windows what is on another drive stays absolute, with its colon.
+  return first !== '..' && !first?.endsWith(':')
+}
+
+function realPathOf(folder: string): string | null {
+  try {
+    return realpathSync(folder)
+  } catch {
+    return null
+  }
 }
 
 /** Links are not followed, but for folders that are put on another disk that way. */

@@ -12,6 +12,16 @@ test('what is done between two looks at the sockets is a few milliseconds, howev
   assert.ok(turnsOfLoop() >= 9)
 })
 
+test('pieces that begin some promises after they were let in are no more in one turn', async () => {
+  const { work, done } = opened()
+  // With it the round is over, and the others wait for the next.
+  const long = work('other', 5)
+  await Promise.all([long, ...Array.from({ length: 20 }, () => work('greedy', 1, 40))])
+  const perTurn = [...Map.groupBy(done, ({ turn }) => turn).values()]
+  assert.ok(perTurn.length > 5)
+  for (const pieces of perTurn) assert.ok(pieces.length <= 2, `${pieces.length} in a turn`)
+})
+
 test('between two rounds there are several looks at the sockets, each of which lets one newcomer in', async () => {
   const { work, done } = opened()
   await Promise.all(Array.from({ length: 20 }, () => work('greedy', 4)))
@@ -57,9 +67,10 @@ function opened() {
     turns,
     done,
     turnsOfLoop: () => turn,
-    async work(account: string, ms: number) {
+    async work(account: string, ms: number, promises = 0) {
       const mayBegin = turns.next(account)
       if (mayBegin instanceof Promise) await mayBegin
+      for (let nth = 0; nth < promises; nth++) await null
       clock.advanceMs(ms)
       done.push({ account, turn })
     },

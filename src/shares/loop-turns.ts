@@ -24,6 +24,8 @@ const usualRoundMs = 2
  * the door (docs/decisions/052).
  */
 const looksBetweenRounds = 8
+/** Together they take some microseconds. */
+const promisesBeforePiece = 60
 
 export function createLoopTurns(clock: Pick<Clock, 'elapsedMs'>, roundMs = usualRoundMs): LoopTurns {
   /** In the order of turns: who had one goes to the end. */
@@ -65,8 +67,8 @@ export function createLoopTurns(clock: Pick<Clock, 'elapsedMs'>, roundMs = usual
     beginRound()
     do {
       admitNext()
-      // Whoever was admitted does its piece first.
-      await null
+      // Whoever was admitted does its piece first, be it behind some promises: those of a store, or of a library.
+      for (let nth = 0; nth < promisesBeforePiece; nth++) await null
     } while (waiting.size > 0 && isTimeLeft())
   }
 

@@ -44,6 +44,8 @@ const shareTable = {
   captchas_at_once: { byDefault: 20, least: 1, most: 200 },
   /** Exports of one account that are being made and read, at each instance. */
   exports_at_once: { byDefault: 1, least: 1, most: 64 },
+  /** Figures of one account's use that are being summed up, at each instance. */
+  reports_at_once: { byDefault: 1, least: 1, most: 64 },
   upload_files: { byDefault: 100, least: 1, most: 100_000 },
   upload_mb: { byDefault: 500, least: 1, most: 1_000_000 },
   sheets: { byDefault: 100, least: 1, most: 100_000 },

@@ -2,6 +2,7 @@ import type { Observation, RowsFrom } from '../reporting/observe.ts'
 import type { RequestOutcome } from '../store/sql/schema.ts'
 import type { RecentRequestRecord, SheetActivity, UsageBatch } from '../store/usage/usage-figures.ts'
 import { bucketCount, bucketOf } from './latency-buckets.ts'
+import type { ToldApart } from './told-apart.ts'
 
 export type AnsweredRequest = Extract<Observation, { event: 'request_answered' }>
 
@@ -40,7 +41,7 @@ const dayMs = 24 * 60 * 60_000
 /** Rows of all kinds in one batch: some milliseconds of SQLite's, on the thread that answers everybody. */
 const rowsOfBatch = 256
 
-export function createTally(): Tally {
+export function createTally(toldApart: ToldApart): Tally {
   const days = new Map<number, Map<string, Map<string, UsageCounter>>>()
   const activities = new Map<string, SheetActivity & { sheetId: string }>()
   const calls = new Map<string, { sheetId: string; day: string; calls: number }>()
@@ -101,6 +102,13 @@ export function createTally(): Tally {
       days.set(day, sheetsNow)
       dayNow = day
     }
+    const known = sheetsNow.get(sheetId === '' ? accountId : sheetId)?.get(keyId)
+    if (known) return known
+    const told = toldApart.pairFor(accountId, sheetId, keyId, day)
+    return cellOfPair(accountId, told.sheetId, told.keyId)
+  }
+
+  function cellOfPair(accountId: string, sheetId: string, keyId: string): UsageCounter {
     const name = sheetId === '' ? accountId : sheetId
     let keys = sheetsNow.get(name)
     if (!keys) {

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { createMovableClock } from '../clock.ts'
 import type { Observation } from '../reporting/observe.ts'
 import { createLoopTurns } from '../shares/loop-turns.ts'
-import type { UsageBatch } from '../store/usage/usage-figures.ts'
+import type { UsageBatch, UsageCount } from '../store/usage/usage-figures.ts'
 import { createUsage } from './usage.ts'
 
 const startMs = Date.UTC(2026, 10, 15, 23, 59, 59)
@@ -25,7 +25,7 @@ function answered(more: Partial<Extract<Observation, { event: 'request_answered'
   }
 }
 
-function start() {
+function start(sheets = 1_000) {
   const clock = createMovableClock(startMs)
   const saved: UsageBatch[] = []
   const store = {
@@ -34,9 +34,14 @@ function start() {
       if (store.isAway) throw new Error('away')
       saved.push(batch)
     },
-    async forgetUsageBefore() {},
+    forgetUsageBefore: async () => false,
   }
-  return { clock, saved, store, usage: createUsage({ store, clock, turns: createLoopTurns(clock) }) }
+  return {
+    clock,
+    saved,
+    store,
+    usage: createUsage({ store, clock, turns: createLoopTurns(clock), shares: { sheets } }),
+  }
 }
 
 test('requests are counted by day, sheet, key, outcome and source; those of strangers are not', async () => {
@@ -207,4 +212,37 @@ test('a store that fails in the middle gets the rest later, and nothing twice', 
     counts.reduce((total, { requests }) => total + requests, 0),
     3_001,
   )
+})
+
+test('keys and sheets that are made anew all day do not fill the store: beyond some they are counted together', async () => {
+  const { usage, saved } = start(2)
+  const requests = 3_000
+  for (let n = 0; n < requests; n++) {
+    const keyId = n % 10 === 0 ? null : `key_${n}`
+    usage.observe(answered({ sheetId: `sh_${n < 1_000 ? n % 2 : n}`, keyId }))
+    if (n % 500 === 0) await usage.flush()
+  }
+  usage.observe(answered({ accountId: 'acc_2', sheetId: 'sh_other', keyId: 'key_other' }))
+  await usage.close()
+  const counts = saved.flatMap((batch) => batch.counts)
+  const pairs = new Set(counts.map(({ accountId, sheetId, keyId }) => [accountId, sheetId, keyId].join()))
+  assert.ok(pairs.size <= 43, `${pairs.size} pairs`)
+  assert.ok(pairs.has('acc_2,sh_other,key_other'), 'others are told as ever')
+  const sumOf = (isMeant: (count: UsageCount) => boolean) =>
+    counts.filter(isMeant).reduce((sum, count) => sum + count.requests, 0)
+  assert.equal(
+    sumOf(({ accountId }) => accountId === 'acc_1'),
+    requests,
+    'none is lost',
+  )
+  assert.equal(
+    sumOf(({ keyId }) => keyId === ''),
+    requests / 10,
+    'nor taken for one without a key',
+  )
+  assert.ok(sumOf(({ sheetId }) => sheetId === 'sh_0') > 300, 'sheets are told for longer than keys')
+  for (const { counts: together } of saved) {
+    const names = together.map(({ requests: _requests, ...count }) => Object.values(count).join())
+    assert.equal(new Set(names).size, names.length, 'PostgreSQL adds to a row once in a statement')
+  }
 })

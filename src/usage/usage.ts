@@ -2,11 +2,13 @@ import type { Clock } from '../clock.ts'
 import type { Observation, Observe } from '../reporting/observe.ts'
 import { randomBase62 } from '../secrets/random-base62.ts'
 import type { LoopTurns } from '../shares/loop-turns.ts'
+import type { Shares } from '../shares/shares.ts'
 import type { Store } from '../store/store.ts'
 import { burstSeconds } from '../store/usage/kept-requests.ts'
 import type { UsageBatch } from '../store/usage/usage-figures.ts'
 import { createRecentRequests } from './recent-requests.ts'
 import { createTally, dayOf } from './tally.ts'
+import { createToldApart } from './told-apart.ts'
 
 /** Listens to what happens and keeps figures of it for owners: in memory at once, in the store every few seconds. */
 export interface Usage {
@@ -25,6 +27,8 @@ const countedTogether = 256
  */
 const recentOfFlush = 5_000
 const keptDays = 400
+/** Rows of each kind, for which SQLite takes some milliseconds. */
+const forgottenTogether = 500
 /** Batches that are kept while the store is away; older ones are lost. */
 const maxUnsaved = 360
 const dayMs = 24 * 60 * 60_000
@@ -35,6 +39,7 @@ export interface UsageParts {
   store: Pick<Store, 'addUsage' | 'forgetUsageBefore'>
   clock: Clock
   turns: LoopTurns
+  shares: Pick<Shares, 'sheets'>
 }
 
 /** What was counted until one flush. */
@@ -44,11 +49,12 @@ interface Unsaved {
   rest: Iterator<UsageBatch, undefined>
 }
 
-export function createUsage({ store, clock, turns }: UsageParts): Usage {
+export function createUsage({ store, clock, turns, shares }: UsageParts): Usage {
   let waiting: Observation[] = []
   let waitingAtMs: number[] = []
   const recent = createRecentRequests(nextId)
-  let tally = createTally()
+  const toldApart = createToldApart(shares)
+  let tally = createTally(toldApart)
   /** What the store did not take; it is tried again before anything newer. */
   let unsaved: Unsaved[] = []
   let flushing: Promise<void> = Promise.resolve()
@@ -86,7 +92,7 @@ export function createUsage({ store, clock, turns }: UsageParts): Usage {
     if (!tally.isEmpty() || !recent.isEmpty()) {
       const rest = tally.batches(recent.take(recentRows, sheetId))
       unsaved = [...unsaved, { batch: undefined, rest }].slice(-maxUnsaved)
-      tally = createTally()
+      tally = createTally(toldApart)
     }
     while (unsaved[0]) {
       await saveAll(unsaved[0])
@@ -96,7 +102,9 @@ export function createUsage({ store, clock, turns }: UsageParts): Usage {
     const today = dayOf(clock.nowMs())
     if (tidiedDay === today) return
     tidiedDay = today
-    await store.forgetUsageBefore(dayOf(clock.nowMs() - keptDays * dayMs))
+    const firstDay = dayOf(clock.nowMs() - keptDays * dayMs)
+    do await turns.next(noAccount)
+    while (await store.forgetUsageBefore(firstDay, forgottenTogether))
   }
 
   async function saveAll(counted: Unsaved): Promise<void> {

@@ -47,8 +47,11 @@ const heldQuestions = [
   'activityOf',
   'recentRequests',
   'usageSince',
-  'latenciesSince',
-  'providerCallsSince',
+  'endOfSpan',
+  'usageOfSheets',
+  'usageOfKeys',
+  'latenciesIn',
+  'providerCallsIn',
   'addAuditEntry',
   'auditEntriesOf',
 ] as const

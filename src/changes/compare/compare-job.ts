@@ -9,6 +9,7 @@ import {
 import type { Cell } from '../../sheets/rows/grid.ts'
 import { createRowWriter } from '../../sheets/rows/row-json.ts'
 import type { Handed, ThreadJob } from '../../sheets/threads/thread-jobs.ts'
+import { mostUnpackedCharacters, packEntries } from '../../store/changes/packed-entries.ts'
 import { asWritten, cellsOf, type Written, type WrittenCells } from './as-written.ts'
 import { changedColumns, compareColumns, compareRows, createKeyReader } from './compare-tabs.ts'
 import { holds } from './hit-instead.ts'
@@ -38,8 +39,8 @@ export interface ToCompare {
 }
 
 export interface Compared {
-  /** In chunks. */
-  chunks: ChangesChunk[]
+  /** In chunks, packed where they have `textBytes`. */
+  chunks: (ChangesChunk & { textBytes?: number })[]
   state: string | null
 }
 
@@ -48,8 +49,15 @@ export const compareJob: ThreadJob<ToCompare, Compared> = {
   name: 'runCompare',
 }
 
+/** What is found here is packed here: a long file that was replaced has hundreds of chunks. */
 export function runCompare(input: ToCompare): Handed<Compared> {
-  return { reply: compare(input), handOver: [] }
+  const { chunks, state } = compare(input)
+  const packed = chunks.map(({ entries, ...chunk }) => ({
+    ...chunk,
+    entries: packEntries(entries, mostUnpackedCharacters),
+    textBytes: Buffer.byteLength(entries),
+  }))
+  return { reply: { chunks: packed, state }, handOver: [] }
 }
 
 export function compare({

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { exportAccount, exportUsage } from '../../management/accounts/account-export.ts'
+import { nameOfCounted } from '../../management/accounts/usage-figures.ts'
 import { Problem } from '../../management/problem.ts'
 import type { AuditEntryView, ShareView, UsageView } from '../contract.ts'
 import type { DashboardParts, ExportToMake } from '../dashboard-parts.ts'
@@ -55,7 +56,7 @@ export const accountVerbs = {
         }),
         byKey: [...report.byKey].map(([id, sum]) => ({
           id: id === '' ? null : id,
-          name: id === '' ? 'Without a key' : (names.get(id) ?? `a former key (${id.slice(-4)})`),
+          name: nameOfCounted(id, names),
           ...sum,
         })),
       }

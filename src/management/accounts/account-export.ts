@@ -4,6 +4,7 @@ import type { OwnerRecord } from '../../store/owners/owners.ts'
 import type { SheetRecord } from '../../store/sheets/sheets.ts'
 import type { UsageCount } from '../../store/usage/usage-figures.ts'
 import type { WebhookRecord } from '../../store/webhooks/webhooks.ts'
+import { otherKeys } from '../../usage/told-apart.ts'
 import type { ConnectionStatus } from '../connections/owner-connection.ts'
 import type { SheetPlace } from '../sheets/sheets.ts'
 
@@ -88,7 +89,7 @@ export async function* exportUsage(
   { sheets, keys }: Pick<AccountData, 'sheets' | 'keys'>,
 ): AsyncGenerator<string[]> {
   const slugOf = new Map(sheets.map(({ id, slug }) => [id, slug]))
-  const nameOf = new Map(keys.map(({ id, name }) => [id, name]))
+  const nameOf = new Map([...keys.map(({ id, name }) => [id, name] as const), [otherKeys, 'Other keys']])
   for await (const counts of usage) {
     yield counts.map(({ day, sheetId, keyId, outcome, rowsFrom, requests }) =>
       JSON.stringify({

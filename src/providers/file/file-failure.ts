@@ -1,4 +1,5 @@
 import { ProviderFailure } from '../../sheets/provider-failure.ts'
+import { wordsForLinks } from './open-file.ts'
 
 /** What the operating system says, in words an owner can act on; never a path. */
 const sentences: Record<string, string> = {
@@ -11,7 +12,7 @@ const sentences: Record<string, string> = {
   EAGAIN: 'the file is locked by another program',
   EISDIR: 'the path is a folder, not a file',
   ENXIO: 'the path is not a file',
-  ELOOP: 'the file is a broken symlink',
+  ELOOP: wordsForLinks,
   EMFILE: 'too many files are open; retry in a moment',
   ENFILE: 'too many files are open; retry in a moment',
   ENOSPC: 'the disk is full',

@@ -93,7 +93,7 @@ test('missing, locked, foreign and truncated files are provider failures that na
   t.after(() => decoding.close())
   const cases: [file: string, says: RegExp][] = [
     ['missing.csv', /the file is missing/],
-    ['dangling.csv', /the file is missing/],
+    ['dangling.csv', /replaced by a link/],
     ['folder.csv', /folder, not a file/],
     ['pipe.csv', /not a file/],
     ['picture.xlsx', /Excel|workbook/],

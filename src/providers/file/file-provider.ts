@@ -18,6 +18,7 @@ import {
 import { rememberWhole, type WholeFile } from './file-signs.ts'
 import { bytesIn, stampIn, stampThatSuffices } from './file-version.ts'
 import { createKnownFiles, type KnownFile } from './known-files.ts'
+import type { IsPrivate } from './open-file.ts'
 import { type ReadFile, readFile, readIfVersion } from './read-file.ts'
 import { createReplacedFiles } from './replaced-files.ts'
 import { createSettling } from './settling.ts'
@@ -26,6 +27,7 @@ export interface FileProviderParts extends EditingParts {
   editing?: Editing
   /** Why a file may not become as long as this, in words for its owner; null when it may. */
   problemWithLength?(path: string, bytes: number): Promise<string | null>
+  isPrivate?: IsPrivate
 }
 
 interface MadeReplacement extends Replacement {
@@ -35,7 +37,12 @@ interface MadeReplacement extends Replacement {
 }
 
 /** Spreadsheets in local files, served in place: others may edit them at any time. */
-export function createFileProvider({ editing, problemWithLength, ...parts }: FileProviderParts): Provider {
+export function createFileProvider({
+  editing,
+  problemWithLength,
+  isPrivate,
+  ...parts
+}: FileProviderParts): Provider {
   const { observe } = parts
   const { inTurn } = editing ?? createEditing(parts)
   const cleaned = new Set<string>()
@@ -133,7 +140,7 @@ export function createFileProvider({ editing, problemWithLength, ...parts }: Fil
     edit: Edit,
   ): Promise<MadeReplacement | 'conflict' | Unfit> {
     const { path } = place
-    const read = await failing('read', () => readIfVersion(path, version))
+    const read = await failing('read', () => readIfVersion(path, version, isPrivate))
     if (read?.stamp !== stamp) return 'conflict'
     const edited = await edit(read.bytes, editorFor(place, changes))
     if ('changeAt' in edited) return edited
@@ -185,7 +192,7 @@ export function createFileProvider({ editing, problemWithLength, ...parts }: Fil
       // Nothing is read then, so there is nothing to wait for.
       if (stamp === knownVersion) return 'unchanged'
       await turn?.begin(bytesIn(stamp))
-      const read = await readFile(path, knownVersion)
+      const read = await readFile(path, knownVersion, isPrivate)
       if (read === 'unchanged') return read
       if (stampIn(read.version) === stamp) {
         settling.noteRead(path, rememberWhole(read.bytes))

@@ -1,9 +1,10 @@
 import { hash, randomBytes } from 'node:crypto'
-import { type BigIntStats, constants, renameSync, statSync } from 'node:fs'
-import { access, chmod, copyFile, open, readdir, stat, unlink } from 'node:fs/promises'
+import { type BigIntStats, constants, lstatSync, renameSync } from 'node:fs'
+import { access, chmod, copyFile, lstat, open, readdir, stat, unlink } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { OutcomeUnknown, ProviderFailure } from '../../sheets/provider-failure.ts'
 import { justBefore, stampOf, stampThatSuffices } from './file-version.ts'
+import { openFile, refuseLink } from './open-file.ts'
 import { readIfVersion } from './read-file.ts'
 import type { ReplacedFiles } from './replaced-files.ts'
 
@@ -41,7 +42,8 @@ export async function writeReplacement(
 ): Promise<Replacement | 'conflict'> {
   // A rename would not mind that the file itself is read-only, but its owner does.
   await access(path, constants.W_OK)
-  const former = await stat(path, { bigint: true })
+  const former = await lstat(path, { bigint: true })
+  refuseLink(former)
   const mode = Number(former.mode) & 0o777
   const fence = stemOf(path) + randomBytes(8).toString('hex') + temporaryEnding
   const temporary = join(dirname(path), fence)
@@ -70,7 +72,7 @@ export async function writeReplacement(
 async function copyIfStamp(path: string, copy: string, stamp: string, before: BigIntStats): Promise<boolean> {
   if (stampOf(before) !== stamp) return false
   await copyFile(path, copy, constants.COPYFILE_EXCL)
-  if (stampOf(await stat(path, { bigint: true })) !== stamp) {
+  if (stampOf(await lstat(path, { bigint: true })) !== stamp) {
     await unlink(copy)
     return false
   }
@@ -87,12 +89,12 @@ export async function putInPlace(
   replaced: ReplacedFiles,
 ): Promise<boolean> {
   const stamp = stampThatSuffices(version) ?? (await readIfVersion(path, version))?.stamp
-  const former = await open(path)
+  const former = await openFile(path)
   let isReplaced = false
   try {
     const last = await former.stat({ bigint: true })
     // In one breath: only an edit in the instant between these two can go unseen.
-    if (stampOf(last) !== stamp || stampOf(statSync(path, { bigint: true })) !== stamp) return false
+    if (stampOf(last) !== stamp || stampOf(lstatSync(path, { bigint: true })) !== stamp) return false
     rename(join(dirname(path), fence), path)
     isReplaced = true
     replaced.keep(path, former, last)

@@ -1,5 +1,6 @@
-import { type FileHandle, open } from 'node:fs/promises'
+import type { FileHandle } from 'node:fs/promises'
 import type { FileKind } from './file-location.ts'
+import { openFile } from './open-file.ts'
 
 /** What is remembered of a version that was whole, to hold the next one against. */
 export interface WholeFile {
@@ -40,7 +41,7 @@ export async function readSigns(
   former: WholeFile | null,
 ): Promise<FileSigns> {
   if (size === 0) return { isSuspect: true, isAppended: false }
-  await using file = await open(path)
+  await using file = await openFile(path)
   if (kind === 'xlsx' || kind === 'ods') {
     // A workbook may well become shorter. What is whole ends with the directory of its parts.
     const end = await bytesAt(file, Math.max(0, size - zipEndBytes), Math.min(size, zipEndBytes))

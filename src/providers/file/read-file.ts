@@ -1,7 +1,7 @@
-import { constants } from 'node:fs'
-import { type FileHandle, open } from 'node:fs/promises'
+import type { FileHandle } from 'node:fs/promises'
 import { ProviderFailure } from '../../sheets/provider-failure.ts'
 import { isOfVersion, isSettled, maxPieceBytes, stampOf, versionOf } from './file-version.ts'
+import { type IsPrivate, openFile } from './open-file.ts'
 
 /** A file beyond this is refused before it is read. */
 const maxFileBytes = 512 * 1024 * 1024
@@ -14,8 +14,12 @@ export interface ReadFile {
 }
 
 /** The whole file as it was at one moment, or 'unchanged' when it surely still is the known version. */
-export async function readFile(path: string, knownVersion: string | null): Promise<ReadFile | 'unchanged'> {
-  const { bytes, stamp, isOld } = await readStamped(path, knownVersion)
+export async function readFile(
+  path: string,
+  knownVersion: string | null,
+  isPrivate?: IsPrivate,
+): Promise<ReadFile | 'unchanged'> {
+  const { bytes, stamp, isOld } = await readStamped(path, knownVersion, isPrivate)
   if (!bytes) return 'unchanged'
   const version = await versionOf(stamp, bytes, isOld)
   return version === knownVersion ? 'unchanged' : { bytes, version }
@@ -25,8 +29,9 @@ export async function readFile(path: string, knownVersion: string | null): Promi
 export async function readIfVersion(
   path: string,
   version: string,
+  isPrivate?: IsPrivate,
 ): Promise<{ bytes: Uint8Array; stamp: string } | null> {
-  const { bytes, stamp } = await readStamped(path, null)
+  const { bytes, stamp } = await readStamped(path, null, isPrivate)
   return bytes && (await isOfVersion(version, stamp, bytes)) ? { bytes, stamp } : null
 }
 
@@ -37,9 +42,12 @@ interface Stamped {
   isOld: boolean
 }
 
-async function readStamped(path: string, knownVersion: string | null): Promise<Stamped> {
-  // Without NONBLOCK, opening a named pipe would wait for a writer for ever.
-  await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
+async function readStamped(
+  path: string,
+  knownVersion: string | null,
+  isPrivate?: IsPrivate,
+): Promise<Stamped> {
+  await using file = await openFile(path, isPrivate)
   for (let attempt = 1; attempt <= maxAttempts; attempt++) {
     const before = await checkedStat(file)
     const stamp = stampOf(before)

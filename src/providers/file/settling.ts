@@ -1,10 +1,11 @@
 import type { BigIntStats } from 'node:fs'
-import { stat } from 'node:fs/promises'
+import { lstat } from 'node:fs/promises'
 import { ProviderFailure } from '../../sheets/provider-failure.ts'
 import type { Timers } from '../../timers.ts'
 import { kindOf } from './file-location.ts'
 import { type FileSigns, readSigns, type WholeFile } from './file-signs.ts'
 import { type PutIdentity, stampOf } from './file-version.ts'
+import { refuseLink } from './open-file.ts'
 import { isOpenForWriting } from './open-for-writing.ts'
 
 /**
@@ -150,7 +151,8 @@ interface Demand {
 }
 
 async function lookAt(path: string, watch: Watched): Promise<SeenFile> {
-  const file = await stat(path, { bigint: true })
+  const file = await lstat(path, { bigint: true })
+  refuseLink(file)
   const stamp = stampOf(file)
   const nowMs = performance.now()
   const former = watch.seen

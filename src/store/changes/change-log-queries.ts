@@ -2,7 +2,7 @@ import { type Kysely, sql, type Transaction } from 'kysely'
 import type { Tables } from '../sql/schema.ts'
 import type { SqlDatabase } from '../sql/sql-database.ts'
 import type { ChangeChunk, ChangeLogStore, SeenChanges } from './change-log.ts'
-import { bytesOfChunk, forgetBehind, holdLog, insertChunks } from './changes-of-writes.ts'
+import { forgetBehind, holdLog, insertChunks, textBytesOf } from './changes-of-writes.ts'
 import { unpackEntries } from './packed-entries.ts'
 
 /** SQLite deletes on the thread that serves everyone. */
@@ -129,7 +129,7 @@ export function createChangeLogQueries(database: SqlDatabase): ChangeLogStore {
     transaction: Transaction<Tables>,
     { sheetId, accountId, source, position, chunks, identity, state }: SeenChanges,
   ): Promise<number | 'overtaken' | 'writing'> {
-    const textBytes = chunks.reduce((sum, { entries }) => sum + bytesOfChunk(entries), 0)
+    const textBytes = chunks.reduce((sum, chunk) => sum + textBytesOf(chunk), 0)
     const isKept = await transaction
       .selectFrom('sheet')
       .where('id', '=', sheetId)

@@ -55,8 +55,9 @@ export interface LogPlace {
 }
 
 export interface ChunkToLog {
-  /** JSON, opaque here. */
+  /** JSON, opaque here; or packed already, where `textBytes` says how much JSON it was. */
   entries: string
+  textBytes?: number
   count: number
   /** A time of day. */
   atMs: number

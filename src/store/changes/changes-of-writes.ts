@@ -37,8 +37,8 @@ export async function insertChunks(
   database: Pick<SqlDatabase, 'nowMs' | 'textsIn'>,
 ): Promise<{ head: number; bytes: number }> {
   let [last, bytes] = [head, 0]
-  for (const { entries: text, count, atMs, operations = [] } of chunks) {
-    const entries = packEntries(text)
+  for (const { entries: given, textBytes, count, atMs, operations = [] } of chunks) {
+    const entries = textBytes === undefined ? packEntries(given) : given
     const chunk = {
       sheet_id: sheetId,
       first_seq: last + 1,
@@ -184,7 +184,12 @@ export async function tellBehindHead(
   return head
 }
 
-export function bytesOfChunk(entries: string): number {
+/** What a chunk would take if it were not packed. */
+export function textBytesOf({ entries, textBytes }: ChunkToLog): number {
+  return textBytes === undefined ? bytesOfChunk(entries) : chunkRowBytes + textBytes
+}
+
+function bytesOfChunk(entries: string): number {
   return chunkRowBytes + Buffer.byteLength(entries)
 }
 

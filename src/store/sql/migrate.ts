@@ -27,6 +27,7 @@ import { up as forms } from './migrations/028-forms.ts'
 import { up as namesOfEntries } from './migrations/029-names-of-entries.ts'
 import { up as providerProof } from './migrations/030-provider-proof.ts'
 import { up as captchas } from './migrations/031-captchas.ts'
+import { up as usageByAge } from './migrations/032-usage-by-age.ts'
 import type { SqlDatabase } from './sql-database.ts'
 
 interface Migration {
@@ -67,6 +68,7 @@ const migrations: readonly Migration[] = [
   { number: 29, name: 'names-of-entries', up: namesOfEntries },
   { number: 30, name: 'provider-proof', up: providerProof },
   { number: 31, name: 'captchas', up: captchas },
+  { number: 32, name: 'usage-by-age', up: usageByAge },
 ]
 
 export const newestMigration = migrations.at(-1)?.number ?? 0

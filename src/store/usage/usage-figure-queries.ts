@@ -1,7 +1,14 @@
-import { sql } from 'kysely'
+import { type SelectQueryBuilder, sql } from 'kysely'
 import type { SqlDatabase } from '../sql/sql-database.ts'
 import { addUsageOn } from './usage-figure-writes.ts'
-import type { SheetActivity, UsageCount, UsageFigureStore } from './usage-figures.ts'
+import type {
+  DayOfSheet,
+  SheetActivity,
+  SheetUsage,
+  Span,
+  UsageCount,
+  UsageFigureStore,
+} from './usage-figures.ts'
 
 export function createUsageFigureQueries({ kysely }: SqlDatabase): UsageFigureStore {
   return {
@@ -12,7 +19,8 @@ export function createUsageFigureQueries({ kysely }: SqlDatabase): UsageFigureSt
       const rows = await kysely
         .selectFrom('usage_day')
         .where('account_id', '=', accountId)
-        .where('day', '>=', fromDay)
+        // Not both: SQLite would begin at the day, and go through all pages before this one.
+        .$if(page?.after == null, (query) => query.where('day', '>=', fromDay))
         .$if(page !== undefined, (query) => query.limit(page?.rows ?? 0))
         .$if(page?.after != null, (query) => query.where(isBehind(page?.after as UsageCount)))
         // As they are in the primary key, so that a page is found without sorting.
@@ -33,12 +41,59 @@ export function createUsageFigureQueries({ kysely }: SqlDatabase): UsageFigureSt
         requests: row.requests,
       }))
     },
-    async latenciesSince(accountId, fromDay, { sheetId, keyId, toDay }) {
-      const rows = await kysely
-        .selectFrom('latency_day')
+    async endOfSpan(accountId, table, from, rows) {
+      const ofAccount = kysely
+        .selectFrom(table)
         .where('account_id', '=', accountId)
-        .where('day', '>=', fromDay)
-        .$if(toDay !== undefined, (query) => query.where('day', '<=', toDay ?? ''))
+        .orderBy('day')
+        .orderBy('sheet_id')
+        .limit(1)
+        .select(['day', 'sheet_id'])
+      const beyond = await ofAccount.where(isAt('>=', from)).offset(rows).executeTakeFirst()
+      if (!beyond) return null
+      const isOneSheet = beyond.day === from.day && beyond.sheet_id === from.sheetId
+      const end = isOneSheet ? await ofAccount.where(isAt('>', from)).executeTakeFirst() : beyond
+      return end ? { day: end.day, sheetId: end.sheet_id } : null
+    },
+    async usageOfSheets(accountId, span, keyId) {
+      const by = sql<
+        SheetUsage['by']
+      >`case key_id when '' then 'no key' when ${keyId} then 'the key' else 'another key' end`
+      const rows = await inSpan(kysely.selectFrom('usage_day').where('account_id', '=', accountId), span)
+        .select((of) => [
+          'day',
+          'sheet_id',
+          'outcome',
+          'rows_from',
+          by.as('asked_by'),
+          of.fn.sum<number | string>('requests').as('requests'),
+        ])
+        .groupBy(['day', 'sheet_id', 'outcome', 'rows_from', 'asked_by'])
+        .execute()
+      return rows.map((row) => ({
+        day: row.day,
+        sheetId: row.sheet_id,
+        outcome: row.outcome,
+        rowsFrom: row.rows_from,
+        by: row.asked_by,
+        requests: Number(row.requests),
+      }))
+    },
+    async usageOfKeys(accountId, span, { sheetId, keyId }) {
+      const rows = await inSpan(kysely.selectFrom('usage_day').where('account_id', '=', accountId), span)
+        .$if(sheetId !== '', (query) => query.where('sheet_id', '=', sheetId))
+        .$if(keyId !== '', (query) => query.where('key_id', '=', keyId))
+        .groupBy(['key_id', 'outcome'])
+        .select((of) => ['key_id', 'outcome', of.fn.sum<number | string>('requests').as('requests')])
+        .execute()
+      return rows.map(({ key_id, outcome, requests }) => ({
+        keyId: key_id,
+        outcome,
+        requests: Number(requests),
+      }))
+    },
+    async latenciesIn(accountId, span, { sheetId, keyId }) {
+      const rows = await inSpan(kysely.selectFrom('latency_day').where('account_id', '=', accountId), span)
         .$if(sheetId !== '', (query) => query.where('sheet_id', '=', sheetId))
         .$if(keyId !== '', (query) => query.where('key_id', '=', keyId))
         .groupBy('bucket')
@@ -47,12 +102,14 @@ export function createUsageFigureQueries({ kysely }: SqlDatabase): UsageFigureSt
         .execute()
       return new Map(rows.map(({ bucket, requests }) => [bucket, Number(requests)]))
     },
-    async providerCallsSince(accountId, fromDay) {
-      const rows = await kysely
+    async providerCallsIn(accountId, days) {
+      const ofAccount = kysely
         .selectFrom('provider_day')
         .innerJoin('sheet', 'sheet.id', 'provider_day.sheet_id')
         .where('sheet.account_id', '=', accountId)
-        .where('provider_day.day', '>=', fromDay)
+      const rows = await ofAccount
+        .where('provider_day.day', '>=', days.from)
+        .$if(days.before !== null, (query) => query.where('provider_day.day', '<', days.before ?? ''))
         .groupBy('sheet.id')
         .select((of) => ['sheet.id', of.fn.sum<number | string>('provider_day.calls').as('calls')])
         .execute()
@@ -100,12 +157,36 @@ export function createUsageFigureQueries({ kysely }: SqlDatabase): UsageFigureSt
         durationMs: row.duration_us / 1_000,
       }))
     },
-    async forgetUsageBefore(day) {
-      for (const table of ['usage_day', 'latency_day', 'provider_day'] as const) {
-        await kysely.deleteFrom(table).where('day', '<', day).execute()
+    async forgetUsageBefore(day, rows) {
+      let mayBeMore = false
+      for (const { table, key } of keptByDay) {
+        const named = sql.join(key.map((column) => sql.ref(column)))
+        const eldest = sql`select ${named} from ${sql.table(table)} where day < ${day} limit ${sql.lit(rows)}`
+        const { numAffectedRows } =
+          await sql`delete from ${sql.table(table)} where (${named}) in (${eldest})`.execute(kysely)
+        if (Number(numAffectedRows ?? 0) >= rows) mayBeMore = true
       }
+      return mayBeMore
     },
   }
+}
+
+/** Each with the columns of its primary key. */
+const keptByDay = [
+  { table: 'usage_day', key: ['account_id', 'day', 'sheet_id', 'key_id', 'outcome', 'rows_from'] },
+  { table: 'latency_day', key: ['account_id', 'day', 'sheet_id', 'key_id', 'bucket'] },
+  { table: 'provider_day', key: ['sheet_id', 'day'] },
+] as const
+
+function inSpan<Database, Table extends keyof Database, Output>(
+  query: SelectQueryBuilder<Database, Table, Output>,
+  { from, before }: Span,
+): SelectQueryBuilder<Database, Table, Output> {
+  return query.where(isAt('>=', from)).$if(before !== null, (some) => some.where(isAt('<', before ?? from)))
+}
+
+function isAt(where: '>=' | '>' | '<', { day, sheetId }: DayOfSheet) {
+  return sql<boolean>`(day, sheet_id) ${sql.raw(where)} (${day}, ${sheetId})`
 }
 
 function isBehind({ day, sheetId, keyId, outcome, rowsFrom }: UsageCount) {

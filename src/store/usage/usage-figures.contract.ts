@@ -56,11 +56,18 @@ export function usageFiguresContract(of: StoreTest): void {
       if (page.length < 2) break
     }
     assert.deepEqual(paged, await store.usageSince(account.id, ''), 'page by page it is the same')
-    const oneDay = { sheetId: '', keyId: '', toDay: '2026-11-14' }
-    assert.equal((await store.latenciesSince(account.id, '2026-11-14', oneDay)).size, 0)
     const all = { sheetId: '', keyId: '' }
+    const since = { from: { day, sheetId: '' }, before: null }
+    const dayBefore = { from: { day: '2026-11-14', sheetId: '' }, before: since.from }
+    assert.equal((await store.latenciesIn(account.id, dayBefore, all)).size, 0)
+    assert.deepEqual(await store.usageOfSheets(account.id, dayBefore, 'key_1'), [
+      {
+        ...{ day: '2026-11-14', sheetId: sheet.id, outcome: 'success', rowsFrom: 'hit' },
+        ...{ by: 'the key', requests: 20 },
+      },
+    ])
     assert.deepEqual(
-      [...(await store.latenciesSince(account.id, day, all))],
+      [...(await store.latenciesIn(account.id, since, all))],
       [
         [4, 40],
         [17, 20],
@@ -68,21 +75,90 @@ export function usageFiguresContract(of: StoreTest): void {
     )
     const ofKey = { sheetId: sheet.id, keyId: 'key_1' }
     assert.deepEqual(
-      [...(await store.latenciesSince(account.id, day, ofKey))],
+      [...(await store.latenciesIn(account.id, since, ofKey))],
       [
         [4, 20],
         [17, 20],
       ],
     )
-    assert.deepEqual([...(await store.providerCallsSince(account.id, day))], [[sheet.id, 30]])
+    assert.deepEqual(
+      [...(await store.providerCallsIn(account.id, { from: day, before: null }))],
+      [[sheet.id, 30]],
+    )
+    assert.equal((await store.providerCallsIn(account.id, { from: '2026-11-14', before: day })).size, 0)
 
     const other = await newAccount(store, 'other')
     assert.deepEqual(await store.usageSince(other.id, ''), [])
-    assert.equal((await store.latenciesSince(other.id, '', ofKey)).size, 0)
-    assert.equal((await store.providerCallsSince(other.id, '')).size, 0)
+    assert.equal(
+      (await store.latenciesIn(other.id, { from: { day: '', sheetId: '' }, before: null }, ofKey)).size,
+      0,
+    )
+    assert.equal((await store.providerCallsIn(other.id, { from: '', before: null })).size, 0)
 
-    await store.forgetUsageBefore(day)
+    await store.forgetUsageBefore(day, 10)
     assert.equal((await store.usageSince(account.id, '')).length, 2)
+  })
+
+  of('what was counted is summed up by sheet and by key, about so many rows together', async (store) => {
+    const { account } = await accountWithSheet(store)
+    const counts: UsageCount[] = ['2026-11-11', '2026-11-13', '2026-11-14', day].flatMap((ofDay, at) =>
+      ['', 'key_1', 'key_2'].flatMap((keyId) =>
+        Array.from({ length: at === 2 ? 3 : 1 }, (_, nth) => ({
+          ...{ accountId: account.id, day: ofDay, sheetId: `sh_${nth}`, keyId },
+          ...{ outcome: 'success' as const, rowsFrom: 'miss', requests: 5 },
+        })),
+      ),
+    )
+    await store.addUsage({ ...none, counts })
+    const endOf = (ofDay: string, sheetId: string, rows: number) =>
+      store.endOfSpan(account.id, 'usage_day', { day: ofDay, sheetId }, rows)
+    assert.equal(await endOf('2026-11-11', '', 100), null)
+    assert.deepEqual(await endOf('2026-11-11', '', 6), { day: '2026-11-14', sheetId: 'sh_0' })
+    assert.deepEqual(await endOf('2026-11-14', 'sh_0', 6), { day: '2026-11-14', sheetId: 'sh_2' })
+    assert.deepEqual(
+      await endOf('2026-11-14', 'sh_1', 1),
+      { day: '2026-11-14', sheetId: 'sh_2' },
+      'one at least',
+    )
+    assert.equal(await endOf(day, 'sh_0', 1), null)
+    assert.equal(await store.endOfSpan(account.id, 'latency_day', { day: '', sheetId: '' }, 1), null)
+    const days = { from: { day: '2026-11-13', sheetId: '' }, before: { day, sheetId: '' } }
+    const ofSheets = await store.usageOfSheets(account.id, days, 'key_2')
+    assert.deepEqual(
+      ofSheets.map(({ day: ofDay, sheetId, by, requests }) => [ofDay, sheetId, by, requests].join()).sort(),
+      ['2026-11-13,sh_0', '2026-11-14,sh_0', '2026-11-14,sh_1', '2026-11-14,sh_2'].flatMap((of) =>
+        ['another key', 'no key', 'the key'].map((by) => `${of},${by},5`),
+      ),
+    )
+    const ofKeys = await store.usageOfKeys(account.id, days, { sheetId: '', keyId: '' })
+    assert.deepEqual(ofKeys.map(({ keyId, requests }) => [keyId, requests]).sort(), [
+      ['', 20],
+      ['key_1', 20],
+      ['key_2', 20],
+    ])
+    const ofOne = await store.usageOfKeys(account.id, days, { sheetId: 'sh_1', keyId: 'key_1' })
+    assert.deepEqual(ofOne, [{ keyId: 'key_1', outcome: 'success', requests: 5 }])
+  })
+
+  of('what is too old goes a few rows at a time', async (store) => {
+    const { account, sheet } = await accountWithSheet(store)
+    const count = { accountId: account.id, sheetId: sheet.id, keyId: '', requests: 1 }
+    const old = Array.from({ length: 25 }, (_, nth) => ({ ...count, day: '2025-01-01', bucket: nth }))
+    await store.addUsage({
+      ...none,
+      counts: [{ ...count, day, outcome: 'success', rowsFrom: 'hit' }],
+      latencies: [...old, { ...count, day, bucket: 50 }],
+      providerCalls: [{ sheetId: sheet.id, day: '2025-01-01', calls: 1 }],
+    })
+    const all = { from: { day: '', sheetId: '' }, before: null }
+    const left = async () => (await store.latenciesIn(account.id, all, { sheetId: '', keyId: '' })).size
+    assert.equal(await store.forgetUsageBefore(day, 10), true)
+    assert.equal(await left(), 16)
+    assert.equal(await store.forgetUsageBefore(day, 10), true)
+    assert.equal(await store.forgetUsageBefore(day, 10), false)
+    assert.equal(await left(), 1)
+    assert.equal((await store.usageSince(account.id, '')).length, 1)
+    assert.equal((await store.providerCallsIn(account.id, { from: '', before: null })).size, 0)
   })
 
   of('what belongs to nobody any more is left out, and the rest is kept', async (store, _clock, database) => {

@@ -9,19 +9,69 @@ export interface UsageFigureStore {
   addUsage(batch: UsageBatch): Promise<void>
   /** In the order of days; all of it, or one page. */
   usageSince(accountId: string, fromDay: string, page?: UsagePage): Promise<UsageCount[]>
-  /** How many requests fell into each bucket; '' = whatever sheet, whatever key. */
-  latenciesSince(
+  /** Where what is summed up in one go ends: behind about so many rows, and between two sheets. null: there are no more. */
+  endOfSpan(
     accountId: string,
-    fromDay: string,
-    of: { sheetId: string; keyId: string; toDay?: string },
-  ): Promise<Map<number, number>>
+    table: CountedByDay,
+    from: DayOfSheet,
+    rows: number,
+  ): Promise<DayOfSheet | null>
+  /** Summed up over keys; `keyId` is told apart from all others. */
+  usageOfSheets(accountId: string, span: Span, keyId: string): Promise<SheetUsage[]>
+  /** Summed up over sheets; '' = whatever sheet, whatever key. */
+  usageOfKeys(accountId: string, span: Span, of: UsageOf): Promise<KeyUsage[]>
+  /** How many requests fell into each bucket. */
+  latenciesIn(accountId: string, span: Span, of: UsageOf): Promise<Map<number, number>>
   /** By sheet. */
-  providerCallsSince(accountId: string, fromDay: string): Promise<Map<string, number>>
+  providerCallsIn(accountId: string, days: Days): Promise<Map<string, number>>
   /** By sheet; sheets that nobody asked for yet are not in it. */
   activityOf(accountId: string): Promise<Map<string, SheetActivity>>
   /** The newest first, at most so many. `kept-requests.ts` says how far back they go. */
   recentRequests(sheetId: string, limit: number): Promise<RecentRequestRecord[]>
-  forgetUsageBefore(day: string): Promise<void>
+  /** Takes so many rows of each table at most, and returns whether there may be more. */
+  forgetUsageBefore(day: string, rows: number): Promise<boolean>
+}
+
+/** What has rows of one account for each day. */
+export type CountedByDay = 'usage_day' | 'latency_day'
+
+/** In this order: by day, then by sheet. */
+export interface DayOfSheet {
+  day: string
+  sheetId: string
+}
+
+export interface Span {
+  from: DayOfSheet
+  /** The first that is not meant; null = all that follow are. */
+  before: DayOfSheet | null
+}
+
+export interface Days {
+  from: string
+  /** The first day that is not meant; null = all that follow are. */
+  before: string | null
+}
+
+/** '' = whatever it is. */
+export interface UsageOf {
+  sheetId: string
+  keyId: string
+}
+
+export interface SheetUsage {
+  day: string
+  sheetId: string
+  outcome: RequestOutcome
+  rowsFrom: string
+  by: 'no key' | 'the key' | 'another key'
+  requests: number
+}
+
+export interface KeyUsage {
+  keyId: string
+  outcome: RequestOutcome
+  requests: number
 }
 
 export interface UsagePage {
