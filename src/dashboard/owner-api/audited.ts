@@ -107,7 +107,7 @@ export const auditedVerbs: Partial<Record<OwnerVerb, Audited>> = {
 export function detailsOf({ details = [] }: Audited, body: Body): string | null {
   const given = details
     .filter((name) => body[name] !== undefined)
-    .map((name) => [name, shortened(body[name])])
+    .map((name) => [name, shortenDetail(body[name])])
   return given.length === 0 ? null : JSON.stringify(Object.fromEntries(given))
 }
 
@@ -115,7 +115,7 @@ export function detailsOf({ details = [] }: Audited, body: Body): string | null 
 const mostOfList = 20
 const mostCharacters = 300
 
-function shortened(value: unknown): unknown {
+function shortenDetail(value: unknown): unknown {
   if (typeof value === 'string')
     return value.length > mostCharacters ? `${value.slice(0, mostCharacters)}…` : value
   if (!Array.isArray(value)) return value
