@@ -1,69 +1,126 @@
+import { type ColumnRange, columnsOfA1 } from './column-ranges.ts'
 import { type GoogleCell, isCell } from './values-body.ts'
 
-/** Told of each cell that two reads show differently; false ends the walk. */
-export type OnDifference = (row: number, column: number, one: GoogleCell, other: GoogleCell) => boolean
-
-/** Two cells as in the nth difference that was told, from 0 on. */
-export type OnRepeated = (row: number, column: number, nth: number) => void
+/** Told of what two reads show. */
+export interface OnCells {
+  /** Each cell that they show differently; false ends the walk. */
+  onDifference(row: number, column: number, one: GoogleCell, other: GoogleCell): boolean
+  /** Two cells as in the nth difference that was told, from 0 on. */
+  onRepeated(row: number, column: number, nth: number): void
+  /** A number in a column that the other read does not have. */
+  onUncovered(column: number): void
+}
 
 const quote = 0x22
 const comma = 0x2c
+const minus = 0x2d
+const zero = 0x30
+const nine = 0x39
 const openBracket = 0x5b
 const backslash = 0x5c
 const closeBracket = 0x5d
 const beforeRows = '"values":['
 
+/** One range of the other answer, and how far it was read. */
+interface WalkedRange extends ColumnRange {
+  at: number
+  /** Its row is over, or all of its rows are: what is empty at the end is left out. */
+  isRowOver: boolean
+  isOver: boolean
+}
+
 /**
  * Walks through two answers side by side, byte by byte, and parses only the cells that differ: of most tabs few, and
- * two large answers take ten times as long to parse. False when they do not have the same rows and columns, or are not
- * written as Google writes without spaces: then only parsing tells what they are.
+ * two large answers take ten times as long to parse. The other one may have some columns only. False when they do not have the same
+ * rows and columns otherwise, or are not written as Google writes without spaces: then only parsing tells what they are.
  */
 export function walkDifferences(
   oneBody: Uint8Array,
   otherBody: Uint8Array,
-  onDifference: OnDifference,
-  onRepeated: OnRepeated,
+  { onDifference, onRepeated, onUncovered }: OnCells,
 ): boolean {
   const one = asBuffer(oneBody)
   const other = asBuffer(otherBody)
-  let here = startOfRows(one)
-  let there = startOfRows(other)
-  if (here === 0 || there === 0) return false
+  let here = startOfRows(one, 0)
+  const ranges = rangesOf(other)
+  if (here === 0 || !ranges) return false
   const repeats = createRepeats(one, other)
   for (let row = 0; ; row++) {
-    if (one[here] === closeBracket && other[there] === closeBracket) return true
-    if (row > 0 && (one[here++] !== comma || other[there++] !== comma)) return false
-    if (one[here++] !== openBracket || other[there++] !== openBracket) return false
+    if (one[here] === closeBracket)
+      return ranges.every(({ at, isOver }) => isOver || other[at] === closeBracket)
+    if (row > 0 && one[here++] !== comma) return false
+    if (one[here++] !== openBracket) return false
+    for (const range of ranges) if (!beginRow(range, row)) return false
+    let nth = 0
+    let range = ranges[0]
     for (let column = 0; ; column++) {
-      if (one[here] === closeBracket && other[there] === closeBracket) break
-      if (column > 0 && (one[here++] !== comma || other[there++] !== comma)) return false
+      if (one[here] === closeBracket) break
+      if (column > 0 && one[here++] !== comma) return false
+      while (range && column >= range.to) {
+        if (!isRowAtEnd(range)) return false
+        range = ranges[++nth]
+      }
+      if (!range || column < range.from) {
+        const first = one[here] ?? 0
+        if (first === minus || (first >= zero && first <= nine)) onUncovered(column)
+        here = endOfCell(one, here)
+        continue
+      }
+      if (!range.isRowOver && other[range.at] === closeBracket) {
+        range.isRowOver = true
+        range.at++
+      }
+      if (range.isRowOver) {
+        // Left out at the end of a row, and here something stands behind it, in a column that the other does not have.
+        if (one[here] !== quote || one[here + 1] !== quote) return false
+        here += 2
+        continue
+      }
+      if (column > range.from && other[range.at++] !== comma) return false
+      const there = range.at
       const length = lengthOfSame(one, here, other, there)
       if (length > 0) {
         here += length
-        there += length
+        range.at = there + length
         continue
       }
       const end = endOfCell(one, here)
       const otherEnd = endOfCell(other, there)
-      const nth = repeats.find(here, end, there, otherEnd)
-      if (nth >= 0) {
-        onRepeated(row, column, nth)
-        here = end
-        there = otherEnd
-        continue
-      }
-      const cell = cellIn(one, here, end)
-      const otherCell = cellIn(other, there, otherEnd)
-      if (cell === undefined || otherCell === undefined) return false
-      if (cell !== otherCell) {
-        if (!onDifference(row, column, cell, otherCell)) return true
-        repeats.noteTold(here, end, there, otherEnd)
+      const known = repeats.find(here, end, there, otherEnd)
+      if (known >= 0) onRepeated(row, column, known)
+      else {
+        const cell = cellIn(one, here, end)
+        const otherCell = cellIn(other, there, otherEnd)
+        if (cell === undefined || otherCell === undefined) return false
+        if (cell !== otherCell) {
+          if (!onDifference(row, column, cell, otherCell)) return true
+          repeats.noteTold(here, end, there, otherEnd)
+        }
       }
       here = end
-      there = otherEnd
+      range.at = otherEnd
     }
+    for (; range; range = ranges[++nth]) if (!isRowAtEnd(range)) return false
     here++
-    there++
+  }
+
+  function beginRow(range: WalkedRange, row: number): boolean {
+    range.isRowOver = range.isOver
+    if (range.isOver) return true
+    if (other[range.at] === closeBracket) {
+      range.isOver = true
+      range.isRowOver = true
+      return true
+    }
+    if (row > 0 && other[range.at++] !== comma) return false
+    return other[range.at++] === openBracket
+  }
+
+  /** Ends it. */
+  function isRowAtEnd(range: WalkedRange): boolean {
+    if (range.isRowOver) return true
+    range.isRowOver = true
+    return other[range.at++] === closeBracket
   }
 }
 
@@ -118,9 +175,25 @@ function areSame(body: Uint8Array, from: number, to: number, here: number, end: 
 }
 
 /** 0 where there are none. A quote within a text is escaped, so this stands nowhere else. */
-function startOfRows(body: Buffer): number {
-  const at = body.indexOf(beforeRows)
+function startOfRows(body: Buffer, from: number): number {
+  const at = body.indexOf(beforeRows, from)
   return at < 0 ? 0 : at + beforeRows.length
+}
+
+const beforeRange = '"valueRange":{"range":"'
+
+/** The ranges of an answer from left to right; null where it is not one, or one has no rows. */
+function rangesOf(body: Buffer): WalkedRange[] | null {
+  const ranges: WalkedRange[] = []
+  for (let from = body.indexOf(beforeRange); from >= 0; from = body.indexOf(beforeRange, from)) {
+    from += beforeRange.length
+    const columns = columnsOfA1(body.toString('utf8', from, endOfCell(body, from - 1) - 1))
+    const at = startOfRows(body, from)
+    const next = body.indexOf(beforeRange, from)
+    if (!columns || at === 0 || (next >= 0 && at > next)) return null
+    ranges.push({ ...columns, at, isRowOver: false, isOver: false })
+  }
+  return ranges.length === 0 ? null : ranges.sort((one, other) => one.from - other.from)
 }
 
 /** How long a cell is that both write alike; 0 where they do not. */
