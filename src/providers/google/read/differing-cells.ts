@@ -175,7 +175,7 @@ function areSame(body: Uint8Array, from: number, to: number, here: number, end: 
 }
 
 /** 0 where there are none. A quote within a text is escaped, so this stands nowhere else. */
-function startOfRows(body: Buffer, from: number): number {
+export function startOfRows(body: Buffer, from: number): number {
   const at = body.indexOf(beforeRows, from)
   return at < 0 ? 0 : at + beforeRows.length
 }
@@ -216,7 +216,8 @@ function lengthOfSame(one: Uint8Array, here: number, other: Uint8Array, there: n
   }
 }
 
-function endOfCell(body: Uint8Array, from: number): number {
+/** Where a cell ends that begins there. */
+export function endOfCell(body: Uint8Array, from: number): number {
   let at = from
   if (body[at] !== quote) {
     while (at < body.length && !isEndOfCell(body[at])) at++
