@@ -16,6 +16,10 @@ const tabs: Record<string, Cell[][]> = {
     [3, null],
   ],
   'blank rows above, between and below': [[], [1, 'a'], [], [], [2, 'b'], [3, null], [], [4, 'd'], []],
+  'a blank row before every other': Array.from({ length: 60_000 }, (_, n) =>
+    n % 2 ? [n, 'x'.repeat(20)] : [],
+  ),
+  'many blank rows': [[1, 'a'], ...Array.from({ length: 200_000 }, () => []), [2, 'b']],
   'no rows': [],
 }
 

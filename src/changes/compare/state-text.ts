@@ -58,21 +58,34 @@ const lineBreak = 0x0a
 function* stepsOf(rows: RowsOfSnapshot, isKeyed: boolean): Generator<Uint8Array> {
   const { columns, listJson, rowStarts, rowNumbers } = rows
   const blankLine = Buffer.from(`\n${blankRowOf(columns)}`)
-  let kept = Buffer.alloc(bytesPerStep)
+  let step = Buffer.alloc(Math.max(bytesPerStep, blankLine.byteLength))
+  let used = 0
   yield Buffer.from(JSON.stringify(columns.map(({ key }) => key)))
   for (let from = 0; from < rowNumbers.length; ) {
-    for (let blanks = isKeyed ? 0 : blanksBefore(from); blanks > 0; blanks--) yield blankLine
+    for (let blanks = isKeyed ? 0 : blanksBefore(from); blanks > 0; blanks--) {
+      if (used + blankLine.byteLength > step.byteLength) {
+        yield step.subarray(0, used)
+        used = 0
+      }
+      step.set(blankLine, used)
+      used += blankLine.byteLength
+    }
     const start = startOf(from)
     let to = from + 1
     while (to < rowNumbers.length && startOf(to + 1) - start <= bytesPerStep && !hasBlanksBefore(to)) to++
     const length = startOf(to) - start
-    if (length > kept.byteLength) kept = Buffer.alloc(length)
+    if (used + length > step.byteLength) {
+      yield step.subarray(0, used)
+      used = 0
+      if (length > step.byteLength) step = Buffer.alloc(length)
+    }
     // With what stands before each row, the bracket of the list or a comma.
-    kept.set(listJson.subarray(start - 1, start - 1 + length))
-    for (let at = from; at < to; at++) kept[startOf(at) - start] = lineBreak
-    yield kept.subarray(0, length)
+    step.set(listJson.subarray(start - 1, start - 1 + length), used)
+    for (let at = from; at < to; at++) step[used + startOf(at) - start] = lineBreak
+    used += length
     from = to
   }
+  yield step.subarray(0, used)
 
   function startOf(at: number): number {
     return rowStarts[at] ?? 0

@@ -268,7 +268,10 @@ export function createGoogleProvider({
       if (uncovered.length === 0 || texts.columns === 'all') {
         return { fit, dates, serial: sameSerial, texts: { ...texts, body: Buffer.from(shownBody.buffer) } }
       }
-      return compareTwoReads(sameSerial, await readTextsAgain(withColumns(texts.columns, uncovered)))
+      const more = withColumns(texts.columns, uncovered)
+      // It was asked for already, and not told.
+      const isInVain = columnsText(more) === columnsText(texts.columns)
+      return compareTwoReads(sameSerial, await readTextsAgain(isInVain ? 'all' : more))
     }
   }
 

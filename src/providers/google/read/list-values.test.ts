@@ -127,11 +127,14 @@ test('dates stand where they were told to be, also in columns without a name and
 
 test('rows that are longer than expected are all there', () => {
   const long = 'x'.repeat(200_000)
-  const keys = Array.from({ length: 50 }, (_, n) => `"${'key'.repeat(50)}${n}"`)
-  for (const rows of [`["a"],["${long}"],["${long}"],["b"]`, `[${keys.join()}]${',[1]'.repeat(300)}`]) {
+  const keys = Array.from({ length: 10 }, (_, n) => `"${'key'.repeat(10)}${n}"`)
+  const row = `,["words",${Array(9).fill('123456').join()}]`
+  for (const rows of [`["a"],["${long}"],["${long}"],["b"]`, `[${keys.join()}]${row.repeat(1_000)}`]) {
     const { listed, taken } = bothWays(answer(rows))
     assert.deepEqual(listed, taken)
   }
+  // Far longer than what came: whoever takes it apart sees first whether that is too much.
+  assert.equal(bothWays(answer(`[${keys.join()}]${',[1]'.repeat(1_000)}`)).listed, null)
 })
 
 test('what is not written as Google writes, or is no answer, is left to those who take it apart', () => {

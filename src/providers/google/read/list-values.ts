@@ -25,8 +25,8 @@ const space = 0x20
 /** A number with so few digits is written by everyone in the same way. */
 const mostPlainDigits = 15
 const leastListBytes = 64 * 1024
-/** Buffers know no bound of their own; who takes the rows apart tells what is wrong. */
-const mostListBytes = 512 * 1024 * 1024
+/** Every row repeats every header. Where that makes it so many times as long, who takes it apart sees whether it is too much before it is made. */
+const mostTimesLonger = 8
 
 /**
  * Runs in a worker: the JSON of all rows straight from an answer of Google, byte for byte what `decodeGoogleValues` and the
@@ -121,8 +121,8 @@ function writeRows(
     let outcome = writeRow(row)
     // What is written past the end is lost without a word.
     while (outcome !== 'odd' && end + 1 > out.length) {
-      if (end > mostListBytes) return null
-      out = Buffer.from(out.buffer.transfer(Math.max(end * 2, out.length * 2)))
+      if (end > leastListBytes + mostTimesLonger * body.length) return null
+      out = Buffer.from(out.buffer.transfer(Math.max(end + 1, out.length * 2)))
       at = rowAt
       end = rowEnd
       date = rowDate
