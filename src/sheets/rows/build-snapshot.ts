@@ -53,7 +53,7 @@ export function buildRows(
   }
 }
 
-/** The same where the list is there: the cells are asked for when they are indexed. */
+/** Where the list is there already, the cells are asked for when they are indexed. */
 export function buildListed(
   listed: ListedRows,
   takeApart: () => Grid | Promise<Grid>,

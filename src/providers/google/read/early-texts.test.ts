@@ -5,7 +5,7 @@ import type { GoogleCall, GoogleCalls } from '../client/google-call.ts'
 import { RefusedByGoogle } from '../client/google-errors.ts'
 import { locateGoogleTab } from '../google-location.ts'
 import { createGoogleProvider } from '../google-provider.ts'
-import { compareReads } from './compare-reads.ts'
+import { compareReads } from './dates/compare-reads.ts'
 import { googleComparing } from './google-comparing.ts'
 import { decodeGoogleValues } from './google-decode.ts'
 

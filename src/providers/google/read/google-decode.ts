@@ -1,6 +1,6 @@
 import type { Cell, Grid } from '../../../sheets/rows/grid.ts'
-import { numbersPerDate, serialKinds } from './compare-reads.ts'
-import { createSerialTexts } from './serial-text.ts'
+import { numbersPerDate, serialKinds } from './dates/compare-reads.ts'
+import { createSerialTexts } from './dates/serial-text.ts'
 import { type GoogleCell, isCell, notValues, rowsIn } from './values-body.ts'
 
 export interface GoogleDecodeOptions {

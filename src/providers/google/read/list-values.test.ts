@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { buildRows } from '../../../sheets/rows/build-snapshot.ts'
-import { numbersPerDate } from './compare-reads.ts'
+import { numbersPerDate } from './dates/compare-reads.ts'
 import { decodeGoogleValues, type GoogleDecodeOptions } from './google-decode.ts'
 import { listGoogleValues } from './list-values.ts'
 

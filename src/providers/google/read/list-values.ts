@@ -3,10 +3,10 @@ import type { Cell } from '../../../sheets/rows/grid.ts'
 import type { ListedRows } from '../../../sheets/rows/listed-rows.ts'
 import { type EmptyCell, keyPrefixes } from '../../../sheets/rows/row-json.ts'
 import { servedColumnsOf } from '../../../sheets/rows/table.ts'
-import { numbersPerDate, serialKinds } from './compare-reads.ts'
-import { endOfCell, startOfRows } from './differing-cells.ts'
+import { numbersPerDate, serialKinds } from './dates/compare-reads.ts'
+import { endOfCell, startOfRows } from './dates/differing-cells.ts'
+import { createSerialTexts } from './dates/serial-text.ts'
 import { type GoogleDecodeOptions, servedCell } from './google-decode.ts'
-import { createSerialTexts } from './serial-text.ts'
 import { isCell, rowsIn } from './values-body.ts'
 
 const quote = 0x22
@@ -71,7 +71,7 @@ function headerIn(
     end = endOfCell(body, end)
     if (body[end] === comma) end++
   }
-  const row = parsed(body, start, end + 1)
+  const row = parsePart(body, start, end + 1)
   if (!Array.isArray(row) || !row.every(isCell)) return null
   return { cells: row.map((cell) => servedCell(cell, values)), end: end + 1 }
 }
@@ -260,7 +260,7 @@ function writeRows(
 
   function writeSlowly(): boolean | null {
     const cellEnd = endOfCell(body, at)
-    const cell = parsed(body, at, cellEnd)
+    const cell = parsePart(body, at, cellEnd)
     if (!isCell(cell)) return null
     at = cellEnd
     const served = servedCell(cell, values)
@@ -289,7 +289,7 @@ function createDateTexts(): (number: string, kind: number) => Buffer | undefined
     const before = ofKind?.get(number)
     const kind = serialKinds[kindAt]
     if (before || !ofKind || !kind) return before
-    const serial = parsed(Buffer.from(number), 0, number.length)
+    const serial = parsePart(Buffer.from(number), 0, number.length)
     if (typeof serial !== 'number') return undefined
     const text = Buffer.from(JSON.stringify(textOf(serial, kind)))
     if (ofKind.size >= mostKnownTexts) ofKind.clear()
@@ -298,7 +298,7 @@ function createDateTexts(): (number: string, kind: number) => Buffer | undefined
   }
 }
 
-function parsed(body: Buffer, from: number, to: number): unknown {
+function parsePart(body: Buffer, from: number, to: number): unknown {
   try {
     return JSON.parse(body.toString('utf8', from, to))
   } catch {

@@ -29,7 +29,7 @@ const space = 0x20
 /** `"valueRanges":[{…"values":[[…],[…]]}]`: rows are the lists in the list in the list. */
 const depthOfRows = 3
 
-/** So much of a piece tells which columns have numbers; those that begin further down are found when both reads are compared. */
+/** Bytes behind the first number. Columns whose numbers begin further down are found when both reads are compared. */
 const mostScannedBytes = 64 * 1024
 
 /** A cell stands behind `[` or `,`; the numbers around the cells (`"sheetId":0`) behind a colon. */

@@ -1,8 +1,8 @@
-import { ProviderFailure } from '../../../sheets/provider-failure.ts'
+import { ProviderFailure } from '../../../../sheets/provider-failure.ts'
+import { cellsIn, rangesIn } from '../values-body.ts'
 import { type OnCells, walkDifferences } from './differing-cells.ts'
 import type { SerialKind } from './serial-text.ts'
 import { shownAs } from './shown-kind.ts'
-import { cellsIn, rangesIn } from './values-body.ts'
 
 /** Kinds by number, as `dates` has them. */
 export const serialKinds: readonly SerialKind[] = ['date', 'date-time', 'time', 'elapsed']

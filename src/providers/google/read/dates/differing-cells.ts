@@ -1,5 +1,5 @@
-import { type ColumnRange, columnsOfA1 } from './column-ranges.ts'
-import { type GoogleCell, isCell } from './values-body.ts'
+import { type ColumnRange, columnsOfA1 } from '../column-ranges.ts'
+import { type GoogleCell, isCell } from '../values-body.ts'
 
 /** Told of what two reads show. */
 export interface OnCells {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import type { GoogleCell } from '../values-body.ts'
 import { type OnCells, walkDifferences } from './differing-cells.ts'
-import type { GoogleCell } from './values-body.ts'
 
 function answer(values: readonly (readonly unknown[])[]): Buffer {
   const valueRange = { range: '"values":[!A1:Z9', majorDimension: 'ROWS', values }

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ProviderFailure } from '../../../sheets/provider-failure.ts'
+import { ProviderFailure } from '../../../../sheets/provider-failure.ts'
+import { decodeGoogleValues } from '../google-decode.ts'
 import { compareReads } from './compare-reads.ts'
-import { decodeGoogleValues } from './google-decode.ts'
 
 const day = 46_341
 
