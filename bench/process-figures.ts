@@ -9,6 +9,22 @@ export function processorMs(pid: number): number {
   return (Number(fields[11]) + Number(fields[12])) * msPerTick
 }
 
+/**
+ * How long its threads could have run and had no processor, all of them together: nothing on a quiet machine. NaN where /proc is
+ * missing.
+ */
+export function waitedForProcessorMs(pid: number): number {
+  try {
+    const threads = readdirSync(`/proc/${pid}/task`)
+    const waitedNs = threads.map((thread) =>
+      Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ')[1]),
+    )
+    return waitedNs.reduce((sum, ns) => sum + ns, 0) / 1_000_000
+  } catch {
+    return Number.NaN
+  }
+}
+
 /** Its own, and that of the processes that it started, ended ones too. */
 export function processorMsOfFamily(pid: number): number {
   const ended = statOf(pid)

@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts'
 import type { Observe } from '../reporting/observe.ts'
-import { type LoggedChange, readChanges } from '../sheets/logged-change.ts'
+import { chunksOfChanges, type LoggedChange, readChanges } from '../sheets/logged-change.ts'
 import type { Decoding } from '../sheets/reading/decoding.ts'
 import { positionOf as placeOf, rowJson, type Snapshot } from '../sheets/rows/snapshot.ts'
 import type { KnownRows, Logged, LookBegun, SheetLog } from '../sheets/sheet-log.ts'
@@ -10,6 +10,7 @@ import type { Store } from '../store/store.ts'
 import { idleTimers, type Timers } from '../timers.ts'
 import { isExplainedByAdditions } from './compare/additions.ts'
 import { type Compared, compare, compareJob, type ToCompare } from './compare/compare-job.ts'
+import { stateOfRows } from './compare/state-text.ts'
 import type { RowsOfSnapshot } from './compare/tab-rows.ts'
 import type { Following } from './following.ts'
 import type { Retention } from './retention.ts'
@@ -202,6 +203,10 @@ export function createChangeLog(parts: ChangeLogParts): SheetLog {
     const since = from === null ? [] : await changesBetween(sheetId, fromSeq, head)
     if (from && 'snapshot' in from && !wantsState && unplaced === null) {
       if (isExplainedByAdditions(from.snapshot, since, next)) return { chunks: [], state: null }
+    }
+    if (from === null && next.listJson.byteLength > inlineBytes) {
+      const chunks = mustReset ? [...chunksOfChanges([{ kind: 'reset' }])] : []
+      return { chunks, state: await stateOfRows(next, keyColumn !== null) }
     }
     const input: ToCompare = {
       known: from === null ? null : 'state' in from ? from.state : rowsOf(from.snapshot),

@@ -221,5 +221,7 @@ export interface Fetched {
 export interface Decoder {
   module: string
   name: string
+  /** One `(bytes, options, emptyCell) → ListedRows | null`, where the list can be had sooner than the cells. */
+  lister?: { module: string; name: string }
   options: unknown
 }

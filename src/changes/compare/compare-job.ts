@@ -1,4 +1,3 @@
-import { zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 import {
   type ChangesChunk,
   chunksOfChanges,
@@ -14,6 +13,7 @@ import { asWritten, cellsOf, type Written, type WrittenCells } from './as-writte
 import { changedColumns, compareColumns, compareRows, createKeyReader } from './compare-tabs.ts'
 import { holds } from './hit-instead.ts'
 import { replayChanges } from './replay.ts'
+import { readState, stateText } from './state-text.ts'
 import {
   applyChanges,
   columnsNamed,
@@ -239,14 +239,4 @@ function renameLost({ times, formulas, ...lost }: LostOfRow, nameNow: (name: str
 
 function nameOf({ kind, before, after }: LoggedChange): string {
   return kind === 'deleted' ? `- ${before}` : `+ ${after}`
-}
-
-/** Names in the first line, then a row a line: JSON has no line breaks of its own. */
-function stateText({ names, rows }: TabRows): string {
-  return zstdCompressSync([JSON.stringify(names), ...rows].join('\n')).toString('base64')
-}
-
-function readState(text: string): TabRows {
-  const [names = '[]', ...rows] = zstdDecompressSync(Buffer.from(text, 'base64')).toString().split('\n')
-  return { names: JSON.parse(names) as string[], rows }
 }

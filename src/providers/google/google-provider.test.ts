@@ -7,7 +7,7 @@ import { noTurn } from '../../sheets/threads/no-turn.ts'
 import type { GoogleCall, GoogleCalls } from './client/google-call.ts'
 import { locateGoogleTab } from './google-location.ts'
 import { createGoogleProvider } from './google-provider.ts'
-import { compareReads } from './read/compare-reads.ts'
+import { compareReads } from './read/dates/compare-reads.ts'
 import { googleComparing } from './read/google-comparing.ts'
 
 const { location } = locateGoogleTab({ spreadsheetId: 'x'.repeat(20), tabId: 0 })

@@ -12,13 +12,14 @@ import type { GoogleCalls } from './client/google-call.ts'
 import type { GoogleEndpoints } from './client/google-endpoints.ts'
 import { RefusedByGoogle } from './client/google-errors.ts'
 import { parseGoogleLocation } from './google-location.ts'
-import { tornRead } from './read/compare-reads.ts'
+import { type Columns, columnsIn, columnsText, withColumns } from './read/column-ranges.ts'
+import { type Comparison, tornRead } from './read/dates/compare-reads.ts'
 import type { GridDecodeOptions } from './read/decode-grid.ts'
 import { createEarlyTexts } from './read/early-texts.ts'
 import type { GoogleComparing } from './read/google-comparing.ts'
 import type { GoogleDecodeOptions } from './read/google-decode.ts'
 import { boundsAfter, boundsFor, type GridSize, gridVersion, isWithin } from './read/grid-bounds.ts'
-import { createTabReads, type GridRead, type ReadUnder, type Render, type TabRead } from './read/tab-reads.ts'
+import { createTabReads, type GridRead, type ReadUnder, type TabRead } from './read/tab-reads.ts'
 
 /** The half that reads; `google-writing.ts` is the other. */
 export type GoogleReading = Required<Pick<Provider, 'fetch' | 'findInColumn' | 'isTight'>>
@@ -47,8 +48,13 @@ export interface GoogleProviderParts {
  */
 const trustFormatsMs = 60_000
 const maxRemembered = 10_000
-/** A version is `<hash of the values>.<hash of the texts>`; without numbers there is nothing that could be a date. */
+/**
+ * A version is `<hash of the values>.<hash of the texts>.<columns of the texts>`; without numbers there is nothing that could be
+ * a date.
+ */
 const noTexts = '-'
+
+type Fit = Comparison['fit']
 
 /** What one fetch goes by. */
 interface Under extends ReadUnder {
@@ -60,12 +66,17 @@ interface Under extends ReadUnder {
 interface TextsRead {
   /** When it was asked for. */
   seenAtMs: number
-  landed: Promise<TabRead>
+  landed: Promise<TextsOfTab>
+}
+
+/** Columns without numbers have no dates, and need not come twice. */
+interface TextsOfTab extends Pick<TabRead, 'body' | 'hash'> {
+  columns: Columns
 }
 
 interface Pair {
   serial: TabRead
-  texts: TabRead
+  texts: TextsOfTab
   dates: Uint32Array
 }
 
@@ -100,7 +111,14 @@ export function createGoogleProvider({
       const deadline = createDeadline(clock, timers, limits.readMs)
       const room = fetches.turnOf(place.accountId)
       try {
-        const { body } = await reads.values(place, 'serial', { deadline, room }, { column: columnIndex })
+        const { body } = await reads.values(
+          place,
+          'serial',
+          { deadline, room },
+          {
+            columns: [{ from: columnIndex, to: columnIndex + 1 }],
+          },
+        )
         await turn.begin(body.byteLength)
         return await comparing.find({ body: ownBuffer(body), values, isMarked }, turn)
       } catch (error) {
@@ -159,13 +177,14 @@ export function createGoogleProvider({
     under: Under,
   ): Promise<Fetched | 'unchanged'> {
     // Whoever knows nothing yet needs both.
-    const readEarly = (deadline: Deadline) => readTexts(place, { ...under, deadline })
+    const readEarly = (deadline: Deadline, columns: Columns) =>
+      readTexts(place, { ...under, deadline }, columns)
     const early = knownVersion === null ? createEarlyTexts(under.deadline, readEarly) : null
     const serial = await reads.values(place, 'serial', under, { texts: early }).catch((error: unknown) => {
       early?.drop()
       throw error
     })
-    const [knownValues, knownTexts] = knownVersion?.split('.') ?? []
+    const [knownValues, knownTexts, knownColumns] = knownVersion?.split('.') ?? []
     const isSame = serial.hash === knownValues
     if (!serial.hasNumber) {
       if (isSame) return 'unchanged'
@@ -173,23 +192,36 @@ export function createGoogleProvider({
       return fetchedValues(serial.body, `${serial.hash}.${noTexts}`, 'typed')
     }
     if (isSame && knownVersion !== null && wasSeenLately(place, knownVersion)) return 'unchanged'
-    const { seenAtMs, landed } = early?.begun() ?? readTexts(place, under)
+    const { seenAtMs, landed } =
+      early?.begun() ?? readTexts(place, under, columnsIn(knownColumns) ?? serial.numberColumns)
     const texts = await landed
     if (isSame && knownVersion !== null && texts.hash === knownTexts) {
       remember(place, knownVersion, seenAtMs)
       return 'unchanged'
     }
     const pair = await fitting(place, serial, texts, under)
-    const version = `${pair.serial.hash}.${pair.texts.hash}`
+    const version = `${pair.serial.hash}.${pair.texts.hash}.${columnsText(pair.texts.columns)}`
     remember(place, version, seenAtMs)
     return fetchedValues(pair.serial.body, version, 'typed', pair.dates)
   }
 
-  function readTexts(place: TabPlace, under: Under): TextsRead {
-    const landed = reads.values(place, 'texts', under)
+  function readTexts(place: TabPlace, under: Under, columns: Columns): TextsRead {
+    const landed = textsOf(place, under, columns)
     // Where the other read fails, nobody waits for this one.
     landed.catch(() => {})
     return { seenAtMs: clock.elapsedMs(), landed }
+  }
+
+  async function textsOf(place: TabPlace, under: Under, columns: Columns): Promise<TextsOfTab> {
+    try {
+      const { body, hash } = await reads.values(place, 'texts', under, { columns })
+      return { body, hash, columns }
+    } catch (error) {
+      // Somebody deleted columns at the end of the tab.
+      const isGone = columns !== 'all' && error instanceof RefusedByGoogle && error.isAboutGrid
+      if (!isGone) throw error
+      return textsOf(place, under, 'all')
+    }
   }
 
   /**
@@ -199,43 +231,47 @@ export function createGoogleProvider({
   async function fitting(
     place: TabPlace,
     firstSerial: TabRead,
-    firstTexts: TabRead,
+    firstTexts: TextsOfTab,
     under: Under,
   ): Promise<Pair> {
     const { turn } = under
-    const first = await compareTwoReads(firstSerial, firstTexts, turn)
+    const first = await compareTwoReads(firstSerial, firstTexts)
     if (first.fit === 'exact') return first
-    const serial = await readAgain('serial')
+    const serial = await readAgain()
     // Between two equal reads nothing can have changed: what looked doubtful was so all the time.
     if (first.fit === 'doubtful' && serial.hash === first.serial.hash) return first
-    const second = await compareTwoReads(serial, first.texts, turn)
-    if (second.fit !== 'torn') return second
-    const third = await compareTwoReads(second.serial, await readAgain('texts'), turn)
+    const second = await compareTwoReads(serial, first.texts)
+    // By its numbers alone a row that moved cannot always be told from one that changed.
+    if (second.fit === 'exact' || (second.fit === 'doubtful' && second.texts.columns === 'all')) return second
+    const third = await compareTwoReads(second.serial, await readTextsAgain('all'))
     if (third.fit !== 'torn') return third
     throw tornRead()
 
-    function readAgain(render: Render): Promise<TabRead> {
+    function readAgain(): Promise<TabRead> {
       turn.end()
-      return reads.values(place, render, under)
+      return reads.values(place, 'serial', under)
     }
-  }
 
-  /** In the turn in which it is decoded: so accounts take turns here as well, and nobody waits twice. */
-  async function compareTwoReads(
-    serial: TabRead,
-    texts: TabRead,
-    turn: ReadingTurn,
-  ): Promise<Pair & { fit: string }> {
-    await turn.begin(serial.body.byteLength)
-    // Not one date: most sheets have none, and comparing would cost more than reading.
-    if (serial.hash === texts.hash) return { fit: 'exact', dates: new Uint32Array(), serial, texts }
-    const pair = { serialBody: serial.body, shownBody: texts.body }
-    const { fit, dates, serialBody, shownBody } = await comparing.compare(pair, turn)
-    return {
-      fit,
-      dates,
-      serial: { ...serial, body: Buffer.from(serialBody.buffer) },
-      texts: { ...texts, body: Buffer.from(shownBody.buffer) },
+    function readTextsAgain(columns: Columns): Promise<TextsOfTab> {
+      turn.end()
+      return textsOf(place, under, columns)
+    }
+
+    /** In the turn in which it is decoded: so accounts take turns here as well, and nobody waits twice. */
+    async function compareTwoReads(serial: TabRead, texts: TextsOfTab): Promise<Pair & { fit: Fit }> {
+      await turn.begin(serial.body.byteLength)
+      // Not one date: most sheets have none, and comparing would cost more than reading.
+      if (serial.hash === texts.hash) return { fit: 'exact', dates: new Uint32Array(), serial, texts }
+      const pair = { serialBody: serial.body, shownBody: texts.body }
+      const { fit, dates, uncovered, serialBody, shownBody } = await comparing.compare(pair, turn)
+      const sameSerial = { ...serial, body: Buffer.from(serialBody.buffer) }
+      if (uncovered.length === 0 || texts.columns === 'all') {
+        return { fit, dates, serial: sameSerial, texts: { ...texts, body: Buffer.from(shownBody.buffer) } }
+      }
+      const more = withColumns(texts.columns, uncovered)
+      // It was asked for already, and not told.
+      const isInVain = columnsText(more) === columnsText(texts.columns)
+      return compareTwoReads(sameSerial, await readTextsAgain(isInVain ? 'all' : more))
     }
   }
 
@@ -265,7 +301,9 @@ function fetchedValues(
 ): Fetched {
   const options: GoogleDecodeOptions = { values, dates }
   const module = new URL('./read/google-decode.ts', import.meta.url).href
-  return { bytes, version, decoder: { module, name: 'decodeGoogleValues', options } }
+  const listing = new URL('./read/list-values.ts', import.meta.url).href
+  const lister = { module: listing, name: 'listGoogleValues' }
+  return { bytes, version, decoder: { module, name: 'decodeGoogleValues', options, lister } }
 }
 
 function fetchedGrid({ location }: TabPlace, bytes: Uint8Array, version: string): Fetched {

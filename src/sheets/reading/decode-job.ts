@@ -1,6 +1,8 @@
 import type { Fetched, FetchWish } from '../provider.ts'
-import { buildRows } from '../rows/build-snapshot.ts'
+import { buildListed, buildRows, emptyCellOf } from '../rows/build-snapshot.ts'
 import type { Grid } from '../rows/grid.ts'
+import type { ListedRows } from '../rows/listed-rows.ts'
+import type { EmptyCell } from '../rows/row-json.ts'
 import { indexBuffers, type MadeLater, rowBuffers, type Snapshot } from '../rows/snapshot.ts'
 import type { Handed } from '../threads/thread-jobs.ts'
 import { collectGarbage } from './collect-garbage.ts'
@@ -20,24 +22,35 @@ const fewCells = 20_000
 const collectedFromBytes = 4 * 1024 * 1024
 
 type DecodeFunction = (bytes: Uint8Array, options: unknown) => Grid | Promise<Grid>
+type ListFunction = (bytes: Uint8Array, options: unknown, emptyCell: EmptyCell) => ListedRows | null
 
 /** The far side of `decoding.ts`: bytes in, snapshot out. */
 export async function decodeBytes(
   { bytes, decoder, values }: ToDecode,
   sooner: (part: Handed<DecodeReply>) => void,
 ): Promise<Handed<DecodeReply>> {
-  const module = (await import(decoder.module)) as Record<string, DecodeFunction | undefined>
-  const decode = module[decoder.name]
-  if (!decode) throw new Error(`No decoder ${decoder.name}`)
-  const { snapshot, cells, index } = buildRows(await decode(bytes, decoder.options), values)
+  const decode = await load<DecodeFunction>(decoder)
+  const list = decoder.lister && (await load<ListFunction>(decoder.lister))
+  const listed = list?.(bytes, decoder.options, emptyCellOf(values))
+  const takeApart = () => decode(bytes, decoder.options)
+  const { snapshot, cells, index } = listed
+    ? buildListed(listed, takeApart, values)
+    : buildRows(await takeApart(), values)
   const ofRows = rowBuffers(snapshot)
   if (cells <= fewCells) {
-    const later = index()
+    const later = await index()
     return { reply: { snapshot, later }, handOver: [...ofRows, ...indexBuffers(later.indexes)] }
   }
   sooner({ reply: { snapshot }, handOver: ofRows })
-  const later = index()
+  const later = await index()
   // After the answer, which all of it was made for.
   if (bytes.byteLength >= collectedFromBytes) setImmediate(collectGarbage)
   return { reply: { later }, handOver: indexBuffers(later.indexes) }
+}
+
+async function load<Wanted>({ module, name }: { module: string; name: string }): Promise<Wanted> {
+  const loaded = (await import(module)) as Record<string, Wanted | undefined>
+  const found = loaded[name]
+  if (!found) throw new Error(`No decoder ${name}`)
+  return found
 }

@@ -1,8 +1,9 @@
 import { hash } from 'node:crypto'
 import { ProviderFailure } from '../provider-failure.ts'
-import type { Grid } from './grid.ts'
+import type { Cell, Grid } from './grid.ts'
+import type { ListedRows } from './listed-rows.ts'
 import { indexColumns } from './query/columns/index-columns.ts'
-import { createRowWriter, writeList } from './row-json.ts'
+import { createRowWriter, type EmptyCell, writeList } from './row-json.ts'
 import { describeRows } from './schema/row-description.ts'
 import {
   bytesOfBuffers,
@@ -32,42 +33,74 @@ export function buildRows(
   grid: Grid,
   values: Values,
 ): { snapshot: Snapshot; cells: number; index(): MadeLater } {
-  const emptyCell = values === 'formatted' ? '' : null
+  const emptyCell = emptyCellOf(values)
   const columns = servedColumnsOf(grid)
   const lastRowNumber = lastRowWithData(grid)
-  const blankRowJson = createRowWriter(columns, emptyCell)([])
   const rowNumbers = numbersOfFilledRows(grid, lastRowNumber)
   // Told before the first byte is made, where the headers alone are too much.
-  if (blankRowJson.length * rowNumbers.length > maxListBytes) throw tooLarge()
+  if (blankRowOf(columns, values).length * rowNumbers.length > maxListBytes) throw tooLarge()
   const rows = Array.from(rowNumbers, (number) => grid.rows[number - 1] ?? [])
   const list = writeList(columns, rows, maxListBytes, emptyCell)
   if (!list) throw tooLarge()
-  refuseLongRow(list, rowNumbers)
   const stale = staleColumnsOf(grid, columns, rowNumbers)
-  const staleBytes = stale.reduce((sum, column) => sum + column.rowNumbers.byteLength, 0)
-  const snapshot = {
-    ...list,
-    rowNumbers,
-    columns,
-    lastRowNumber,
-    stale,
-    blankRowJson,
-    contentHash: contentHash(columns, list.listJson, rowNumbers, stale),
-    sizeInBytes: bytesOfBuffers(rowBuffers({ ...list, rowNumbers })) + staleBytes,
-  }
+  const snapshot = snapshotOf({ ...list, columns, rowNumbers, lastRowNumber }, stale, values)
   // Those of the snapshot may be on their way to another thread when the index is made.
   const keptNumbers = rowNumbers.slice()
   return {
     snapshot,
     cells: rows.length * columns.length,
-    index() {
-      const indexes = indexColumns(columns, rows)
-      return {
-        indexes,
-        description: describeRows(columns, rows, indexes, { rowNumbers: keptNumbers, stale }, values),
-      }
+    index: () => indexRows(columns, rows, { rowNumbers: keptNumbers, stale }, values),
+  }
+}
+
+/** Where the list is there already, the cells are asked for when they are indexed. */
+export function buildListed(
+  listed: ListedRows,
+  takeApart: () => Grid | Promise<Grid>,
+  values: Values,
+): { snapshot: Snapshot; cells: number; index(): Promise<MadeLater> } {
+  const { columns } = listed
+  const rowNumbers = listed.rowNumbers.slice()
+  return {
+    snapshot: snapshotOf(listed, [], values),
+    cells: rowNumbers.length * columns.length,
+    async index() {
+      const grid = await takeApart()
+      const rows = Array.from(rowNumbers, (number) => grid.rows[number - 1] ?? [])
+      return indexRows(columns, rows, { rowNumbers, stale: [] }, values)
     },
   }
+}
+
+function snapshotOf(listed: ListedRows, stale: StaleColumn[], values: Values): Snapshot {
+  const { columns, listJson, rowNumbers } = listed
+  refuseLongRow(listed, rowNumbers)
+  const staleBytes = stale.reduce((sum, column) => sum + column.rowNumbers.byteLength, 0)
+  return {
+    ...listed,
+    stale,
+    blankRowJson: blankRowOf(columns, values),
+    contentHash: contentHash(columns, listJson, rowNumbers, stale),
+    sizeInBytes: bytesOfBuffers(rowBuffers(listed)) + staleBytes,
+  }
+}
+
+function indexRows(
+  columns: readonly Column[],
+  rows: readonly (readonly Cell[])[],
+  facts: { rowNumbers: Uint32Array; stale: readonly StaleColumn[] },
+  values: Values,
+): MadeLater {
+  const indexes = indexColumns(columns, rows)
+  return { indexes, description: describeRows(columns, rows, indexes, facts, values) }
+}
+
+function blankRowOf(columns: readonly Column[], values: Values): string {
+  return createRowWriter(columns, emptyCellOf(values))([])
+}
+
+export function emptyCellOf(values: Values): EmptyCell {
+  return values === 'formatted' ? '' : null
 }
 
 function numbersOfFilledRows({ rows, uncalculated }: Grid, lastRowNumber: number): Uint32Array<ArrayBuffer> {

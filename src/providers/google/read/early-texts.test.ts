@@ -2,9 +2,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createMovableClock } from '../../../clock.ts'
 import type { GoogleCall, GoogleCalls } from '../client/google-call.ts'
+import { RefusedByGoogle } from '../client/google-errors.ts'
 import { locateGoogleTab } from '../google-location.ts'
 import { createGoogleProvider } from '../google-provider.ts'
-import { compareReads } from './compare-reads.ts'
+import { compareReads } from './dates/compare-reads.ts'
 import { googleComparing } from './google-comparing.ts'
 import { decodeGoogleValues } from './google-decode.ts'
 
@@ -127,4 +128,71 @@ test('when the first read fails, the second is given up', async () => {
     signals.map(({ aborted }) => aborted),
     [true],
   )
+})
+
+type Filters = { gridRange: { startColumnIndex?: number; endColumnIndex?: number } }[]
+
+/** A tab that gives each only the columns that they ask for, and those that are there now. */
+function tallTab() {
+  const asked: string[] = []
+  const rows = Array.from({ length: 5_000 }, (_, n) => ['words', n, 'more words', n < 4_990 ? '' : day])
+  const tall = { columns: 4, asked, provider: start(answer) }
+  return tall
+
+  async function answer(render: 'serial' | 'texts', { body, onBody }: GoogleCall) {
+    const ranges = (Object(body).dataFilters as Filters).map(({ gridRange }) => ({
+      from: gridRange.startColumnIndex ?? 0,
+      to: Math.min(gridRange.endColumnIndex ?? tall.columns, tall.columns),
+    }))
+    asked.push(`${render} ${ranges.map(({ from, to }) => `${from}-${to}`).join()}`)
+    if (ranges.some(({ from }) => from >= tall.columns)) throw new RefusedByGoogle('no such column', true, {})
+    const shown = (cell: unknown) => (render === 'texts' && cell === day ? '2025-12-09' : cell)
+    const letter = (at: number) => String.fromCharCode(65 + at)
+    const valueRanges = ranges.map(({ from, to }) => ({
+      valueRange: {
+        range: `A!${letter(from)}1:${letter(to - 1)}5000`,
+        values: rows.map((row) => row.slice(from, to).map(shown)),
+      },
+    }))
+    const text = JSON.stringify({ valueRanges })
+    const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text))
+    bytes.write(text)
+    const inspect = onBody?.()
+    for (let at = 0; at < bytes.length; at += 16_384) inspect?.(bytes.subarray(at, at + 16_384))
+    return bytes
+  }
+}
+
+test('columns without numbers come once, and one whose first number stands far down is asked for when it was found', async () => {
+  const { provider, asked } = tallTab()
+  const place = { accountId: 'acc', location, credentialId: 'c' }
+  const fetched = await provider.fetch(place, { values: 'typed', knownVersion: null })
+  assert.ok(fetched !== 'unchanged')
+  assert.deepEqual(asked.splice(0), ['serial 0-4', 'texts 1-2', 'texts 1-2,3-4'])
+  const { rows } = decodeGoogleValues(fetched.bytes, fetched.decoder.options)
+  assert.deepEqual(rows.at(0), ['words', 0, 'more words', null])
+  assert.deepEqual(rows.at(-1), ['words', 4_999, 'more words', '2025-12-09'])
+
+  // Who has seen them is not asked to look at more again.
+  assert.equal(await provider.fetch(place, { values: 'typed', knownVersion: fetched.version }), 'unchanged')
+  assert.deepEqual(asked.splice(0), ['serial 0-4'])
+  const other = fetched.version.replace(/^[^.]+/, 'other')
+  const again = await provider.fetch(place, { values: 'typed', knownVersion: other })
+  assert.ok(again !== 'unchanged')
+  assert.equal(again.version, fetched.version)
+  assert.deepEqual(asked, ['serial 0-4', 'texts 1-2,3-4'])
+})
+
+test('when columns are gone that were asked for before, all are asked for', async () => {
+  const tall = tallTab()
+  const place = { accountId: 'acc', location, credentialId: 'c' }
+  const before = await tall.provider.fetch(place, { values: 'typed', knownVersion: null })
+  assert.ok(before !== 'unchanged')
+  tall.columns = 2
+  tall.asked.length = 0
+  const after = await tall.provider.fetch(place, { values: 'typed', knownVersion: before.version })
+  assert.ok(after !== 'unchanged')
+  assert.deepEqual(tall.asked, ['serial 0-2', 'texts 1-2,3-2', 'texts 0-2'])
+  const { rows } = decodeGoogleValues(after.bytes, after.decoder.options)
+  assert.deepEqual(rows.at(-1), ['words', 4_999])
 })

@@ -1,8 +1,9 @@
 import type { Deadline } from '../../remote/deadline.ts'
+import type { Columns } from './column-ranges.ts'
 
 /** The second read of a tab, asked for while the first is still coming. */
 export interface EarlyTexts<Read> {
-  begin(): void
+  begin(columns: Columns): void
   /** Null where it was not begun. */
   begun(): Read | null
   /** The first read failed or begins again: a second one from before it says nothing of it. */
@@ -11,14 +12,14 @@ export interface EarlyTexts<Read> {
 
 export function createEarlyTexts<Read>(
   deadline: Deadline,
-  read: (deadline: Deadline) => Read,
+  read: (deadline: Deadline, columns: Columns) => Read,
 ): EarlyTexts<Read> {
   let current: { reading: Read; controller: AbortController } | null = null
   return {
-    begin() {
+    begin(columns) {
       const controller = new AbortController()
       const signal = AbortSignal.any([deadline.signal, controller.signal])
-      current = { controller, reading: read({ ...deadline, signal }) }
+      current = { controller, reading: read({ ...deadline, signal }, columns) }
     },
     begun: () => current?.reading ?? null,
     drop() {

@@ -2,7 +2,7 @@ import type { FoundInColumn, ReadingTurn } from '../../../sheets/provider.ts'
 import { ProviderFailure } from '../../../sheets/provider-failure.ts'
 import type { ThreadJob } from '../../../sheets/threads/thread-jobs.ts'
 import { ThreadLost } from '../../../sheets/threads/threads.ts'
-import type { Comparison } from './compare-reads.ts'
+import type { Comparison } from './dates/compare-reads.ts'
 import type { RowsAndColumnWish } from './tab-reads.ts'
 import type { TabCells } from './tab-view.ts'
 
@@ -37,7 +37,7 @@ export interface ReadPair {
 }
 
 const compareJob: ThreadJob<ReadPair, Comparison & ReadPair> = {
-  module: new URL('./compare-job.ts', import.meta.url).href,
+  module: new URL('./dates/compare-job.ts', import.meta.url).href,
   name: 'comparePair',
 }
 

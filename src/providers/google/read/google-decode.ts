@@ -1,7 +1,7 @@
 import type { Cell, Grid } from '../../../sheets/rows/grid.ts'
-import { numbersPerDate, serialKinds } from './compare-reads.ts'
-import { createSerialTexts } from './serial-text.ts'
-import { isCell, notValues, rowsIn } from './values-body.ts'
+import { numbersPerDate, serialKinds } from './dates/compare-reads.ts'
+import { createSerialTexts } from './dates/serial-text.ts'
+import { type GoogleCell, isCell, notValues, rowsIn } from './values-body.ts'
 
 export interface GoogleDecodeOptions {
   values: 'typed' | 'formatted'
@@ -31,6 +31,12 @@ export function decodeGoogleValues(bytes: Uint8Array, options: unknown): Grid {
     }
   }
   return { rows: rows as Cell[][] }
+}
+
+/** A cell of Google's as clients see it, but for dates. */
+export function servedCell(cell: GoogleCell, values: GoogleDecodeOptions['values']): Cell {
+  if (cell === '') return null
+  return typeof cell === 'string' && values === 'typed' ? shortError(cell) : cell
 }
 
 const hash = 0x23

@@ -8,6 +8,7 @@ import type { GoogleEndpoints } from '../client/google-endpoints.ts'
 import { unreadable } from '../client/google-errors.ts'
 import { parseGoogleLocation } from '../google-location.ts'
 import { createInspection } from '../inspection.ts'
+import type { Columns } from './column-ranges.ts'
 import { type GridSize, gridSizeIn } from './grid-bounds.ts'
 import { joinRanges, type RowRange } from './row-ranges.ts'
 import { tabCellFields, tabViewFields } from './tab-view.ts'
@@ -33,8 +34,8 @@ export interface RowsAndColumnWish {
 
 export interface ValuesWish {
   texts?: BesideRead | null
-  /** This one alone, by its position; absent = all. */
-  column?: number
+  /** All unless told. */
+  columns?: Columns
 }
 
 export type Render = 'serial' | 'texts' | 'formatted'
@@ -43,6 +44,8 @@ export interface TabRead {
   body: Buffer<ArrayBuffer>
   hash: string
   hasNumber: boolean
+  /** Those that have numbers, as far as its beginning tells. */
+  numberColumns: Columns
 }
 
 export interface GridRead extends Pick<TabRead, 'body' | 'hash'> {
@@ -58,8 +61,8 @@ export interface ReadUnder {
 
 /** Another read that depends on what this one brings. */
 export interface BesideRead {
-  /** There is a number. */
-  begin(): void
+  /** There is a number, in these columns at least. */
+  begin(columns: Columns): void
   /** This one begins, perhaps anew. */
   drop(): void
 }
@@ -75,11 +78,14 @@ const mostGridBytes = 16 * 1024 * 1024
 
 export function createTabReads(calls: GoogleCalls, endpoints: GoogleEndpoints): TabReads {
   return {
-    async values(place, render, under, { texts = null, column } = {}) {
-      const { tabId } = parseGoogleLocation(place.location)
-      const only = column === undefined ? {} : { startColumnIndex: column, endColumnIndex: column + 1 }
+    async values(place, render, under, { texts = null, columns = 'all' } = {}) {
+      const { tabId: sheetId } = parseGoogleLocation(place.location)
+      const gridRanges =
+        columns === 'all'
+          ? [{ sheetId }]
+          : columns.map(({ from, to }) => ({ sheetId, startColumnIndex: from, endColumnIndex: to }))
       const asked = {
-        dataFilters: [{ gridRange: { sheetId: tabId, ...only } }],
+        dataFilters: gridRanges.map((gridRange) => ({ gridRange })),
         majorDimension: 'ROWS',
         ...renderOptions[render],
       }

@@ -1,9 +1,9 @@
 import type { Cell, Grid } from '../../../sheets/rows/grid.ts'
 import { fieldsOf, listOf, textOf } from '../../remote/json-fields.ts'
+import { serialText } from './dates/serial-text.ts'
+import { shownAs } from './dates/shown-kind.ts'
 import { shortError } from './google-decode.ts'
 import { createRangeCheck, type RowRange } from './row-ranges.ts'
-import { serialText } from './serial-text.ts'
-import { shownAs } from './shown-kind.ts'
 
 /** Some rows of a tab, cell by cell: what values alone do not tell, all of one moment. */
 export interface TabView {

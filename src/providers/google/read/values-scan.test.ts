@@ -29,10 +29,26 @@ test('a number is found if and only if a cell is one, however the bytes are cut'
           scan.hasNumber(),
           values.flat().some((value) => typeof value === 'number'),
         )
+        for (const column of scan.columns()) assert.ok(values.some((row) => typeof row[column] === 'number'))
+        assert.equal(scan.columns().size > 0, scan.hasNumber())
       },
     ),
     { seed: 5, numRuns: 1_000 },
   )
+})
+
+test('the columns of all numbers are told that are in the piece of the first, as far as 64 KB go', () => {
+  const columnsIn = (values: unknown[][]) => {
+    const scan = createNumberScan()
+    scan.scanPiece(
+      Buffer.from(JSON.stringify({ valueRanges: [{ valueRange: { range: 'A!A1:D9', values } }] })),
+    )
+    return [...scan.columns()].sort()
+  }
+  assert.deepEqual(columnsIn([['a', 'b'], ['1,2', 5, '[3'], [], ['', true, '', -1]]), [1, 3])
+  const words = Array.from({ length: 10_000 }, () => ['some words', 'and more'])
+  assert.deepEqual(columnsIn([...words, ['x', 1, 2], ['y', '', '', 3]]), [1, 2, 3])
+  assert.deepEqual(columnsIn([['x', 1], ...words, [2]]), [1])
 })
 
 test('rows are counted, whatever their cells hold and wherever the answer is cut', () => {

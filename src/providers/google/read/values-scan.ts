@@ -3,10 +3,12 @@
  * around them; they are not one, because they look at every byte of answers of many megabytes.
  */
 
-/** Looks for a number among the cells. */
+/** Looks for numbers among the cells, up to the end of the piece that has the first. */
 export interface NumberScan {
   scanPiece(piece: Uint8Array): void
   hasNumber(): boolean
+  /** Those in which there was one so far. */
+  columns(): ReadonlySet<number>
 }
 
 /** Counts the rows. */
@@ -27,17 +29,24 @@ const space = 0x20
 /** `"valueRanges":[{…"values":[[…],[…]]}]`: rows are the lists in the list in the list. */
 const depthOfRows = 3
 
+/** Bytes behind the first number. Columns whose numbers begin further down are found when both reads are compared. */
+const mostScannedBytes = 64 * 1024
+
 /** A cell stands behind `[` or `,`; the numbers around the cells (`"sheetId":0`) behind a colon. */
 export function createNumberScan(): NumberScan {
+  const columns = new Set<number>()
   let isFound = false
   let isInText = false
   let isEscaped = false
   let before = 0
+  let depth = 0
+  let column = 0
 
   return {
     scanPiece(piece) {
       if (isFound) return
-      for (let at = 0; at < piece.length; at++) {
+      let end = piece.length
+      for (let at = 0; at < end; at++) {
         const byte = piece[at] ?? 0
         if (isInText) {
           if (isEscaped) isEscaped = false
@@ -46,8 +55,17 @@ export function createNumberScan(): NumberScan {
         } else if (byte > space) {
           const isNumber = byte === minus || (byte >= zero && byte <= nine)
           if (isNumber && (before === openBracket || before === comma)) {
+            if (!isFound) end = Math.min(end, at + mostScannedBytes)
             isFound = true
-            return
+            if (depth === depthOfRows) columns.add(column)
+          } else if (byte === comma) column++
+          else if (byte === openBracket) {
+            depth++
+            column = 0
+          } else if (byte === closeBracket) {
+            depth--
+            // What follows the rows of a range is not theirs.
+            column = 0
           }
           isInText = byte === quote
           before = byte
@@ -55,6 +73,7 @@ export function createNumberScan(): NumberScan {
       }
     },
     hasNumber: () => isFound,
+    columns: () => columns,
   }
 }
 

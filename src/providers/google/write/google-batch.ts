@@ -1,6 +1,6 @@
 import type { CellChange, Change } from '../../../sheets/change.ts'
 import type { Cell } from '../../../sheets/rows/grid.ts'
-import { serialOfText } from '../read/serial-text.ts'
+import { serialOfText } from '../read/dates/serial-text.ts'
 import type { SeenCell, TabView } from '../read/tab-view.ts'
 
 /** What the requests of a batch depend on, beside the changes. */

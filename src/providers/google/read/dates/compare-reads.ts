@@ -1,8 +1,8 @@
-import { ProviderFailure } from '../../../sheets/provider-failure.ts'
-import { type OnDifference, type OnRepeated, walkDifferences } from './differing-cells.ts'
+import { ProviderFailure } from '../../../../sheets/provider-failure.ts'
+import { cellsIn, rangesIn } from '../values-body.ts'
+import { type OnCells, walkDifferences } from './differing-cells.ts'
 import type { SerialKind } from './serial-text.ts'
 import { shownAs } from './shown-kind.ts'
-import { cellsIn } from './values-body.ts'
 
 /** Kinds by number, as `dates` has them. */
 export const serialKinds: readonly SerialKind[] = ['date', 'date-time', 'time', 'elapsed']
@@ -21,25 +21,28 @@ export interface Comparison {
    */
   fit: 'exact' | 'doubtful' | 'torn'
   dates: Uint32Array<ArrayBuffer>
+  /** Columns with numbers that the read with texts does not have: of those nothing is known. */
+  uncovered: number[]
 }
 
 export function compareReads(serialBody: Uint8Array, shownBody: Uint8Array): Comparison {
   const walked = createJudging()
-  if (walkDifferences(serialBody, shownBody, walked.judge, walked.repeat)) return walked.comparison()
+  if (walkDifferences(serialBody, shownBody, walked)) return walked.comparison()
   const parsed = createJudging()
-  parseDifferences(serialBody, shownBody, parsed.judge)
+  parseDifferences(serialBody, shownBody, parsed)
   return parsed.comparison()
 }
 
-function createJudging(): { judge: OnDifference; repeat: OnRepeated; comparison(): Comparison } {
+function createJudging(): OnCells & { comparison(): Comparison } {
   const dates: number[] = []
   /** The kind of each difference that was told, in their order. */
   const kinds: number[] = []
   let isDoubtful = false
+  const uncovered = new Set<number>()
   let isTorn = false
 
   return {
-    judge(row, column, serial, text) {
+    onDifference(row, column, serial, text) {
       if (typeof serial !== 'number' || typeof text === 'boolean') {
         isTorn = true
         return false
@@ -57,28 +60,46 @@ function createJudging(): { judge: OnDifference; repeat: OnRepeated; comparison(
       dates.push(row, column, kind)
       return true
     },
-    repeat(row, column, nth) {
+    onRepeated(row, column, nth) {
       const kind = kinds[nth] ?? noDate
       if (kind !== noDate) dates.push(row, column, kind)
     },
+    onUncovered: (column) => void uncovered.add(column),
     comparison() {
       // A new array each time: its buffer is handed over.
-      if (isTorn) return { fit: 'torn', dates: new Uint32Array() }
-      return { fit: isDoubtful ? 'doubtful' : 'exact', dates: Uint32Array.from(dates) }
+      if (isTorn) return { fit: 'torn', dates: new Uint32Array(), uncovered: [] }
+      return {
+        fit: isDoubtful ? 'doubtful' : 'exact',
+        dates: Uint32Array.from(dates),
+        uncovered: [...uncovered],
+      }
     },
   }
 }
 
 /** Finds differences also where one has more rows or cells than the other: Google leaves out what is empty at the end. */
-function parseDifferences(serialBody: Uint8Array, shownBody: Uint8Array, onDifference: OnDifference): void {
+function parseDifferences(
+  serialBody: Uint8Array,
+  shownBody: Uint8Array,
+  { onDifference, onUncovered }: Pick<OnCells, 'onDifference' | 'onUncovered'>,
+): void {
   const serials = cellsIn(serialBody)
-  const texts = cellsIn(shownBody)
-  for (let row = 0; row < Math.max(serials.length, texts.length); row++) {
+  const shown = rangesIn(shownBody)
+  const rows = Math.max(serials.length, ...shown.map((range) => range.rows.length))
+  for (let row = 0; row < rows; row++) {
     const ofSerials = serials[row] ?? []
-    const ofTexts = texts[row] ?? []
-    for (let column = 0; column < Math.max(ofSerials.length, ofTexts.length); column++) {
+    const columns = Math.max(
+      ofSerials.length,
+      ...shown.map((range) => range.from + (range.rows[row]?.length ?? 0)),
+    )
+    for (let column = 0; column < columns; column++) {
       const serial = ofSerials[column] ?? ''
-      const text = ofTexts[column] ?? ''
+      const range = shown.find(({ from, to }) => column >= from && column < to)
+      if (!range) {
+        if (typeof serial === 'number') onUncovered(column)
+        continue
+      }
+      const text = range.rows[row]?.[column - range.from] ?? ''
       if (serial !== text && !onDifference(row, column, serial, text)) return
     }
   }

@@ -1,6 +1,6 @@
-import type { Handed } from '../../../sheets/threads/thread-jobs.ts'
+import type { Handed } from '../../../../sheets/threads/thread-jobs.ts'
+import type { ReadPair } from '../google-comparing.ts'
 import { type Comparison, compareReads } from './compare-reads.ts'
-import type { ReadPair } from './google-comparing.ts'
 
 /** The far side of `google-comparing.ts`: two reads in, and back with what they say. */
 export function comparePair({ serialBody, shownBody }: ReadPair): Handed<Comparison & ReadPair> {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { type OnDifference, walkDifferences } from './differing-cells.ts'
-import type { GoogleCell } from './values-body.ts'
+import type { GoogleCell } from '../values-body.ts'
+import { type OnCells, walkDifferences } from './differing-cells.ts'
 
 function answer(values: readonly (readonly unknown[])[]): Buffer {
   const valueRange = { range: '"values":[!A1:Z9', majorDimension: 'ROWS', values }
@@ -10,21 +10,20 @@ function answer(values: readonly (readonly unknown[])[]): Buffer {
 }
 
 function walked(one: Uint8Array, other: Uint8Array) {
-  const seen: Parameters<OnDifference>[] = []
-  const told: Parameters<OnDifference>[] = []
-  const isWalked = walkDifferences(
-    one,
-    other,
-    (...difference) => {
+  const seen: Parameters<OnCells['onDifference']>[] = []
+  const told: Parameters<OnCells['onDifference']>[] = []
+  const isWalked = walkDifferences(one, other, {
+    onDifference(...difference) {
       seen.push(difference)
       told.push(difference)
       return true
     },
-    (row, column, nth) => {
+    onRepeated(row, column, nth) {
       const [, , here = '', there = ''] = told[nth] ?? []
       seen.push([row, column, here, there])
     },
-  )
+    onUncovered: (column) => assert.fail(`column ${column} is in both`),
+  })
   return isWalked ? seen : null
 }
 

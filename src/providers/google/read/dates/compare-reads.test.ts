@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ProviderFailure } from '../../../sheets/provider-failure.ts'
+import { ProviderFailure } from '../../../../sheets/provider-failure.ts'
+import { decodeGoogleValues } from '../google-decode.ts'
 import { compareReads } from './compare-reads.ts'
-import { decodeGoogleValues } from './google-decode.ts'
 
 const day = 46_341
 
@@ -51,6 +51,57 @@ test('a row that moved, a text that changed and a row more are torn; a number th
   assert.equal(fit([['a', day]], [['a']]), 'doubtful')
   assert.equal(fit([['a', day]], [['a', '15/11/2026']]), 'exact')
 })
+
+/** As Google answers who asks for some columns: what is empty at the end of a row, or at the end of all, is left out of each range. */
+function answerOf(values: unknown[][], ranges: [from: number, to: number][], space = ''): Buffer {
+  const withoutEnd = <T>(list: T[], isEmpty: (one: T) => boolean) =>
+    list.slice(0, list.findLastIndex((one) => !isEmpty(one)) + 1)
+  const valueRanges = ranges.map(([from, to]) => {
+    const rows = values.map((row) => withoutEnd(row.slice(from, to), (cell) => cell === ''))
+    const range = `'A!B1'!${String.fromCharCode(65 + from)}1:${String.fromCharCode(64 + to)}9`
+    return {
+      valueRange: { range, majorDimension: 'ROWS', values: withoutEnd(rows, (row) => row.length === 0) },
+    }
+  })
+  return Buffer.from(JSON.stringify({ valueRanges }, null, space))
+}
+
+for (const space of ['', ' ']) {
+  test(`dates are told by the columns with numbers alone${space && ', however the answer is written'}`, () => {
+    const serials = [
+      ['name', 'when', 'note', 'at', 'count', 'end'],
+      ['tea', day, 'x', '', 5, 'x'],
+      ['rum', '', 'x', '', '', 'x'],
+      [],
+      ['gin', 46_341, 'x', 0.25],
+      ['ale', '', 'x', '', '', 'x'],
+    ]
+    const texts = serials.map((row) =>
+      row.map((cell) => (cell === day ? '15/11/2026' : cell === 0.25 ? '6:00:00' : cell)),
+    )
+    const whole = compareReads(answer(serials), answer(texts))
+    const ranges: [number, number][] = [
+      [1, 2],
+      [3, 5],
+    ]
+    assert.deepEqual(compareReads(answer(serials), answerOf(texts, ranges, space)), whole)
+    assert.equal(whole.fit, 'exact')
+    assert.deepEqual(compareReads(answer(serials), answerOf(texts, ranges.toReversed(), space)), whole)
+
+    // Nobody asked for the texts of these.
+    const { uncovered } = compareReads(answer(serials), answerOf(texts, [[1, 2]], space))
+    assert.deepEqual(new Set(uncovered), new Set([3, 4]))
+    assert.deepEqual(compareReads(answer(serials), answerOf(texts, [[0, 6]], space)).uncovered, [])
+
+    // Between the two reads somebody changed something in the columns that both have.
+    const fit = (other: unknown[][]) => compareReads(answer(serials), answerOf(other, ranges, space)).fit
+    assert.equal(fit(texts.with(1, ['tea', '15/11/2026', 'x', '', 6, 'x'])), 'doubtful')
+    assert.equal(fit(texts.with(1, ['tea', '14/11/2026', 'x', '', 5, 'x'])), 'doubtful')
+    assert.equal(fit(texts.with(2, ['rum', 'soon', 'x', '', '', 'x'])), 'torn')
+    assert.equal(fit([...texts, ['new', 'soon']]), 'torn')
+    assert.equal(fit(texts.toSpliced(1, 1)), 'torn')
+  })
+}
 
 test('an error is its short text, unless every cell is wanted as shown', () => {
   const none = new Uint32Array()

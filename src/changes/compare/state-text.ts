@@ -1,0 +1,103 @@
+import { constants as limits } from 'node:buffer'
+import { buffer } from 'node:stream/consumers'
+import { constants, createZstdCompress, zstdCompressSync, zstdDecompressSync } from 'node:zlib'
+import { blankRowOf } from '../../sheets/logged-change.ts'
+import type { RowsOfSnapshot, TabRows } from './tab-rows.ts'
+
+/*
+ * A tab as the store keeps it: names in the first line, then a row a line, for JSON has no line breaks of its own. Compressed: a list
+ * repeats the names in every row.
+ */
+
+export function stateText({ names, rows }: TabRows): string {
+  return zstdCompressSync([JSON.stringify(names), ...rows].join('\n')).toString('base64')
+}
+
+export function readState(text: string): TabRows {
+  const [names = '[]', ...rows] = zstdDecompressSync(Buffer.from(text, 'base64')).toString().split('\n')
+  return { names: JSON.parse(names) as string[], rows }
+}
+
+/** A copy of so much takes well below a millisecond of the thread that serves everyone. */
+const bytesPerStep = 512 * 1024
+/** Rows repeat so much that more pains hardly make them shorter, and whoever reads a sheet first waits for this. */
+const level = { params: { [constants.ZSTD_c_compressionLevel]: 1 } }
+
+/**
+ * `stateText` of rows that were just read. In steps, and compressed on Node's own threads: that of large files is busy with the
+ * indexes of the same rows then, and whoever waits for these rows need not wait for those.
+ */
+export async function stateOfRows(rows: RowsOfSnapshot, isKeyed: boolean): Promise<string> {
+  const zstd = createZstdCompress(level)
+  const compressed = buffer(zstd)
+  // Whoever writes hears of it too.
+  compressed.catch(() => {})
+  try {
+    let bytes = 0
+    for (const step of stepsOf(rows, isKeyed)) {
+      bytes += step.byteLength
+      // It could not be read again: that is one text.
+      if (bytes > limits.MAX_STRING_LENGTH) throw new RangeError('The rows are too long for one text')
+      await new Promise<void>((resolve, reject) =>
+        zstd.write(step, (error) => (error ? reject(error) : resolve())),
+      )
+    }
+    zstd.end()
+    return (await compressed).toString('base64')
+  } finally {
+    zstd.destroy()
+  }
+}
+
+const lineBreak = 0x0a
+
+/**
+ * Pieces of the list, each comma between two rows made into a line break, and before rows the blank ones above them. What is
+ * yielded is good until the next is asked for: buffers of all rows together would have the runtime look for garbage several times.
+ */
+function* stepsOf(rows: RowsOfSnapshot, isKeyed: boolean): Generator<Uint8Array> {
+  const { columns, listJson, rowStarts, rowNumbers } = rows
+  const blankLine = Buffer.from(`\n${blankRowOf(columns)}`)
+  let step = Buffer.alloc(Math.max(bytesPerStep, blankLine.byteLength))
+  let used = 0
+  yield Buffer.from(JSON.stringify(columns.map(({ key }) => key)))
+  for (let from = 0; from < rowNumbers.length; ) {
+    for (let blanks = isKeyed ? 0 : blanksBefore(from); blanks > 0; blanks--) {
+      if (used + blankLine.byteLength > step.byteLength) {
+        yield step.subarray(0, used)
+        used = 0
+      }
+      step.set(blankLine, used)
+      used += blankLine.byteLength
+    }
+    const start = startOf(from)
+    let to = from + 1
+    while (to < rowNumbers.length && startOf(to + 1) - start <= bytesPerStep && !hasBlanksBefore(to)) to++
+    const length = startOf(to) - start
+    if (used + length > step.byteLength) {
+      yield step.subarray(0, used)
+      used = 0
+      if (length > step.byteLength) step = Buffer.alloc(length)
+    }
+    // With what stands before each row, the bracket of the list or a comma.
+    step.set(listJson.subarray(start - 1, start - 1 + length), used)
+    for (let at = from; at < to; at++) step[used + startOf(at) - start] = lineBreak
+    used += length
+    from = to
+  }
+  yield step.subarray(0, used)
+
+  function startOf(at: number): number {
+    return rowStarts[at] ?? 0
+  }
+
+  function hasBlanksBefore(at: number): boolean {
+    return !isKeyed && blanksBefore(at) > 0
+  }
+
+  /** Rows above the first and between two that have nothing in them keep their numbers. */
+  function blanksBefore(at: number): number {
+    const before = at === 0 ? 1 : (rowNumbers[at - 1] ?? 0)
+    return (rowNumbers[at] ?? 0) - before - 1
+  }
+}
