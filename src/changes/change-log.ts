@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.ts'
 import type { Observe } from '../reporting/observe.ts'
+import type { LoopTurns } from '../shares/loop-turns.ts'
 import { chunksOfChanges, type LoggedChange, readChanges } from '../sheets/logged-change.ts'
 import type { Decoding } from '../sheets/reading/decoding.ts'
 import { positionOf as placeOf, rowJson, type Snapshot } from '../sheets/rows/snapshot.ts'
@@ -9,7 +10,8 @@ import type { SheetRecord } from '../store/sheets/sheets.ts'
 import type { Store } from '../store/store.ts'
 import { idleTimers, type Timers } from '../timers.ts'
 import { isExplainedByAdditions } from './compare/additions.ts'
-import { type Compared, compare, compareJob, type ToCompare } from './compare/compare-job.ts'
+import { type Compared, compare, compareJob } from './compare/compare-job.ts'
+import { handToCompare, type ToCompare } from './compare/handed-rows.ts'
 import { stateOfRows } from './compare/state-text.ts'
 import type { RowsOfSnapshot } from './compare/tab-rows.ts'
 import type { Following } from './following.ts'
@@ -21,6 +23,7 @@ export interface ChangeLogParts {
     'changeLogOf' | 'loggedState' | 'loggedChanges' | 'chunkOfOperation' | 'logSeen' | 'wantLook'
   >
   decoding: Pick<Decoding, 'inTurn'>
+  turns: Pick<LoopTurns, 'next'>
   clock: Pick<Clock, 'nowMs'>
   observe: Observe
   following: Pick<Following, 'noteChange'>
@@ -51,7 +54,7 @@ interface Begun extends LookBegun {
 
 /** Logs what became of rows (docs/decisions/032). */
 export function createChangeLog(parts: ChangeLogParts): SheetLog {
-  const { store, decoding, clock, observe, following, retention, timers = idleTimers } = parts
+  const { store, decoding, turns, clock, observe, following, retention, timers = idleTimers } = parts
 
   return {
     async beforeLook(record) {
@@ -218,12 +221,13 @@ export function createChangeLog(parts: ChangeLogParts): SheetLog {
       wantsState,
     }
     const knownBytes =
-      from === null ? 0 : 'state' in from ? from.state.length * 8 : from.snapshot.listJson.byteLength
+      from === null ? 0 : 'state' in from ? lengthOf(from.state) * 8 : from.snapshot.listJson.byteLength
     const bytes = knownBytes + next.listJson.byteLength
     if (bytes <= inlineBytes) return compare(input)
     return decoding.inTurn(accountId, async (turn) => {
       await turn.begin(bytes)
-      return (await turn.run(compareJob, input, [])).reply
+      const handed = await handToCompare(input, async () => turns.next(accountId))
+      return (await turn.run(compareJob, handed.input, handed.handOver)).reply
     })
   }
 
@@ -235,6 +239,10 @@ export function createChangeLog(parts: ChangeLogParts): SheetLog {
       afterSeq,
     )
   }
+}
+
+function lengthOf(texts: readonly string[]): number {
+  return texts.reduce((sum, text) => sum + text.length, 0)
 }
 
 function changesAfter(chunks: readonly ChangeChunk[], seq: number): LoggedChange[] {

@@ -66,6 +66,7 @@ async function start(t: Parameters<typeof openSimulatedStore>[0]) {
   const store = createSqlStore(database, time)
   const { sheet } = await newSheet(null)
   const log = createChangeLog({
+    turns: { next: () => undefined },
     ...{ store, decoding: null as unknown as Decoding, clock: time, observe() {} },
     following: { noteChange() {} },
     retention: { noteBytes() {} },

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
 import { rename, utimes, writeFile } from 'node:fs/promises'
 import { type TestContext, test } from 'node:test'
 import { bearer, startRowport } from '../harness.ts'
@@ -35,6 +36,34 @@ async function replaceAllRows(t: TestContext, csv: (word: string) => string): Pr
   const best = Math.min(...turns.map(([longest = 0]) => longest))
   assert.ok(best <= mostTurnMs, `turns of ${best} ms and more`)
 }
+
+test('a file whose rows cannot be compressed is read, followed and changed in short turns', async (t) => {
+  const rowport = await startRowport(t, { isTimePassing: true })
+  const key = { ...bearer(await rowport.createKey()), 'Cache-Control': 'no-cache' }
+  const noise = (rows: number) =>
+    `a\n${Array.from({ length: rows }, (_, nth) => `${nth} ${randomBytes(3_000).toString('base64')}\n`).join('')}`
+  const long = noise(5_000)
+  const { formA, path } = await rowport.connectFile('large', 'large.csv', long)
+  const turnsOf = async (asked: string) => {
+    const watch = startTurnWatch()
+    const answer = await rowport.get(asked, key)
+    assert.equal(answer.status, 200)
+    await answer.arrayBuffer()
+    return watch.stop()
+  }
+  const first = await turnsOf(`${formA}?limit=1`)
+  const again = await turnsOf(`${formA}?limit=1`)
+  const changes = await turnsOf(`${formA}/changes`)
+  await writeFile(path, `${long}one more\n`)
+  const changed = await turnsOf(`${formA}?limit=1`)
+  const told = await rowport.get(`${formA}/changes?since=earliest`, key)
+  assert.equal(((await told.json()) as object[]).length, 1)
+  for (const [what, turns] of Object.entries({ first, again, changes, changed }))
+    t.diagnostic(`${what}: ${turns.slice(0, 4).join(' ')} ms`)
+  for (const [longest = 0] of [again, changes]) assert.ok(longest <= mostTurnMs, `a turn of ${longest} ms`)
+  for (const [longest = 0] of [first, changed])
+    assert.ok(longest <= 2 * mostTurnMs, `a turn of ${longest} ms`)
+})
 
 /** One cell of each row tells one version from another. */
 function narrow(word: string): string {

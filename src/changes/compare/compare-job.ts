@@ -11,47 +11,26 @@ import type { Handed, ThreadJob } from '../../sheets/threads/thread-jobs.ts'
 import { mostUnpackedCharacters, packEntries } from '../../store/changes/packed-entries.ts'
 import { asWritten, cellsOf, type Written, type WrittenCells } from './as-written.ts'
 import { changedColumns, compareColumns, compareRows, createKeyReader } from './compare-tabs.ts'
+import { type HandedToCompare, type ToCompare, takeHanded } from './handed-rows.ts'
 import { holds } from './hit-instead.ts'
 import { replayChanges } from './replay.ts'
 import { readState, stateText } from './state-text.ts'
-import {
-  applyChanges,
-  columnsNamed,
-  type RowsOfSnapshot,
-  renameColumns,
-  type TabRows,
-  tabOf,
-} from './tab-rows.ts'
-
-export interface ToCompare {
-  /** Rows as they were at some place of the log: of a snapshot, or the text of a state; null where there are none. */
-  known: RowsOfSnapshot | string | null
-  /** Chunks of the log since then. */
-  since: readonly string[]
-  next: RowsOfSnapshot
-  keyColumn: string | null
-  /** What was written nobody knows where. */
-  unplaced: string | null
-  /** It cannot be told what came between. */
-  mustReset: boolean
-  /** The rows as a state, wanted in any case. */
-  wantsState: boolean
-}
+import { applyChanges, columnsNamed, renameColumns, type TabRows, tabOf } from './tab-rows.ts'
 
 export interface Compared {
   /** In chunks, packed where they have `textBytes`. */
   chunks: (ChangesChunk & { textBytes?: number })[]
-  state: string | null
+  state: string[] | null
 }
 
-export const compareJob: ThreadJob<ToCompare, Compared> = {
+export const compareJob: ThreadJob<HandedToCompare, Compared> = {
   module: new URL('./compare-job.ts', import.meta.url).href,
   name: 'runCompare',
 }
 
 /** What is found here is packed here: a long file that was replaced has hundreds of chunks. */
-export function runCompare(input: ToCompare): Handed<Compared> {
-  const { chunks, state } = compare(input)
+export function runCompare(input: HandedToCompare): Handed<Compared> {
+  const { chunks, state } = compare(takeHanded(input))
   const packed = chunks.map(({ entries, ...chunk }) => ({
     ...chunk,
     entries: packEntries(entries, mostUnpackedCharacters),
@@ -74,7 +53,7 @@ export function compare({
   let changes: LoggedChange[] = []
   let isReset = mustReset
   if (known !== null && !mustReset) {
-    const tab = typeof known === 'string' ? readState(known) : tabOf(known, isKeyed)
+    const tab = 'listJson' in known ? tabOf(known, isKeyed) : readState(known)
     for (const chunk of since) applyChanges(tab, readChanges(chunk), isKeyed)
     const told = differences(tab, next, unplaced === null ? [] : readChanges(unplaced), keyColumn)
     if (told === 'reset') isReset = true

@@ -1,5 +1,4 @@
 import { constants as limits } from 'node:buffer'
-import { buffer } from 'node:stream/consumers'
 import { constants, createZstdCompress, zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 import { blankRowOf } from '../../sheets/logged-change.ts'
 import type { RowsOfSnapshot, TabRows } from './tab-rows.ts'
@@ -9,14 +8,22 @@ import type { RowsOfSnapshot, TabRows } from './tab-rows.ts'
  * repeats the names in every row.
  */
 
-export function stateText({ names, rows }: TabRows): string {
-  return zstdCompressSync([JSON.stringify(names), ...rows].join('\n')).toString('base64')
+export function stateText({ names, rows }: TabRows): string[] {
+  const compressed = zstdCompressSync([JSON.stringify(names), ...rows].join('\n'))
+  const pieces: string[] = []
+  for (let from = 0; from < compressed.byteLength; from += pieceBytes)
+    pieces.push(compressed.toString('base64', from, from + pieceBytes))
+  return pieces
 }
 
-export function readState(text: string): TabRows {
-  const [names = '[]', ...rows] = zstdDecompressSync(Buffer.from(text, 'base64')).toString().split('\n')
+export function readState(pieces: readonly string[]): TabRows {
+  const compressed = Buffer.concat(pieces.map((piece) => Buffer.from(piece, 'base64')))
+  const [names = '[]', ...rows] = zstdDecompressSync(compressed).toString().split('\n')
   return { names: JSON.parse(names) as string[], rows }
 }
+
+/** Each is a text by itself, of some 256 KB. */
+const pieceBytes = 192 * 1024
 
 /** A copy of so much takes well below a millisecond of the thread that serves everyone. */
 const bytesPerStep = 512 * 1024
@@ -27,9 +34,9 @@ const level = { params: { [constants.ZSTD_c_compressionLevel]: 1 } }
  * `stateText` of rows that were just read. In steps, and compressed on Node's own threads: that of large files is busy with the
  * indexes of the same rows then, and whoever waits for these rows need not wait for those.
  */
-export async function stateOfRows(rows: RowsOfSnapshot, isKeyed: boolean): Promise<string> {
+export async function stateOfRows(rows: RowsOfSnapshot, isKeyed: boolean): Promise<string[]> {
   const zstd = createZstdCompress(level)
-  const compressed = buffer(zstd)
+  const compressed = piecesIn(zstd)
   // Whoever writes hears of it too.
   compressed.catch(() => {})
   try {
@@ -43,10 +50,24 @@ export async function stateOfRows(rows: RowsOfSnapshot, isKeyed: boolean): Promi
       )
     }
     zstd.end()
-    return (await compressed).toString('base64')
+    return await compressed
   } finally {
     zstd.destroy()
   }
+}
+
+async function piecesIn(compressed: AsyncIterable<Buffer>): Promise<string[]> {
+  const pieces: string[] = []
+  let [waiting, bytes]: [Buffer[], number] = [[], 0]
+  for await (const chunk of compressed) {
+    waiting.push(chunk)
+    bytes += chunk.byteLength
+    if (bytes < pieceBytes) continue
+    pieces.push(Buffer.concat(waiting).toString('base64'))
+    ;[waiting, bytes] = [[], 0]
+  }
+  if (bytes > 0) pieces.push(Buffer.concat(waiting).toString('base64'))
+  return pieces
 }
 
 const lineBreak = 0x0a

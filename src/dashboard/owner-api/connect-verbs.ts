@@ -82,9 +82,10 @@ function notesOn(columns: readonly string[], indexes: readonly number[]): string
   const shown = nameless.slice(0, shownNotes).map(columnLetters)
   const more = nameless.length > shownNotes ? ` and ${nameless.length - shownNotes} more` : ''
   const isOne = nameless.length === 1
+  const names = new Set(columns)
   const repeated = columns.flatMap((name) => {
     const first = /^(.+)_[2-9]\d*$/.exec(name)?.[1]
-    return first !== undefined && columns.includes(first)
+    return first !== undefined && names.has(first)
       ? [`A repeated header “${first}” is served as “${name}”.`]
       : []
   })

@@ -49,10 +49,12 @@ test('a header with more names than there may be is refused, in words for its ow
     message:
       'the sheet has more than 2,000 columns with a name in row 1; remove some, or split the sheet into several',
   })
+  const tooLongAsJson = { rows: [['\u0001'.repeat(maxHeaderBytes / 6 + 1)]] }
+  assert.throws(() => servedColumnsOf(tooLongAsJson), /more than 128 KiB/)
   const long = 'x'.repeat(maxHeaderBytes / 4)
   assert.equal(servedColumnsOf({ rows: [[long, long, long, long]] }).length, 4)
   assert.throws(() => servedColumnsOf({ rows: [[long, long, long, `${long}y`]] }), {
-    message: 'the names in row 1 have more than 256 KiB together; shorten them',
+    message: 'the names in row 1 have more than 128 KiB together; shorten them',
   })
 })
 

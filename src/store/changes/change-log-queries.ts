@@ -1,7 +1,9 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
+import { StoreFailure } from '../../errors.ts'
 import type { Tables } from '../sql/schema.ts'
 import type { SqlDatabase } from '../sql/sql-database.ts'
 import type { ChangeChunk, ChangeLogStore, SeenChanges } from './change-log.ts'
+import { type BegunState, createChangeStates, insertStatePieces } from './change-states.ts'
 import { forgetBehind, holdLog, insertChunks, textBytesOf } from './changes-of-writes.ts'
 import { unpackEntries } from './packed-entries.ts'
 
@@ -9,10 +11,24 @@ import { unpackEntries } from './packed-entries.ts'
 const forgottenTogether = 100
 const firstReadTogether = 4
 const mostReadTogether = 50
+/** Others may take its place while it is read. */
+const mostStateTries = 5
 const dayMs = 24 * 60 * 60 * 1_000
+
+const brokenLog = {
+  is_broken: 1,
+  state_seq: null,
+  state_bytes: 0,
+  bytes: sql<number>`bytes - state_bytes`,
+}
+
+type LoggedSeen =
+  | { isLogged: true; outcome: number; formerStateId: string | null }
+  | { isLogged: false; outcome: 'overtaken' | 'writing' }
 
 export function createChangeLogQueries(database: SqlDatabase): ChangeLogStore {
   const { kysely } = database
+  const states = createChangeStates(database)
 
   return {
     async changeLogOf(sheetId) {
@@ -32,7 +48,7 @@ export function createChangeLogQueries(database: SqlDatabase): ChangeLogStore {
           'unplaced',
         ])
         .select(sql<number | null>`${database.nowMs()} - look_wanted_at_ms`.as('look_wanted_for_ms'))
-        .select(['since_state_bytes', sql<number | null>`length(change_log.state)`.as('state_bytes')])
+        .select(['since_state_bytes', 'state_bytes'])
         .executeTakeFirst()
       return row
         ? {
@@ -51,13 +67,17 @@ export function createChangeLogQueries(database: SqlDatabase): ChangeLogStore {
         : null
     },
     async loggedState(sheetId) {
-      const row = await kysely
-        .selectFrom('change_log')
-        .where('sheet_id', '=', sheetId)
-        .select(['state', 'state_seq'])
-        .executeTakeFirst()
-      if (row?.state == null || row.state_seq === null) return null
-      return { state: row.state, stateSeq: row.state_seq }
+      for (let tries = 0; tries < mostStateTries; tries++) {
+        const row = await kysely
+          .selectFrom('change_log')
+          .where('sheet_id', '=', sheetId)
+          .select(['state_id', 'state_seq', 'state_bytes'])
+          .executeTakeFirst()
+        if (row?.state_id == null || row.state_seq === null) return null
+        const state = await states.read(sheetId, { stateId: row.state_id, bytes: row.state_bytes })
+        if (state) return { state, stateSeq: row.state_seq }
+      }
+      throw new StoreFailure('The rows of a log are never there as a whole')
     },
     async loggedChanges(sheetId, afterSeq, maxBytes, upToSeq = Number.MAX_SAFE_INTEGER) {
       const chunks: ChangeChunk[] = []
@@ -110,7 +130,14 @@ export function createChangeLogQueries(database: SqlDatabase): ChangeLogStore {
           }
         : null
     },
-    logSeen: (seen) => kysely.transaction().execute((transaction) => logSeen(transaction, seen)),
+    async logSeen(seen) {
+      const { sheetId, state } = seen
+      const begun = state && (await states.writeAhead(sheetId, state))
+      const logged = await kysely.transaction().execute((transaction) => logSeen(transaction, seen, begun))
+      const left = logged.isLogged ? logged.formerStateId : (begun?.stateId ?? null)
+      if (left !== null) await states.remove(sheetId, left)
+      return logged.outcome
+    },
     async wantLook(sheetId) {
       await kysely
         .updateTable('change_log')
@@ -127,8 +154,9 @@ export function createChangeLogQueries(database: SqlDatabase): ChangeLogStore {
 
   async function logSeen(
     transaction: Transaction<Tables>,
-    { sheetId, accountId, source, position, chunks, identity, state }: SeenChanges,
-  ): Promise<number | 'overtaken' | 'writing'> {
+    { sheetId, accountId, source, position, chunks, identity }: SeenChanges,
+    state: BegunState | null,
+  ): Promise<LoggedSeen> {
     const textBytes = chunks.reduce((sum, chunk) => sum + textBytesOf(chunk), 0)
     const isKept = await transaction
       .selectFrom('sheet')
@@ -136,7 +164,7 @@ export function createChangeLogQueries(database: SqlDatabase): ChangeLogStore {
       .where('history_days', '>', 0)
       .select('id')
       .executeTakeFirst()
-    if (!isKept) return 'overtaken'
+    if (!isKept) return notLogged('overtaken')
     const log = await holdLog(transaction, { sheetId, accountId, identity })
     // Only now: whoever logs or sends has done so before, or waits for this transaction.
     const sheet = await transaction
@@ -144,18 +172,20 @@ export function createChangeLogQueries(database: SqlDatabase): ChangeLogStore {
       .where('id', '=', sheetId)
       .select('write_seq')
       .executeTakeFirst()
-    if (sheet?.write_seq !== position.writeSeq) return 'writing'
+    if (sheet?.write_seq !== position.writeSeq) return notLogged('writing')
     const isNew = position.epoch === null && log.head === 0
-    if (log.head !== position.head || (!isNew && log.epoch !== position.epoch)) return 'overtaken'
+    if (log.head !== position.head || (!isNew && log.epoch !== position.epoch)) return notLogged('overtaken')
     const sending = await transaction
       .selectFrom('operation')
       .where((of) => of.and({ source, state: 'sending' }))
       .select('id')
       .executeTakeFirst()
-    if (sending) return 'writing'
+    if (sending) return notLogged('writing')
     await forgetBehind(transaction, sheetId, log.head)
     const inserted = { sheetId, head: log.head, chunks, isPlaced: true }
     const { head, bytes } = await insertChunks(transaction, inserted, database)
+    const pieces = state && { sheetId, stateId: state.stateId, from: 0, pieces: state.rest }
+    if (pieces) await insertStatePieces(transaction, pieces, database.nowMs)
     await transaction
       .updateTable('change_log')
       .set((of) => ({
@@ -167,15 +197,16 @@ export function createChangeLogQueries(database: SqlDatabase): ChangeLogStore {
         ...(state === null
           ? { since_state_bytes: of('since_state_bytes', '+', textBytes), bytes: of('bytes', '+', bytes) }
           : {
-              state,
+              state_id: state.stateId,
               state_seq: head,
+              state_bytes: state.bytes,
               since_state_bytes: 0,
-              bytes: sql<number>`bytes + ${bytes + state.length} - coalesce(length(state), 0)`,
+              bytes: sql<number>`bytes + ${bytes + state.bytes} - state_bytes`,
             }),
       }))
       .where('sheet_id', '=', sheetId)
       .execute()
-    return head
+    return { isLogged: true, outcome: head, formerStateId: state && log.state_id }
   }
 
   /** What comes after the state is needed to know the rows. */
@@ -271,33 +302,43 @@ export function createChangeLogQueries(database: SqlDatabase): ChangeLogStore {
           .execute()
         await transaction
           .updateTable('change_log')
-          .set({
-            is_broken: 1,
-            state: null,
-            state_seq: null,
-            bytes: sql<number>`bytes - coalesce(length(state), 0)`,
-          })
+          .set(brokenLog)
           .where('sheet_id', '=', sheet_id)
           .where('state_seq', '<', last_seq)
           .execute()
       }
     })
+    await removeStatesOf([...new Set(chunks.map(({ sheet_id }) => sheet_id))])
   }
 
   /** States alone are more than the account may keep. */
   async function forgetStates(accountId: string): Promise<void> {
-    await kysely
+    const broken = await kysely
       .updateTable('change_log')
-      .set({
-        is_broken: 1,
-        state: null,
-        state_seq: null,
-        bytes: sql<number>`bytes - coalesce(length(state), 0)`,
-      })
+      .set(brokenLog)
       .where('account_id', '=', accountId)
-      .where('state', 'is not', null)
+      .where('state_seq', 'is not', null)
+      .returning('sheet_id')
       .execute()
+    await removeStatesOf(broken.map(({ sheet_id }) => sheet_id))
   }
+
+  /** Deletes the rows of logs that count none any more. Their name stays, and means nothing without the number of a change. */
+  async function removeStatesOf(sheetIds: readonly string[]): Promise<void> {
+    if (sheetIds.length === 0) return
+    const unnumbered = await kysely
+      .selectFrom('change_log')
+      .where('sheet_id', 'in', sheetIds)
+      .where('state_seq', 'is', null)
+      .where('state_id', 'is not', null)
+      .select(['sheet_id', 'state_id'])
+      .execute()
+    for (const { sheet_id, state_id } of unnumbered) if (state_id) await states.remove(sheet_id, state_id)
+  }
+}
+
+function notLogged(outcome: 'overtaken' | 'writing'): LoggedSeen {
+  return { isLogged: false, outcome }
 }
 
 /** All that is known of the changes of sheets. */
@@ -305,7 +346,7 @@ export async function deleteLogsOn(
   on: Pick<Kysely<Tables>, 'deleteFrom'>,
   sheetIds: readonly string[],
 ): Promise<void> {
-  for (const table of ['change_operation', 'change_chunk', 'change_log'] as const) {
+  for (const table of ['change_operation', 'change_chunk', 'change_state', 'change_log'] as const) {
     await on.deleteFrom(table).where('sheet_id', 'in', sheetIds).execute()
   }
 }

@@ -19,7 +19,59 @@ export function changeLogContract(of: StoreTest): void {
     const after = await positionOf(store, sheet)
     assert.match(after.epoch ?? '', /^[0-9A-Za-z]{8}$/)
     assert.deepEqual([after.head, after.floor, after.stateSeq, after.stateBytes], [0, 0, 0, 6])
-    assert.deepEqual(await store.loggedState(sheet.id), { state: 'rows 0', stateSeq: 0 })
+    assert.deepEqual(await store.loggedState(sheet.id), { state: ['rows 0'], stateSeq: 0 })
+  })
+
+  of(
+    'long rows are kept in pieces, of which those of the log alone are left',
+    async (store, clock, database) => {
+      const { sheet } = await accountWithSheet(store)
+      const long = (name: string) => Array.from({ length: 11 }, (_, n) => `${name} ${n}`)
+      const idOfPieces = async () => {
+        const pieces = await database.kysely.selectFrom('change_state').select('state_id').execute()
+        return new Set(pieces.map(({ state_id }) => state_id))
+      }
+      const first = await positionOf(store, sheet)
+      await store.logSeen(seenChangesOf(sheet, first, [], long('a')))
+      assert.deepEqual(await store.loggedState(sheet.id), { state: long('a'), stateSeq: 0 })
+      const second = await positionOf(store, sheet)
+      assert.equal(second.stateBytes, long('a').join('').length)
+      const [before] = await idOfPieces()
+      await store.logSeen(seenChangesOf(sheet, second, [chunk('look', 2)], long('bb')))
+      assert.deepEqual(await store.loggedState(sheet.id), { state: long('bb'), stateSeq: 2 })
+      const [after, ...others] = await idOfPieces()
+      assert.ok(after !== undefined && after !== before && others.length === 0)
+      assert.equal(await store.logSeen(seenChangesOf(sheet, second, [], long('late'))), 'overtaken')
+      assert.deepEqual(await idOfPieces(), new Set([after]), 'nothing of what was not logged')
+      // Whoever is killed before its pieces are named leaves them behind.
+      const lost = { sheet_id: sheet.id, state_id: 'lost', made_at_ms: database.nowMs(), piece: 'x' }
+      for (let nth = 0; nth < 9; nth++)
+        await database.kysely
+          .insertInto('change_state')
+          .values({ ...lost, nth })
+          .execute()
+      await passTime(database, clock, 61 * 60_000)
+      await store.logSeen(seenChangesOf(sheet, await positionOf(store, sheet), [], long('c')))
+      assert.equal((await idOfPieces()).size, 1)
+      assert.deepEqual(await store.loggedState(sheet.id), { state: long('c'), stateSeq: 2 })
+    },
+  )
+
+  of('whoever reads long rows while others take their place gets one or the other', async (store) => {
+    const { sheet } = await accountWithSheet(store)
+    const long = (n: number) => Array.from({ length: 20 }, () => `${n}`)
+    await store.logSeen(seenChangesOf(sheet, await positionOf(store, sheet), [], long(0)))
+    let isOver = false
+    const writing = (async () => {
+      for (let n = 1; n < 15; n++)
+        await store.logSeen(seenChangesOf(sheet, await positionOf(store, sheet), [chunk('x', 1)], long(n)))
+      isOver = true
+    })()
+    while (!isOver) {
+      const { state = [], stateSeq = -1 } = (await store.loggedState(sheet.id)) ?? {}
+      assert.deepEqual(state, long(stateSeq))
+    }
+    await writing
   })
 
   of('of any number that saw the same difference one logs it', async (store) => {
@@ -351,7 +403,7 @@ export function changeLogContract(of: StoreTest): void {
       await store.logSeen(seenChangesOf(sheet, await positionOf(store, sheet), [chunk('look', 1)], 'rows'))
       assert.notEqual((await positionOf(store, sheet)).epoch, position.epoch)
       await store.deleteSheet(sheet.id)
-      for (const table of ['change_chunk', 'change_log', 'change_operation'] as const) {
+      for (const table of ['change_chunk', 'change_log', 'change_operation', 'change_state'] as const) {
         assert.deepEqual(await database.kysely.selectFrom(table).selectAll().execute(), [])
       }
     },
@@ -368,7 +420,7 @@ export function changeLogContract(of: StoreTest): void {
       await store.finishApplied(each.source, [{ id, answer: null }], finished)
     }
     await store.deleteAccount(sheet.accountId)
-    for (const table of ['change_chunk', 'change_log', 'change_operation'] as const) {
+    for (const table of ['change_chunk', 'change_log', 'change_operation', 'change_state'] as const) {
       const rows = await database.kysely.selectFrom(table).select('sheet_id').execute()
       assert.deepEqual([...new Set(rows.map(({ sheet_id }) => sheet_id))], [other.id], table)
     }
@@ -394,9 +446,17 @@ function seenChangesOf(
   { id: sheetId, accountId, source }: SheetRecord,
   position: LogPosition,
   chunks: readonly ChunkToLog[],
-  state: string | null = null,
+  state: string | readonly string[] | null = null,
 ): SeenChanges {
-  return { sheetId, accountId, source, position, chunks, identity: '', state }
+  return {
+    sheetId,
+    accountId,
+    source,
+    position,
+    chunks,
+    identity: '',
+    state: typeof state === 'string' ? [state] : state,
+  }
 }
 
 async function begin(

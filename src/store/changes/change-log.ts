@@ -9,7 +9,7 @@ export interface ChangeLogStore {
    */
   changeLogOf(sheetId: string): Promise<LogPosition | null>
   /** The rows after the change `stateSeq`, and the changes since. */
-  loggedState(sheetId: string): Promise<{ state: string; stateSeq: number } | null>
+  loggedState(sheetId: string): Promise<{ state: string[]; stateSeq: number } | null>
   /**
    * Chunks with changes after this one, oldest first, whole ones, until they have so many bytes; at least one where there is any. None that begins
    * after `upToSeq`.
@@ -79,8 +79,8 @@ export interface SeenChanges {
   position: LogPosition
   chunks: readonly ChunkToLog[]
   identity: string
-  /** The rows as they were seen; null = the former ones and the changes are enough. */
-  state: string | null
+  /** The rows as they were seen, in pieces; null = the former ones and the changes are enough. */
+  state: readonly string[] | null
 }
 
 /** What became of the changes of a batch, which `beginSending` has put behind the head. */

@@ -99,7 +99,7 @@ export async function forgetBehind(
 export function holdLog(
   transaction: Transaction<Tables>,
   { sheetId, accountId, identity }: { sheetId: string; accountId: string; identity: string },
-): Promise<{ head: number; epoch: string; state_seq: number | null }> {
+): Promise<{ head: number; epoch: string; state_seq: number | null; state_id: string | null }> {
   return transaction
     .insertInto('change_log')
     .values({
@@ -113,7 +113,7 @@ export function holdLog(
     .onConflict((conflict) =>
       conflict.column('sheet_id').doUpdateSet((of) => ({ head: of.ref('change_log.head') })),
     )
-    .returning(['head', 'epoch', 'state_seq'])
+    .returning(['head', 'epoch', 'state_seq', 'state_id'])
     .executeTakeFirstOrThrow()
 }
 

@@ -155,6 +155,7 @@ const byTheStoresClock: { [T in keyof Tables]?: (keyof Tables[T] & string)[] } =
   sheet_activity: ['told_at_ms'],
   change_chunk: ['logged_at_ms'],
   change_log: ['look_wanted_at_ms'],
+  change_state: ['made_at_ms'],
   sheet_look: ['followed_until_ms', 'looked_at_ms'],
   webhook: ['due_at_ms', 'failing_since_ms', 'former_until_ms'],
 }

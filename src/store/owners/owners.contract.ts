@@ -337,7 +337,7 @@ export function ownersContract(of: StoreTest): void {
       await store.noteFollowed([of.id], 60_000)
       await store.logSeen({
         ...{ sheetId: of.id, accountId, source: of.source, position, chunks },
-        ...{ identity: '', state: 'rows' },
+        ...{ identity: '', state: ['rows'] },
       })
       const form = await store.createForm({ accountId, sheetId: of.id, name: 'f', settings: plainForm })
       const entry = { formId: form.id }

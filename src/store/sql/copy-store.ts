@@ -30,6 +30,7 @@ const copied: Record<Exclude<TableName, PassingTable>, readonly TableName[]> = {
   mail: ['account'],
   mail_link: ['account'],
   change_log: ['account', 'sheet'],
+  change_state: ['sheet'],
   change_chunk: ['sheet'],
   sheet_look: ['sheet'],
   change_operation: ['sheet'],

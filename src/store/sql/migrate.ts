@@ -28,6 +28,7 @@ import { up as namesOfEntries } from './migrations/029-names-of-entries.ts'
 import { up as providerProof } from './migrations/030-provider-proof.ts'
 import { up as captchas } from './migrations/031-captchas.ts'
 import { up as usageByAge } from './migrations/032-usage-by-age.ts'
+import { up as changeStates } from './migrations/033-change-states.ts'
 import type { SqlDatabase } from './sql-database.ts'
 
 interface Migration {
@@ -69,6 +70,7 @@ const migrations: readonly Migration[] = [
   { number: 30, name: 'provider-proof', up: providerProof },
   { number: 31, name: 'captchas', up: captchas },
   { number: 32, name: 'usage-by-age', up: usageByAge },
+  { number: 33, name: 'change-states', up: changeStates },
 ]
 
 export const newestMigration = migrations.at(-1)?.number ?? 0

@@ -33,6 +33,7 @@ export interface Tables {
   mail: MailTable
   mail_link: MailLinkTable
   change_log: ChangeLogTable
+  change_state: ChangeStateTable
   change_chunk: ChangeChunkTable
   sheet_look: SheetLookTable
   change_operation: ChangeOperationTable
@@ -364,9 +365,10 @@ export interface ChangeLogTable {
   head: number
   /** The last change that is no longer kept. */
   floor: number
-  /** All rows as they were after the change `state_seq`; null where no look was logged yet. */
-  state: string | null
+  /** Which `change_state` has all rows as they were after the change `state_seq`; null where no look was logged yet. */
+  state_id: string | null
   state_seq: number | null
+  state_bytes: Generated<number>
   /** The key column by which rows are told; '' where they are told by position. */
   identity: string
   /** 1 = the state was lost to the bound in bytes. */
@@ -379,6 +381,16 @@ export interface ChangeLogTable {
   since_state_bytes: Generated<number>
   /** The size of changes and state together. */
   bytes: Generated<number>
+}
+
+/** A piece of the rows of a sheet, as they were once. */
+export interface ChangeStateTable {
+  sheet_id: string
+  state_id: string
+  nth: number
+  /** By the store's clock. */
+  made_at_ms: number
+  piece: string
 }
 
 /** Changes that were made together, numbered from `first_seq` to `last_seq`. */

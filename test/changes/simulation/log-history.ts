@@ -430,6 +430,7 @@ export async function playHistory(
       after: (delayMs: number, work: () => void) => time.after(delayMs, () => life.isOver || work()),
     }
     const log = createChangeLog({
+      turns: { next: () => undefined },
       ...{ store, decoding, clock: time, observe },
       following: { noteChange() {} },
       retention: { noteBytes() {} },
