@@ -142,7 +142,7 @@ export function createChangeLog(parts: ChangeLogParts): SheetLog {
       const seen = { sheetId, accountId, source, position, chunks, identity, state: compared.state }
       const outcome = await store.logSeen(seen)
       if (typeof outcome === 'number') {
-        retention.noteBytes(chunks.reduce((sum, { entries }) => sum + entries.length, 0))
+        retention.noteBytes(lengthOf([...chunks.map(({ entries }) => entries), ...(compared.state ?? [])]))
         if (chunks.length > 0) following.noteChange(sheetId)
         const logEpoch = epoch ?? (await store.changeLogOf(sheetId))?.epoch
         return logEpoch ? { epoch: logEpoch, seq: outcome } : null

@@ -62,12 +62,12 @@ function* repeatedCodes(snapshot: IndexedSnapshot, column: number): Generator<vo
   const isMixed = textsFrom > 0 || booleansFrom < emptyCode || (kinds & seen.date && kinds & seen.dateTime)
   if (!isMixed) return isRepeated
   for (let code = textsFrom; code < booleansFrom; code++) {
+    if (code % 256 === 255) yield
     const text = cells.beginning(code, tellingUnits)
     if (!mayEqualOthers(text)) continue
     const equal = yield* equalTo(cells, text)
     const others = equal.flatMap(({ from, to }) => Array.from({ length: to - from }, (_, at) => from + at))
     if (others.length > 1) for (const other of others) isRepeated[other] = 1
-    if (code % 256 === 255) yield
   }
   return isRepeated
 }
