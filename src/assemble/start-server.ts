@@ -97,7 +97,15 @@ export async function startServer(
     following.noteChange(sheetId)
     webhooks.noteChange(sheetId)
   }
-  const log = createChangeLog({ store, decoding, clock, observe, following: { noteChange }, retention })
+  const log = createChangeLog({
+    store,
+    decoding,
+    clock,
+    observe,
+    following: { noteChange },
+    retention,
+    turns,
+  })
   const reading = createReading({
     ...{ store, providers, decoding, clock, observe, maxHeldBytes, shares, sharing, log },
   })

@@ -1,9 +1,11 @@
 import type { Clock } from '../clock.ts'
 import type { Observe } from '../reporting/observe.ts'
+import type { LoopTurns } from '../shares/loop-turns.ts'
 import { type LoggedChange, readChanges } from '../sheets/logged-change.ts'
 import type { Decoding } from '../sheets/reading/decoding.ts'
 import { positionOf as placeOf, rowJson, type Snapshot } from '../sheets/rows/snapshot.ts'
 import type { KnownRows, Logged, LookBegun, SheetLog } from '../sheets/sheet-log.ts'
+import { ownBuffer } from '../sheets/threads/thread-jobs.ts'
 import type { ChangeChunk, LogPosition } from '../store/changes/change-log.ts'
 import type { SheetRecord } from '../store/sheets/sheets.ts'
 import type { Store } from '../store/store.ts'
@@ -24,6 +26,8 @@ export interface ChangeLogParts {
   observe: Observe
   following: Pick<Following, 'noteChange'>
   retention: Pick<Retention, 'noteBytes'>
+  /** For a long log on the thread that answers everybody. */
+  turns?: Pick<LoopTurns, 'next'>
   timers?: Timers
 }
 
@@ -41,6 +45,7 @@ const maxSinceBytes = 256 * 1024
 /** More is not gone through to find the rows of a write again. */
 const maxHistoryBytes = 16 * 1024 * 1024
 const leastStateBytes = 64 * 1024
+const readTogetherBytes = 512 * 1024
 
 const nothingLogged = { epoch: null, seq: 0 }
 
@@ -50,7 +55,7 @@ interface Begun extends LookBegun {
 
 /** Logs what became of rows (docs/decisions/032). */
 export function createChangeLog(parts: ChangeLogParts): SheetLog {
-  const { store, decoding, clock, observe, following, retention, timers = idleTimers } = parts
+  const { store, decoding, clock, observe, following, retention, turns, timers = idleTimers } = parts
 
   return {
     async beforeLook(record) {
@@ -199,13 +204,15 @@ export function createChangeLog(parts: ChangeLogParts): SheetLog {
     // The rows were written anew since: at this place they were others.
     if (from && 'stateSeq' in from && from.stateSeq > head) return 'overtaken'
     const fromSeq = from === null ? head : 'stateSeq' in from ? from.stateSeq : from.logged.seq
-    const since = from === null ? [] : await changesBetween(sheetId, fromSeq, head)
-    if (from && 'snapshot' in from && !wantsState && unplaced === null) {
-      if (isExplainedByAdditions(from.snapshot, since, next)) return { chunks: [], state: null }
+    const since = from === null ? [] : await textsBetween(fromSeq, head)
+    const isShort = since.reduce((sum, { byteLength }) => sum + byteLength, 0) <= maxSinceBytes
+    if (from && 'snapshot' in from && !wantsState && unplaced === null && isShort) {
+      const changes = since.flatMap((chunk) => readChanges(Buffer.from(chunk.buffer).toString()))
+      if (isExplainedByAdditions(from.snapshot, changes, next)) return { chunks: [], state: null }
     }
     const input: ToCompare = {
       known: from === null ? null : 'state' in from ? from.state : rowsOf(from.snapshot),
-      since: since.length === 0 ? [] : [JSON.stringify(since)],
+      since,
       next: rowsOf(next),
       keyColumn,
       unplaced,
@@ -218,17 +225,32 @@ export function createChangeLog(parts: ChangeLogParts): SheetLog {
     if (bytes <= inlineBytes) return compare(input)
     return decoding.inTurn(accountId, async (turn) => {
       await turn.begin(bytes)
-      return (await turn.run(compareJob, input, [])).reply
+      return (
+        await turn.run(
+          compareJob,
+          input,
+          since.map(({ buffer }) => buffer),
+        )
+      ).reply
     })
-  }
 
-  async function changesBetween(sheetId: string, afterSeq: number, head: number): Promise<LoggedChange[]> {
-    if (afterSeq >= head) return []
-    const chunks = await store.loggedChanges(sheetId, afterSeq, Number.POSITIVE_INFINITY)
-    return changesAfter(
-      chunks.filter(({ lastSeq }) => lastSeq <= head),
-      afterSeq,
-    )
+    /** What was logged between two places, as it is: to be read by whoever compares. */
+    async function textsBetween(afterSeq: number, upToSeq: number): Promise<Uint8Array<ArrayBuffer>[]> {
+      const texts: Uint8Array<ArrayBuffer>[] = []
+      for (let after = afterSeq; after < upToSeq; ) {
+        const chunks = await store.loggedChanges(sheetId, after, readTogetherBytes, upToSeq)
+        if (chunks.length === 0) break
+        for (const chunk of chunks) {
+          after = chunk.lastSeq
+          if (chunk.lastSeq > upToSeq) break
+          const isCut = chunk.firstSeq <= afterSeq
+          const text = isCut ? JSON.stringify(changesAfter([chunk], afterSeq)) : chunk.entries
+          texts.push(ownBuffer(Buffer.from(text)))
+        }
+        await turns?.next(accountId)
+      }
+      return texts
+    }
   }
 }
 

@@ -26,8 +26,8 @@ import {
 export interface ToCompare {
   /** Rows as they were at some place of the log: of a snapshot, or the text of a state; null where there are none. */
   known: RowsOfSnapshot | string | null
-  /** Chunks of the log since then. */
-  since: readonly string[]
+  /** Chunks of the log since then, as bytes: many of them are handed over, where texts would be copied. */
+  since: readonly Uint8Array<ArrayBuffer>[]
   next: RowsOfSnapshot
   keyColumn: string | null
   /** What was written nobody knows where. */
@@ -75,7 +75,7 @@ export function compare({
   let isReset = mustReset
   if (known !== null && !mustReset) {
     const tab = typeof known === 'string' ? readState(known) : tabOf(known, isKeyed)
-    for (const chunk of since) applyChanges(tab, readChanges(chunk), isKeyed)
+    for (const chunk of since) applyChanges(tab, readChanges(Buffer.from(chunk.buffer).toString()), isKeyed)
     const told = differences(tab, next, unplaced === null ? [] : readChanges(unplaced), keyColumn)
     if (told === 'reset') isReset = true
     else changes = told
