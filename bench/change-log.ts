@@ -83,7 +83,7 @@ export const comparedRows: FigureRow = {
 }
 
 function compareOf(known: Snapshot, next: Snapshot) {
-  const since: string[] = []
+  const since: Uint8Array<ArrayBuffer>[] = []
   const how = { keyColumn: null, unplaced: null, mustReset: false, wantsState: false }
   return compare({ known, since, next, ...how })
 }

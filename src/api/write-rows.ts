@@ -43,12 +43,13 @@ export async function writeRows(
   if (claim instanceof Refusal) return claim
   const policy = pass.key?.policy
   const told = (answer: WriteAnswer | Refusal) => (policy ? answerForPage(answer, policy) : answer)
-  if (claim !== null && 'replay' in claim) return replayReply(asked.address, told(claim.replay))
+  const nextTurn = () => parts.turns.next(pass.account.id)
+  if (claim !== null && 'replay' in claim) return replayReply(asked.address, told(claim.replay), nextTurn)
 
   const order = await orderOf(write, claim?.claimed ?? null, parts)
   if (order instanceof Refusal) return order
   const answer = told(await parts.writing.write(order))
-  return answer instanceof Refusal ? answer : writeReply(asked.address, answer)
+  return answer instanceof Refusal ? answer : writeReply(asked.address, answer, nextTurn)
 }
 
 /** Rows may be added by a page, as they are; what finds rows and changes them is another thing. */

@@ -12,6 +12,7 @@ import type { Observe } from '../reporting/observe.ts'
 import { privatePaths } from '../secrets/private-data.ts'
 import type { Sealing } from '../secrets/sealing.ts'
 import type { ShareValue } from '../shared-state/registers/shared-value.ts'
+import type { LoopTurns } from '../shares/loop-turns.ts'
 import type { Connection } from '../sheets/connection.ts'
 import type { Provider } from '../sheets/provider.ts'
 import type { ProviderKind } from '../sheets/provider-kind.ts'
@@ -37,6 +38,7 @@ export interface HomeParts {
   /** Where several servers spend from the same rations. */
   share: ShareValue
   threads: ThreadPool
+  turns: LoopTurns
   /** null where files of this machine are not served. */
   room: UploadRoom | null
 }
@@ -45,13 +47,13 @@ export function createHomes(parts: HomeParts): Record<ProviderId, Home> {
   return { google: googleHome(parts), file: fileHome(parts) }
 }
 
-function fileHome({ config, observe, clock, room, threads }: HomeParts): Home {
+function fileHome({ config, observe, clock, room, threads, turns }: HomeParts): Home {
   const { shares } = config
   const lengths = room && { problemWithLength: room.problemWithLength }
   const isPrivate = privatePaths(config.dataFolder)
   return {
     kind: fileKind,
-    provider: createFileProvider({ observe, clock, shares, threads, isPrivate, ...lengths }),
+    provider: createFileProvider({ observe, clock, shares, threads, turns, isPrivate, ...lengths }),
     connection: null,
     async close() {},
   }

@@ -102,15 +102,15 @@ function buildWorkshop(bare: BareWorkshop): Workshop {
   const isEmbedded = config.store.kind === 'sqlite'
   const room = isEmbedded ? createUploadRoom(uploadFolder, config.shares, observe) : null
   const threads = createThreadPool({ clock, observe, source: surroundings.threadSource })
+  const turns = createLoopTurns(clock)
   const share = shared.share
-  const homeParts = { config, store, sealing, clock, observe, sharedTokens, share, threads, room }
+  const homeParts = { config, store, sealing, clock, observe, sharedTokens, share, threads, turns, room }
   const homes = [...Object.values(createHomes(homeParts)), ...(surroundings.createMore?.(homeParts) ?? [])]
   const providers: ReadonlyMap<string, Provider> = new Map(
     homes.map(({ kind, provider }) => [kind.id, provider]),
   )
   const kinds = createProviderKinds(homes.map(({ kind }) => kind))
   const decoding = createDecoding({ observe, clock, shares, threads })
-  const turns = createLoopTurns(clock)
   const inTurns = <T>(accountId: string, steps: Generator<void, T>) => createInTurns(accountId, turns)(steps)
   const keyColumns = createKeyColumns({ providers, kinds, decoding, inTurns })
   const encodings = createEncodings({ providers, kinds, decoding })

@@ -5,6 +5,7 @@ import { chunksOfChanges, type LoggedChange, readChanges } from '../sheets/logge
 import type { Decoding } from '../sheets/reading/decoding.ts'
 import { positionOf as placeOf, rowJson, type Snapshot } from '../sheets/rows/snapshot.ts'
 import type { KnownRows, Logged, LookBegun, SheetLog } from '../sheets/sheet-log.ts'
+import { ownBuffer } from '../sheets/threads/thread-jobs.ts'
 import type { ChangeChunk, LogPosition } from '../store/changes/change-log.ts'
 import type { SheetRecord } from '../store/sheets/sheets.ts'
 import type { Store } from '../store/store.ts'
@@ -45,6 +46,7 @@ const maxSinceBytes = 256 * 1024
 /** More is not gone through to find the rows of a write again. */
 const maxHistoryBytes = 16 * 1024 * 1024
 const leastStateBytes = 64 * 1024
+const readTogetherBytes = 512 * 1024
 
 const nothingLogged = { epoch: null, seq: 0 }
 
@@ -203,9 +205,11 @@ export function createChangeLog(parts: ChangeLogParts): SheetLog {
     // The rows were written anew since: at this place they were others.
     if (from && 'stateSeq' in from && from.stateSeq > head) return 'overtaken'
     const fromSeq = from === null ? head : 'stateSeq' in from ? from.stateSeq : from.logged.seq
-    const since = from === null ? [] : await changesBetween(sheetId, fromSeq, head)
-    if (from && 'snapshot' in from && !wantsState && unplaced === null) {
-      if (isExplainedByAdditions(from.snapshot, since, next)) return { chunks: [], state: null }
+    const since = from === null ? [] : await textsBetween(fromSeq, head)
+    const isShort = since.reduce((sum, { byteLength }) => sum + byteLength, 0) <= maxSinceBytes
+    if (from && 'snapshot' in from && !wantsState && unplaced === null && isShort) {
+      const changes = since.flatMap((chunk) => readChanges(Buffer.from(chunk.buffer).toString()))
+      if (isExplainedByAdditions(from.snapshot, changes, next)) return { chunks: [], state: null }
     }
     if (from === null && next.listJson.byteLength > inlineBytes) {
       const chunks = mustReset ? [...chunksOfChanges([{ kind: 'reset' }])] : []
@@ -213,7 +217,7 @@ export function createChangeLog(parts: ChangeLogParts): SheetLog {
     }
     const input: ToCompare = {
       known: from === null ? null : 'state' in from ? from.state : rowsOf(from.snapshot),
-      since: since.length === 0 ? [] : [JSON.stringify(since)],
+      since,
       next: rowsOf(next),
       keyColumn,
       unplaced,
@@ -229,15 +233,24 @@ export function createChangeLog(parts: ChangeLogParts): SheetLog {
       const handed = await handToCompare(input, async () => turns.next(accountId))
       return (await turn.run(compareJob, handed.input, handed.handOver)).reply
     })
-  }
 
-  async function changesBetween(sheetId: string, afterSeq: number, head: number): Promise<LoggedChange[]> {
-    if (afterSeq >= head) return []
-    const chunks = await store.loggedChanges(sheetId, afterSeq, Number.POSITIVE_INFINITY)
-    return changesAfter(
-      chunks.filter(({ lastSeq }) => lastSeq <= head),
-      afterSeq,
-    )
+    /** What was logged between two places, as it is: to be read by whoever compares. */
+    async function textsBetween(afterSeq: number, upToSeq: number): Promise<Uint8Array<ArrayBuffer>[]> {
+      const texts: Uint8Array<ArrayBuffer>[] = []
+      for (let after = afterSeq; after < upToSeq; ) {
+        const chunks = await store.loggedChanges(sheetId, after, readTogetherBytes, upToSeq)
+        if (chunks.length === 0) break
+        for (const chunk of chunks) {
+          after = chunk.lastSeq
+          if (chunk.lastSeq > upToSeq) break
+          const isCut = chunk.firstSeq <= afterSeq
+          const text = isCut ? JSON.stringify(changesAfter([chunk], afterSeq)) : chunk.entries
+          texts.push(ownBuffer(Buffer.from(text)))
+        }
+        await turns.next(accountId)
+      }
+      return texts
+    }
   }
 }
 

@@ -74,10 +74,13 @@ export function createRouter(parts: RouterParts): Handler {
     const { method = '' } = request
     const dashboard = await openDashboard()
     const methods = dashboard.methodsAt(path)
+    const isOwnPagesOnly = path.startsWith('/dashboard/')
+    if (method === 'OPTIONS' && isOwnPagesOnly) return answerOwnPagesOnly(response, methods ?? [])
     if (!methods && isPersonAsking(request) && !isOfApi(path))
       return dashboard.answerNotFound(request, response)
     if (!methods || method === 'OPTIONS') return api(request, response)
-    if (!methods.includes(method)) return refuseMethod(request, response, methods)
+    if (!methods.includes(method))
+      return refuseMethod(request, response, methods, isOwnPagesOnly ? forOwnPages : undefined)
     return dashboard.answer(request, response, target)
   }
 
@@ -123,9 +126,19 @@ function plainJson(request: IncomingMessage, response: ServerResponse, status: n
   )
 }
 
-function refuseMethod(request: IncomingMessage, response: ServerResponse, methods: readonly string[]): void {
-  const allowedMethods = [...methods, 'OPTIONS'].join(', ')
-  refuse(request, response, new Refusal('method_not_allowed', { allowedMethods }), false)
+function refuseMethod(
+  request: IncomingMessage,
+  response: ServerResponse,
+  methods: readonly string[],
+  base?: readonly string[],
+): void {
+  refuse(
+    request,
+    response,
+    new Refusal('method_not_allowed', { allowedMethods: allowOf(methods) }),
+    false,
+    base,
+  )
 }
 
 export function refuse(
@@ -133,7 +146,21 @@ export function refuse(
   response: ServerResponse,
   refusal: Refusal,
   isLast: boolean,
+  base?: readonly string[],
 ): void {
   const { form, isHead } = requestLineOf(request)
-  send(response, refusalReply(refusal, form), isHead, isLast)
+  const reply = refusalReply(refusal, form)
+  send(response, base ? { ...reply, base } : reply, isHead, isLast)
 }
+
+/** Without a word of CORS, by which a browser knows that no other origin's script may ask. */
+function answerOwnPagesOnly(response: ServerResponse, methods: readonly string[]): void {
+  const headers = ['Allow', allowOf(methods)]
+  send(response, { status: 204, base: ['Cache-Control', 'no-store'], headers, body: null }, false, false)
+}
+
+function allowOf(methods: readonly string[]): string {
+  return [...methods, 'OPTIONS'].join(', ')
+}
+
+const forOwnPages = [...plainHeaders, 'Referrer-Policy', 'no-referrer', 'X-Content-Type-Options', 'nosniff']

@@ -161,6 +161,31 @@ export function storeContract(
   )
 
   of(
+    'nor does an expired key come back where there are as many active ones, at once or later',
+    async (store, clock, database) => {
+      const { account } = await accountWithSheet(store)
+      const soon = (await timeOf(database)) + 1_000
+      const brief = { ...newKey(account.id, null, ''), expiresAtMs: soon }
+      for (const hash of ['a', 'b', 'c', 'd']) await store.createKey({ ...brief, hash })
+      const expired = await store.keysOf(account.id)
+      const [first] = expired
+      await store.changeKey(first?.id ?? '', { expiresAtMs: soon + 1 }, 1)
+      await passTime(database, clock, 2_000)
+      const lasting = await store.createKey(newKey(account.id, null, 'lasting'))
+      const outcomes = await madeAtOnce((n) =>
+        store.changeKey(expired[n % 4]?.id ?? '', { expiresAtMs: null }, 3),
+      )
+      assert.deepEqual(outcomes, { made: 6, full: 6 }, 'two of four came back, each asked for three times')
+      await store.changeKey(lasting.id, { expiresAtMs: soon * 2, name: 'longer' }, 3)
+      const ended = (await store.keysOf(account.id)).find(
+        ({ id, expiresAtMs }) => expiresAtMs !== null && id !== lasting.id,
+      )
+      await store.changeKey(ended?.id ?? '', { name: 'other' }, 3)
+      await store.changeKey(ended?.id ?? '', { expiresAtMs: null })
+    },
+  )
+
+  of(
     'both addresses of a sheet look up the same facts, with the key where it opens that sheet',
     async (store, _clock, database) => {
       const { account, sheet } = await accountWithSheet(store)

@@ -279,3 +279,22 @@ test('what is asked in a way that is not offered is told which ways are', async 
   // It would use up what the owner brings back from Google.
   assert.equal((await fetch(`${rowport.url}/connect/google/callback`, { method: 'HEAD' })).status, 405)
 })
+
+test('what is for the dashboard’s own pages tells no other page that it may ask', async (t) => {
+  const rowport = await startRowport(t)
+  const headers = { Origin: 'https://elsewhere.test', 'Access-Control-Request-Method': 'DELETE' }
+  for (const path of ['/dashboard/api/keys', '/dashboard/google/sign-in', '/dashboard/api/nothing']) {
+    const options = await fetch(rowport.url + path, { method: 'OPTIONS', headers })
+    assert.equal(options.status, 204, path)
+    const answers = [options]
+    if (path !== '/dashboard/api/nothing') {
+      const refused = await fetch(rowport.url + path, { method: 'DELETE', headers })
+      assert.equal(refused.status, 405, path)
+      answers.push(refused)
+    }
+    for (const answer of answers) {
+      const told = [...answer.headers.keys()].filter((name) => name.startsWith('access-control-'))
+      assert.deepEqual(told, [], `${answer.status} at ${path}`)
+    }
+  }
+})

@@ -172,6 +172,28 @@ test('the console’s key: for one sheet, for an hour, and a new one ends the fo
   assert.deepEqual((await owner.call('GET', '/keys')).json, [], 'it is not among the owner’s keys')
 })
 
+test('an expired key does not come back beyond the number of active ones', async (t) => {
+  const rowport = await startRowport(t)
+  const owner = await signedIn(rowport)
+  const wish = { name: 'k', mode: 'live', scope: 'read', sheetSlug: null }
+  const inMs = (ms: number) => rowport.clock.nowMs() + ms
+  const make = async (expiresAtMs: number | null) =>
+    (await owner.call<{ key: KeyView }>('POST', '/keys', { ...wish, expiresAtMs })).json.key
+  const brief = [await make(inMs(1_000)), await make(inMs(1_000))]
+  rowport.clock.advanceMs(2_000)
+  for (let n = 0; n < 49; n++) await make(null)
+  const bringBack = (key: KeyView | undefined) =>
+    owner.call('PATCH', `/keys/${key?.id}`, { expiresAtMs: inMs(60_000) })
+  const outcomes = await Promise.all(brief.map(bringBack))
+  assert.deepEqual(outcomes.map(({ status }) => status).sort(), [200, 400])
+  assert.equal((await bringBack(brief[outcomes[0]?.status === 200 ? 0 : 1])).status, 200, 'it is active')
+  const refused = await bringBack(brief[outcomes[0]?.status === 200 ? 1 : 0])
+  assert.equal(refused.status, 400)
+  assert.match(JSON.stringify(refused.json), /up to 50 active keys/)
+  const keys = (await owner.call<KeyView[]>('GET', '/keys')).json
+  assert.equal(keys.filter(({ state }) => state === 'active').length, 50)
+})
+
 test('the console works on a sheet that refuses test keys', async (t) => {
   const rowport = await startRowport(t)
   const sheet = await rowport.connectFile('s', 's.csv', 'a\n1\n')

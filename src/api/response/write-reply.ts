@@ -1,22 +1,70 @@
 import type { SheetAddress } from '../../admission/judge.ts'
 import { Refusal } from '../../errors.ts'
 import type { UndoneChange, UpsertedRow, WriteAnswer } from '../../sheets/writing/order.ts'
+import type { Soon } from '../../soon.ts'
 import { pathOf } from '../request/routes.ts'
 import { rowEtag } from './etag.ts'
 import { withRowNumber } from './list-body.ts'
-import { type Reply, refusalReply, writeHeaders } from './reply.ts'
+import { type Body, type Reply, refusalReply, writeHeaders } from './reply.ts'
 import { staleMember, warningHeader, warningMember } from './warnings.ts'
 
-/** What was written, in the form that was asked (docs/contract.md#two-forms). */
-export function writeReply(address: SheetAddress, answer: WriteAnswer): Reply {
-  const reply = replyOf(address, answer)
-  const { operationId } = answer
-  return operationId === undefined
-    ? reply
-    : { ...reply, headers: [...reply.headers, 'Operation-Id', operationId] }
+/** A reply whose body is made piece by piece: it may tell ten thousand rows. */
+interface WrittenReply extends Omit<Reply, 'body'> {
+  text: Iterable<string>
 }
 
-function replyOf(address: SheetAddress, answer: WriteAnswer): Reply {
+/** What was written, in the form that was asked (docs/contract.md#two-forms). */
+export async function writeReply(
+  address: SheetAddress,
+  answer: WriteAnswer,
+  nextTurn: () => Soon<void>,
+): Promise<Reply> {
+  const { text, headers, ...reply } = replyOf(address, answer)
+  const { operationId } = answer
+  const named = operationId === undefined ? headers : [...headers, 'Operation-Id', operationId]
+  return { ...reply, headers: named, body: await bodyOf(text, nextTurn) }
+}
+
+const pieceCharacters = 64 * 1_024
+
+/** In one piece where it is short. Its length is told in any case, so a long one is made before it is sent. */
+async function bodyOf(text: Iterable<string>, nextTurn: () => Soon<void>): Promise<Body> {
+  const chunks: Uint8Array[] = []
+  let piece = ''
+  for (const part of text) {
+    piece += part
+    if (piece.length < pieceCharacters) continue
+    chunks.push(Buffer.from(piece))
+    piece = ''
+    await nextTurn()
+  }
+  if (chunks.length === 0) return piece
+  chunks.push(Buffer.from(piece))
+  const bytes = chunks.reduce((sum, { byteLength }) => sum + byteLength, 0)
+  // Nothing of it is left to be made, so only the connection can fail.
+  return { chunks, bytes, holds: chunks, nextTurn, onFailure: () => {} }
+}
+
+function* listText<Item>(
+  items: readonly Item[],
+  textOf: (item: Item, at: number) => string,
+): Generator<string> {
+  let mark = '['
+  for (const [at, item] of items.entries()) {
+    yield mark + textOf(item, at)
+    mark = ','
+  }
+  yield items.length === 0 ? '[]' : ']'
+}
+
+function* inOrder(...parts: (string | Iterable<string>)[]): Generator<string> {
+  for (const part of parts) {
+    if (typeof part === 'string') yield part
+    else yield* part
+  }
+}
+
+function replyOf(address: SheetAddress, answer: WriteAnswer): WrittenReply {
   switch (answer.kind) {
     case 'added':
       return addedReply(address, answer)
@@ -34,9 +82,14 @@ function replyOf(address: SheetAddress, answer: WriteAnswer): Reply {
 }
 
 /** The first answer again; only the form may be another. */
-export function replayReply(address: SheetAddress, answer: WriteAnswer | Refusal): Reply {
+export async function replayReply(
+  address: SheetAddress,
+  answer: WriteAnswer | Refusal,
+  nextTurn: () => Soon<void>,
+): Promise<Reply> {
   const form = address.form === 'a' ? 'flat' : 'nested'
-  const reply = answer instanceof Refusal ? refusalReply(answer, form) : writeReply(address, answer)
+  const reply =
+    answer instanceof Refusal ? refusalReply(answer, form) : await writeReply(address, answer, nextTurn)
   return { ...reply, headers: [...reply.headers, 'Idempotent-Replayed', 'true'] }
 }
 
@@ -44,87 +97,106 @@ export function replayReply(address: SheetAddress, answer: WriteAnswer | Refusal
 function addedReply(
   address: SheetAddress,
   { rowNumbers, rowsJson, ...more }: WriteAnswer & { kind: 'added' },
-): Reply {
-  const numbered = rowsJson.map((json, at) => {
+): WrittenReply {
+  const rows = listText(rowsJson, (json, at) => {
     const number = rowNumbers[at]
     return number === undefined ? json : withRowNumber(json, number)
   })
-  const rows = `[${numbered.join(',')}]`
   const count = rowsJson.length
   const numbers = rowNumbers.length > 0 ? `,"rows":${JSON.stringify(rowNumbers)}` : ''
-  const body =
+  const text =
     address.form === 'a'
-      ? `{"success":true,"message":"${count} row(s) added","rows_added":${count},"rows":${rows}${moreMembers(more)}}`
-      : `{"data":${rows},"meta":{"rows_added":${count}${numbers}${moreMembers(more)}}}`
+      ? inOrder(
+          `{"success":true,"message":"${count} row(s) added","rows_added":${count},"rows":`,
+          rows,
+          `${moreMembers(more)}}`,
+        )
+      : inOrder('{"data":', rows, `,"meta":{"rows_added":${count}${numbers}${moreMembers(more)}}}`)
   const [number] = rowNumbers
   const [json] = rowsJson
   const ofOne =
     count === 1 && number !== undefined && json !== undefined
       ? ['Location', `${pathOf(address)}/${number}`, 'ETag', rowEtag(number, json)]
       : []
-  return { status: 201, base: writeHeaders, headers: [...ofOne, ...warningHeader(more.warning)], body }
+  return { status: 201, base: writeHeaders, headers: [...ofOne, ...warningHeader(more.warning)], text }
 }
 
 function rowReply(
   address: SheetAddress,
   { kind, rowNumber, rowJson, ...more }: WriteAnswer & { kind: 'updated' | 'deleted' },
-): Reply {
-  const body =
+): WrittenReply {
+  const text =
     address.form === 'a'
       ? `{"success":true,"message":"Row ${rowNumber} ${kind}","row":${rowNumber},"data":${rowJson}${moreMembers(more)}}`
       : `{"data":${rowJson},"meta":{"row":${rowNumber}${moreMembers(more)}}}`
   const etag = kind === 'updated' ? ['ETag', rowEtag(rowNumber, rowJson)] : []
-  return { status: 200, base: writeHeaders, headers: [...etag, ...warningHeader(more.warning)], body }
+  return { status: 200, base: writeHeaders, headers: [...etag, ...warningHeader(more.warning)], text: [text] }
 }
 
 /** Rows in the order in which they were sent. */
-function upsertedReply(address: SheetAddress, { rows, ...more }: WriteAnswer & { kind: 'upserted' }): Reply {
+function upsertedReply(
+  address: SheetAddress,
+  { rows, ...more }: WriteAnswer & { kind: 'upserted' },
+): WrittenReply {
   const count = (was: UpsertedRow['was']) => rows.filter((row) => row.was === was).length
   const [added, updated, unchanged] = [count('added'), count('updated'), count('unchanged')]
-  const numbered = rows.map(({ rowNumber, rowJson }) =>
+  const numbered = listText(rows, ({ rowNumber, rowJson }) =>
     rowNumber === null ? rowJson : withRowNumber(rowJson, rowNumber),
   )
   const counts = `"rows_added":${added},"rows_updated":${updated},"rows_unchanged":${unchanged}`
   const message = `${added} row(s) added, ${updated} updated, ${unchanged} unchanged`
   const numbers = rows.map(({ rowNumber }) => rowNumber)
-  const body =
+  const text =
     address.form === 'a'
-      ? `{"success":true,"message":"${message}",${counts},"rows":[${numbered.join(',')}]${moreMembers(more)}}`
-      : `{"data":[${numbered.join(',')}],"meta":{${counts},"rows":${JSON.stringify(numbers)}${moreMembers(more)}}}`
-  return { status: added > 0 ? 201 : 200, base: writeHeaders, headers: warningHeader(more.warning), body }
+      ? inOrder(`{"success":true,"message":"${message}",${counts},"rows":`, numbered, `${moreMembers(more)}}`)
+      : inOrder(
+          '{"data":',
+          numbered,
+          `,"meta":{${counts},"rows":${JSON.stringify(numbers)}${moreMembers(more)}}}`,
+        )
+  return { status: added > 0 ? 201 : 200, base: writeHeaders, headers: warningHeader(more.warning), text }
 }
 
 function manyReply(
   address: SheetAddress,
   { kind, rowNumbers, rowsJson, ...more }: WriteAnswer & { kind: 'many_updated' | 'many_deleted' },
-): Reply {
+): WrittenReply {
   const done = kind === 'many_updated' ? 'updated' : 'deleted'
-  const rows = rowsJson.map((json, at) => withRowNumber(json, rowNumbers[at] ?? 0)).join(',')
+  const rows = listText(rowsJson, (json, at) => withRowNumber(json, rowNumbers[at] ?? 0))
   const count = `"rows_${done}":${rowsJson.length}`
-  const body =
+  const text =
     address.form === 'a'
-      ? `{"success":true,"message":"${rowsJson.length} row(s) ${done}",${count},"rows":[${rows}]${moreMembers(more)}}`
-      : `{"data":[${rows}],"meta":{${count},"rows":${JSON.stringify(rowNumbers)}${moreMembers(more)}}}`
-  return { status: 200, base: writeHeaders, headers: warningHeader(more.warning), body }
+      ? inOrder(
+          `{"success":true,"message":"${rowsJson.length} row(s) ${done}",${count},"rows":`,
+          rows,
+          `${moreMembers(more)}}`,
+        )
+      : inOrder(
+          '{"data":',
+          rows,
+          `,"meta":{${count},"rows":${JSON.stringify(rowNumbers)}${moreMembers(more)}}}`,
+        )
+  return { status: 200, base: writeHeaders, headers: warningHeader(more.warning), text }
 }
 
 function undoneReply(
   address: SheetAddress,
   { undoneId, changes, ...more }: WriteAnswer & { kind: 'undone' },
-): Reply {
+): WrittenReply {
   const count = (kind: UndoneChange['kind']) => changes.filter((change) => change.kind === kind).length
   const [added, updated, deleted] = [count('added'), count('updated'), count('deleted')]
-  const told = changes.map(
+  const told = listText(
+    changes,
     ({ kind, rowNumber, beforeJson, afterJson }) =>
       `{"kind":"${kind}","row":${rowNumber},"before":${beforeJson},"after":${afterJson}}`,
   )
   const facts = `"undone":${JSON.stringify(undoneId)},"rows_added":${added},"rows_updated":${updated},"rows_deleted":${deleted}`
   const message = `Write undone: ${added} row(s) put back, ${updated} changed back, ${deleted} removed`
-  const body =
+  const text =
     address.form === 'a'
-      ? `{"success":true,"message":"${message}",${facts},"changes":[${told.join(',')}]${moreMembers(more)}}`
-      : `{"data":[${told.join(',')}],"meta":{${facts}${moreMembers(more)}}}`
-  return { status: 200, base: writeHeaders, headers: warningHeader(more.warning), body }
+      ? inOrder(`{"success":true,"message":"${message}",${facts},"changes":`, told, `${moreMembers(more)}}`)
+      : inOrder('{"data":', told, `,"meta":{${facts}${moreMembers(more)}}}`)
+  return { status: 200, base: writeHeaders, headers: warningHeader(more.warning), text }
 }
 
 type More = Pick<WriteAnswer, 'warning' | 'stale' | 'isDryRun'>

@@ -54,7 +54,7 @@ export function compare({
   let isReset = mustReset
   if (known !== null && !mustReset) {
     const tab = 'listJson' in known ? tabOf(known, isKeyed) : readState(known)
-    for (const chunk of since) applyChanges(tab, readChanges(chunk), isKeyed)
+    for (const chunk of since) applyChanges(tab, readChanges(Buffer.from(chunk.buffer).toString()), isKeyed)
     const told = differences(tab, next, unplaced === null ? [] : readChanges(unplaced), keyColumn)
     if (told === 'reset') isReset = true
     else changes = told

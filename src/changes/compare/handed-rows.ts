@@ -3,8 +3,8 @@ import type { RowsOfSnapshot } from './tab-rows.ts'
 export interface ToCompare {
   /** Rows as they were at some place of the log: of a snapshot, or the texts of a state; null where there are none. */
   known: RowsOfSnapshot | readonly string[] | null
-  /** Chunks of the log since then. */
-  since: readonly string[]
+  /** Chunks of the log since then, as bytes: many of them are handed over, where texts would be copied. */
+  since: readonly Uint8Array<ArrayBuffer>[]
   next: RowsOfSnapshot
   keyColumn: string | null
   /** What was written nobody knows where. */
@@ -34,7 +34,7 @@ export async function handToCompare(
   { known, next, ...rest }: ToCompare,
   nextTurn: () => Promise<void>,
 ): Promise<{ input: HandedToCompare; handOver: ArrayBuffer[] }> {
-  const handOver: ArrayBuffer[] = []
+  const handOver = rest.since.map(({ buffer }) => buffer)
   const input = {
     ...rest,
     known: known === null ? null : 'listJson' in known ? await handRows(known) : await handState(known),

@@ -107,13 +107,16 @@ export const keyVerbs = {
     ...withInput(changeInput, async (call, { name, scope, expiresAtMs }, parts) => {
       const key = await keyIn(call, parts)
       if (key instanceof Problem) return key
-      if (expiresAtMs != null && expiresAtMs <= parts.clock.nowMs()) return alreadyOver
+      const nowMs = parts.clock.nowMs()
+      if (expiresAtMs != null && expiresAtMs <= nowMs) return alreadyOver
+      const comesBack = expiresAtMs !== undefined && key.revokedAtMs === null && !isActiveAt(key, nowMs)
+      if (comesBack && (await hasAllKeys(call.session.account, parts))) return tooMany
       const change = {
         ...(name !== undefined && { name }),
         ...(scope !== undefined && { scope }),
         ...(expiresAtMs !== undefined && { expiresAtMs }),
       }
-      const changed = await parts.keys.change(key.id, change)
+      const changed = await parts.keys.change(key.id, change, maxActiveKeys)
       return changed instanceof Problem ? changed : { json: (await viewer(call, parts))(changed) }
     }),
   },
@@ -137,12 +140,20 @@ export const keyVerbs = {
 async function problemWithNew(
   account: OwnerCall['session']['account'],
   expiresAtMs: number | null,
-  { keys, clock }: DashboardParts,
+  parts: DashboardParts,
 ): Promise<Problem | null> {
+  if (await hasAllKeys(account, parts)) return tooMany
+  return expiresAtMs !== null && expiresAtMs <= parts.clock.nowMs() ? alreadyOver : null
+}
+
+/** For the words alone; the store holds the number. */
+async function hasAllKeys(
+  account: OwnerCall['session']['account'],
+  { keys, clock }: DashboardParts,
+): Promise<boolean> {
   const nowMs = clock.nowMs()
   const active = (await keys.list(account)).filter((key) => isActiveAt(key, nowMs))
-  if (active.length >= maxActiveKeys) return tooMany
-  return expiresAtMs !== null && expiresAtMs <= nowMs ? alreadyOver : null
+  return active.length >= maxActiveKeys
 }
 
 function keyIn({ session, names: [id = ''] }: OwnerCall, { keys }: DashboardParts) {

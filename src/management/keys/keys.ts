@@ -27,7 +27,7 @@ export interface Keys {
   forConsole(sheet: SheetRecord, sessionHash: string): Promise<{ value: string; lifeMs: number }>
   revoke(keyId: string): Promise<KeyRecord | Problem>
   setScope(keyId: string, scope: KeyScope): Promise<KeyRecord | Problem>
-  change(keyId: string, change: KeyChange): Promise<KeyRecord | Problem>
+  change(keyId: string, change: KeyChange, mostActive?: number): Promise<KeyRecord | Problem>
   /** A new value for the same rights. The old one lives on for so long; with 0 it is dead when this returns. */
   regenerate(keyId: string, overlapMs?: number, mostActive?: number): Promise<FreshKey | Problem>
 }
@@ -146,14 +146,14 @@ export function createKeys(store: Store, sheets: Pick<Sheets, 'find'>, policyCol
       await store.setKeyScope(keyId, scope)
       return { ...key, scope }
     },
-    async change(keyId, { name, ...rest }) {
+    async change(keyId, { name, ...rest }, mostActive) {
       const key = await active(keyId)
       if (key instanceof Problem) return key
       if (key.policy && rest.scope !== undefined) return boundByPolicy
       const trimmed = name?.trim()
       if (trimmed !== undefined && !canBeName(trimmed)) return badName
       const changed = { ...rest, ...(trimmed !== undefined && { name: trimmed }) }
-      await store.changeKey(keyId, changed)
+      await store.changeKey(keyId, changed, mostActive)
       return { ...key, ...changed }
     },
     async regenerate(keyId, overlapMs = 0, mostActive) {

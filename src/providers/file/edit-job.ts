@@ -1,6 +1,7 @@
-import type { Unfit } from '../../sheets/change.ts'
+import type { Change, Unfit } from '../../sheets/change.ts'
+import { allAtOnce, packSteps, unpackSteps } from '../../sheets/threads/packed-list.ts'
 import { type Handed, ownBuffer } from '../../sheets/threads/thread-jobs.ts'
-import type { EditedFile, ToEdit } from './editing.ts'
+import type { EditedFile, PackedEdit, ToEdit } from './editing.ts'
 
 type EditFunction = (
   bytes: Uint8Array,
@@ -8,12 +9,14 @@ type EditFunction = (
 ) => EditedFile | Unfit | Promise<EditedFile | Unfit>
 
 /** The far side of `editing.ts`: bytes and changes in, new bytes out. */
-export async function editBytes({ bytes, editor }: ToEdit): Promise<Handed<EditedFile | Unfit>> {
+export async function editBytes({ bytes, editor, changes }: ToEdit): Promise<Handed<PackedEdit | Unfit>> {
   const module = (await import(editor.module)) as Record<string, EditFunction | undefined>
   const edit = module[editor.name]
   if (!edit) throw new Error(`No editor ${editor.name}`)
-  const outcome = await edit(bytes, ...editor.more)
+  const unpacked = allAtOnce(unpackSteps<Change>(changes))
+  const outcome = await edit(bytes, ...editor.more.toSpliced(editor.changesAt, 0, unpacked))
   if ('changeAt' in outcome) return { reply: outcome, handOver: [] }
-  const edited = { ...outcome, bytes: ownBuffer(outcome.bytes) }
-  return { reply: edited, handOver: [edited.bytes.buffer] }
+  const results = allAtOnce(packSteps(outcome.results))
+  const edited = { ...outcome, bytes: ownBuffer(outcome.bytes), results }
+  return { reply: edited, handOver: [edited.bytes.buffer, ...results.map(({ buffer }) => buffer)] }
 }

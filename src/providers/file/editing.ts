@@ -1,8 +1,10 @@
 import { type Clock, systemClock } from '../../clock.ts'
 import type { Observe } from '../../reporting/observe.ts'
+import { createLoopTurns, type LoopTurns } from '../../shares/loop-turns.ts'
 import { defaultShares, type Shares } from '../../shares/shares.ts'
-import type { Edited, Unfit } from '../../sheets/change.ts'
+import type { Change, ChangeResult, Edited, Unfit } from '../../sheets/change.ts'
 import { ProviderFailure } from '../../sheets/provider-failure.ts'
+import { type PackedList, packSteps, unpackSteps } from '../../sheets/threads/packed-list.ts'
 import { ownBuffer, type ThreadJob } from '../../sheets/threads/thread-jobs.ts'
 import { createThreadPool, type ThreadPool } from '../../sheets/threads/thread-pool.ts'
 import { ThreadLost } from '../../sheets/threads/threads.ts'
@@ -12,7 +14,9 @@ import type { KnownFile } from './known-files.ts'
 export interface ThreadEditor {
   module: string
   name: string
+  /** Without the changes, which come at this place among them. */
   more: readonly unknown[]
+  changesAt: number
 }
 
 export interface EditedFile extends Edited {
@@ -23,7 +27,10 @@ export interface EditedFile extends Edited {
 export interface ToEdit {
   bytes: Uint8Array
   editor: ThreadEditor
+  changes: PackedList
 }
+
+export type PackedEdit = Omit<EditedFile, 'results'> & { results: PackedList }
 
 /** Makes new bytes of a file's in a thread, for the same reasons as decoding. */
 export interface Editing {
@@ -35,7 +42,11 @@ export interface Editing {
 }
 
 /** `bytes` are handed over: whoever calls must not look at them again. */
-export type Edit = (bytes: Uint8Array, editor: ThreadEditor) => Promise<EditedFile | Unfit>
+export type Edit = (
+  bytes: Uint8Array,
+  editor: ThreadEditor,
+  changes: readonly Change[],
+) => Promise<EditedFile | Unfit>
 
 export interface EditingParts {
   observe: Observe
@@ -43,9 +54,11 @@ export interface EditingParts {
   shares?: Pick<Shares, 'editing_at_once'>
   /** It has threads of its own unless given; those end with the process. */
   threads?: ThreadPool
+  /** For what many changes take on the thread that answers everybody. */
+  turns?: LoopTurns
 }
 
-const editJob: ThreadJob<ToEdit, EditedFile | Unfit> = {
+const editJob: ThreadJob<ToEdit, PackedEdit | Unfit> = {
   module: new URL('./edit-job.ts', import.meta.url).href,
   name: 'editBytes',
 }
@@ -55,6 +68,7 @@ export function createEditing({
   clock = systemClock,
   shares = defaultShares,
   threads = createThreadPool({ clock, observe }),
+  turns = createLoopTurns(clock),
 }: EditingParts): Editing {
   const door = threads.openDoor({
     share: 'editing_at_once',
@@ -67,19 +81,30 @@ export function createEditing({
       const turn = door.turnOf(accountId)
       try {
         await turn.begin(bytes)
-        return await work(async (given, editor) => {
+        return await work(async (given, editor, changes) => {
           const bytes = ownBuffer(given)
+          const packed = await inTurns(accountId, packSteps(changes))
+          const handOver = [bytes.buffer, ...packed.map(({ buffer }) => buffer)]
           const { reply } = await turn
-            .run(editJob, { bytes, editor }, [bytes.buffer])
+            .run(editJob, { bytes, editor, changes: packed }, handOver)
             .catch((cause: unknown) => {
               if (!(cause instanceof ThreadLost)) throw cause
               throw new ProviderFailure('the spreadsheet is too large or too complex to write to', { cause })
             })
-          return reply
+          if ('changeAt' in reply) return reply
+          return { ...reply, results: await inTurns(accountId, unpackSteps<ChangeResult>(reply.results)) }
         })
       } finally {
         turn.end()
       }
     },
+  }
+
+  async function inTurns<T>(accountId: string, steps: Generator<void, T>): Promise<T> {
+    for (;;) {
+      await turns.next(accountId)
+      const step = steps.next()
+      if (step.done) return step.value
+    }
   }
 }

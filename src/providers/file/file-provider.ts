@@ -142,7 +142,7 @@ export function createFileProvider({
     const { path } = place
     const read = await failing('read', () => readIfVersion(path, version, isPrivate))
     if (read?.stamp !== stamp) return 'conflict'
-    const edited = await edit(read.bytes, editorFor(place, changes))
+    const edited = await edit(read.bytes, editorFor(place), changes)
     if ('changeAt' in edited) return edited
     const { bytes, results, known = null } = edited
     const whole = rememberWhole(bytes)
@@ -225,10 +225,20 @@ function decoderFor({ path, tab, encoding }: FileLocation, values: FetchWish['va
       }
 }
 
-function editorFor({ path, tab, encoding }: FileLocation, changes: readonly Change[]): ThreadEditor {
+function editorFor({ path, tab, encoding }: FileLocation): ThreadEditor {
   return kindOf(path) === 'xlsx'
-    ? { module: new URL('./xlsx/edit/edit.ts', import.meta.url).href, name: 'editXlsx', more: [tab, changes] }
-    : { module: new URL('./csv/edit.ts', import.meta.url).href, name: 'editCsv', more: [changes, encoding] }
+    ? {
+        module: new URL('./xlsx/edit/edit.ts', import.meta.url).href,
+        name: 'editXlsx',
+        more: [tab],
+        changesAt: 1,
+      }
+    : {
+        module: new URL('./csv/edit.ts', import.meta.url).href,
+        name: 'editCsv',
+        more: [encoding],
+        changesAt: 0,
+      }
 }
 
 function locate(location: string): FileLocation {

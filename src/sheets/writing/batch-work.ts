@@ -161,7 +161,7 @@ async function sendAll(batch: readonly QueuedWrite[], parts: SendingParts): Prom
         await refuse(waiting, judgement)
         continue
       }
-      bytes += bytesOf(judgement.changes, effects.asRead)
+      bytes += await inTurns(bytesOf(judgement.changes, effects.asRead))
       if (group.length > 0 && bytes > maxBytesTogether) break
       if (judgement.changes.length > 0) {
         effects.note(judgement.changes)

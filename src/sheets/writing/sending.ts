@@ -2,10 +2,12 @@ import type { Clock } from '../../clock.ts'
 import type { Refusal } from '../../errors.ts'
 import type { Observe } from '../../reporting/observe.ts'
 import type { ChunkToLog, FinishedChanges, LogPlace } from '../../store/changes/change-log.ts'
+import { textBytesOf } from '../../store/changes/changes-of-writes.ts'
+import { mostUnpackedCharacters, packEntries } from '../../store/changes/packed-entries.ts'
 import type { SheetRecord } from '../../store/sheets/sheets.ts'
 import type { Store } from '../../store/store.ts'
 import type { ChangeResult, Unfit } from '../change.ts'
-import { changesText, chunksOfChanges } from '../logged-change.ts'
+import { changesText, chunksOfChanges, type LoggedChange } from '../logged-change.ts'
 import type { Committed, Prepared, Provider } from '../provider.ts'
 import { OutcomeUnknown, ProviderFailure } from '../provider-failure.ts'
 import type { Reading } from '../reading/reading.ts'
@@ -155,7 +157,7 @@ async function commit(
   const { journal, record, reading, clock } = parts
   const isPlaced = prepared.isExact && toLog?.isPlaced === true && place !== null
   const changes = toLog && {
-    chunks: chunksOf(toLog, parts),
+    chunks: await chunksOf(toLog, parts),
     identity: record.keyColumn ?? '',
     sheetId: record.id,
     accountId: record.accountId,
@@ -223,14 +225,15 @@ async function commit(
   /** Where nobody can tell which rows it hit, the next look does. */
   async function describeFinishedChanges(end: AppliedEnd | null): Promise<FinishedChanges> {
     const { id: sheetId } = record
-    if (!end) return { sheetId, outcome: isPlaced ? 'as_begun' : 'unplaced' }
+    const asBegun = { sheetId, outcome: 'as_begun', textBytes: textBytesOfAll(changes?.chunks) } as const
+    if (!end) return isPlaced ? asBegun : { sheetId, outcome: 'unplaced' }
     const { results, columns, racedAt } = end
     if (columns !== base.columns) return { sheetId, outcome: 'unplaced' }
-    if (isPlaced && results === prepared.expected) return { sheetId, outcome: 'as_begun' }
+    if (isPlaced && results === prepared.expected) return asBegun
     const done = await changesFrom(group, results, base.columns, parts, racedAt).catch(() => null)
     if (!done) return { sheetId, outcome: 'unplaced' }
     return done.isPlaced && place !== null
-      ? { sheetId, outcome: 'placed', chunks: chunksOf(done, parts) }
+      ? { sheetId, outcome: 'placed', chunks: await chunksOf(done, parts) }
       : { sheetId, outcome: 'unplaced', entries: changesText(done.changes) }
   }
 
@@ -305,9 +308,23 @@ async function changesFrom(
   return historyDays === 0 ? null : inTurns(changesOfBatch({ group, results, columns, keyColumn, racedAt }))
 }
 
-function chunksOf({ changes }: BatchChanges, { clock }: SendingParts): ChunkToLog[] {
-  const atMs = clock.nowMs()
-  return Array.from(chunksOfChanges(changes), (chunk) => ({ ...chunk, atMs }))
+/** Packed here, in turns: within the store's transaction nobody else would have one. */
+function chunksOf({ changes }: BatchChanges, { clock, inTurns }: SendingParts): Promise<ChunkToLog[]> {
+  return inTurns(packedChunks(changes, clock.nowMs()))
+}
+
+function* packedChunks(changes: readonly LoggedChange[], atMs: number): Generator<void, ChunkToLog[]> {
+  const chunks: ChunkToLog[] = []
+  for (const { entries, ...chunk } of chunksOfChanges(changes)) {
+    yield
+    const textBytes = Buffer.byteLength(entries)
+    chunks.push({ ...chunk, entries: packEntries(entries, mostUnpackedCharacters), textBytes, atMs })
+  }
+  return chunks
+}
+
+function textBytesOfAll(chunks: readonly ChunkToLog[] = []): number {
+  return chunks.reduce((sum, chunk) => sum + textBytesOf(chunk), 0)
 }
 
 /**

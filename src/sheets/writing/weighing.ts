@@ -12,16 +12,24 @@ export const maxBytesTogether = 4 * 1024 * 1024
 export function createWeighing({
   columns,
   rows,
-}: JudgedTab): (changes: readonly Change[], asRead: (rowNumber: number) => number) => number {
+}: JudgedTab): (
+  changes: readonly Change[],
+  asRead: (rowNumber: number) => number,
+) => Generator<void, number> {
   const emptyRowBytes = bytesOfEmptyRow(columns)
-  return (changes, asRead) => {
+  return function* (changes, asRead) {
     const bytesOf = (change: Change) =>
       change.kind === 'add'
         ? change.rows.length * emptyRowBytes
         : change.kind === 'insert'
           ? emptyRowBytes
           : (rows?.bytes(asRead(change.rowNumber)) ?? emptyRowBytes)
-    return changes.reduce((sum, change) => sum + bytesOf(change), 0)
+    let bytes = 0
+    for (const change of changes) {
+      bytes += bytesOf(change)
+      yield
+    }
+    return bytes
   }
 }
 

@@ -3,12 +3,14 @@ import { StoreFailure } from '../../errors.ts'
 import type { Tables } from '../sql/schema.ts'
 import type { SqlDatabase } from '../sql/sql-database.ts'
 import type { ChangeChunk, ChangeLogStore, SeenChanges } from './change-log.ts'
-import { type BegunState, createChangeStates, insertStatePieces } from './change-states.ts'
+import { type BegunState, createChangeStates, insertStatePieces, removeState } from './change-states.ts'
 import { forgetBehind, holdLog, insertChunks, textBytesOf } from './changes-of-writes.ts'
 import { unpackEntries } from './packed-entries.ts'
 
 /** SQLite deletes on the thread that serves everyone. */
 const forgottenTogether = 100
+/** Of 128 KB each at most, as a rule: a millisecond or two. */
+const shortenedTogether = 16
 const firstReadTogether = 4
 const mostReadTogether = 50
 /** Others may take its place while it is read. */
@@ -300,12 +302,7 @@ export function createChangeLogQueries(database: SqlDatabase): ChangeLogStore {
           .set((of) => ({ floor: last_seq, bytes: of('bytes', '-', bytes) }))
           .where('sheet_id', '=', sheet_id)
           .execute()
-        await transaction
-          .updateTable('change_log')
-          .set(brokenLog)
-          .where('sheet_id', '=', sheet_id)
-          .where('state_seq', '<', last_seq)
-          .execute()
+        await breakStateBefore(transaction, sheet_id, last_seq)
       }
     })
     await removeStatesOf([...new Set(chunks.map(({ sheet_id }) => sheet_id))])
@@ -341,7 +338,91 @@ function notLogged(outcome: 'overtaken' | 'writing'): LoggedSeen {
   return { isLogged: false, outcome }
 }
 
-/** All that is known of the changes of sheets. */
+/**
+ * Shortens logs that are about to go, from their beginning and in short steps, as those are shortened that grow too long: in one
+ * statement a long one would keep everybody waiting. In between, whoever reads it is told where it begins by then.
+ */
+export async function shortenLogs(kysely: Kysely<Tables>, sheetIds: readonly string[]): Promise<void> {
+  for (const sheetId of sheetIds) {
+    const log = await kysely
+      .selectFrom('change_log')
+      .where('sheet_id', '=', sheetId)
+      .select('head')
+      .executeTakeFirst()
+    while (log && (await forgetFirst(kysely, sheetId, log.head))) {
+      await new Promise<void>((resolve) => setImmediate(resolve))
+    }
+    const broken = await kysely
+      .updateTable('change_log')
+      .set(brokenLog)
+      .where('sheet_id', '=', sheetId)
+      .returning('state_id')
+      .executeTakeFirst()
+    if (broken?.state_id) await removeState(kysely, sheetId, broken.state_id)
+  }
+}
+
+/** Whether there may be more. What is logged meanwhile stays, so that this has an end. */
+async function forgetFirst(kysely: Kysely<Tables>, sheetId: string, upToSeq: number): Promise<boolean> {
+  return kysely.transaction().execute(async (transaction) => {
+    // Held first: whoever logs, or forgets by age, does the same.
+    await transaction
+      .updateTable('change_log')
+      .set((of) => ({ head: of.ref('head') }))
+      .where('sheet_id', '=', sheetId)
+      .execute()
+    const oldest = await transaction
+      .selectFrom('change_chunk')
+      .where('sheet_id', '=', sheetId)
+      .where('last_seq', '<=', upToSeq)
+      .orderBy('first_seq')
+      .limit(shortenedTogether)
+      .select(['first_seq', 'last_seq', 'bytes'])
+      .execute()
+    const last = oldest.at(-1)
+    if (!last) return false
+    const bytes = oldest.reduce((sum, chunk) => sum + chunk.bytes, 0)
+    await transaction
+      .deleteFrom('change_operation')
+      .where('sheet_id', '=', sheetId)
+      .where('operation_id', 'in', (of) =>
+        of
+          .selectFrom('change_operation')
+          .where('sheet_id', '=', sheetId)
+          .where('first_seq', '<=', last.first_seq)
+          .select('operation_id'),
+      )
+      .execute()
+    await transaction
+      .deleteFrom('change_chunk')
+      .where('sheet_id', '=', sheetId)
+      .where('first_seq', '<=', last.first_seq)
+      .execute()
+    await transaction
+      .updateTable('change_log')
+      .set((of) => ({ floor: last.last_seq, bytes: of('bytes', '-', bytes) }))
+      .where('sheet_id', '=', sheetId)
+      .execute()
+    await breakStateBefore(transaction, sheetId, last.last_seq)
+    return oldest.length === shortenedTogether
+  })
+}
+
+/** The rows cannot be told any more without what came after the state: the next look says so. */
+async function breakStateBefore(
+  transaction: Transaction<Tables>,
+  sheetId: string,
+  seq: number,
+): Promise<void> {
+  await transaction
+    .updateTable('change_log')
+    .set(brokenLog)
+    .where('sheet_id', '=', sheetId)
+    .where('state_seq', '<', seq)
+    .execute()
+}
+
+/** All that is known of the changes of sheets; long logs are to be shortened first. */
 export async function deleteLogsOn(
   on: Pick<Kysely<Tables>, 'deleteFrom'>,
   sheetIds: readonly string[],

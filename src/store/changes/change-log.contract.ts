@@ -91,6 +91,29 @@ export function changeLogContract(of: StoreTest): void {
     )
   })
 
+  of('a long log that goes is never read with a gap, and is gone when it is said to be', async (store) => {
+    const { sheet } = await accountWithSheet(store)
+    const chunks = Array.from({ length: 100 }, (_, nth) => chunk(`look ${nth}`, 2))
+    await store.logSeen(seenChangesOf(sheet, await positionOf(store, sheet), chunks))
+    let isGone = false
+    const going = store.changeSheet(sheet.id, { historyDays: 0 }).then(() => {
+      isGone = true
+    })
+    const seen: number[] = []
+    while (!isGone) {
+      const left = await store.loggedChanges(sheet.id, 0, anything)
+      seen.push(left.length)
+      for (const [at, { firstSeq }] of left.entries()) {
+        assert.equal(firstSeq, at === 0 ? firstSeq : (left[at - 1]?.lastSeq ?? 0) + 1)
+      }
+      if (left.length > 0) assert.equal(left.at(-1)?.lastSeq, 200, 'from its beginning')
+    }
+    await going
+    assert.ok(new Set(seen).size > 2, `in steps: ${seen.join(' ')}`)
+    assert.deepEqual(await store.loggedChanges(sheet.id, 0, anything), [])
+    assert.equal(await store.changeLogOf(sheet.id), null)
+  })
+
   of('changes of a write are told when it is finished, and not before', async (store) => {
     const { sheet } = await accountWithSheet(store)
     const [id = ''] = await begin(store, sheet, 'fence 1', changes(sheet, 'write 1', 3))

@@ -86,8 +86,8 @@ export interface SeenChanges {
 /** What became of the changes of a batch, which `beginSending` has put behind the head. */
 export type FinishedChanges = {
   sheetId: string
-} & (
-  | { outcome: 'as_begun' }
+} /** `textBytes`: what they would take if they were not packed, for whoever knows it still. */ & (
+  | { outcome: 'as_begun'; textBytes?: number }
   /** Where row numbers turned out to be others: these instead. */
   | { outcome: 'placed'; chunks: readonly ChunkToLog[] }
   /** Nobody knows where they are: the next look does. `entries`: what they turned out to be, where that is not what was begun. */

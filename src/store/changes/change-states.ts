@@ -72,19 +72,7 @@ export function createChangeStates({ kysely, nowMs }: Pick<SqlDatabase, 'kysely'
         await takeTurn()
       }
     },
-    remove,
-  }
-
-  async function remove(sheetId: string, stateId: string): Promise<void> {
-    for (let from = 0; ; from += piecesTogether) {
-      const { numDeletedRows } = await kysely
-        .deleteFrom('change_state')
-        .where((of) => of.and({ sheet_id: sheetId, state_id: stateId }))
-        .where('nth', '<', from + piecesTogether)
-        .executeTakeFirst()
-      if (numDeletedRows < BigInt(piecesTogether)) return
-      await takeTurn()
-    }
+    remove: (sheetId, stateId) => removeState(kysely, sheetId, stateId),
   }
 
   async function removeAbandoned(sheetId: string): Promise<void> {
@@ -102,7 +90,20 @@ export function createChangeStates({ kysely, nowMs }: Pick<SqlDatabase, 'kysely'
       )
       .select('change_state.state_id')
       .execute()
-    for (const { state_id } of abandoned) await remove(sheetId, state_id)
+    for (const { state_id } of abandoned) await removeState(kysely, sheetId, state_id)
+  }
+}
+
+/** A few pieces at a time. */
+export async function removeState(kysely: Kysely<Tables>, sheetId: string, stateId: string): Promise<void> {
+  for (let from = 0; ; from += piecesTogether) {
+    const { numDeletedRows } = await kysely
+      .deleteFrom('change_state')
+      .where((of) => of.and({ sheet_id: sheetId, state_id: stateId }))
+      .where('nth', '<', from + piecesTogether)
+      .executeTakeFirst()
+    if (numDeletedRows < BigInt(piecesTogether)) return
+    await takeTurn()
   }
 }
 

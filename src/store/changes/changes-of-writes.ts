@@ -1,4 +1,4 @@
-import { sql, type Transaction } from 'kysely'
+import type { Transaction } from 'kysely'
 import { randomBase62 } from '../../secrets/random-base62.ts'
 import type { ChangesToSend } from '../operations/operations.ts'
 import type { Tables } from '../sql/schema.ts'
@@ -9,6 +9,9 @@ import { packEntries, unpackEntries } from './packed-entries.ts'
 /** What a row of the log costs beside its text. */
 const chunkRowBytes = 100
 const epochLength = 8
+/** A long write has a hundred: what each statement takes beside them is done on the thread that serves everyone. */
+const chunksInAStatement = 20
+const operationsInAStatement = 500
 
 /** Thrown within a transaction, so that it is taken back. */
 export class LogOvertaken extends Error {
@@ -21,7 +24,7 @@ export class LogOvertaken extends Error {
 export async function logBehindHead(
   transaction: Transaction<Tables>,
   { sheetId, accountId, chunks, identity, isPlaced, after }: ChangesToSend,
-  database: Pick<SqlDatabase, 'nowMs' | 'textsIn'>,
+  database: Pick<SqlDatabase, 'nowMs'>,
 ): Promise<void> {
   const { head, epoch, state_seq } = await holdLog(transaction, { sheetId, accountId, identity })
   const isSameLog = after?.epoch === epoch || (after?.epoch === null && state_seq === null)
@@ -34,25 +37,36 @@ export async function logBehindHead(
 export async function insertChunks(
   transaction: Transaction<Tables>,
   { sheetId, head, chunks, isPlaced }: ChunksToInsert,
-  database: Pick<SqlDatabase, 'nowMs' | 'textsIn'>,
+  database: Pick<SqlDatabase, 'nowMs'>,
 ): Promise<{ head: number; bytes: number }> {
   let [last, bytes] = [head, 0]
-  for (const { entries: given, textBytes, count, atMs, operations = [] } of chunks) {
-    const entries = textBytes === undefined ? packEntries(given) : given
-    const chunk = {
-      sheet_id: sheetId,
-      first_seq: last + 1,
-      last_seq: last + count,
-      at_ms: atMs,
-      logged_at_ms: database.nowMs(),
-      is_placed: isPlaced ? 1 : 0,
-      entries,
-      bytes: bytesOfChunk(entries),
+  for (let from = 0; from < chunks.length; from += chunksInAStatement) {
+    const rows = []
+    const named: OperationOfChunk[] = []
+    for (const { entries: given, textBytes, count, atMs, operations = [] } of chunks.slice(
+      from,
+      from + chunksInAStatement,
+    )) {
+      const entries = textBytes === undefined ? packEntries(given) : given
+      const row = {
+        sheet_id: sheetId,
+        first_seq: last + 1,
+        last_seq: last + count,
+        at_ms: atMs,
+        logged_at_ms: database.nowMs(),
+        is_placed: isPlaced ? 1 : 0,
+        entries,
+        bytes: bytesOfChunk(entries),
+      }
+      rows.push(row)
+      for (const operation of operations) {
+        named.push({ sheet_id: sheetId, operation_id: operation, first_seq: row.first_seq })
+      }
+      last += count
+      bytes += row.bytes
     }
-    await transaction.insertInto('change_chunk').values(chunk).execute()
-    await noteOperations(transaction, { sheetId, firstSeq: last + 1, operations }, database)
-    last += count
-    bytes += chunk.bytes
+    await transaction.insertInto('change_chunk').values(rows).execute()
+    await noteOperations(transaction, named)
   }
   return { head: last, bytes }
 }
@@ -70,17 +84,18 @@ interface ChunksToInsert {
  */
 async function noteOperations(
   transaction: Transaction<Tables>,
-  { sheetId, firstSeq, operations }: { sheetId: string; firstSeq: number; operations: readonly string[] },
-  database: Pick<SqlDatabase, 'textsIn'>,
+  named: readonly OperationOfChunk[],
 ): Promise<void> {
-  if (operations.length === 0) return
-  await sql`
-    insert into change_operation (sheet_id, operation_id, first_seq)
-    select cast(${sheetId} as text), value, cast(${firstSeq} as bigint)
-    from ${database.textsIn(JSON.stringify(operations))} where true
-    on conflict do nothing
-  `.execute(transaction)
+  for (let from = 0; from < named.length; from += operationsInAStatement) {
+    await transaction
+      .insertInto('change_operation')
+      .values(named.slice(from, from + operationsInAStatement))
+      .onConflict((conflict) => conflict.doNothing())
+      .execute()
+  }
 }
+
+type OperationOfChunk = Tables['change_operation']
 
 /** What a write that was void may have left. */
 export async function forgetBehind(
@@ -131,7 +146,7 @@ export async function headOf(transaction: Transaction<Tables>, sheetId: string):
 export async function tellBehindHead(
   transaction: Transaction<Tables>,
   changes: FinishedChanges,
-  database: Pick<SqlDatabase, 'nowMs' | 'textsIn'>,
+  database: Pick<SqlDatabase, 'nowMs'>,
 ): Promise<number | null> {
   const { sheetId } = changes
   const log = await transaction
@@ -146,32 +161,36 @@ export async function tellBehindHead(
     .where('sheet_id', '=', sheetId)
     .where('first_seq', '>', log.head)
     .orderBy('first_seq')
-    .select(['last_seq', 'entries', 'is_placed', 'bytes'])
+    .select(['last_seq', 'is_placed', 'bytes'])
     .execute()
   const lastBehind = behind.at(-1)
   if (!lastBehind) return log.head
   const isPlaced =
     changes.outcome === 'placed' || (changes.outcome === 'as_begun' && lastBehind.is_placed === 1)
   if (!isPlaced) {
-    await forgetBehind(transaction, sheetId, log.head)
     const texts =
       changes.outcome === 'unplaced' && changes.entries !== undefined
         ? [changes.entries]
-        : behind.map(({ entries }) => unpackEntries(entries))
+        : await textsBehind(transaction, sheetId, log.head)
+    await forgetBehind(transaction, sheetId, log.head)
     const unplaced = JSON.stringify([...parseEntries(log.unplaced), ...texts.flatMap(parseEntries)])
     await transaction.updateTable('change_log').set({ unplaced }).where('sheet_id', '=', sheetId).execute()
     return log.head
   }
   let head = lastBehind.last_seq
   let bytes = behind.reduce((sum, chunk) => sum + chunk.bytes, 0)
-  let texts = behind.map(({ entries }) => unpackEntries(entries))
+  let textBytes = 0
   if (changes.outcome === 'placed') {
     await forgetBehind(transaction, sheetId, log.head)
     const inserted = { sheetId, head: log.head, chunks: changes.chunks, isPlaced: true }
     ;({ head, bytes } = await insertChunks(transaction, inserted, database))
-    texts = changes.chunks.map(({ entries }) => entries)
+    textBytes = changes.chunks.reduce((sum, chunk) => sum + textBytesOf(chunk), 0)
+  } else if (changes.outcome === 'as_begun' && changes.textBytes !== undefined) {
+    textBytes = changes.textBytes
+  } else {
+    const texts = await textsBehind(transaction, sheetId, log.head)
+    textBytes = texts.reduce((sum, text) => sum + bytesOfChunk(text), 0)
   }
-  const textBytes = texts.reduce((sum, text) => sum + bytesOfChunk(text), 0)
   await transaction
     .updateTable('change_log')
     .set((of) => ({
@@ -182,6 +201,21 @@ export async function tellBehindHead(
     .where('sheet_id', '=', sheetId)
     .execute()
   return head
+}
+
+async function textsBehind(
+  transaction: Transaction<Tables>,
+  sheetId: string,
+  head: number,
+): Promise<string[]> {
+  const rows = await transaction
+    .selectFrom('change_chunk')
+    .where('sheet_id', '=', sheetId)
+    .where('first_seq', '>', head)
+    .orderBy('first_seq')
+    .select('entries')
+    .execute()
+  return rows.map(({ entries }) => unpackEntries(entries))
 }
 
 /** What a chunk would take if it were not packed. */

@@ -70,7 +70,7 @@ export function createKeyQueries(database: SqlDatabase, clock: Clock): KeyQuerie
     async setKeyScope(keyId, scope) {
       await kysely.updateTable('api_key').set({ scope }).where('id', '=', keyId).execute()
     },
-    async changeKey(keyId, { name, scope, expiresAtMs, policy }) {
+    async changeKey(keyId, { name, scope, expiresAtMs, policy }, mostActive = null) {
       const changed = {
         ...(name !== undefined && { name }),
         ...(scope !== undefined && { scope }),
@@ -78,7 +78,10 @@ export function createKeyQueries(database: SqlDatabase, clock: Clock): KeyQuerie
         ...(policy !== undefined && { policy: policyText(policy) }),
       }
       if (Object.keys(changed).length === 0) return
-      await kysely.updateTable('api_key').set(changed).where('id', '=', keyId).execute()
+      await kysely.transaction().execute(async (transaction) => {
+        if (expiresAtMs !== undefined) await holdRoomForReturn(transaction, keyId, mostActive)
+        await transaction.updateTable('api_key').set(changed).where('id', '=', keyId).execute()
+      })
     },
     async putConsoleKey(key, lifeMs) {
       return kysely.transaction().execute(async (transaction) => {
@@ -139,16 +142,36 @@ export function createKeyQueries(database: SqlDatabase, clock: Clock): KeyQuerie
   }
 
   function holdRoomForKey(transaction: Kysely<Tables>, accountId: string, mostActive: number | null) {
-    return holdRoom(transaction, accountId, mostActive, async () => {
-      const active = await transaction
-        .selectFrom('api_key')
-        .where('account_id', '=', accountId)
-        .where('session_hash', 'is', null)
-        .where('id', 'not in', endedKeys(transaction, accountId))
-        .select('id')
-        .execute()
-      return active.length
+    return holdRoom(
+      transaction,
+      accountId,
+      mostActive,
+      async () => (await activeKeys(transaction, accountId)).length,
+    )
+  }
+
+  /** A key that is active takes no more room by ending later. */
+  async function holdRoomForReturn(transaction: Kysely<Tables>, keyId: string, mostActive: number | null) {
+    const key = await transaction
+      .selectFrom('api_key')
+      .where('id', '=', keyId)
+      .select('account_id')
+      .executeTakeFirst()
+    if (!key) return
+    await holdRoom(transaction, key.account_id, mostActive, async () => {
+      const active = await activeKeys(transaction, key.account_id)
+      return active.some(({ id }) => id === keyId) ? 0 : active.length
     })
+  }
+
+  function activeKeys(transaction: Kysely<Tables>, accountId: string) {
+    return transaction
+      .selectFrom('api_key')
+      .where('account_id', '=', accountId)
+      .where('session_hash', 'is', null)
+      .where('id', 'not in', endedKeys(transaction, accountId))
+      .select('id')
+      .execute()
   }
 
   function endedKeys(on: Pick<Kysely<Tables>, 'selectFrom'>, accountId: string) {

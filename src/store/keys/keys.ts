@@ -26,7 +26,8 @@ export interface KeyStore {
    */
   putConsoleKey(key: NewKey & { sheetId: string; sessionHash: string }, lifeMs: number): Promise<KeyRecord>
   setKeyScope(keyId: string, scope: KeyScope): Promise<void>
-  changeKey(keyId: string, change: KeyChange): Promise<void>
+  /** Throws `AccountFull` where so many are active and the change would bring an expired one back. */
+  changeKey(keyId: string, change: KeyChange, mostActive?: number | null): Promise<void>
   /** Remembers when keys were last used; a time older than the one known changes nothing. */
   noteKeysUsed(lastUsedMs: ReadonlyMap<string, number>): Promise<void>
 }

@@ -3,6 +3,7 @@ import type { Clock } from '../../clock.ts'
 import { GoneMeanwhile } from '../../errors.ts'
 import { insertAccountOn, toAccount } from '../accounts/account-queries.ts'
 import { countFormerSlugsOn, maxFormerSlugs, reserveSlugOn, takeSlugOn } from '../accounts/former-slugs.ts'
+import { shortenLogs } from '../changes/change-log-queries.ts'
 import { newId } from '../new-id.ts'
 import { deleteSheetsOn } from '../sheets/sheet-queries.ts'
 import type { MailLinkKind, OwnerTable, Tables } from '../sql/schema.ts'
@@ -162,6 +163,15 @@ export function createOwnerQueries(database: SqlDatabase, clock: Clock): OwnerSt
       )
     },
     async deleteAccount(accountId) {
+      const sheets = await kysely
+        .selectFrom('sheet')
+        .where('account_id', '=', accountId)
+        .select('id')
+        .execute()
+      await shortenLogs(
+        kysely,
+        sheets.map(({ id }) => id),
+      )
       await kysely.transaction().execute(async (transaction) => {
         const slug = await lockAccountSlug(transaction, accountId)
         if (slug === null) return

@@ -2,7 +2,7 @@ import { type Kysely, type Selectable, sql } from 'kysely'
 import type { Clock } from '../../clock.ts'
 import { GoneMeanwhile } from '../../errors.ts'
 import { countOfAccount, holdAccount } from '../accounts/room-in-account.ts'
-import { deleteLogsOn } from '../changes/change-log-queries.ts'
+import { deleteLogsOn, shortenLogs } from '../changes/change-log-queries.ts'
 import { deleteFormsOn } from '../forms/form-queries.ts'
 import { watchOn } from '../looks/look-queries.ts'
 import { newId } from '../new-id.ts'
@@ -125,6 +125,7 @@ export function createSheetQueries(database: SqlDatabase, clock: Clock): SheetQu
       }
       if (Object.keys(change).length === 0) return 'changed'
       return unlessTaken(database, async () => {
+        if (settings.historyDays === 0) await shortenLogs(kysely, [sheetId])
         await kysely.transaction().execute(async (transaction) => {
           const { numUpdatedRows } = await transaction
             .updateTable('sheet')
@@ -143,6 +144,7 @@ export function createSheetQueries(database: SqlDatabase, clock: Clock): SheetQu
       })
     },
     async deleteSheet(sheetId) {
+      await shortenLogs(kysely, [sheetId])
       await kysely.transaction().execute(async (transaction) => {
         // A key for this sheet alone must not become one for all: it is revoked for good before it loses the sheet.
         await transaction

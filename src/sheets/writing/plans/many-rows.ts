@@ -46,7 +46,7 @@ export function* judgeManyRows(
   if (wish.kind === 'delete_many') return deletion(rows)
   const keyed = rows.map(({ rowNumber }) => ({ rowAsRead: rowNumber, cells: given as readonly GivenCell[] }))
   const problem = keyRule && (yield* keyRule.check(keyed, effects))
-  return problem ?? update(rows, cells)
+  return problem ?? (yield* update(rows, cells))
 }
 
 function* matchingRows(
@@ -77,9 +77,17 @@ function tooManyRows(matching: number, maxRows: number): Refusal {
   return new Refusal('too_many_rows', { details })
 }
 
-function update(rows: readonly MatchingRow[], cells: (Change & { kind: 'update' })['cells']): Plan {
+function* update(
+  rows: readonly MatchingRow[],
+  cells: (Change & { kind: 'update' })['cells'],
+): Generator<void, Plan> {
+  const changes: Change[] = []
+  for (const { rowNumber, before } of rows) {
+    changes.push({ kind: 'update', rowNumber, before, cells })
+    yield
+  }
   return {
-    changes: rows.map((row) => ({ kind: 'update', ...row, cells })),
+    changes,
     isByContent: true,
     *answer(results, columns) {
       const toJson = createRowWriter(columns)
