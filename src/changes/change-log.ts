@@ -194,8 +194,9 @@ export function createChangeLog(parts: ChangeLogParts): SheetLog {
     next: Snapshot,
     known: KnownRows | null,
   ): Promise<Compared | 'overtaken'> {
-    const { epoch, head, stateSeq, sinceStateBytes, identity, isBroken, unplaced } = position
-    const isInMemory = known !== null && known.logged.epoch === epoch && known.logged.seq <= head
+    const { epoch, head, floor, stateSeq, sinceStateBytes, identity, isBroken, unplaced } = position
+    const isSameLog = known !== null && known.logged.epoch === epoch
+    const isInMemory = isSameLog && known.logged.seq <= head && known.logged.seq >= floor
     const isOtherwiseTold = stateSeq !== null && identity !== (keyColumn ?? '')
     const mustReset = isBroken || isOtherwiseTold
     const isFirst = stateSeq === null && !isBroken
@@ -206,6 +207,7 @@ export function createChangeLog(parts: ChangeLogParts): SheetLog {
     if (from && 'stateSeq' in from && from.stateSeq > head) return 'overtaken'
     const fromSeq = from === null ? head : 'stateSeq' in from ? from.stateSeq : from.logged.seq
     const since = from === null ? [] : await textsBetween(fromSeq, head)
+    if (since === 'forgotten') return 'overtaken'
     const isShort = since.reduce((sum, { byteLength }) => sum + byteLength, 0) <= maxSinceBytes
     if (from && 'snapshot' in from && !wantsState && unplaced === null && isShort) {
       const changes = since.flatMap((chunk) => readChanges(Buffer.from(chunk.buffer).toString()))
@@ -234,13 +236,17 @@ export function createChangeLog(parts: ChangeLogParts): SheetLog {
       return (await turn.run(compareJob, handed.input, handed.handOver)).reply
     })
 
-    /** What was logged between two places, as it is: to be read by whoever compares. */
-    async function textsBetween(afterSeq: number, upToSeq: number): Promise<Uint8Array<ArrayBuffer>[]> {
+    /** What was logged between two places, as it is: to be read by whoever compares. Some of it may be forgotten meanwhile. */
+    async function textsBetween(
+      afterSeq: number,
+      upToSeq: number,
+    ): Promise<Uint8Array<ArrayBuffer>[] | 'forgotten'> {
       const texts: Uint8Array<ArrayBuffer>[] = []
       for (let after = afterSeq; after < upToSeq; ) {
         const chunks = await store.loggedChanges(sheetId, after, readTogetherBytes, upToSeq)
-        if (chunks.length === 0) break
+        if (chunks.length === 0) return 'forgotten'
         for (const chunk of chunks) {
+          if (chunk.firstSeq > after + 1) return 'forgotten'
           after = chunk.lastSeq
           if (chunk.lastSeq > upToSeq) break
           const isCut = chunk.firstSeq <= afterSeq

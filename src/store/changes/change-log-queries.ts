@@ -9,7 +9,7 @@ import { unpackEntries } from './packed-entries.ts'
 
 /** SQLite deletes on the thread that serves everyone. */
 const forgottenTogether = 100
-/** Of 128 KB each at most, as a rule: a millisecond or two. */
+/** Chunks, of 128 KB each at most as a rule: a millisecond or two. */
 const shortenedTogether = 16
 const firstReadTogether = 4
 const mostReadTogether = 50
