@@ -10,6 +10,8 @@ export interface LeftOut {
   counted(positions: Uint32Array): Generator<void, Map<number, number>>
 }
 
+const codesPerStep = 16_384
+
 type FunctionKind = 'of numbers' | 'of dates' | 'of an order'
 /** Asks about a cell by its code; the empty one is never asked for. */
 type IsLeftOut = (code: number) => boolean
@@ -34,8 +36,10 @@ export function createLeftOut(snapshot: IndexedSnapshot): LeftOut {
       function* union(column: number, all: readonly { isLeftOut: IsLeftOut }[]): Generator<void, number> {
         const { codes, emptyCode } = indexedColumn(snapshot, column)
         const isOut = new Uint8Array(emptyCode + 1)
-        for (let code = 0; code < emptyCode; code++)
+        for (let code = 0; code < emptyCode; code++) {
           isOut[code] = Number(all.some(({ isLeftOut }) => isLeftOut(code)))
+          if (code % codesPerStep === 0) yield
+        }
         let count = 0
         for (let from = 0; from < positions.length; from += rowsPerStep) {
           count += countOut(positions, codes, isOut, from, Math.min(from + rowsPerStep, positions.length))

@@ -3,6 +3,7 @@ import { holdsOfTwo } from '../../../../test/measured-twice.ts'
 import { buildSnapshot } from '../build-snapshot.ts'
 import { runSumsSteps } from './run-sums.ts'
 import { folds, type SumsQuery } from './sums.ts'
+import { sumsSnapshot } from './sums-snapshot.ts'
 
 const rowCount = 100_000
 const width = 6
@@ -29,20 +30,27 @@ test('no step of sums is long where every row is a group of its own', async () =
     offset: 0,
   }
   await holdsOfTwo(
-    async () => longestStepMs(query),
+    async () => longestStepMs(runSumsSteps(snapshot, query), 'every row a group'),
     (longestMs) => (longestMs < mostStepMs ? null : `a step of ${longestMs.toFixed(0)} ms`),
   )
-
-  function longestStepMs(asked: SumsQuery): number {
-    let longestMs = 0
-    const steps = runSumsSteps(snapshot, asked)
-    for (let isDone = false; !isDone; ) {
-      const before = process.threadCpuUsage()
-      isDone = steps.next().done === true
-      const { user, system } = process.threadCpuUsage(before)
-      longestMs = Math.max(longestMs, (user + system) / 1_000)
-    }
-    process.stdout.write(`every row a group: the longest step took ${longestMs.toFixed(1)} ms\n`)
-    return longestMs
-  }
 })
+
+test('no step of making the rows of a million groups is long', async () => {
+  const rows = Array.from({ length: 1_000_000 }, (_, n) => [n])
+  await holdsOfTwo(
+    async () => longestStepMs(sumsSnapshot([{ key: 'a', index: 0 }], rows, []), 'a million groups'),
+    (longestMs) => (longestMs < mostStepMs / 2 ? null : `a step of ${longestMs.toFixed(0)} ms`),
+  )
+})
+
+function longestStepMs(steps: Generator<void, unknown>, what: string): number {
+  let longestMs = 0
+  for (let isDone = false; !isDone; ) {
+    const before = process.threadCpuUsage()
+    isDone = steps.next().done === true
+    const { user, system } = process.threadCpuUsage(before)
+    longestMs = Math.max(longestMs, (user + system) / 1_000)
+  }
+  process.stdout.write(`${what}: the longest step took ${longestMs.toFixed(1)} ms\n`)
+  return longestMs
+}

@@ -57,6 +57,7 @@ interface ResultColumn {
 }
 
 const groupsPerStep = 8_192
+const codesPerStep = 16_384
 
 function* ranksOf(groups: number, rankOf: (group: number) => number): Generator<void, Float64Array> {
   const ranks = new Float64Array(groups)
@@ -153,11 +154,13 @@ function* byPart(
       numberOf.set(value, number)
     }
     table[code] = number
+    if (code % codesPerStep === 0) yield
   }
   let others = 0
   for (let at = 0; at < positions.length; at++) {
     const code = codes[positions[at] ?? 0] ?? emptyCode
     if (code !== emptyCode && table[code] === 0) others++
+    if (at % codesPerStep === 0) yield
   }
   leftOut.note(column, 'of dates', others, (code) => table[code] === 0)
   return {
