@@ -4,14 +4,15 @@ import { bearer, startRowport } from '../harness.ts'
 import { startTurnWatch } from '../turn-watch.ts'
 
 /** Half of it is for garbage: a test's heap is larger than that of `npm start`, and collected in longer pieces. */
-const mostTurnMs = 25
+const mostTurnMs = { changed: 50, onlyTold: 33 }
 const rows = 10_000
 const columns = 20
 
-test('ten thousand wide rows are changed and told in short turns', (t) => changeAll(t, ''))
-test('so are those that are only to be told', (t) => changeAll(t, '&dry_run=true'))
+test('ten thousand wide rows are changed and told in short turns', (t) =>
+  changeAll(t, '', mostTurnMs.changed))
+test('so are those that are only to be told', (t) => changeAll(t, '&dry_run=true', mostTurnMs.onlyTold))
 
-async function changeAll(t: TestContext, more: string): Promise<void> {
+async function changeAll(t: TestContext, more: string, mostMs: number): Promise<void> {
   const rowport = await startRowport(t, { isTimePassing: true })
   const key = bearer(await rowport.createKey())
   const names = Array.from({ length: columns }, (_, nth) => `c${nth}`).join()
@@ -40,5 +41,5 @@ async function changeAll(t: TestContext, more: string): Promise<void> {
   }
   for (const some of turns) t.diagnostic(`longest turns ${some.join(' ')} ms`)
   const best = Math.min(...turns.map(([longest = 0]) => longest))
-  assert.ok(best <= mostTurnMs, `turns of ${best} ms and more`)
+  assert.ok(best <= mostMs, `turns of ${best} ms and more`)
 }
