@@ -6,7 +6,7 @@ import { type Column, columnsOf } from '../table.ts'
 
 const rowsPerStep = 512
 const numbersPerStep = 65_536
-/** Of some tens of kilobytes each. */
+/** Pieces have some tens of kilobytes each. */
 const piecesPerStep = 16
 
 /** Figures as the rows of a sheet of their own, so that whatever sends rows can send them. In steps: there may be many. */
