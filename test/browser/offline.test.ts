@@ -165,11 +165,7 @@ test('a question that was left open for long is not answered by the next sign-in
   skip,
   timeout: patienceMs,
 }, async (t) => {
-  const { page, rowport } = await openSheet(t, 'settings')
-  rowport.clock.advanceMs(16 * 60_000)
-  await page.getByRole('button', { name: 'Disconnect this sheet' }).click()
-  await page.getByRole('button', { name: 'Disconnect', exact: true }).click()
-  await page.getByRole('heading', { name: 'Confirm it’s you' }).waitFor()
+  const { page, rowport } = await askToDisconnectLate(t)
   // The next morning, in another tab and for another reason.
   await page.evaluate('{ const now = Date.now; Date.now = () => now() + 12 * 3_600_000 }')
   const other = await page.context().newPage()
@@ -184,11 +180,7 @@ test('who asks in the moment between a session and the next is still there, and 
   skip,
   timeout: patienceMs,
 }, async (t) => {
-  const { page, rowport } = await openSheet(t, 'settings')
-  rowport.clock.advanceMs(16 * 60_000)
-  await page.getByRole('button', { name: 'Disconnect this sheet' }).click()
-  await page.getByRole('button', { name: 'Disconnect', exact: true }).click()
-  await page.getByRole('heading', { name: 'Confirm it’s you' }).waitFor()
+  const { page, rowport } = await askToDisconnectLate(t)
   // A sign-in in another tab ends the session of before, and the browser has the next one only when it is answered.
   const asked = Promise.withResolvers<void>()
   await page.route(
@@ -253,6 +245,17 @@ interface OpenedSheet extends Pick<Looks, 'page' | 'look'> {
   /** Of the file with the rows. */
   path: string
   changes: string[]
+}
+
+/** Too long after signing in: the page asks who it is first. */
+async function askToDisconnectLate(t: TestContext) {
+  const opened = await openSheet(t, 'settings')
+  const { page, rowport } = opened
+  rowport.clock.advanceMs(16 * 60_000)
+  await page.getByRole('button', { name: 'Disconnect this sheet' }).click()
+  await page.getByRole('button', { name: 'Disconnect', exact: true }).click()
+  await page.getByRole('heading', { name: 'Confirm it’s you' }).waitFor()
+  return opened
 }
 
 async function openSheet(t: TestContext, part: string): Promise<OpenedSheet> {
