@@ -3,7 +3,7 @@ import { rateLimited } from '../admission/admitted.ts'
 import type { IpGuard } from '../admission/ip-guard.ts'
 import type { Clock } from '../clock.ts'
 import { Refusal, StoreFailure } from '../errors.ts'
-import { type AskInside, asIncoming } from '../http/asking-inside.ts'
+import { type AskInside, asIncoming, type InnerAnswer } from '../http/asking-inside.ts'
 import { clientAddress, type TrustedProxies } from '../http/client-address.ts'
 import { parseTarget } from '../http/target.ts'
 import type { UnreadAnswers } from '../http/unread-answers.ts'
@@ -88,7 +88,7 @@ export interface Api {
   askInside: AskInside
 }
 
-/** What is to be sent to whom; null when the client is gone. */
+/** What is to be sent to whom. */
 interface Answered {
   reply: Reply
   limits: readonly string[]
@@ -101,24 +101,24 @@ export function createApi(parts: DoorParts): Api {
   const addressOf = createAddressing()
 
   return {
-    async handle(request, response) {
-      const answered = await answer(request)
-      if (answered === null) return
-      const { reply, limits, caller } = answered
-      const isHead = request.method === 'HEAD'
-      send(response, reply, isHead, isDraining(), limits)
-      if (caller && !isHead) unread.begin(caller.account.id, response, buffersOf(reply.body))
-    },
+    handle: (request, response) =>
+      answer(request, ({ reply, limits, caller }) => {
+        const isHead = request.method === 'HEAD'
+        send(response, reply, isHead, isDraining(), limits)
+        if (caller && !isHead) unread.begin(caller.account.id, response, buffersOf(reply.body))
+      }),
 
     async askInside(asked) {
-      const answered = await answer(asIncoming(asked))
-      if (answered === null) return null
-      const { reply, limits } = answered
-      return { status: reply.status, headers: headersOf(reply, limits), chunks: chunksOf(reply.body) }
+      let told: InnerAnswer | null = null
+      await answer(asIncoming(asked), ({ reply, limits }) => {
+        told = { status: reply.status, headers: headersOf(reply, limits), chunks: chunksOf(reply.body) }
+      })
+      return told
     },
   }
 
-  async function answer(request: IncomingMessage): Promise<Answered | null> {
+  /** `tell` is not called where the client is gone. (A promise of what is to be told would cost each read another turn of waiting.) */
+  async function answer(request: IncomingMessage, tell: (answered: Answered) => void): Promise<void> {
     const begunMs = clock.elapsedMs()
     const { method = '', url = '' } = request
     const { segments, query, route } = addressOf(url)
@@ -148,7 +148,7 @@ export function createApi(parts: DoorParts): Api {
     }
     const isSuccess = outcome !== null && outcome.status >= 200 && outcome.status < 300
     if (!isSuccess) exchange.release?.()
-    if (outcome === null) return null
+    if (outcome === null) return
     const code = outcome instanceof Refusal ? outcome.code : null
     const reply = outcome instanceof Refusal ? refusalReply(outcome, errorFormOf(url)) : outcome
     const limits = exchange.limits ? limitHeaders(exchange.limits) : noHeaders
@@ -166,7 +166,7 @@ export function createApi(parts: DoorParts): Api {
       sheetId: caller?.sheet?.id ?? null,
       keyId: caller?.key?.id ?? null,
     })
-    return { reply, limits, caller }
+    tell({ reply, limits, caller })
   }
 
   /**

@@ -123,6 +123,8 @@ function streamReply(
     status: 200,
     base: eventStreamHeaders,
     headers: ['X-Change-Cursor', cursorText(place)],
+    // When a stream ends, its connection does: the next one shall go wherever there is room, and not back to an instance that stops.
+    isLastOnConnection: true,
     body: { chunks, bytes: null, holds: [], nextTurn: () => turns.next(account.id), onFailure },
   }
 }

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import type { Clock } from '../clock.ts'
 import { Refusal } from '../errors.ts'
 import { clientAddress, isTrusted, socketAddress, type TrustedProxies } from '../http/client-address.ts'
 import type { Observe } from '../reporting/observe.ts'
@@ -20,9 +21,12 @@ export interface OpenConnections {
   open(socket: Socket): Refusal | null
   /** To be told of every request, before anyone answers it; or says why not to. */
   begin(request: IncomingMessage, response: ServerResponse): Refusal | null
+  /** Closes those that have been idle for so long, and for a moment more: a request may be on its way. To be called every now and then. */
+  closeIdle(afterMs: number): void
 }
 
 export interface ConnectionsParts {
+  clock: Pick<Clock, 'elapsedMs'>
   shares: Pick<Shares, 'connections' | 'connections_per_address'>
   trustedProxies: TrustedProxies | null
   observe: Observe
@@ -37,6 +41,8 @@ interface OpenSocket {
   response: ServerResponse | null
   /** Which of all requests, or arrivals, was its last: the lower, the longer ago. */
   turn: number
+  /** Since when it is known to have been idle, and after which turn and how many bytes; null where it is not. */
+  idle: { sinceMs: number; turn: number; bytesRead: number } | null
 }
 
 interface Network {
@@ -45,16 +51,22 @@ interface Network {
 }
 
 const retryAfterSeconds = 1
+const requestOnItsWayMs = 1_000
 
-export function createConnections({ shares, trustedProxies, observe }: ConnectionsParts): OpenConnections {
+export function createConnections({
+  shares,
+  trustedProxies,
+  clock,
+  observe,
+}: ConnectionsParts): OpenConnections {
   const { connections: most, connections_per_address: mostOfAddress } = shares
   const bySocket = new WeakMap<Socket, OpenSocket>()
+  const all = new Set<OpenSocket>()
   const networks = new Map<string, Network>()
   /** Networks by how many connections they have, so that the one with the most is found at once. */
   const bySize: Set<Network>[] = []
   /** How many requests are under way for each client behind a proxy. */
   const underWay = new Map<string, number>()
-  let open = 0
   let turns = 0
 
   return {
@@ -62,7 +74,7 @@ export function createConnections({ shares, trustedProxies, observe }: Connectio
       const address = socketAddress(socket)
       const network = isTrusted(address, trustedProxies) ? null : networkOf(clientNetwork(address))
       const isFullForAddress = network !== null && network.connections.size >= mostOfAddress
-      if (isFullForAddress || open >= most) {
+      if (isFullForAddress || all.size >= most) {
         const share = isFullForAddress ? 'connections_per_address' : 'connections'
         observe({ event: 'share_used_up', share, accountId: null })
         const gone = isFullForAddress ? longestIdle(network) : mostDispensable(network)
@@ -70,9 +82,10 @@ export function createConnections({ shares, trustedProxies, observe }: Connectio
         gone.socket.resetAndDestroy()
         forget(gone)
       }
-      const connection: OpenSocket = { socket, network, request: null, response: null, turn: ++turns }
+      const unused = { request: null, response: null, idle: null }
+      const connection: OpenSocket = { socket, network, ...unused, turn: ++turns }
       bySocket.set(socket, connection)
-      open++
+      all.add(connection)
       if (network) {
         networks.set(network.name, network)
         resize(network, () => network.connections.add(connection))
@@ -90,6 +103,18 @@ export function createConnections({ shares, trustedProxies, observe }: Connectio
       connection.turn = ++turns
       return connection.network ? null : beginFor(clientAddress(request, trustedProxies), request, response)
     },
+
+    closeIdle(afterMs) {
+      const nowMs = clock.elapsedMs()
+      for (const connection of all) {
+        const { socket, response, turn, idle } = connection
+        // Before the first request, Node's own limit holds.
+        if (response === null || isUnderWay(response)) connection.idle = null
+        else if (idle?.turn !== turn || idle.bytesRead !== socket.bytesRead)
+          connection.idle = { sinceMs: nowMs, turn, bytesRead: socket.bytesRead }
+        else if (nowMs - idle.sinceMs >= afterMs + requestOnItsWayMs) socket.destroy()
+      }
+    },
   }
 
   function networkOf(name: string): Network {
@@ -99,7 +124,7 @@ export function createConnections({ shares, trustedProxies, observe }: Connectio
   /** Once it is closed, or as good as: the event may come later than the next connection. */
   function forget(connection: OpenSocket): void {
     if (!bySocket.delete(connection.socket)) return
-    open--
+    all.delete(connection)
     const { network } = connection
     if (network) resize(network, () => network.connections.delete(connection))
   }

@@ -99,7 +99,7 @@ export function createRouter(parts: RouterParts): Handler {
     await turns.next(socketAddress(request.socket))
     send(
       response,
-      { status: 200, base: ['Content-Type', metrics.contentType], headers: [], body },
+      { status: 200, base: [], headers: ['Content-Type', metrics.contentType], body },
       request.method === 'HEAD',
       false,
     )
@@ -155,8 +155,8 @@ export function refuse(
 
 /** Without a word of CORS, by which a browser knows that no other origin's script may ask. */
 function answerOwnPagesOnly(response: ServerResponse, methods: readonly string[]): void {
-  const headers = ['Allow', allowOf(methods)]
-  send(response, { status: 204, base: ['Cache-Control', 'no-store'], headers, body: null }, false, false)
+  const headers = ['Allow', allowOf(methods), 'Cache-Control', 'no-store']
+  send(response, { status: 204, base: [], headers, body: null }, false, false)
 }
 
 function allowOf(methods: readonly string[]): string {

@@ -5,11 +5,12 @@ import { maxBodyBytes } from '../api/request/body.ts'
 import { readMethods } from '../api/request/routes.ts'
 import { Refusal } from '../errors.ts'
 import { isTrusted, socketAddress } from '../http/client-address.ts'
+import { keepAliveMs } from '../http/keep-alive.ts'
 import { randomBase62 } from '../secrets/random-base62.ts'
 import { clientNetwork } from '../shares/client-network.ts'
 import { createLoopTurns } from '../shares/loop-turns.ts'
 import { createArrivals } from './arrivals.ts'
-import { type ConnectionsParts, createConnections } from './connections.ts'
+import { type ConnectionsParts, createConnections, type OpenConnections } from './connections.ts'
 import { type Listeners, openListeners } from './listeners.ts'
 import { maxHeaderBytes, maxHeaders, problemWithHead } from './request-head.ts'
 import { createRouter, type RouterParts, refuse } from './router.ts'
@@ -44,7 +45,7 @@ const defaultTimeLimits: TimeLimits = {
   headersMs: 10_000,
   requestMs: 30_000,
   checkEveryMs: 1_000,
-  keepAliveMs: 65_000,
+  keepAliveMs,
   idleSocketMs: 60_000,
 }
 const backlog = 1_024
@@ -64,16 +65,15 @@ export async function listen(
   at: { host: string; port: number },
   timeLimits: Partial<TimeLimits> = {},
 ): Promise<RunningServer> {
-  const { headersMs, requestMs, checkEveryMs, keepAliveMs, idleSocketMs } = {
-    ...defaultTimeLimits,
-    ...timeLimits,
-  }
+  const limits = { ...defaultTimeLimits, ...timeLimits }
+  const { headersMs, requestMs, checkEveryMs } = limits
   const server = createServer({
     maxHeaderSize: maxHeaderBytes,
     headersTimeout: headersMs,
     requestTimeout: requestMs,
     connectionsCheckingInterval: checkEveryMs,
-    keepAliveTimeout: keepAliveMs,
+    // Node would set a clock after every answer and stop it at the next request; here all connections are looked at together.
+    keepAliveTimeout: 0,
     // Node would answer a missing Host with an empty 400; the API answers it in JSON.
     requireHostHeader: false,
     // No stream for a body that is not there: a tenth of what Node does for a read.
@@ -83,12 +83,19 @@ export async function listen(
   server.maxHeadersCount = maxHeaders + 1
   // A client that closes its half after asking still reads. (Old as Node itself, yet not in its documentation.)
   Object.assign(server, { httpAllowHalfOpen: true })
-  const underWay = share(server, parts, idleSocketMs)
+  const { underWay, connections } = share(server, parts, limits.idleSocketMs)
   // A place is given anew before Node has counted the connection that lost it, and who is turned away stays for a moment.
   const maxConnections = parts.shares.connections + backlog + turnedAwayAtOnce
   const listeners = await openListeners(server, { ...at, backlog, maxConnections })
+  const closingIdle = setInterval(() => connections.closeIdle(limits.keepAliveMs), checkEveryMs).unref()
   const { port } = listeners
-  return { port, close: (drainMs) => close({ server, listeners }, underWay, parts.drain, drainMs) }
+  return {
+    port,
+    async close(drainMs) {
+      clearInterval(closingIdle)
+      return close({ server, listeners }, underWay, parts.drain, drainMs)
+    },
+  }
 }
 
 /** Answers that are being made, also for clients that did not wait for them. */
@@ -98,7 +105,11 @@ interface UnderWay {
 }
 
 /** Everything that a connection can bring, each to the one who answers it. */
-function share(server: Server, parts: ServerParts, idleSocketMs: number): UnderWay {
+function share(
+  server: Server,
+  parts: ServerParts,
+  idleSocketMs: number,
+): { underWay: UnderWay; connections: OpenConnections } {
   const { observe, trustedProxies } = parts
   const underWay: UnderWay = { count: 0, onNone: () => {} }
   const wire = createWire(observe, parts.drain)
@@ -140,7 +151,7 @@ function share(server: Server, parts: ServerParts, idleSocketMs: number): UnderW
   server.on('checkExpectation', (request, response) => {
     if (wire.begin(request, response)) refuse(request, response, new Refusal('expectation_failed'), true)
   })
-  return underWay
+  return { underWay, connections }
 
   function answer(request: IncomingMessage, response: ServerResponse): void {
     const isBegun = wire.begin(request, response)
@@ -181,11 +192,18 @@ function share(server: Server, parts: ServerParts, idleSocketMs: number): UnderW
     } finally {
       // Only where something is left to send: a clock for every answer would cost more than most answers do.
       const isUnsent = !response.writableEnded || (response.socket?.writableLength ?? 0) > 0
-      if (isUnsent) response.socket?.setTimeout(idleSocketMs)
+      if (isUnsent) cutWhereNothingMoves(response, idleSocketMs)
       underWay.count--
       if (underWay.count === 0) underWay.onNone()
     }
   }
+}
+
+/** For as long as the answer takes: between requests, a connection has another limit. */
+function cutWhereNothingMoves(response: ServerResponse, idleSocketMs: number): void {
+  const { socket } = response
+  socket?.setTimeout(idleSocketMs)
+  response.once('finish', () => socket?.setTimeout(0))
 }
 
 async function close(

@@ -114,19 +114,48 @@ test('a client that ignores the refusal and goes on is cut off', async (t) => {
   assertAbout(performance.now() - begunMs, quick.headersMs + 500)
 })
 
-test('a connection with nothing more to ask is closed without a word', async (t) => {
+test('a connection with nothing more to ask is closed without a word, and one that asks now and then is kept', async (t) => {
   const wired = await startWired(t, quick)
-  const begunMs = performance.now()
-  const socket = await openSocket(t, wired.rowport.port)
-  socket.write(`GET ${wired.sheet.formA} HTTP/1.1\r\n${wired.head}\r\n`)
-  const { answers, rest, closedMs } = await untilClosed(socket)
+  const { clock, port } = wired.rowport
+  const ask = `GET ${wired.sheet.formA} HTTP/1.1\r\n${wired.head}\r\n`
+  const [silent, busy] = [await openSocket(t, port), await openSocket(t, port)]
+  const [ofSilent, ofBusy] = [untilClosed(silent), untilClosed(busy)]
+  const looksTaken = () => sleep(10 * quick.checkEveryMs)
+  for (const socket of [silent, busy]) socket.write(ask)
+  await looksTaken()
+  // A second more, so that a client that reuses the connection in its last moment is still served.
+  clock.advanceMs(quick.keepAliveMs + 900)
+  await looksTaken()
+  assert.equal(silent.readyState, 'open')
+  busy.write(ask)
+  await looksTaken()
+  clock.advanceMs(200)
+  const { answers, rest } = await ofSilent
   assert.deepEqual(
-    answers.map(({ status }) => status),
-    [200],
+    answers.map(({ status, headers }) => [status, headers.get('keep-alive')]),
+    [[200, 'timeout=65']],
   )
   assert.equal(rest, '')
-  // Node adds a second, so that a client that reuses the connection in its last moment is still served.
-  assertAbout(closedMs - begunMs, quick.keepAliveMs + 1_000)
+  assert.equal(busy.readyState, 'open')
+  clock.advanceMs(quick.keepAliveMs + 1_000)
+  assert.equal((await ofBusy).answers.length, 2)
+})
+
+test('a request that has begun to come when its connection would be closed is answered', async (t) => {
+  const wired = await startWired(t, { ...quick, headersMs: 20_000, requestMs: 20_000 })
+  const { clock, port } = wired.rowport
+  const socket = await openSocket(t, port)
+  const closed = untilClosed(socket)
+  const head = `GET ${wired.sheet.formA} HTTP/1.1\r\n${wired.head}`
+  socket.write(`${head}\r\n${head}`)
+  await sleep(10 * quick.checkEveryMs)
+  clock.advanceMs(quick.keepAliveMs + 900)
+  socket.write('X: y\r\n')
+  await sleep(10 * quick.checkEveryMs)
+  clock.advanceMs(200)
+  await sleep(10 * quick.checkEveryMs)
+  socket.write('Connection: close\r\n\r\n')
+  assert.equal((await closed).answers.length, 2)
 })
 
 test('the handler of a body that never ends is let go', async (t) => {

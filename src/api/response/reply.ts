@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { type ErrorForm, errorBody, type Refusal } from '../../errors.ts'
 import { type StreamedBody, sendStream } from '../../http/streaming.ts'
+import { writeHead } from '../../http/write-head.ts'
 import type { RowsFrom } from '../../reporting/observe.ts'
 import { eventStream, type Format, mediaTypes } from '../request/format.ts'
 
@@ -11,6 +12,8 @@ export interface Reply {
   base: readonly string[]
   headers: readonly string[]
   body: Body | null
+  /** The connection ends with it. */
+  isLastOnConnection?: boolean
   /** Where the rows in it came from, for those who count. */
   rowsFrom?: RowsFrom
 }
@@ -58,32 +61,28 @@ export const notModifiedHeaders: readonly string[] = [...onEveryAnswer, ...keptB
  * begun to count). Not for those who send a key: whether theirs is good, and what it has left, only Rowport can say.
  */
 export function forEveryone(reply: Reply, cacheSeconds: number): Reply {
+  const known = keptByAll.get(reply.base)?.get(cacheSeconds)
+  if (known) return { ...reply, base: known }
   const base = reply.base.slice(0, -keptByCaller.length)
   base.push('Cache-Control', `public, max-age=${cacheSeconds}`, 'Vary', varyOfPublic)
+  const ofBase = keptByAll.get(reply.base) ?? new Map<number, readonly string[]>()
+  if (ofBase.size < mostCacheSecondsKnown) keptByAll.set(reply.base, ofBase.set(cacheSeconds, base))
   return { ...reply, base }
 }
+
+/** The headers of such answers, by those that others get and by the seconds. */
+const keptByAll = new WeakMap<readonly string[], Map<number, readonly string[]>>()
+const mostCacheSecondsKnown = 1_000
 
 const varyOfPublic = 'Accept, Accept-Encoding, Authorization, X-API-Key'
 
 export const writeHeaders: readonly string[] = [...onEveryAnswer, ...json, ...mustNotBeKept]
 
-/**
- * For events as they come: proxies are not to keep, gather or compress them (`X-Accel-Buffering` is nginx's). When a stream ends, its
- * connection does: the next one shall go wherever there is room, and not back to an instance that stops.
- */
+/** For events as they come: proxies are not to keep, gather or compress them (`X-Accel-Buffering` is nginx's). */
 export const eventStreamHeaders: readonly string[] = [
   ...onEveryAnswer,
   ...['Content-Type', `${eventStream}; charset=utf-8`],
-  ...[
-    'Cache-Control',
-    'no-store, no-transform',
-    'Vary',
-    'Accept',
-    'X-Accel-Buffering',
-    'no',
-    'Connection',
-    'close',
-  ],
+  ...['Cache-Control', 'no-store, no-transform', 'Vary', 'Accept', 'X-Accel-Buffering', 'no'],
 ]
 
 export const preflightReply: Reply = {
@@ -110,29 +109,28 @@ export function refusalReply(refusal: Refusal, form: ErrorForm): Reply {
   if (allowedMethods !== undefined) headers.push('Allow', allowedMethods)
   if (retryAfterSeconds !== undefined) headers.push('Retry-After', String(retryAfterSeconds))
   if (refusal.code === 'api_key_required') headers.push('WWW-Authenticate', 'Bearer')
-  // What is left of an oversized or unreadable body is not read to its end.
-  if (refusal.status === 413 || refusal.status === 408) headers.push('Connection', 'close')
   return {
     status: refusal.status,
     base: writeHeaders,
     headers,
     body: `${JSON.stringify(errorBody(refusal, form))}\n`,
+    // What is left of an oversized or unreadable body is not read to its end.
+    isLastOnConnection: refusal.status === 413 || refusal.status === 408,
   }
 }
 
 /** Sends an answer: the same head for HEAD, without the body. `isLast` asks the client to close the connection. */
 export function send(
   response: ServerResponse,
-  { status, base, headers, body }: Reply,
+  { status, base, headers, body, isLastOnConnection }: Reply,
   isHead: boolean,
   isLast: boolean,
   more: readonly string[] = [],
 ): void {
-  const head = base.concat(headers, more)
   const length = body === null ? null : byteLength(body)
-  if (length !== null) head.push('Content-Length', String(length))
-  if (isLast && !head.includes('Connection')) head.push('Connection', 'close')
-  response.writeHead(status, head)
+  const ending = length === null ? [] : ['Content-Length', String(length)]
+  if ((isLast || isLastOnConnection) && !base.includes('Connection')) ending.push('Connection', 'close')
+  writeHead(response, status, { base, own: more.length === 0 ? headers : headers.concat(more), ending })
   if (isHead || body === null) response.end()
   else if (typeof body === 'string') response.end(body)
   else if (isStreamed(body)) void sendStream(response, body)

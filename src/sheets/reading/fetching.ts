@@ -315,7 +315,7 @@ export function createFetching(parts: FetchingParts): Fetching {
     const known = held.get(nameOf(id, values))
     const same = known?.snapshot.contentHash === read.snapshot.contentHash ? known : null
     const { snapshot, indexed } = same && isSamePlaces(same.snapshot, read.snapshot) ? same : read
-    return {
+    const holding: HeldSnapshot = {
       ...read,
       snapshot,
       indexed,
@@ -326,6 +326,13 @@ export function createFetching(parts: FetchingParts): Fetching {
       isWithdrawn: false,
       bodies: same?.bodies ?? held.newBodies(),
     }
+    // Readers need not wait for what is known; where there is none, each looks whether there is one by now.
+    if (read.logged instanceof Promise)
+      read.logged.then(
+        (place) => (holding.logged = place ?? holding.logged),
+        () => {},
+      )
+    return holding
   }
 
   function reportFailure(
