@@ -4,6 +4,7 @@ import type { ApiParts } from '../api/request/rows-request.ts'
 import { createLookingBack } from '../changes/history.ts'
 import type { Config } from '../config.ts'
 import { createDashboard, type Dashboard } from '../dashboard/dashboard.ts'
+import { createOwnerTurns } from '../dashboard/owner-api/owner-turns.ts'
 import { clientAddress, type TrustedProxies } from '../http/client-address.ts'
 import type { UnreadAnswers } from '../http/unread-answers.ts'
 import type { MailRoom } from '../mail/mail-room.ts'
@@ -100,6 +101,7 @@ export function assembleDashboard(needs: DashboardNeeds): AssembledDashboard {
       callsPerMinute: config.shares.owner_requests_per_minute,
       observe,
     }),
+    turns: createOwnerTurns({ shares: config.shares, clock, observe, loopTurns: api.turns }),
     shareUse: createShareUse(store, uploads, config.shares),
     usageFigures: createUsageFigures({
       store,

@@ -5,7 +5,7 @@ import { migrate } from '../store/sql/migrate.ts'
 import type { SqlDatabase } from '../store/sql/sql-database.ts'
 import { openSqlite } from '../store/sql/sqlite/sqlite-database.ts'
 
-/** As many connections as keep a server of a few cores busy; look-ups go together, so few are needed. */
+/** As many connections as keep a server of a few cores busy, beside the few for look-ups, which go together. */
 const maxConnections = 10
 
 /** The database, with every migration applied. */

@@ -24,6 +24,7 @@ import type { SheetRecord, Sheets } from '../management/sheets/sheets.ts'
 import type { Lanes, Uploads } from '../management/uploads/uploads.ts'
 import type { Webhooks } from '../management/webhooks/webhooks.ts'
 import type { Observe } from '../reporting/observe.ts'
+import type { OwnerTurns } from './owner-api/owner-turns.ts'
 
 export interface DashboardParts {
   signIn: SignIn
@@ -31,6 +32,7 @@ export interface DashboardParts {
   /** What needs mail; null where the operator has not set it up. */
   byMail: { passwordReset: PasswordReset; ownerEmails: OwnerEmails } | null
   pace: OwnerPace
+  turns: OwnerTurns
   attempts: Attempts
   googleSignIn: GoogleSignIn
   accounts: Accounts

@@ -53,6 +53,9 @@ const shareTable = {
   sessions: { byDefault: 50, least: 1, most: 100_000 },
   /** Passwords that wait to be checked for one network, or in the sessions of one account. */
   sign_ins_waiting: { byDefault: 10, least: 1, most: 10_000 },
+  /** Calls of the dashboard's API that are worked on for one account, and those that wait for it. */
+  owner_calls_at_once: { byDefault: 6, least: 1, most: 1_000 },
+  owner_calls_waiting: { byDefault: 64, least: 0, most: 10_000 },
   /** In the dashboard and through its API, by one account. */
   owner_requests_per_minute: { byDefault: 600, least: 1, most: 1_000_000 },
   /** Readers without a key, from one address. */

@@ -239,6 +239,20 @@ export function storeContract(
     assert.equal(noSheet.sheet, null)
   })
 
+  of('a name that no text can hold is not there, and keeps nobody else from being found', async (store) => {
+    const { account } = await accountWithSheet(store)
+    const nothing = { account: null, sheet: null, key: null }
+    const looked = await Promise.all([
+      store.lookUp({ form: 'a', accountSlug: 'acme\0', sheetSlug: 'stock' }, 'h1'),
+      store.lookUp({ form: 'a', accountSlug: 'acme', sheetSlug: 'stock' }, 'h1'),
+      store.lookUp({ form: 'b', sheetId: '\0' }, '\0'),
+    ])
+    assert.deepEqual(looked[0], nothing)
+    assert.equal(looked[1].account?.id, account.id)
+    assert.deepEqual(looked[2], nothing)
+    assert.equal(await store.findAccount('acme\0'), null)
+  })
+
   of('a key of another account, of another sheet, or revoked is no key', async (store) => {
     const { account, sheet } = await accountWithSheet(store)
     const second = await store.createSheet(newSheet(account.id, 'second'))

@@ -33,6 +33,8 @@ const largeMegabytes = times(4, 49)
 const wideColumns = 300_000
 /** What is longer is read among the large. */
 const passingBytes = 255 * 1024
+/** Accounts that ask all at once; those of the last street come last. */
+const crowd: Attacker[] = []
 const passing: (ConnectedFile & { attacker: Attacker })[] = []
 /** A form with as many texts as it may have, and such as are dear to show. */
 const dearForms = new WeakMap<Neighbourhood, string>()
@@ -232,6 +234,36 @@ export const attacks: readonly Attack[] = [
     run: ({ attacker }, isOver) => {
       const paths = ['/sheets', '/keys', '/usage', '/start', '/export', '/shares']
       return many(10, isOver, (n) => attacker.call('GET', paths[n % paths.length] ?? ''))
+    },
+  },
+  {
+    name: 'the owner API, five hundred calls at a time, of three accounts',
+    async prepare(street) {
+      for (let n = 0; n < 3; n++) crowd.push(await street.newAttacker(`crowd-${crowd.length}`))
+    },
+    async run(_street, isOver) {
+      const tally: Tally = new Map()
+      const key = JSON.stringify({ name: 'k', mode: 'live', scope: 'read', sheetSlug: null })
+      while (!isOver()) {
+        const answers = await Promise.all(
+          crowd
+            .slice(-3)
+            .map((attacker) =>
+              Promise.all(Array.from({ length: 167 }, () => attacker.call('POST', '/keys', key))),
+            ),
+        )
+        for (const { status, body } of answers.flat())
+          count(tally, `${status}${status < 400 ? '' : ` ${/"code":"(\w+)"/.exec(body)?.[1] ?? ''}`}`)
+      }
+      return tally
+    },
+  },
+  {
+    name: 'names that nothing can have',
+    isQuick: true,
+    run: ({ attacker }, isOver) => {
+      const paths = ['/api/sheets/a%00/x', '/v1/sheets/%00', '/f/%00', '/docs/%00']
+      return many(20, isOver, (n) => attacker.ask({ path: paths[n % paths.length] ?? '' }))
     },
   },
   {

@@ -8,6 +8,7 @@ import { signInAgain } from '../../management/people/owners.ts'
 import { isRecent } from '../../management/people/sign-in.ts'
 import { Problem } from '../../management/problem.ts'
 import { randomBase62 } from '../../secrets/random-base62.ts'
+import { clientNetwork } from '../../shares/client-network.ts'
 import type { DashboardParts } from '../dashboard-parts.ts'
 import { isFromOurPages } from '../our-pages.ts'
 import type { OwnerVerb } from '../owner-verbs.ts'
@@ -94,10 +95,13 @@ export function createOwnerApi(parts: DashboardParts): OwnerApi {
     const sessionId = sessionIdIn(request, site)
     const query = new URLSearchParams(search)
     const call: VerbCall = { request, site, query, names, body: null, sessionId, left }
-    const before = sessionId === null ? null : await parts.signIn.find(sessionId)
+    const address = parts.addressOf(request)
+    const network = clientNetwork(address)
+    const find = () => (sessionId === null ? Promise.resolve(null) : parts.signIn.find(sessionId))
+    const before = await parts.turns.identify(network, left, find)
     const caller: PacedCaller = before
       ? { accountId: before.account.id, sessionHash: before.idHash }
-      : { address: parts.addressOf(request) }
+      : { address }
     if ('open' in route) {
       const refusal = await enter(route, call, caller)
       return refusal ?? toSend(await route.open(call, parts, call.body as never))
@@ -108,13 +112,19 @@ export function createOwnerApi(parts: DashboardParts): OwnerApi {
     }
     const refusal = await enter(route, call, caller)
     if (refusal) return refusal
-    // A body can be held back for half a minute, and the session ended meanwhile.
-    const session = route.input ? await parts.signIn.find(sessionId) : before
-    if (!session) return notSignedIn
-    if (route.needsRecentSignIn && !isRecent(session)) return onTheWire(signInAgain)
-    const outcome = await route.owner({ ...call, session }, parts, call.body as never)
-    await noteIfAudited(route, { ...call, session }, outcome)
-    return toSend(outcome)
+    const act = async () => {
+      // A body can be held back for half a minute, and the session ended meanwhile.
+      const session = route.input ? await parts.signIn.find(sessionId) : before
+      if (!session) return notSignedIn
+      if (route.needsRecentSignIn && !isRecent(session)) return onTheWire(signInAgain)
+      const outcome = await route.owner({ ...call, session }, parts, call.body as never)
+      await noteIfAudited(route, { ...call, session }, outcome)
+      return toSend(outcome)
+    }
+    // A file comes at its sender's pace, and has shares of its own. Somebody with a stolen session may fill an account's turns.
+    if (route.isUpload) return act()
+    const isEnding = takesAccessAwayBy(route, call.body)
+    return parts.turns.act(isEnding ? `ending ${before.idHash}` : before.account.id, left, act)
   }
 
   async function noteIfAudited(route: VerbAtPath, call: OwnerCall, outcome: VerbOutcome): Promise<void> {
@@ -145,13 +155,11 @@ export function createOwnerApi(parts: DashboardParts): OwnerApi {
       return refusalAnswer(403, 'another_site', `This request came from a different address. ${open}`)
     }
     const wait = await parts.pace.countCall(caller)
-    const { takesAccessAway = false } = route
-    if (wait && takesAccessAway === false) return onTheWire(wait)
+    if (wait && !route.takesAccessAway) return onTheWire(wait)
     const refusal = await readBody(route, call)
     if (refusal) return refusal
     if (!wait) return refusalIfRepeated(call)
-    const isEnding = takesAccessAway === true || (takesAccessAway !== false && takesAccessAway(call.body))
-    const stillWaiting = isEnding ? await parts.pace.takeFromReserve(caller) : wait
+    const stillWaiting = takesAccessAwayBy(route, call.body) ? await parts.pace.takeFromReserve(caller) : wait
     return stillWaiting ? onTheWire(stillWaiting) : refusalIfRepeated(call)
   }
 
@@ -199,6 +207,10 @@ function leavingOf(request: IncomingMessage, response: ServerResponse): AbortSig
     if (!response.writableEnded) leave()
   })
   return leaving.signal
+}
+
+function takesAccessAwayBy({ takesAccessAway }: VerbAtPath, body: unknown): boolean {
+  return typeof takesAccessAway === 'function' ? takesAccessAway(body) : takesAccessAway === true
 }
 
 function headersOfAll(site: Site): Record<string, string> {

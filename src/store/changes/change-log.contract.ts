@@ -106,7 +106,9 @@ export function changeLogContract(of: StoreTest): void {
       for (const [at, { firstSeq }] of left.entries()) {
         assert.equal(firstSeq, at === 0 ? firstSeq : (left[at - 1]?.lastSeq ?? 0) + 1)
       }
-      if (left.length > 0) assert.equal(left.at(-1)?.lastSeq, 200, 'from its beginning')
+      const isToItsEnd = left.length === 0 || left.at(-1)?.lastSeq === 200
+      // It is read in several statements, and may be gone before the last.
+      if (!isToItsEnd) assert.equal(await store.changeLogOf(sheet.id), null, 'from its beginning')
       // An embedded store answers without a look at anything else.
       await new Promise((resolve) => setImmediate(resolve))
     }

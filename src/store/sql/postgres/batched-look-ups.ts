@@ -1,4 +1,4 @@
-import type pg from 'pg'
+import pg from 'pg'
 import type { ColumnValues } from '../sql-database.ts'
 
 interface Asker {
@@ -9,6 +9,12 @@ interface Asker {
 interface PendingLookUp {
   values: readonly string[]
   askers: Asker[]
+}
+
+/** Class 22 of https://www.postgresql.org/docs/current/errcodes-appendix.html */
+function isAboutValues(error: unknown): boolean {
+  const cause = error instanceof Error ? error.cause : undefined
+  return cause instanceof pg.DatabaseError && cause.code?.startsWith('22') === true
 }
 
 type LookUpQuery = (asked: pg.QueryArrayConfig) => Promise<pg.QueryArrayResult>
@@ -57,7 +63,9 @@ export function createBatchedLookUp(name: string, text: string, query: LookUpQue
       for (const [at, { askers }] of batch.entries())
         for (const { answer } of askers) answer((rows[at] as ColumnValues | undefined) ?? null)
     } catch (error) {
-      for (const { reject } of batch.flatMap(({ askers }) => askers)) reject(error)
+      // What PostgreSQL cannot read of one is no reason to tell the others nothing.
+      if (batch.length > 1 && isAboutValues(error)) for (const one of batch) void ask([one])
+      else for (const { reject } of batch.flatMap(({ askers }) => askers)) reject(error)
     }
   }
 }

@@ -19,6 +19,8 @@ const unwritable: Record<string, string> = {
 const connectWithinMs = 2_000
 const answerWithinMs = 10_000
 const lookUpWithinMs = 2_000
+/** Each takes up to 64 look-ups at once. */
+const lookUpConnections = 4
 /** A connection costs some milliseconds to make, and knows its prepared statements only then. */
 const keepIdleMs = 5 * 60_000
 
@@ -31,11 +33,9 @@ export function openPostgres(url: string, maxConnections: number): SqlDatabase {
     application_name: 'rowport',
     types: { getTypeParser } as pg.CustomTypesConfig,
   }
-  const pool = new pg.Pool({ ...settings, max: maxConnections, query_timeout: answerWithinMs })
-  // A connection that breaks leaves the pool by itself, and whoever uses it hears of it from the query; unheard, its
-  // error would end the process.
-  pool.on('error', () => {})
-  pool.on('connect', (client) => client.on('error', () => {}))
+  const pool = openPool({ ...settings, max: maxConnections, query_timeout: answerWithinMs })
+  // On connections of their own: whatever others do, nobody's request waits behind it to be let in.
+  const lookUps = openPool({ ...settings, max: lookUpConnections, query_timeout: lookUpWithinMs })
   let wasRefused = false
   const noteRefusal = (error: unknown) => {
     if (reasonNotToWrite(error)) wasRefused = true
@@ -51,7 +51,7 @@ export function openPostgres(url: string, maxConnections: number): SqlDatabase {
     prepareOne(query, toResult) {
       // Named, so that each connection parses and plans it once: nearly twice as fast as an unnamed one.
       const lookUp = createBatchedLookUp(`rowport_${++statements}`, query.sql, (asked) =>
-        pool.query({ ...asked, query_timeout: lookUpWithinMs } as pg.QueryArrayConfig).catch(asStoreFailure),
+        lookUps.query({ ...asked, values: storableAll(asked.values ?? []) }).catch(asStoreFailure),
       )
       return (values) => lookUp(values).then(toResult)
     },
@@ -97,8 +97,31 @@ export function openPostgres(url: string, maxConnections: number): SqlDatabase {
       await kysely.destroy()
       // Kysely ends only a pool that it has used itself.
       if (!pool.ended) await pool.end()
+      await lookUps.end()
     },
   }
+}
+
+/**
+ * A connection that breaks leaves its pool by itself, and whoever uses it hears of it from the query; unheard, its error would end the
+ * process.
+ */
+function openPool(settings: pg.PoolConfig): pg.Pool {
+  const pool = new pg.Pool(settings)
+  pool.on('error', () => {})
+  pool.on('connect', (client) => client.on('error', () => {}))
+  return pool
+}
+
+/**
+ * No text of PostgreSQL's holds U+0000, and it fails where it is given one. Strangers can send it in any name: such a thing is not there,
+ * and where it is written it becomes what others show in its place.
+ */
+function storableAll(values: readonly unknown[]): unknown[] {
+  return values.map((value) => {
+    if (typeof value === 'string') return value.includes('\0') ? value.replaceAll('\0', '\ufffd') : value
+    return Array.isArray(value) ? storableAll(value) : value
+  })
 }
 
 /** Not `now()`, which stands still within a transaction. */
@@ -120,7 +143,7 @@ function failingAsStore(pool: pg.Pool, noteRefusal: (error: unknown) => void): P
     async connect() {
       const client = await pool.connect().catch(asStoreFailure)
       const told: Pick<PostgresPoolClient, 'release'> & { query: PostgresQuery } = {
-        query: (text, values) => client.query(text, [...values]).catch(failing),
+        query: (text, values) => client.query(text, storableAll(values)).catch(failing),
         release: () => client.release(),
       }
       return told as unknown as PostgresPoolClient
