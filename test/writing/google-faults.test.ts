@@ -53,3 +53,39 @@ test('Google loses a fifth of its answers and is late with a tenth: nothing lost
   for (let round = 0; round < 12; round++) await sheet.ask('POST', '', { body: { id: `last ${round}` } })
   assert.ok((await sheet.markers()).length <= 12, 'markers are cleared away, a hundred with each write')
 })
+
+test('a write of our own that lands late, before any of the calls that follow, is not taken for an edit of somebody else', async (t) => {
+  const { local, newSheet, rowport } = await startGoogleGround(t, { speed: 5 })
+  const sheet = await newSheet('orders', [['id', 'n'], ...['a', 'b', 'c', 'd'].map((id) => [id, 0])])
+  // It is settled, looked for and, where it was not done, looked at and sent again: five calls at most.
+  const places = [1, 2, 3, 4, 5]
+  for (const beforeCall of places) {
+    for (const [method, path, body] of [
+      ['PUT', '/5', { id: 'd', n: beforeCall }],
+      ['DELETE', '/4', undefined],
+      ['POST', '', { id: `new ${beforeCall}`, n: 0 }],
+    ] as const) {
+      await local.control('POST', 'faults', { match: ':batchUpdate', kind: 'applyLate', beforeCall })
+      const [late, beside] = await Promise.all([
+        sheet.ask(method, path, body ? { body } : {}),
+        sheet.ask('PUT', '/2', { body: { id: 'a', n: `beside ${method} ${beforeCall}` } }),
+      ])
+      assert.deepEqual([late.status, beside.status], [method === 'POST' ? 201 : 200, 200])
+    }
+    const cells = await sheet.cells()
+    assert.deepEqual(cells.slice(0, 2), [
+      ['id', 'n'],
+      ['a', `beside POST ${beforeCall}`],
+    ])
+    assert.deepEqual(cells.at(-1), [`new ${beforeCall}`, 0])
+    assert.equal(cells.length, 5, 'one went and one came')
+  }
+  const raced = rowport.seen.filter(({ event }) => event === 'write_raced')
+  assert.deepEqual(raced, [], 'nobody else wrote')
+  const { calls } = await local.control<{ calls: { fault: string | null; lateStatus?: number }[] }>(
+    'GET',
+    'calls',
+  )
+  const late = calls.flatMap(({ fault, lateStatus }) => (fault === 'applyLate' ? lateStatus : []))
+  assert.deepEqual(new Set(late), new Set([200, 400]), 'some were in time to be done, the others refused')
+})

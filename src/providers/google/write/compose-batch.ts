@@ -117,13 +117,14 @@ export function mayBeTouched(wanted: readonly WantedRows[]): RowRange[] {
 
 /** The rows around each row that a change names, as they are numbered before all changes. */
 export function rangesTouchedBefore(changes: readonly Change[], turns: RowTurns): RowRange[] {
+  // Additions speak for nobody.
+  const isAmongMany = changes.filter(({ kind }) => kind !== 'add').length > maxWithNeighbours
   return changes.flatMap(({ kind }, changeAt) => {
     const row = turns.before(changeAt)
     if (kind === 'insert' && row === null) {
       const gap = turns.gapBefore(changeAt)
       return { from: gap - 1, to: gap }
     }
-    const isAmongMany = changes.length > maxWithNeighbours
     const reach = kind === 'delete' ? (isAmongMany ? 1 : around) : isAmongMany ? 0 : 1
     return row === null ? [] : { from: Math.max(1, row - reach), to: row + reach }
   })

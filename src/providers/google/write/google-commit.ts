@@ -22,7 +22,7 @@ import {
   tabViewFields,
   valuesOf,
 } from '../read/tab-view.ts'
-import { standingAt } from './added-rows.ts'
+import { type Standing, standingAt } from './added-rows.ts'
 import { foretold, resultsSeenAfter, withLost } from './change-results.ts'
 import { type ComposedBatch, composeBatch, rangesTouchedBefore } from './compose-batch.ts'
 import { acknowledges, notUnderstood } from './google-settling.ts'
@@ -182,7 +182,7 @@ async function commitApplied(
   const columnsNow = columnsOfHeader(after.row(1))
   return {
     outcome: 'applied',
-    ...tellRaces(attempt, sent, after, results, parts),
+    ...tellRaces(attempt, sent, { after, at }, results, parts),
     ...(columns && !areSameColumns(columns, columnsNow) ? { columns: columnsNow } : {}),
     ...(isTabWanted ? writtenTab(seen, sent) : {}),
   }
@@ -201,8 +201,8 @@ function withHeader(view: TabView, after: TabView): TabView {
 
 function tellRaces(
   { changes, turns }: BatchAttempt,
-  { header, view }: SentBatch,
-  after: TabView,
+  { header, view, added }: SentBatch,
+  { after, at }: { after: TabView; at: Standing | null },
   results: readonly ChangeResult[],
   { observe }: CommitParts,
 ): { results: ChangeResult[]; racedAt: number[] } {
@@ -213,7 +213,10 @@ function tellRaces(
   if (!areColumnsAsJudged(additions, before ?? [], now ?? [])) {
     observe({ event: 'write_raced', provider: 'google', kind: 'add' })
   }
-  for (const { kind, changeAt, deleted } of view ? findRaces(changes, turns, view, after) : []) {
+  // A later look tells where they are, but not that nobody came between.
+  const shown = at?.view === after ? at.first : null
+  const ours = added && { rows: added.rows, expected: added.first, shown }
+  for (const { kind, changeAt, deleted } of view ? findRaces(changes, turns, view, after, ours) : []) {
     observe({ event: 'write_raced', provider: 'google', kind })
     racedAt.push(changeAt)
     if (deleted) told[changeAt] = { kind: 'delete', row: deleted }

@@ -1,7 +1,9 @@
 import type { Change } from '../../../sheets/change.ts'
 import type { Cell } from '../../../sheets/rows/grid.ts'
+import { createRangeCheck } from '../read/row-ranges.ts'
+import { isFilledRow } from '../read/tab-memory.ts'
 import { isBlankRow, type SeenCell, type TabView, valuesOf } from '../read/tab-view.ts'
-import { around } from './compose-batch.ts'
+import { around, rangesTouchedBefore } from './compose-batch.ts'
 import type { RowTurns } from './row-turns.ts'
 
 /**
@@ -15,71 +17,142 @@ export interface Race {
   deleted?: Cell[]
 }
 
+/** The rows that the batch added, for they stand where the last look had none. Numbers are those after all changes. */
+export interface AddedInAnswer {
+  rows: readonly (readonly Cell[])[]
+  expected: number
+  /** Where the answer shows them; null where it does not tell. */
+  shown: number | null
+}
+
+/** What was there at the last look, what is there now, and what of the difference is our own doing. */
+interface Compared {
+  turns: RowTurns
+  before: TabView
+  after: TabView
+  added: AddedInAnswer | null
+  /** By row number before all changes: the columns that we wrote to. */
+  writtenColumns: ReadonlyMap<number, ReadonlySet<number>>
+  /** Rows that the last look did not show say nothing, whatever the answer shows of them. */
+  wasSeen(row: number): boolean
+}
+
 export function findRaces(
   changes: readonly Change[],
   turns: RowTurns,
   before: TabView,
   after: TabView,
+  added: AddedInAnswer | null,
 ): Race[] {
-  const touchedColumns = new Map<number, Set<number>>()
-  changes.forEach((change, changeAt) => {
-    const row = turns.before(changeAt)
-    if (row === null || change.kind !== 'update') return
-    const columns = touchedColumns.get(row) ?? new Set()
-    for (const { columnIndex } of change.cells) columns.add(columnIndex)
-    touchedColumns.set(row, columns)
-  })
-  const isAsBefore = (row: number): boolean => {
-    const now = turns.after(row)
-    return now === null || isSameRow(before.row(row), after.row(now), touchedColumns.get(row))
+  // Made when it is asked for: ten thousand rows of which some cells are written can do without.
+  let isWithin: ReturnType<typeof createRangeCheck> | null = null
+  const wasSeen = (row: number) => {
+    isWithin ??= createRangeCheck([{ from: 1, to: 1 }, ...rangesTouchedBefore(changes, turns)])
+    return isWithin(row, row)
   }
-  return changes.flatMap((change, changeAt): Race[] => {
+  const neighboursOf = (row: number) =>
+    [row - 1, row + 1].filter((one) => wasSeen(one) && turns.after(one) !== null)
+  const compared = { turns, before, after, added, writtenColumns: writtenBy(changes, turns), wasSeen }
+  const silent: Race[] = []
+  const races = changes.flatMap((change, changeAt): Race[] => {
     const row = turns.before(changeAt)
     if (row === null || change.kind === 'insert') return []
     if (change.kind === 'update' && turns.after(row) === null) return []
-    const neighbours = [row - 1, row + 1].filter((one) => one >= 1)
     if (change.kind === 'update') {
-      const others = before
-        .row(row)
-        .filter((cell, at) => !touchedColumns.get(row)?.has(at) && isTelling(cell))
-      const isFine = others.length > 0 ? isAsBefore(row) : neighbours.every(isAsBefore)
-      return isFine ? [] : [{ kind: 'update', changeAt }]
+      const written = compared.writtenColumns.get(row)
+      const others = before.row(row).filter((cell, at) => !written?.has(at) && isTelling(cell))
+      const telling = others.length > 0 ? [row] : neighboursOf(row)
+      if (telling.length === 0) silent.push({ kind: 'update', changeAt })
+      return telling.every((one) => isAsForeseen(one, compared)) ? [] : [{ kind: 'update', changeAt }]
     }
-    if (neighbours.every(isAsBefore) && !isStillThere(row, turns, before, after)) return []
-    const deleted = rowDeletedInstead(row, turns, before, after)
+    const isAroundFine = neighboursOf(row).every((one) => isAsForeseen(one, compared))
+    if (isAroundFine && !isStillThere(row, compared)) return []
+    const deleted = rowDeletedInstead(row, compared)
     return [{ kind: 'delete', changeAt, ...(deleted ? { deleted } : {}) }]
   })
+  // Among many, the others speak for those of which nothing else is in sight.
+  return races.length > 0 ? [...races, ...silent] : []
+}
+
+function writtenBy(changes: readonly Change[], turns: RowTurns): Map<number, Set<number>> {
+  const written = new Map<number, Set<number>>()
+  changes.forEach((change, changeAt) => {
+    const row = turns.before(changeAt)
+    // A row that fills a blank one is written to as well; one that comes in between has no number before.
+    if (row === null || !('cells' in change)) return
+    const columns = written.get(row) ?? new Set()
+    for (const { columnIndex } of change.cells) columns.add(columnIndex)
+    written.set(row, columns)
+  })
+  return written
+}
+
+/** Whether a row is what it was, but for what we did there ourselves. */
+function isAsForeseen(row: number, { turns, before, after, added, writtenColumns }: Compared): boolean {
+  const now = turns.after(row)
+  if (now === null) return true
+  // A blank row below the last one is where the rows of the same batch were to go.
+  const isForAdded = added?.rows[now - added.expected]?.some((cell) => cell !== null) ?? false
+  if (isForAdded && !isFilledRow(before.row(row))) return added?.shown === added?.expected
+  return isSameRow(before.row(row), after.row(now), writtenColumns.get(row))
 }
 
 /** The row that was meant is still there, and one beside it is not: that one went. */
-function rowDeletedInstead(row: number, turns: RowTurns, before: TabView, after: TabView): Cell[] | null {
-  if (!isStillThere(row, turns, before, after)) return null
+function rowDeletedInstead(row: number, compared: Compared): Cell[] | null {
+  if (!isStillThere(row, compared)) return null
+  const { before } = compared
   const gone = [row - 1, row + 1].find((one) => {
     const cells = before.row(one)
-    return one > 1 && !isBlankRow(cells) && timesNear(row, cells, after) === 0
+    return one > 1 && !isBlankRow(cells) && !isNear(row, cells, compared)
   })
   return gone === undefined ? null : valuesOf(before.row(gone))
 }
 
-/** Whether a row that was to go is still there: of rows that are alike, one less must be left where they were. */
-function isStillThere(row: number, turns: RowTurns, before: TabView, after: TabView): boolean {
+/**
+ * Whether a row that was to go is still there: of rows that are alike, more are left where they were than there would be
+ * without it. What we wrote ourselves may be like it, and is not it.
+ */
+function isStillThere(row: number, compared: Compared): boolean {
+  const { turns, before, after, writtenColumns, wasSeen } = compared
   const cells = before.row(row)
   // Several deletions may lie in each other's way; then only what lies beside them tells.
   if (isBlankRow(cells) || turns.deletions > 1) return false
-  const isLastLike = isSameRow(before.row(row + around), cells)
-  return timesNear(row, cells, after) >= timesNear(row, cells, before) + (isLastLike ? 1 : 0)
+  let more = 0
+  for (let one = Math.max(1, row - around); one <= row + around; one++) {
+    const now = turns.after(one)
+    if (now === null || !wasSeen(one) || isAddedRow(now, compared)) continue
+    const written = writtenColumns.get(one)
+    const foreseen = written ? withWritten(before.row(one), after.row(now), written) : before.row(one)
+    if (isSameRow(after.row(now), cells)) more++
+    if (isSameRow(foreseen, cells)) more--
+  }
+  return more > 0
+}
+
+/** The row as it was, with what stands now in the cells that we wrote: Google may spell that otherwise than we did. */
+function withWritten(
+  before: readonly SeenCell[],
+  now: readonly SeenCell[],
+  written: ReadonlySet<number>,
+): (SeenCell | undefined)[] {
+  const length = Math.max(before.length, now.length)
+  return Array.from({ length }, (_, at) => (written.has(at) ? now : before)[at])
 }
 
 /**
- * How often a row stands near its place, without the last of those around: that is where, after a deletion, a row from
- * below has come up.
+ * Whether such a row stands near this place now, without the last of those around: that is where, after a deletion, a row
+ * from below has come up.
  */
-function timesNear(row: number, cells: readonly SeenCell[], view: TabView): number {
-  let times = 0
+function isNear(row: number, cells: readonly SeenCell[], compared: Compared): boolean {
   for (let one = Math.max(1, row - around); one < row + around; one++) {
-    if (isSameRow(view.row(one), cells)) times++
+    if (!isAddedRow(one, compared) && isSameRow(compared.after.row(one), cells)) return true
   }
-  return times
+  return false
+}
+
+function isAddedRow(now: number, { added }: Compared): boolean {
+  if (!added || added.shown === null) return false
+  return now >= added.shown && now < added.shown + added.rows.length
 }
 
 function isTelling({ isFormula, raw }: SeenCell): boolean {
@@ -88,7 +161,7 @@ function isTelling({ isFormula, raw }: SeenCell): boolean {
 
 /** Formulas may give something else at any time; but a formula remains one. */
 function isSameRow(
-  one: readonly SeenCell[],
+  one: readonly (SeenCell | undefined)[],
   other: readonly SeenCell[],
   except?: ReadonlySet<number>,
 ): boolean {
