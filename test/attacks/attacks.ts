@@ -3,6 +3,8 @@ import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { writeXlsx } from 'hucre/xlsx'
+import { generateApiKey } from '../../src/admission/api-key.ts'
+import { ownPage } from '../connect/visitor.ts'
 import { times } from '../soak.ts'
 import {
   type Attacker,
@@ -257,6 +259,18 @@ export const attacks: readonly Attack[] = [
       }
       return tally
     },
+  },
+  {
+    name: 'sessions and keys that nobody has, as often as it goes',
+    run: ({ attacker }, isOver) =>
+      many(60, isOver, (n) => {
+        if (n % 2 === 0) {
+          const headers = { Authorization: `Bearer ${generateApiKey('live')}` }
+          return attacker.ask({ path: '/v1/sheets', headers })
+        }
+        const headers = { ...ownPage, Cookie: `rowport=${String(n).padStart(43, 'x')}` }
+        return attacker.ask({ path: '/dashboard/api/session', headers })
+      }),
   },
   {
     name: 'names that nothing can have',

@@ -1,7 +1,6 @@
-import { type Kysely, sql } from 'kysely'
-import { toAccount } from '../accounts/account-queries.ts'
+import { type CompiledQuery, type Kysely, sql } from 'kysely'
 import type { Tables } from '../sql/schema.ts'
-import { inMs, type SqlDatabase } from '../sql/sql-database.ts'
+import { type ColumnValues, inMs, type LookUpClock, type SqlDatabase } from '../sql/sql-database.ts'
 import type { SessionStore } from './sessions.ts'
 
 /** A dashboard asks often; a write for each request would be a write for nothing. */
@@ -10,7 +9,11 @@ const touchEveryMs = 60_000
 const maxConnectAttempts = 20
 
 export function createSessionQueries(database: SqlDatabase): SessionStore {
-  const { kysely } = database
+  const { kysely, lookUpClock } = database
+  // Like a key's: whoever asks with a session that is none costs no more than a stranger at the API.
+  const lookUpSession = database.prepareOne(compileSessionLookUp(kysely, lookUpClock), (row) =>
+    toFoundSession(row, lookUpClock),
+  )
   return {
     async nowMs() {
       const { now } = await kysely.selectNoFrom(database.nowMs().as('now')).executeTakeFirstOrThrow()
@@ -24,24 +27,15 @@ export function createSessionQueries(database: SqlDatabase): SessionStore {
         .execute()
     },
     async findSession(idHash, { idleMs, maxAgeMs }) {
-      const nowMs = database.nowMs()
-      const row = await kysely
-        .selectFrom('session')
-        .innerJoin('account', 'account.id', 'session.account_id')
-        .where('session.id_hash', '=', idHash)
-        .selectAll('account')
-        .select([
-          'session.created_at_ms as begun_at_ms',
-          sql<number>`${nowMs} - session.created_at_ms`.as('age_ms'),
-          sql<number>`${nowMs} - session.last_seen_at_ms`.as('idle_ms'),
-        ])
-        .executeTakeFirst()
-      if (!row) return null
-      if (row.idle_ms > idleMs || row.age_ms > maxAgeMs) {
+      const found = await lookUpSession([idHash])
+      if (!found) return null
+      const { account, createdAtMs, ageMs, sinceLastSeenMs } = found
+      if (sinceLastSeenMs > idleMs || ageMs > maxAgeMs) {
         await endSession(idHash)
         return null
       }
-      if (row.idle_ms >= touchEveryMs) {
+      if (sinceLastSeenMs >= touchEveryMs) {
+        const nowMs = database.nowMs()
         await kysely
           .updateTable('session')
           .set({ last_seen_at_ms: nowMs })
@@ -49,7 +43,7 @@ export function createSessionQueries(database: SqlDatabase): SessionStore {
           .where('last_seen_at_ms', '<', nowMs)
           .execute()
       }
-      return { account: toAccount(row), createdAtMs: row.begun_at_ms, ageMs: row.age_ms }
+      return { account, createdAtMs, ageMs }
     },
     async countSessions(accountId, { idleMs, maxAgeMs }) {
       const nowMs = database.nowMs()
@@ -181,4 +175,43 @@ function endConsoleKeys(transaction: Kysely<Tables>) {
     .updateTable('api_key')
     .set({ expires_at_ms: 0, session_hash: '' })
     .where('session_hash', 'is not', null)
+}
+
+/** A row comes as the list of its columns. */
+type SessionRow = [
+  begunAtMs: number | null,
+  lastSeenAtMs: number,
+  accountId: string,
+  slug: string,
+  plan: string,
+  requestsPerMinute: number | null,
+  requestsPerMonth: number | null,
+  accountCreatedAtMs: number,
+  now: number | null,
+]
+
+function compileSessionLookUp(kysely: Kysely<Tables>, clock: LookUpClock): CompiledQuery {
+  return kysely
+    .selectFrom('session')
+    .innerJoin('account', 'account.id', 'session.account_id')
+    .where('session.id_hash', '=', '')
+    .select(['session.created_at_ms as begun_at_ms', 'session.last_seen_at_ms'])
+    .select(['account.id', 'account.slug', 'account.plan'])
+    .select(['account.requests_per_minute', 'account.requests_per_month', 'account.created_at_ms'])
+    .select(clock.column.as('now_ms'))
+    .compile()
+}
+
+function toFoundSession(row: ColumnValues | null, clock: LookUpClock) {
+  if (!row) return null
+  const [begunAtMs, lastSeenAtMs, ...ofAccount] = row as unknown as SessionRow
+  if (begunAtMs === null) return null
+  const [id, slug, plan, requestsPerMinute, requestsPerMonth, createdAtMs, now] = ofAccount
+  const { nowMs } = clock.read(now)
+  return {
+    account: { id, slug, plan, requestsPerMinute, requestsPerMonth, createdAtMs },
+    createdAtMs: begunAtMs,
+    ageMs: nowMs - begunAtMs,
+    sinceLastSeenMs: nowMs - lastSeenAtMs,
+  }
 }

@@ -75,7 +75,8 @@ export function createBatchedReads(connection: DatabaseSync): PrepareRead {
   }
 
   function rowFor({ statement, known }: CompiledRead, parameters: readonly string[]): ColumnValues | null {
-    const name = JSON.stringify(parameters)
+    // Nothing in the store is called by a text that holds a zero, so no two sets that could be found are joined to the same.
+    const name = parameters.join('\0')
     const before = known.get(name)
     if (before !== undefined) return before
     const row = (statement.get(...parameters) as unknown as ColumnValues | undefined) ?? null
