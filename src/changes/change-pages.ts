@@ -2,7 +2,13 @@ import type { Logged } from '../sheets/sheet-log.ts'
 import { idleTimers, type Timers } from '../timers.ts'
 import { cursorText } from './cursor.ts'
 import type { Following } from './following.ts'
-import { type ChangesRead, everyChange, type ReadingChanges, type ToldChange } from './reading-changes.ts'
+import {
+  type ChangesRead,
+  charactersOf,
+  everyChange,
+  type ReadingChanges,
+  type ToldChange,
+} from './reading-changes.ts'
 
 /**
  * The log in pages, for any number of followers: all who stand at the same place are handed the same page, which was read once. So
@@ -31,8 +37,10 @@ export interface ChangePagesParts {
 
 /** Slow readers hold on to their page: this is what each costs. A single change may be longer. */
 const pageCharacters = 64 * 1024
-/** Pages that were read lately, for those who come a little later, after a break above all. */
+/** Pages that were read lately, for those who come a little later, after a break above all; and what was made of each is kept with it. */
 const mostKept = 256
+/** One with a change that is longer than all others is read again for whoever comes later. */
+const mostKeptCharacters = 4 * pageCharacters
 const readTogether = 1_000
 const waitMs = 60 * 60 * 1_000
 /** The store is away. */
@@ -104,7 +112,7 @@ export function createChangePages({
     let [begun, characters] = [0, 0]
     const pages: [from: Logged, page: ChangePage][] = []
     for (const [at, { cursor, change }] of changes.entries()) {
-      characters += (change.before?.length ?? 0) + (change.after?.length ?? 0) + 200
+      characters += charactersOf(change)
       const isLast = at === changes.length - 1
       if (characters < pageCharacters && !isLast) continue
       const to = isLast ? next : { epoch: place.epoch, seq: Number(cursor.slice(cursor.indexOf('-') + 1)) }
@@ -114,7 +122,7 @@ export function createChangePages({
       characters = 0
     }
     for (const [at, page] of pages.slice(1)) {
-      if (entries.has(nameOf(sheetId, at))) continue
+      if (entries.has(nameOf(sheetId, at)) || isLong(page)) continue
       const entry = { page, takers: new Set<never>(), stop() {} }
       entries.set(nameOf(sheetId, at), entry)
       keep(nameOf(sheetId, at))
@@ -127,7 +135,7 @@ export function createChangePages({
     const name = nameOf(sheetId, place)
     entry.page = page
     // An end is asked for anew each time.
-    if (page.end !== null) entries.delete(name)
+    if (page.end !== null || isLong(page)) entries.delete(name)
     else keep(name)
     const { takers } = entry
     entry.takers = new Set()
@@ -141,6 +149,10 @@ export function createChangePages({
     kept.delete(oldest)
     entries.delete(oldest)
   }
+}
+
+function isLong({ changes }: ChangePage): boolean {
+  return changes.reduce((sum, { change }) => sum + charactersOf(change), 0) > mostKeptCharacters
 }
 
 function nameOf(sheetId: string, place: Logged): string {

@@ -61,6 +61,7 @@ export interface ReadingChangesParts {
 
 interface KeptPage {
   read: ChangesRead
+  characters: number
   /** Where the log stood: a page that reached its end has more by now, where that is elsewhere. */
   head: number
 }
@@ -116,25 +117,28 @@ export function createReadingChanges({
     let seq = place.seq
     let characters = 0
     for (const { firstSeq, atMs, entries } of chunks) {
+      // Of long ones, it takes ten milliseconds and more to read each, and as many to tell them.
+      if (entries.length > pageCharacters) await turns.next(sheetId)
       for (const [nth, change] of readChanges(entries).entries()) {
         const its = firstSeq + nth
         if (its <= place.seq) continue
         const isWanted = matches(change)
         if (isWanted) characters += charactersOf(change)
         const isFull = changes.length === limit || (changes.length > 0 && characters > pageCharacters)
-        if (isFull) return { read: { changes, next: { epoch: place.epoch, seq }, hasMore: true }, head }
+        if (isFull)
+          return { read: { changes, next: { epoch: place.epoch, seq }, hasMore: true }, characters, head }
         seq = its
         if (isWanted) changes.push({ cursor: cursorText({ epoch: place.epoch, seq }), atMs, change })
       }
     }
     const bytes = chunks.reduce((sum, { entries }) => sum + entries.length, 0)
     const hasMore = bytes >= pageCharacters
-    return { read: { changes, next: { epoch: place.epoch, seq }, hasMore }, head }
+    return { read: { changes, next: { epoch: place.epoch, seq }, hasMore }, characters, head }
   }
 
   function keep(name: string, page: KeptPage): ChangesRead {
-    // Nothing is soon read again, and costs nothing.
-    if (page.read.changes.length === 0) return page.read
+    // Nothing is soon read again, and costs nothing; a long change would cost memory for as long as nobody reads others.
+    if (page.read.changes.length === 0 || page.characters > 2 * pageCharacters) return page.read
     kept.delete(name)
     kept.set(name, page)
     const [oldest] = kept.size > mostKept ? kept.keys() : []
@@ -143,7 +147,7 @@ export function createReadingChanges({
   }
 }
 
-function charactersOf({ before = '', after = '' }: LoggedChange): number {
+export function charactersOf({ before = '', after = '' }: LoggedChange): number {
   return before.length + after.length + 200
 }
 
