@@ -97,18 +97,13 @@ export async function send(
   // Before anyone is asked whether they still may: from then on nothing should take its time.
   const expected = await answersFrom(group, prepared.expected, base.columns, parts)
   const foreseen = await changesFrom(group, prepared.expected, base.columns, parts)
+  const conflicting = await ordersInConflict(group, prepared.expected, base.columns, parts)
 
   const verdicts = await Promise.all(group.map(({ waiting }) => waiting.order.stillAdmitted()))
   const refused = verdicts.flatMap((refusal, at) =>
     refusal ? { waiting: waitingAt(group, at), refusal } : [],
   )
-  for (const [at, { waiting, plan }] of group.entries()) {
-    const { from, to } = stretchOf(group, at)
-    const own = prepared.expected.slice(from, to)
-    const refusal =
-      plan.undoes === undefined ? null : refuseOtherUnnamedCells(plan.changes, own, base.columns)
-    if (refusal) refused.push({ waiting, refusal })
-  }
+  refused.push(...conflicting)
   const isAnyoneGone = group.some(({ waiting }) => !waiting.isOpen)
   if (refused.length > 0 || isAnyoneGone) return { kind: 'not_admitted', refused }
 
@@ -127,6 +122,23 @@ export async function send(
     if (!(error instanceof Closing)) mark(group, false)
     throw error
   }
+}
+
+/** Undos that would take what people wrote since. */
+async function ordersInConflict(
+  group: readonly Judged[],
+  results: readonly ChangeResult[],
+  columns: readonly Column[],
+  { inTurns }: SendingParts,
+): Promise<{ waiting: QueuedWrite; refusal: Refusal }[]> {
+  const refused: { waiting: QueuedWrite; refusal: Refusal }[] = []
+  for (const [at, { waiting, plan }] of group.entries()) {
+    if (plan.undoes === undefined) continue
+    const { from, to } = stretchOf(group, at)
+    const refusal = await inTurns(refuseOtherUnnamedCells(plan.changes, results.slice(from, to), columns))
+    if (refusal) refused.push({ waiting, refusal })
+  }
+  return refused
 }
 
 /** What is known of a write that was applied. */
