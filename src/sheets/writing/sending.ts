@@ -16,9 +16,9 @@ import { areSameColumns, type Column } from '../rows/table.ts'
 import type { SheetLog } from '../sheet-log.ts'
 import { type BatchChanges, changesOfBatch } from './changes-of-batch.ts'
 import { withFoundNumbers } from './finding-rows.ts'
-import { noRoomForAnswer } from './idempotency.ts'
+import { answerTooLong, noRoomForAnswer } from './idempotency.ts'
 import type { InTurns } from './in-turns.ts'
-import type { BatchJournal, NoRoomFor, SentOrder } from './journal.ts'
+import type { BatchJournal, NoRoomFor, SentOrder, TooLongFor } from './journal.ts'
 import type { JudgedTab } from './looks/judged-tab.ts'
 import { racedWarning, withOperationId } from './order.ts'
 import { Closing, type Persistence } from './persistence.ts'
@@ -178,7 +178,7 @@ async function commit(
   }
   const noRoom = await journal.beginSending(expected, record, prepared, changes)
   if (noRoom === 'overtaken') return { kind: 'conflict' }
-  if (noRoom) return { kind: 'not_admitted', refused: withoutRoom(group, noRoom, parts.observe) }
+  if (noRoom) return { kind: 'not_admitted', refused: withoutPlace(group, noRoom, parts.observe) }
   const [begunMs, asOfMs] = [clock.elapsedMs(), clock.nowMs()]
   const committed = await reporting(parts, () => prepared.commit()).catch((error: unknown) => {
     const isKnown = error instanceof ProviderFailure && !(error instanceof OutcomeUnknown)
@@ -365,10 +365,17 @@ export async function placeInLog(
 }
 
 /** The others go without them. */
-function withoutRoom(group: readonly Judged[], { orders, roomInMs }: NoRoomFor, observe: Observe) {
+function withoutPlace(group: readonly Judged[], noPlace: NoRoomFor | TooLongFor, observe: Observe) {
+  const isTooLong = 'tooLong' in noPlace
+  const orders = isTooLong ? noPlace.tooLong : noPlace.orders
   return group.flatMap(({ waiting }) =>
     orders.has(waiting.order)
-      ? { waiting, refusal: noRoomForAnswer(waiting.order.accountId, roomInMs, observe) }
+      ? {
+          waiting,
+          refusal: isTooLong
+            ? answerTooLong
+            : noRoomForAnswer(waiting.order.accountId, noPlace.roomInMs, observe),
+        }
       : [],
   )
 }
