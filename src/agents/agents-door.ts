@@ -53,7 +53,12 @@ export function createAgentsDoor(
       return refuse(response, new Refused(403, -32000, "Pages from other origins can't use this URL."))
     const left = new AbortController()
     response.once('close', () => left.abort())
-    const api = createSheetsApi(parts.askInside, request, left.signal)
+    const network = clientNetwork(clientAddress(request, parts.trustedProxies))
+    const nextTurn = () => parts.turns.next(network)
+    const api = createSheetsApi({
+      ...{ askInside: parts.askInside, from: request, left: left.signal },
+      nextTurn,
+    })
     let listed: Listed | null = null
     if (Number(request.headers['content-length'] ?? Number.POSITIVE_INFINITY) > freelyReadBytes) {
       const outcome = await api.listSheets()
@@ -83,7 +88,7 @@ export function createAgentsDoor(
     // Loaded when the first agent comes: it is as large as half of the server.
     const { answerMessage } = await import('./answer-message.ts')
     // The SDK takes a millisecond and more for each message: those that come at once must not be one piece.
-    await parts.turns.next(clientNetwork(clientAddress(request, parts.trustedProxies)))
+    await asked.api.nextTurn()
     const told = await answerMessage({
       ...{ ...asked, request, version: parts.version },
       url: `${parts.baseUrl()}/mcp`,

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { AskInside, InnerAnswer, InnerRequest } from '../http/asking-inside.ts'
 import { parseTarget } from '../http/target.ts'
+import type { Soon } from '../soon.ts'
 
 /** The API as an agent's tools use it: nothing here judges or limits anything, and every call is one of the account's requests. */
 export interface SheetsApi {
@@ -16,6 +17,8 @@ export interface SheetsApi {
   follow(path: string): Promise<AsyncIterable<Uint8Array> | Failure>
   /** What the last answer said of limits, by names of headers. */
   limits(): ReadonlyMap<string, string>
+  /** Before what takes longer than a moment: a call is one of many things that this thread does. */
+  nextTurn(): Soon<void>
 }
 
 export type Parameters = readonly (readonly [name: string, value: string])[]
@@ -86,8 +89,16 @@ const mostOfList = 1024 * 1024
 /** Enough for the numbers of all rows that one call may write. */
 const endOfWriteBytes = 64 * 1024
 
-/** `left` says when the agent wants no more: what it follows then ends, also where its connection stays. */
-export function createSheetsApi(askInside: AskInside, from: IncomingMessage, left: AbortSignal): SheetsApi {
+export interface SheetsApiParts {
+  askInside: AskInside
+  /** Whoever asks. */
+  from: IncomingMessage
+  /** Says when the agent wants no more: what it follows then ends, also where its connection stays. */
+  left: AbortSignal
+  nextTurn(): Soon<void>
+}
+
+export function createSheetsApi({ askInside, from, left, nextTurn }: SheetsApiParts): SheetsApi {
   const keyInAddress = apiKeyIn(from.url ?? '')
   const limits = new Map<string, string>()
 
@@ -126,6 +137,7 @@ export function createSheetsApi(askInside: AskInside, from: IncomingMessage, lef
       return answer instanceof Failure ? answer : answer.chunks
     },
     limits: () => limits,
+    nextTurn,
   }
 
   async function listSheets(): Promise<Listed | Failure> {
@@ -152,6 +164,8 @@ export function createSheetsApi(askInside: AskInside, from: IncomingMessage, lef
     const query = new URLSearchParams(parameters.map(([name, value]) => [name, value]))
     if (keyInAddress !== null) query.set('api_key', keyInAddress)
     const url = query.size > 0 ? `${path}?${query}` : path
+    // Nothing of what is asked here comes by a socket, which would be looked at between one answer and the next.
+    await nextTurn()
     const answer = await askInside({ ...rest, from, url })
     if (answer === null) throw new CallerGone('The caller went away')
     for (const [name, value] of answer.headers)
@@ -177,7 +191,8 @@ async function readBounded({ headers, chunks }: InnerAnswer, maxBytes: number, e
     else if (bytes > maxBytes) break
   }
   // Half a character at the end is none.
-  const text = new TextDecoder().decode(Buffer.concat(taken)).replace(/\ufffd$/, '')
+  const decoded = new TextDecoder().decode(Buffer.concat(taken))
+  const text = decoded.endsWith('\ufffd') ? decoded.slice(0, -1) : decoded
   return { headers, text, isWhole: bytes <= maxBytes, end: new TextDecoder().decode(end) }
 }
 

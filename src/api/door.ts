@@ -83,7 +83,8 @@ const maxKnownCharacters = 200
 
 /** Door 1, the public API. */
 export interface Api {
-  handle(request: IncomingMessage, response: ServerResponse): Promise<void>
+  /** `base`: what every answer carries at addresses that are none of the API's; that of the API unless given. */
+  handle(request: IncomingMessage, response: ServerResponse, base?: readonly string[]): Promise<void>
   /** For another door, which says in its own words what it asks for and what it is told. */
   askInside: AskInside
 }
@@ -101,10 +102,10 @@ export function createApi(parts: DoorParts): Api {
   const addressOf = createAddressing()
 
   return {
-    handle: (request, response) =>
+    handle: (request, response, base) =>
       answer(request, ({ reply, limits, caller }) => {
         const isHead = request.method === 'HEAD'
-        send(response, reply, isHead, isDraining(), limits)
+        send(response, base ? { ...reply, base } : reply, isHead, isDraining(), limits)
         if (caller && !isHead) unread.begin(caller.account.id, response, buffersOf(reply.body))
       }),
 

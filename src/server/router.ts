@@ -14,7 +14,8 @@ import { type Drain, requestLineOf } from './wire.ts'
 export type Handler = (request: IncomingMessage, response: ServerResponse) => unknown
 
 export interface RouterParts {
-  api: Handler
+  /** `base`: as `Api` has it. */
+  api(request: IncomingMessage, response: ServerResponse, base?: readonly string[]): unknown
   agents: Handler
   openDashboard(): Promise<Dashboard>
   forms(request: IncomingMessage, response: ServerResponse, path: string): Promise<void>
@@ -75,12 +76,12 @@ export function createRouter(parts: RouterParts): Handler {
     const dashboard = await openDashboard()
     const methods = dashboard.methodsAt(path)
     const isOwnPagesOnly = path.startsWith('/dashboard/')
+    const base = isOwnPagesOnly ? forOwnPages : undefined
     if (method === 'OPTIONS' && isOwnPagesOnly) return answerOwnPagesOnly(response, methods ?? [])
     if (!methods && isPersonAsking(request) && !isOfApi(path))
       return dashboard.answerNotFound(request, response)
-    if (!methods || method === 'OPTIONS') return api(request, response)
-    if (!methods.includes(method))
-      return refuseMethod(request, response, methods, isOwnPagesOnly ? forOwnPages : undefined)
+    if (!methods || method === 'OPTIONS') return api(request, response, base)
+    if (!methods.includes(method)) return refuseMethod(request, response, methods, base)
     return dashboard.answer(request, response, target)
   }
 

@@ -18,8 +18,10 @@ export const readingTools: readonly Tool[] = [
       if (listed instanceof Failure) return listed
       const { sheets, may } = listed
       const lines = sheets.map(({ id, slug, paused }) => `${id} ${slug}${paused ? ' (paused)' : ''}`)
-      const { shown, rest } = fitting(lines, maxCellsCharacters)
-      return [`${sheets.length} sheet(s); this key may ${may.join(', ')}.`, ...shown, ...rest].join('\n')
+      const shown = fitting(lines, maxCellsCharacters)
+      const rest = lines.length - shown.length
+      const more = rest === 0 ? [] : [`… and ${rest} more`]
+      return [`${sheets.length} sheet(s); this key may ${may.join(', ')}.`, ...shown, ...more].join('\n')
     },
   }),
   tool({
@@ -119,26 +121,37 @@ interface ColumnSchema {
   description?: string
 }
 
+interface SheetSchema {
+  properties: Record<string, ColumnSchema>
+  required: string[]
+  'x-key'?: string
+}
+
+/** A turn of its own: of 2,000 columns it is up to two megabytes. */
+async function parseSchema(api: SheetsApi, text: string): Promise<SheetSchema> {
+  await api.nextTurn()
+  return JSON.parse(text) as SheetSchema
+}
+
 async function describe(api: SheetsApi, name: string, offset: number): Promise<string | Failure> {
   const id = await api.idOf(name)
   if (id instanceof Failure) return id
   // Names may be long and many: what does not fit is not described, and then not even read.
   const schema = await api.read(`/v1/sheets/${id}/schema`, [], maxSchemaBytes)
   if (schema instanceof Failure) return schema
+  const described = schema.isWhole ? await parseSchema(api, schema.text) : null
   const rows = await readRows(api, id, 3, 0, [['row_numbers', 'true']])
   if (rows instanceof Failure) return rows
   const total = rows.headers.get('x-total-count')
   const sheetLine = `Sheet ${id}${total === undefined ? '' : `, ${total} rows`}`
-  if (!schema.isWhole)
+  if (described === null)
     return `${sheetLine}. Its column names are too long to describe: ask the user for some, and use query_rows with fields.`
-  const described = JSON.parse(schema.text) as {
-    properties: Record<string, ColumnSchema>
-    required: string[]
-    'x-key'?: string
-  }
   const { required: names, properties, 'x-key': keyName } = described
-  const lines = names.slice(offset).map((column) => columnLine(column, properties[column] ?? {}))
-  const { shown } = fitting(lines, columnsCharacters)
+  await api.nextTurn()
+  const lines = Iterator.from(names)
+    .drop(offset)
+    .map((column) => columnLine(column, properties[column] ?? {}))
+  const shown = fitting(lines, columnsCharacters)
   const end = offset + shown.length
   const head = [
     `${sheetLine}, ${names.length} columns.`,
@@ -188,13 +201,14 @@ function shortExample(example: unknown): unknown {
     : shortCell(example)
 }
 
-/** As many of the first lines as there is room for, and how many there are besides. */
-function fitting(lines: readonly string[], maxCharacters: number): { shown: string[]; rest: string[] } {
+/** As many of the first lines as there is room for; those behind them are not even made. */
+function fitting(lines: Iterable<string>, maxCharacters: number): string[] {
+  const shown: string[] = []
   let characters = 0
-  const past = lines.findIndex((line) => {
+  for (const line of lines) {
     characters += line.length + 1
-    return characters > maxCharacters
-  })
-  const shown = past === -1 ? [...lines] : lines.slice(0, past)
-  return { shown, rest: past === -1 ? [] : [`… and ${lines.length - past} more`] }
+    if (characters > maxCharacters) break
+    shown.push(line)
+  }
+  return shown
 }

@@ -9,7 +9,7 @@ import type { Prepared, Provider } from '../provider.ts'
 import { ProviderFailure } from '../provider-failure.ts'
 import type { Reading } from '../reading/reading.ts'
 import type { SheetLog } from '../sheet-log.ts'
-import { noRoomForAnswer } from './idempotency.ts'
+import { answerTooLong, noRoomForAnswer } from './idempotency.ts'
 import { createInTurns } from './in-turns.ts'
 import { createBatchJournal, type JournalStore } from './journal.ts'
 import type { JudgedTab } from './looks/judged-tab.ts'
@@ -55,8 +55,7 @@ export async function workOff(
   parts: BatchWorkParts,
 ): Promise<void> {
   const orders = ordersOf(batch)
-  const { store, persistence, maxKeptBytes = Number.POSITIVE_INFINITY } = parts
-  const journal = createBatchJournal(store, persistence, source, maxKeptBytes)
+  const journal = createBatchJournal(source, parts)
   const toDiscard: Prepared[] = []
   try {
     try {
@@ -181,6 +180,7 @@ async function sendAll(batch: readonly QueuedWrite[], parts: SendingParts): Prom
     const refusal = await order.stillAdmitted()
     if (refusal) return turnAway(waiting, refusal)
     const noRoom = order.isDryRun ? null : await journal.finishUnchanged(order, answer)
+    if (noRoom && 'tooLong' in noRoom) return turnAway(waiting, answerTooLong)
     if (noRoom) return turnAway(waiting, noRoomForAnswer(order.accountId, noRoom.roomInMs, parts.observe))
     waiting.answer(order.isDryRun ? { ...answer, isDryRun: true } : answer)
   }

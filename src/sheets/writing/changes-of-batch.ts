@@ -178,15 +178,22 @@ function isOfRow(change: Change): change is ChangeOfRow {
 /** Rows as changes before in the same batch have left them, by the number that they have by then. */
 function createMadeRows() {
   let made = new Map<number, readonly Cell[]>()
+  /** None stands below it. Thousands of rows come back from the top down, and each would move all that came before. */
+  let lowest = 0
   return {
     get: (row: number) => made.get(row),
-    set: (row: number, cells: readonly Cell[]) => void made.set(row, cells),
+    set(row: number, cells: readonly Cell[]) {
+      made.set(row, cells)
+      lowest = Math.max(lowest, row)
+    },
     insert(row: number) {
-      if (made.size === 0) return
+      if (row > lowest) return
+      lowest++
       made = new Map([...made].map(([number, cells]) => [number >= row ? number + 1 : number, cells]))
     },
     remove(row: number) {
-      if (made.size === 0) return
+      if (row > lowest) return
+      lowest--
       const left = [...made].filter(([number]) => number !== row)
       made = new Map(left.map(([number, cells]) => [number > row ? number - 1 : number, cells]))
     },

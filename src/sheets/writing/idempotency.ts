@@ -1,7 +1,9 @@
 import { Refusal } from '../../errors.ts'
 import type { Observe } from '../../reporting/observe.ts'
+import type { LoopTurns } from '../../shares/loop-turns.ts'
 import { keptRowBytes, type OperationToClaim } from '../../store/operations/operations.ts'
 import type { Store } from '../../store/store.ts'
+import { createInTurns } from './in-turns.ts'
 import { readAnswer } from './journal-text.ts'
 import { writeDeadlineMs } from './lane.ts'
 import type { WriteAnswer } from './order.ts'
@@ -20,6 +22,7 @@ export interface ClaimParts {
   /** What one account may keep of answers. */
   maxKeptBytes: number
   observe: Observe
+  turns: LoopTurns
 }
 
 /**
@@ -43,7 +46,7 @@ export async function claimKey(parts: ClaimParts, asked: OperationToClaim): Prom
   if (fingerprint !== asked.fingerprint) return new Refusal('idempotency_key_reused')
   const isFinished = state === 'applied' || state === 'refused'
   if (!isFinished || answer === null) return new Refusal('idempotency_in_progress', { retryAfterSeconds: 1 })
-  const kept = readAnswer(answer)
+  const kept = await createInTurns(asked.accountId, parts.turns)(readAnswer(answer))
   return { replay: kept instanceof Refusal ? kept : kept.answer }
 }
 
@@ -77,3 +80,9 @@ export function noRoomForAnswer(accountId: string, roomInMs: number, observe: Ob
     retryAfterSeconds,
   })
 }
+
+/** The refusal of a write with a key, of which nothing was done and nothing would be the next time. */
+export const answerTooLong = new Refusal('payload_too_large', {
+  details:
+    'The response is too long to be kept for an Idempotency-Key: it may have 4 MiB, compressed. Nothing was written. Choose fewer rows at a time.',
+})

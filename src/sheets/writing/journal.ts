@@ -1,9 +1,11 @@
 import type { Refusal } from '../../errors.ts'
+import type { LoopTurns } from '../../shares/loop-turns.ts'
 import type { FinishedChanges } from '../../store/changes/change-log.ts'
 import type { ChangesToSend, OperationOutcome } from '../../store/operations/operations.ts'
 import type { Store } from '../../store/store.ts'
 import type { Prepared } from '../provider.ts'
 import { keepAnswersMs } from './idempotency.ts'
+import { createInTurns } from './in-turns.ts'
 import { answerText, type JournalPlace, placeText, refusalText } from './journal-text.ts'
 import type { WriteAnswer, WriteOrder } from './order.ts'
 import type { Persistence } from './persistence.ts'
@@ -33,7 +35,7 @@ export interface BatchJournal {
     place: JournalPlace,
     prepared: Pick<Prepared, 'fence' | 'isExact' | 'expectedLastRow'>,
     changes: ChangesToSend | null,
-  ): Promise<NoRoomFor | 'overtaken' | null>
+  ): Promise<NoRoomFor | TooLongFor | 'overtaken' | null>
   /** Nothing of it was done: while it is tried again, the log may be told what people did. Tries until it is recorded. */
   takeBack(sent: readonly SentOrder[]): Promise<void>
   /**
@@ -44,7 +46,7 @@ export interface BatchJournal {
   /** Refused for good: a key keeps the answer for its replay. */
   finishRefused(order: WriteOrder, refusal: Refusal): Promise<void>
   /** Nothing had to be done: the same for the answer that says so, unless there is no room for it. */
-  finishUnchanged(order: WriteOrder, answer: WriteAnswer): Promise<NoRoomFor | null>
+  finishUnchanged(order: WriteOrder, answer: WriteAnswer): Promise<NoRoomFor | TooLongFor | null>
   /**
    * Nothing was done for these and nothing will be: their keys are free again. Those that are finished stay as they
    * are. Tries until it is recorded, and tells `onFailure` each time it is not.
@@ -58,22 +60,39 @@ export interface NoRoomFor {
   roomInMs: number
 }
 
+/** Orders with a key whose answers are each too long to be kept. */
+export interface TooLongFor {
+  tooLong: ReadonlySet<WriteOrder>
+}
+
+/** It is written and read by one statement each, and with the store of one machine on the thread that answers everybody. */
+const mostAnswerBytes = 4 * 1024 * 1024
+
+export interface JournalParts {
+  store: JournalStore
+  persistence: Persistence
+  turns: LoopTurns
+  /** What one account may keep of answers; absent = anything. */
+  maxKeptBytes?: number
+}
+
 export function createBatchJournal(
-  store: JournalStore,
-  persistence: Persistence,
   source: string,
-  maxKeptBytes: number,
+  { store, persistence, turns, maxKeptBytes = Number.POSITIVE_INFINITY }: JournalParts,
 ): BatchJournal {
   let sharedId: string | null = null
-  /** What is recorded for each claim. */
-  const recorded = new Map<string, string>()
+  /** What is recorded for each claim, as far as it is certain. */
+  const recorded = new Map<string, { answer: WriteAnswer; text: string }>()
 
   return {
     async beginSending(sent, place, { fence, isExact, expectedLastRow = null }, changes) {
       const keyed = sent.filter(({ order }) => order.claim !== null)
-      const rows = keyed.map(({ order, answer }) =>
-        row(order, order.claim, answerText(answer, { isExact, expectedLastRow })),
-      )
+      const texts: string[] = []
+      for (const { order, answer } of keyed)
+        texts.push(await textOf(order, answer, { isExact, expectedLastRow }))
+      const tooLong = keyed.filter((_, at) => isTooLong(texts[at] ?? ''))
+      if (tooLong.length > 0) return { tooLong: new Set(tooLong.map(({ order }) => order)) }
+      const rows = keyed.map(({ order }, at) => row(order, order.claim, texts[at] ?? ''))
       const [first] = sent
       const needsShared = rows.length === 0 && first !== undefined
       const operations = needsShared ? [row(first.order, sharedId, '')] : rows
@@ -92,7 +111,8 @@ export function createBatchJournal(
         return { orders, roomInMs: begun.roomInMs }
       }
       if (needsShared) sharedId = begun[0] ?? null
-      for (const { id, answer } of rows) if (id !== null) recorded.set(id, answer)
+      for (const [at, { order, answer }] of keyed.entries())
+        if (order.claim !== null && isExact) recorded.set(order.claim, { answer, text: texts[at] ?? '' })
       return null
     },
     async takeBack(sent) {
@@ -101,11 +121,13 @@ export function createBatchJournal(
       if (ids.length > 0) await persistence.until(() => store.unsendOperations(ids))
     },
     async finishApplied(sent, changes) {
-      const outcomes: OperationOutcome[] = sent.flatMap(({ order: { claim }, answer }) => {
-        if (claim === null) return []
-        const text = answerText(answer)
-        return { id: claim, answer: recorded.get(claim) === text ? null : text }
-      })
+      const outcomes: OperationOutcome[] = []
+      for (const { order, answer } of sent) {
+        if (order.claim === null) continue
+        const known = recorded.get(order.claim)
+        const text = known?.answer === answer ? known.text : await textOf(order, answer)
+        outcomes.push({ id: order.claim, answer: known?.text === text ? null : text })
+      }
       if (sharedId !== null) outcomes.push({ id: sharedId, answer: null })
       const lastSeq = await persistence.until(() => store.finishApplied(source, outcomes, changes))
       sharedId = null
@@ -117,7 +139,8 @@ export function createBatchJournal(
     async finishUnchanged(order, answer) {
       const { claim, accountId } = order
       if (claim === null) return null
-      const text = answerText(answer)
+      const text = await textOf(order, answer)
+      if (isTooLong(text)) return { tooLong: new Set([order]) }
       const { bytes, roomInMs } = await store.keptAnswers(accountId, keepAnswersMs)
       if (bytes + Buffer.byteLength(text) > maxKeptBytes) return { orders: new Set([order]), roomInMs }
       await store.finishRefused([{ id: claim, answer: text }])
@@ -131,7 +154,15 @@ export function createBatchJournal(
     },
   }
 
+  function textOf({ accountId }: WriteOrder, ...given: Parameters<typeof answerText>): Promise<string> {
+    return createInTurns(accountId, turns)(answerText(...given))
+  }
+
   function row({ accountId, sheet }: WriteOrder, id: string | null, answer: string) {
     return { id, accountId, sheetId: sheet.id, answer }
   }
+}
+
+function isTooLong(text: string): boolean {
+  return text.length > mostAnswerBytes || Buffer.byteLength(text) > mostAnswerBytes
 }

@@ -1,5 +1,6 @@
 import { Refusal } from '../../errors.ts'
 import type { Observe } from '../../reporting/observe.ts'
+import type { LoopTurns } from '../../shares/loop-turns.ts'
 import type { OperationOutcome, OperationRecord } from '../../store/operations/operations.ts'
 import type { Store } from '../../store/store.ts'
 import type { Provider } from '../provider.ts'
@@ -7,6 +8,7 @@ import { ProviderFailure } from '../provider-failure.ts'
 import type { Reading } from '../reading/reading.ts'
 import type { Snapshot } from '../rows/snapshot.ts'
 import { withFoundNumbers } from './finding-rows.ts'
+import { createInTurns, type InTurns } from './in-turns.ts'
 import type { JournalStore } from './journal.ts'
 import { answerText, type JournalPlace, readAnswer, readPlace } from './journal-text.ts'
 import type { Persistence } from './persistence.ts'
@@ -20,6 +22,7 @@ export interface RecoveryParts {
   reading: Reading
   persistence: Persistence
   observe: Observe
+  turns: LoopTurns
 }
 
 /**
@@ -89,7 +92,11 @@ async function settle({ source, fence, place, operations }: Unsettled, parts: Re
   }
   const snapshots = new Map<string, Promise<Snapshot>>()
   const outcomes = await Promise.all(
-    operations.map((operation) => outcomeOf(operation, () => snapshotOf(operation.sheetId))),
+    operations.map((operation) =>
+      outcomeOf(operation, createInTurns(operation.accountId, parts.turns), () =>
+        snapshotOf(operation.sheetId),
+      ),
+    ),
   )
   // All that were sent together are of one sheet. Where row numbers were a guess, the next look tells.
   const changes = { sheetId: operations[0]?.sheetId ?? '', outcome: 'as_begun' } as const
@@ -118,10 +125,11 @@ async function settle({ source, fence, place, operations }: Unsettled, parts: Re
 /** What the client is told when it asks again; nobody asks for an operation without a key. */
 async function outcomeOf(
   { id, answer: text }: OperationRecord,
+  inTurns: InTurns,
   readRows: () => Promise<Snapshot>,
 ): Promise<OperationOutcome> {
-  const kept = text ? readAnswer(text) : null
+  const kept = text ? await inTurns(readAnswer(text)) : null
   if (!kept || kept instanceof Refusal || kept.isExact) return { id, answer: null }
   const found = withFoundNumbers(kept.answer, await readRows(), kept.expectedLastRow ?? null)
-  return { id, answer: answerText(found) }
+  return { id, answer: await inTurns(answerText(found)) }
 }

@@ -17,7 +17,9 @@ export async function rehearse(
   if ('changeAt' in prepared) return { kind: 'unfit', waiting, unfit: prepared }
   toDiscard.push(prepared)
   const conflict =
-    plan.undoes === undefined ? null : refuseOtherUnnamedCells(plan.changes, prepared.expected, base.columns)
+    plan.undoes === undefined
+      ? null
+      : await inTurns(refuseOtherUnnamedCells(plan.changes, prepared.expected, base.columns))
   if (conflict) return { kind: 'not_admitted', refused: [{ waiting, refusal: conflict }] }
   const results = prepared.expected.map((result) => numberResult(result, base))
   const answer = await inTurns(answerOf(plan, results, base.columns))

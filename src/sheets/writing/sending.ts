@@ -16,9 +16,9 @@ import { areSameColumns, type Column } from '../rows/table.ts'
 import type { SheetLog } from '../sheet-log.ts'
 import { type BatchChanges, changesOfBatch } from './changes-of-batch.ts'
 import { withFoundNumbers } from './finding-rows.ts'
-import { noRoomForAnswer } from './idempotency.ts'
+import { answerTooLong, noRoomForAnswer } from './idempotency.ts'
 import type { InTurns } from './in-turns.ts'
-import type { BatchJournal, NoRoomFor, SentOrder } from './journal.ts'
+import type { BatchJournal, NoRoomFor, SentOrder, TooLongFor } from './journal.ts'
 import type { JudgedTab } from './looks/judged-tab.ts'
 import { racedWarning, withOperationId } from './order.ts'
 import { Closing, type Persistence } from './persistence.ts'
@@ -97,18 +97,13 @@ export async function send(
   // Before anyone is asked whether they still may: from then on nothing should take its time.
   const expected = await answersFrom(group, prepared.expected, base.columns, parts)
   const foreseen = await changesFrom(group, prepared.expected, base.columns, parts)
+  const conflicting = await ordersInConflict(group, prepared.expected, base.columns, parts)
 
   const verdicts = await Promise.all(group.map(({ waiting }) => waiting.order.stillAdmitted()))
   const refused = verdicts.flatMap((refusal, at) =>
     refusal ? { waiting: waitingAt(group, at), refusal } : [],
   )
-  for (const [at, { waiting, plan }] of group.entries()) {
-    const { from, to } = stretchOf(group, at)
-    const own = prepared.expected.slice(from, to)
-    const refusal =
-      plan.undoes === undefined ? null : refuseOtherUnnamedCells(plan.changes, own, base.columns)
-    if (refusal) refused.push({ waiting, refusal })
-  }
+  refused.push(...conflicting)
   const isAnyoneGone = group.some(({ waiting }) => !waiting.isOpen)
   if (refused.length > 0 || isAnyoneGone) return { kind: 'not_admitted', refused }
 
@@ -127,6 +122,23 @@ export async function send(
     if (!(error instanceof Closing)) mark(group, false)
     throw error
   }
+}
+
+/** Undos that would take what people wrote since. */
+async function ordersInConflict(
+  group: readonly Judged[],
+  results: readonly ChangeResult[],
+  columns: readonly Column[],
+  { inTurns }: SendingParts,
+): Promise<{ waiting: QueuedWrite; refusal: Refusal }[]> {
+  const refused: { waiting: QueuedWrite; refusal: Refusal }[] = []
+  for (const [at, { waiting, plan }] of group.entries()) {
+    if (plan.undoes === undefined) continue
+    const { from, to } = stretchOf(group, at)
+    const refusal = await inTurns(refuseOtherUnnamedCells(plan.changes, results.slice(from, to), columns))
+    if (refusal) refused.push({ waiting, refusal })
+  }
+  return refused
 }
 
 /** What is known of a write that was applied. */
@@ -166,7 +178,7 @@ async function commit(
   }
   const noRoom = await journal.beginSending(expected, record, prepared, changes)
   if (noRoom === 'overtaken') return { kind: 'conflict' }
-  if (noRoom) return { kind: 'not_admitted', refused: withoutRoom(group, noRoom, parts.observe) }
+  if (noRoom) return { kind: 'not_admitted', refused: withoutPlace(group, noRoom, parts.observe) }
   const [begunMs, asOfMs] = [clock.elapsedMs(), clock.nowMs()]
   const committed = await reporting(parts, () => prepared.commit()).catch((error: unknown) => {
     const isKnown = error instanceof ProviderFailure && !(error instanceof OutcomeUnknown)
@@ -353,10 +365,17 @@ export async function placeInLog(
 }
 
 /** The others go without them. */
-function withoutRoom(group: readonly Judged[], { orders, roomInMs }: NoRoomFor, observe: Observe) {
+function withoutPlace(group: readonly Judged[], noPlace: NoRoomFor | TooLongFor, observe: Observe) {
+  const isTooLong = 'tooLong' in noPlace
+  const orders = isTooLong ? noPlace.tooLong : noPlace.orders
   return group.flatMap(({ waiting }) =>
     orders.has(waiting.order)
-      ? { waiting, refusal: noRoomForAnswer(waiting.order.accountId, roomInMs, observe) }
+      ? {
+          waiting,
+          refusal: isTooLong
+            ? answerTooLong
+            : noRoomForAnswer(waiting.order.accountId, noPlace.roomInMs, observe),
+        }
       : [],
   )
 }

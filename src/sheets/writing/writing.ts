@@ -78,7 +78,7 @@ const closeWithinMs = 5_000
  * lease, and whoever takes it settles what was left open there. Begins at once with what dead instances left.
  */
 export function createWriting(parts: WritingParts): Writing {
-  const { store, providers, clock, observe, maxKeptBytes, timers = idleTimers } = parts
+  const { store, providers, clock, observe, turns, maxKeptBytes, timers = idleTimers } = parts
   const lanes = new Map<string, Lane>()
   const persistence = createPersistence(timers)
   const batchParts = { ...parts, persistence }
@@ -97,7 +97,10 @@ export function createWriting(parts: WritingParts): Writing {
       const { source } = await findConnectedSheet(sheet.id)
       const id = newOperationId(clock.nowMs())
       try {
-        return await claimKey({ store, maxKeptBytes, observe }, { ...asked, id, sheetId: sheet.id, source })
+        return await claimKey(
+          { store, maxKeptBytes, observe, turns },
+          { ...asked, id, sheetId: sheet.id, source },
+        )
       } catch (error) {
         // The store may have recorded it all the same: until it is given back, every repetition is told that it is being worked on.
         unheardClaims.freeUnheardKey(id)

@@ -22,6 +22,7 @@ const unfinished: readonly OperationState[] = ['queued', 'sending']
 const finished: readonly OperationState[] = ['applied', 'refused']
 /** SQLite deletes on the thread that serves everyone, and answers may be large. */
 const forgottenTogether = 100
+const forgottenBytesTogether = 4 * 1024 * 1024
 
 /** One statement for each operation, never `in (…)` over a batch: each size would be another statement to prepare. */
 export function createOperationQueries(database: SqlDatabase, instanceId: string): OperationStore {
@@ -172,19 +173,19 @@ export function createOperationQueries(database: SqlDatabase, instanceId: string
     async forgetOldOperations(finishedForMs) {
       await forgetOldUse(kysely, finishedForMs, database.nowMs())
       for (let count = 0; ; ) {
-        const { numDeletedRows } = await kysely
-          .deleteFrom('operation')
-          .where('id', 'in', (of) =>
-            of
-              .selectFrom('operation')
-              .where('finished_at_ms', '<', ago(finishedForMs))
-              .orderBy('finished_at_ms')
-              .limit(forgottenTogether)
-              .select('id'),
-          )
-          .executeTakeFirst()
-        count += Number(numDeletedRows)
-        if (numDeletedRows < forgottenTogether) return count
+        const old = await kysely
+          .selectFrom('operation')
+          .where('finished_at_ms', '<', ago(finishedForMs))
+          .orderBy('finished_at_ms')
+          .limit(forgottenTogether)
+          .select(['id', 'kept_bytes'])
+          .execute()
+        const some = old.slice(0, countWithin(old, forgottenBytesTogether))
+        await kysely.transaction().execute(async (transaction) => {
+          for (const { id } of some) await transaction.deleteFrom('operation').where('id', '=', id).execute()
+        })
+        count += some.length
+        if (some.length === old.length && old.length < forgottenTogether) return count
         await new Promise<void>((resolve) => setImmediate(resolve))
       }
     },
@@ -285,6 +286,16 @@ export function createOperationQueries(database: SqlDatabase, instanceId: string
     await charge(transaction, charges)
     return endedNow
   }
+}
+
+/** How many of the first have so many bytes together; one at least. */
+function countWithin(rows: readonly { kept_bytes: number }[], mostBytes: number): number {
+  let bytes = 0
+  const past = rows.findIndex(({ kept_bytes }) => {
+    bytes += kept_bytes
+    return bytes > mostBytes
+  })
+  return past === -1 ? rows.length : Math.max(1, past)
 }
 
 async function setKeptBytes(transaction: Transaction<Tables>, id: string, keptBytes: number): Promise<void> {

@@ -10,14 +10,17 @@ export function* answerOf(
   results: readonly ChangeResult[],
   columns: readonly Column[],
 ): Generator<void, WriteAnswer> {
-  return { ...(yield* plan.answer(results, columns)), ...staleIn(plan, results, columns) }
+  return { ...(yield* plan.answer(results, columns)), ...(yield* staleIn(plan, results, columns)) }
 }
 
-function staleIn(
+/** A step for so many: all there is to do for one is to see that there is nothing. */
+const changesInAStep = 100
+
+function* staleIn(
   { changes, staleBefore = [], warning }: Plan,
   results: readonly ChangeResult[],
   columns: readonly Column[],
-): Pick<WriteAnswer, 'warning' | 'stale'> {
+): Generator<void, Pick<WriteAnswer, 'warning' | 'stale'>> {
   // Each result has the number of all.
   const cells = results.reduce((most, result) => Math.max(most, result.stale?.cells ?? 0), 0)
   const numbersOf = new Map<string, number[]>()
@@ -28,6 +31,7 @@ function staleIn(
   }
   const keyAt = new Map(columns.map(({ key, index }) => [index, key]))
   for (const [at, change] of changes.entries()) {
+    if (at % changesInAStep === 0) yield
     if (change.kind === 'add') continue
     for (const index of results[at]?.stale?.columns ?? []) {
       const key = keyAt.get(index)
