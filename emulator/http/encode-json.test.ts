@@ -13,6 +13,11 @@ test('a large answer is encoded as JSON.stringify would, in either style', async
       spreadsheetId: 'S',
       valueRanges: [{ values: rows(3) }, { values: rows(5001) }, { values: rows(10_000) }],
     },
+    {
+      valueRanges: [
+        { valueRange: { range: 'Items!A1:D', values: rows(5001) }, dataFilters: [{ a1Range: 'A:D' }] },
+      ],
+    },
     { values: rows(2) },
   ]
   for (const body of bodies) {
@@ -25,7 +30,11 @@ test('a large answer is encoded as JSON.stringify would, in either style', async
 })
 
 test('others have their turn while a large answer is encoded, and it is encoded once', async () => {
-  const body = { values: rows(30_000) }
+  for (const body of [{ values: rows(30_000) }, { valueRanges: [{ valueRange: { values: rows(30_000) } }] }])
+    await isEncodedInTurns(body)
+})
+
+async function isEncodedInTurns(body: object): Promise<void> {
   let turns = 0
   let done = false
   const encoding = encodeJson(body, false).then((text) => {
@@ -38,4 +47,4 @@ test('others have their turn while a large answer is encoded, and it is encoded 
   }
   assert.ok(turns >= 5, `${turns} turns`)
   assert.equal(await encodeJson(body, false), await encoding)
-})
+}

@@ -24,6 +24,7 @@ export async function encodeJson(body: unknown, pretty: boolean): Promise<string
 function hasLongList(body: unknown): body is object {
   if (typeof body !== 'object' || body === null) return false
   if ('values' in body && isLong(body.values)) return true
+  if ('valueRange' in body) return hasLongList(body.valueRange)
   return 'valueRanges' in body && Array.isArray(body.valueRanges) && body.valueRanges.some(hasLongList)
 }
 

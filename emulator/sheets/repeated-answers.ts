@@ -10,11 +10,13 @@ const answers = new WeakMap<Spreadsheet, Map<string, unknown>>()
 /** The same question about the same revision gets the same object, which is then encoded only once. */
 export function answerOnce(
   spreadsheet: Spreadsheet,
-  question: { name: string; target: string; query: URLSearchParams },
+  question: { name: string; target: string; query: URLSearchParams; body: unknown; user: string },
   answer: () => unknown,
 ): unknown {
   const query = [...question.query].filter(([name]) => !ignored.includes(name))
-  const key = JSON.stringify([question.name, question.target, query])
+  // What is protected is told to each in another way.
+  const { name, target, body, user } = question
+  const key = JSON.stringify([name, target, query, body ?? null, user])
   const known = answers.get(spreadsheet) ?? new Map<string, unknown>()
   answers.set(spreadsheet, known)
   if (known.has(key)) return known.get(key)

@@ -37,7 +37,11 @@ export function sheetsApi(store: FileStore, call: GoogleCall): GoogleAnswer {
     const file = openFile(store, found.spreadsheetId, call, method.writes)
     const answer = (): unknown => shapedBySheets(runOn(store, file, method, sheetsCall), mask)
     const answered = method.repeatable
-      ? answerOnce(file.spreadsheet, { name: found.name, target: found.target, query }, answer)
+      ? answerOnce(
+          file.spreadsheet,
+          { name: found.name, target: found.target, query, body, user: call.user },
+          answer,
+        )
       : answer()
     return { status: 200, body: answered }
   } catch (error) {

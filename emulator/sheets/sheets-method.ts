@@ -17,7 +17,7 @@ export interface SheetsCall extends Caller {
 /** Read methods get the spreadsheet as it is, write methods a draft that is kept only if they return. */
 export interface SheetsMethod {
   writes: boolean
-  /** The answer depends on the spreadsheet, the path and the query alone. */
+  /** The answer depends on the spreadsheet, on who asks and on what is asked alone. */
   repeatable?: boolean
   /** Refuses a body Google's parser would refuse, before the spreadsheet is looked up. */
   checkBody?(call: SheetsCall): void

@@ -30,6 +30,7 @@ export const spreadsheetMethods: Record<string, SheetsMethod> = {
 
   'spreadsheets.getByDataFilter': {
     writes: false,
+    repeatable: true,
     run(spreadsheet, call) {
       const body = isObject(call.body) ? call.body : {}
       const filters = Array.isArray(body.dataFilters) ? body.dataFilters : []

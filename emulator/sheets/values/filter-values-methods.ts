@@ -13,6 +13,7 @@ import { clearArea, totalsOf, updateAnswer, writeAt } from './write-values.ts'
 export const filterValuesMethods: Record<string, SheetsMethod> = {
   'values.batchGetByDataFilter': {
     writes: false,
+    repeatable: true,
     run(spreadsheet, call) {
       const body = isObject(call.body) ? call.body : {}
       const dimension = readDimension(body.majorDimension)

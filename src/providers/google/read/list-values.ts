@@ -4,7 +4,7 @@ import type { ListedRows } from '../../../sheets/rows/listed-rows.ts'
 import { type EmptyCell, keyPrefixes } from '../../../sheets/rows/row-json.ts'
 import { servedColumnsOf } from '../../../sheets/rows/table.ts'
 import { numbersPerDate, serialKinds } from './dates/compare-reads.ts'
-import { endOfCell, startOfRows } from './dates/differing-cells.ts'
+import { areSame, endOfCell, startOfRows, sumOf } from './dates/differing-cells.ts'
 import { createSerialTexts } from './dates/serial-text.ts'
 import { type GoogleDecodeOptions, servedCell } from './google-decode.ts'
 import { isCell, rowsIn } from './values-body.ts'
@@ -24,7 +24,12 @@ const space = 0x20
 
 /** A number with so few digits is written by everyone in the same way. */
 const mostPlainDigits = 15
+/** What can stand in the texts of our JSON as it does in those of Google's: all but quotes, backslashes and what has to be escaped. */
+const isCopied = Uint8Array.from({ length: 256 }, (_, byte) =>
+  byte < space || byte === quote || byte === backslash ? 0 : 1,
+)
 const leastListBytes = 64 * 1024
+const leastRows = 1_024
 /** Every row repeats every header. Where that makes it so many times as long, who takes it apart sees whether it is too much before it is made. */
 const mostTimesLonger = 8
 
@@ -97,205 +102,266 @@ interface WrittenRows extends Omit<ListedRows, 'columns'> {
   end: number
 }
 
+/**
+ * What a list is made of, and how far it is. Handed to functions of the module, and not around them: what the compiler makes of a
+ * function within another is dropped with each call of that, and to compile it anew takes as long as the list.
+ */
+interface Writing extends Pick<GoogleDecodeOptions, 'values' | 'dates'> {
+  body: Buffer
+  out: Buffer<ArrayBuffer>
+  /** In the answer, in the list, and among the dates. */
+  at: number
+  end: number
+  date: number
+  /** Rows that are in the list. */
+  rows: number
+  emptyText: Buffer
+  /** What stands before each cell, one behind the other. */
+  keys: Buffer
+  keyEnds: Uint32Array
+  indexes: readonly number[]
+  /** The last date of each slot: a sheet has few days and many rows. */
+  knownDates: KnownDate[]
+  textOfSerial: ReturnType<typeof createSerialTexts>
+}
+
+interface KnownDate {
+  from: number
+  to: number
+  kindAt: number
+  text: Buffer
+}
+
 function writeRows(
   body: Buffer,
   from: number,
   { values, dates, emptyCell, prefixes, indexes }: RowsWish,
 ): WrittenRows | null {
-  const dateText = createDateTexts()
-  const emptyText = Buffer.from(JSON.stringify(emptyCell))
-  const rowStarts: number[] = []
-  const rowNumbers: number[] = []
-  let out = Buffer.allocUnsafeSlow(Math.max(leastListBytes, body.length * 2))
-  out[0] = openBracket
-  let at = from
-  let end = 1
-  let date = 0
+  const writing: Writing = {
+    ...{ body, values, dates, indexes },
+    out: Buffer.allocUnsafeSlow(Math.max(leastListBytes, body.length * 2)),
+    at: from,
+    end: 1,
+    date: 0,
+    rows: 0,
+    emptyText: Buffer.from(JSON.stringify(emptyCell)),
+    keys: Buffer.concat(prefixes),
+    keyEnds: endsOf(prefixes),
+    knownDates: [],
+    textOfSerial: createSerialTexts(),
+  }
+  writing.out[0] = openBracket
+  let rowStarts = new Uint32Array(leastRows)
+  let rowNumbers = new Uint32Array(leastRows)
   let lastRowNumber = 1
 
   for (let row = 1; ; row++) {
+    const { at, end, date, rows } = writing
     if (body[at] === closeBracket) break
     if (body[at] !== comma || body[at + 1] !== openBracket) return null
-    const [rowAt, rowEnd, rowDate] = [at + 2, end, date]
-    at = rowAt
-    let outcome = writeRow(row)
+    writing.at = at + 2
+    let outcome = writeRow(writing, row)
     // What is written past the end is lost without a word.
-    while (outcome !== 'odd' && end + 1 > out.length) {
-      if (end > leastListBytes + mostTimesLonger * body.length) return null
-      out = Buffer.from(out.buffer.transfer(Math.max(end + 1, out.length * 2)))
-      at = rowAt
-      end = rowEnd
-      date = rowDate
-      outcome = writeRow(row)
+    while (outcome !== 'odd' && writing.end + 1 > writing.out.length) {
+      if (writing.end > leastListBytes + mostTimesLonger * body.length) return null
+      const longer = Math.max(writing.end + 1, writing.out.length * 2)
+      writing.out = Buffer.from(writing.out.buffer.transfer(longer))
+      writing.at = at + 2
+      writing.end = end
+      writing.date = date
+      outcome = writeRow(writing, row)
     }
     if (outcome === 'odd') return null
     if (outcome === 'blank') {
-      end = rowEnd
+      writing.end = end
       continue
     }
-    rowStarts.push(rowNumbers.length === 0 ? rowEnd : rowEnd + 1)
-    rowNumbers.push(row + 1)
+    if (rows + 1 === rowStarts.length) {
+      rowStarts = twiceAsLong(rowStarts)
+      rowNumbers = twiceAsLong(rowNumbers)
+    }
+    rowStarts[rows] = rows === 0 ? end : end + 1
+    rowNumbers[rows] = row + 1
+    writing.rows = rows + 1
     lastRowNumber = row + 1
   }
+  const { out, at, end, rows } = writing
   out[end] = closeBracket
-  rowStarts.push(end + 1)
+  rowStarts[rows] = end + 1
   return {
     listJson: new Uint8Array(out.buffer.transfer(end + 1)),
-    rowStarts: new Uint32Array(rowStarts),
-    rowNumbers: new Uint32Array(rowNumbers),
+    rowStarts: rowStarts.slice(0, rows + 1),
+    rowNumbers: rowNumbers.slice(0, rows),
     lastRowNumber,
     end: at,
   }
-
-  /** From behind the bracket of a row to behind its end. */
-  function writeRow(row: number): 'filled' | 'blank' | 'odd' {
-    let isBlank = true
-    let nth = 0
-    if (rowNumbers.length > 0) out[end++] = comma
-    for (let column = 0; body[at] !== closeBracket; column++) {
-      if (column > 0 && body[at++] !== comma) return 'odd'
-      const isShown = indexes[nth] === column
-      if (isShown) put(prefixes[nth++])
-      const cellEnd = end
-      const isFilled = writeCell(row, column)
-      if (isFilled === null) return 'odd'
-      isBlank &&= !isFilled
-      if (!isShown) end = cellEnd
-    }
-    at++
-    while (nth < prefixes.length) {
-      put(prefixes[nth++])
-      put(emptyText)
-    }
-    out[end++] = closeBrace
-    return isBlank ? 'blank' : 'filled'
-  }
-
-  /** Whether there is something in it; null where it is no cell. */
-  function writeCell(row: number, column: number): boolean | null {
-    const first = body[at] ?? 0
-    if (first === quote) {
-      if (body[at + 1] === quote) {
-        at += 2
-        put(emptyText)
-        return false
-      }
-      return body[at + 1] === hash ? writeSlowly() : writeText()
-    }
-    if (first === minus || (first >= zero && first <= nine)) {
-      if (dates[date] === row && dates[date + 1] === column) return writeDate()
-      return writeNumber()
-    }
-    return writeSlowly()
-  }
-
-  /** Copied as far as it can stand in our JSON as it does in Google's. In variables of its own: those are ten million bytes. */
-  function writeText(): boolean | null {
-    const from = body
-    const to = out
-    let here = at
-    let there = end
-    to[there++] = quote
-    for (here++; ; here++) {
-      const byte = from[here] ?? 0
-      if (byte < space) return null
-      if (byte === backslash) return writeSlowly()
-      to[there++] = byte
-      if (byte !== quote) continue
-      at = here + 1
-      end = there
-      return true
-    }
-  }
-
-  function writeNumber(): boolean | null {
-    const from = body
-    const to = out
-    let here = at
-    let there = end
-    const isNegative = from[here] === minus
-    if (isNegative) to[there++] = from[here++] ?? 0
-    const first = from[here]
-    let points = 0
-    let digits = 0
-    let last = 0
-    for (; ; here++) {
-      const byte = from[here] ?? 0
-      if (byte >= zero && byte <= nine) digits++
-      else if (byte === point) points++
-      else break
-      to[there++] = byte
-      last = byte
-    }
-    const isEnd = from[here] === comma || from[here] === closeBracket
-    // `-0`, `01`, `1.50` and what is smaller than a millionth are written in other ways, or are no numbers.
-    const isPlainBegin =
-      first === zero
-        ? !isNegative && (digits === 1 || from[at + 1] === point) && !isTiny(at)
-        : first !== point
-    const isPlainEnd = points === 0 || (points === 1 && last !== zero && last !== point)
-    if (!isEnd || !isPlainBegin || !isPlainEnd || digits === 0 || digits > mostPlainDigits)
-      return writeSlowly()
-    at = here
-    end = there
-    return true
-  }
-
-  /** `0.00000…` */
-  function isTiny(numberAt: number): boolean {
-    for (let place = 2; place < 8; place++) if (body[numberAt + place] !== zero) return false
-    return true
-  }
-
-  function writeDate(): boolean | null {
-    const cellEnd = endOfCell(body, at)
-    const kind = dates[date + 2] ?? 0
-    const text = dateText(body.toString('latin1', at, cellEnd), kind)
-    if (!text) return null
-    date += numbersPerDate
-    at = cellEnd
-    put(text)
-    return true
-  }
-
-  function writeSlowly(): boolean | null {
-    const cellEnd = endOfCell(body, at)
-    const cell = parsePart(body, at, cellEnd)
-    if (!isCell(cell)) return null
-    at = cellEnd
-    const served = servedCell(cell, values)
-    put(served === null ? emptyText : Buffer.from(JSON.stringify(served)))
-    return served !== null
-  }
-
-  function put(text: Buffer | undefined): void {
-    if (!text) return
-    const to = out
-    const { length } = text
-    let there = end
-    for (let nth = 0; nth < length; nth++) to[there++] = text[nth] ?? 0
-    end = there
-  }
 }
 
-const mostKnownTexts = 10_000
-
-/** A date in our JSON, by the number in Google's; undefined where that is none. A sheet has few days and many rows. */
-function createDateTexts(): (number: string, kind: number) => Buffer | undefined {
-  const textOf = createSerialTexts()
-  const known = serialKinds.map(() => new Map<string, Buffer>())
-  return (number, kindAt) => {
-    const ofKind = known[kindAt]
-    const before = ofKind?.get(number)
-    const kind = serialKinds[kindAt]
-    if (before || !ofKind || !kind) return before
-    const serial = parsePart(Buffer.from(number), 0, number.length)
-    if (typeof serial !== 'number') return undefined
-    const text = Buffer.from(JSON.stringify(textOf(serial, kind)))
-    if (ofKind.size >= mostKnownTexts) ofKind.clear()
-    ofKind.set(number, text)
-    return text
+/**
+ * From behind the bracket of a row to behind its end. Texts, which are most of it, are copied right here, in variables of its own:
+ * those are ten million bytes.
+ */
+function writeRow(writing: Writing, row: number): 'filled' | 'blank' | 'odd' {
+  const { body, out, keys, keyEnds, indexes } = writing
+  let { at, end } = writing
+  let isBlank = true
+  let nth = 0
+  let key = 0
+  if (writing.rows > 0) out[end++] = comma
+  for (let column = 0; body[at] !== closeBracket; column++) {
+    if (column > 0 && body[at++] !== comma) return 'odd'
+    const isShown = indexes[nth] === column
+    if (isShown) {
+      const keyEnd = keyEnds[nth++] ?? 0
+      while (key < keyEnd) out[end++] = keys[key++] ?? 0
+    }
+    const cellAt = at
+    const cellEnd = end
+    if (body[at] === quote && body[at + 1] !== quote && body[at + 1] !== hash) {
+      let byte = quote
+      do {
+        out[end++] = byte
+        byte = body[++at] ?? 0
+      } while (isCopied[byte] === 1)
+      if (byte === quote) {
+        out[end++] = quote
+        at++
+        isBlank = false
+        if (!isShown) end = cellEnd
+        continue
+      }
+    }
+    writing.at = cellAt
+    writing.end = cellEnd
+    const isFilled = writeCell(writing, row, column)
+    if (isFilled === null) return 'odd'
+    isBlank &&= !isFilled
+    at = writing.at
+    end = isShown ? writing.end : cellEnd
   }
+  writing.at = at + 1
+  writing.end = end
+  for (; nth < keyEnds.length; nth++) {
+    put(writing, keys.subarray(key, keyEnds[nth]))
+    put(writing, writing.emptyText)
+    key = keyEnds[nth] ?? 0
+  }
+  out[writing.end++] = closeBrace
+  return isBlank ? 'blank' : 'filled'
+}
+
+/** One that is no plain text. Whether there is something in it; null where it is no cell. */
+function writeCell(writing: Writing, row: number, column: number): boolean | null {
+  const { body, at, dates, date } = writing
+  const first = body[at] ?? 0
+  if (first === quote && body[at + 1] === quote) {
+    writing.at = at + 2
+    put(writing, writing.emptyText)
+    return false
+  }
+  if (first === minus || (first >= zero && first <= nine)) {
+    // Behind the last of them there is nothing to look at.
+    const isDate = date < dates.length && dates[date] === row && dates[date + 1] === column
+    return isDate ? writeDate(writing) : writeNumber(writing)
+  }
+  return writeSlowly(writing)
+}
+
+function writeNumber(writing: Writing): boolean | null {
+  const { body, out, at } = writing
+  let here = at
+  let there = writing.end
+  const isNegative = body[here] === minus
+  if (isNegative) out[there++] = body[here++] ?? 0
+  const first = body[here]
+  let points = 0
+  let digits = 0
+  let last = 0
+  for (; ; here++) {
+    const byte = body[here] ?? 0
+    if (byte >= zero && byte <= nine) digits++
+    else if (byte === point) points++
+    else break
+    out[there++] = byte
+    last = byte
+  }
+  const isEnd = body[here] === comma || body[here] === closeBracket
+  // `-0`, `01`, `1.50` and what is smaller than a millionth are written in other ways, or are no numbers.
+  const isPlainBegin =
+    first === zero
+      ? !isNegative && (digits === 1 || body[at + 1] === point) && !isTiny(body, at)
+      : first !== point
+  const isPlainEnd = points === 0 || (points === 1 && last !== zero && last !== point)
+  if (!isEnd || !isPlainBegin || !isPlainEnd || digits === 0 || digits > mostPlainDigits)
+    return writeSlowly(writing)
+  writing.at = here
+  writing.end = there
+  return true
+}
+
+/** `0.00000…` */
+function isTiny(body: Buffer, numberAt: number): boolean {
+  for (let place = 2; place < 8; place++) if (body[numberAt + place] !== zero) return false
+  return true
+}
+
+function writeDate(writing: Writing): boolean | null {
+  const { body, at, dates, date } = writing
+  const cellEnd = endOfCell(body, at)
+  const text = dateText(writing, at, cellEnd, dates[date + 2] ?? 0)
+  if (!text) return null
+  writing.date = date + numbersPerDate
+  writing.at = cellEnd
+  put(writing, text)
+  return true
+}
+
+function writeSlowly(writing: Writing): boolean | null {
+  const { body, at, values, emptyText } = writing
+  const cellEnd = endOfCell(body, at)
+  const cell = parsePart(body, at, cellEnd)
+  if (!isCell(cell)) return null
+  writing.at = cellEnd
+  const served = servedCell(cell, values)
+  put(writing, served === null ? emptyText : Buffer.from(JSON.stringify(served)))
+  return served !== null
+}
+
+function put(writing: Writing, text: Buffer): void {
+  const { out } = writing
+  const { length } = text
+  let { end } = writing
+  for (let nth = 0; nth < length; nth++) out[end++] = text[nth] ?? 0
+  writing.end = end
+}
+
+const dateSlots = 16_384
+
+/** A date in our JSON, by where its number stands in the answer; undefined where that is none. */
+function dateText(
+  { body, knownDates, textOfSerial }: Writing,
+  from: number,
+  to: number,
+  kindAt: number,
+): Buffer | undefined {
+  const slot = (sumOf(body, from, to) + kindAt) & (dateSlots - 1)
+  const known = knownDates[slot]
+  if (known && known.kindAt === kindAt && areSame(body, known.from, known.to, from, to)) return known.text
+  const kind = serialKinds[kindAt]
+  const serial = parsePart(body, from, to)
+  if (!kind || typeof serial !== 'number') return undefined
+  const text = Buffer.from(JSON.stringify(textOfSerial(serial, kind)))
+  knownDates[slot] = { from, to, kindAt, text }
+  return text
+}
+
+function endsOf(texts: readonly Buffer[]): Uint32Array {
+  let end = 0
+  return Uint32Array.from(texts, ({ length }) => (end += length))
+}
+
+function twiceAsLong(numbers: Uint32Array<ArrayBuffer>): Uint32Array<ArrayBuffer> {
+  return new Uint32Array(numbers.buffer.transfer(numbers.byteLength * 2))
 }
 
 function parsePart(body: Buffer, from: number, to: number): unknown {

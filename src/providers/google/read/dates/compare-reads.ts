@@ -70,7 +70,7 @@ function createJudging(): OnCells & { comparison(): Comparison } {
       if (isTorn) return { fit: 'torn', dates: new Uint32Array(), uncovered: [] }
       return {
         fit: isDoubtful ? 'doubtful' : 'exact',
-        dates: Uint32Array.from(dates),
+        dates: new Uint32Array(dates),
         uncovered: [...uncovered],
       }
     },

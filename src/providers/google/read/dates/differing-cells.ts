@@ -34,94 +34,127 @@ interface WalkedRange extends ColumnRange {
  * two large answers take ten times as long to parse. The other one may have some columns only. False when they do not have the same
  * rows and columns otherwise, or are not written as Google writes without spaces: then only parsing tells what they are.
  */
-export function walkDifferences(
-  oneBody: Uint8Array,
-  otherBody: Uint8Array,
-  { onDifference, onRepeated, onUncovered }: OnCells,
-): boolean {
+export function walkDifferences(oneBody: Uint8Array, otherBody: Uint8Array, onCells: OnCells): boolean {
   const one = asBuffer(oneBody)
   const other = asBuffer(otherBody)
-  let here = startOfRows(one, 0)
+  const here = startOfRows(one, 0)
   const ranges = rangesOf(other)
   if (here === 0 || !ranges) return false
-  const repeats = createRepeats(one, other)
-  for (let row = 0; ; row++) {
-    if (one[here] === closeBracket)
-      return ranges.every(({ at, isOver }) => isOver || other[at] === closeBracket)
-    if (row > 0 && one[here++] !== comma) return false
-    if (one[here++] !== openBracket) return false
-    for (const range of ranges) if (!beginRow(range, row)) return false
-    let nth = 0
-    let range = ranges[0]
-    for (let column = 0; ; column++) {
-      if (one[here] === closeBracket) break
-      if (column > 0 && one[here++] !== comma) return false
-      while (range && column >= range.to) {
-        if (!isRowAtEnd(range)) return false
-        range = ranges[++nth]
-      }
-      if (!range || column < range.from) {
-        const first = one[here] ?? 0
-        if (first === minus || (first >= zero && first <= nine)) onUncovered(column)
-        here = endOfCell(one, here)
-        continue
-      }
-      if (!range.isRowOver && other[range.at] === closeBracket) {
-        range.isRowOver = true
-        range.at++
-      }
-      if (range.isRowOver) {
-        // Left out at the end of a row, and here something stands behind it, in a column that the other does not have.
-        if (one[here] !== quote || one[here + 1] !== quote) return false
-        here += 2
-        continue
-      }
-      if (column > range.from && other[range.at++] !== comma) return false
-      const there = range.at
-      const length = lengthOfSame(one, here, other, there)
-      if (length > 0) {
-        here += length
-        range.at = there + length
-        continue
-      }
-      const end = endOfCell(one, here)
-      const otherEnd = endOfCell(other, there)
-      const known = repeats.find(here, end, there, otherEnd)
-      if (known >= 0) onRepeated(row, column, known)
-      else {
-        const cell = cellIn(one, here, end)
-        const otherCell = cellIn(other, there, otherEnd)
-        if (cell === undefined || otherCell === undefined) return false
-        if (cell !== otherCell) {
-          if (!onDifference(row, column, cell, otherCell)) return true
-          repeats.noteTold(here, end, there, otherEnd)
-        }
-      }
-      here = end
-      range.at = otherEnd
-    }
-    for (; range; range = ranges[++nth]) if (!isRowAtEnd(range)) return false
-    here++
+  const repeats = { one, other, slots: new Float64Array(repeatSlots * numbersPerSlot), told: 0 }
+  const walk: Walk = { one, other, here, ranges, repeats, onCells }
+  for (let row = 0; one[walk.here] !== closeBracket; row++) {
+    if (row > 0 && one[walk.here++] !== comma) return false
+    const outcome = walkRow(walk, row)
+    if (outcome !== 'walked') return outcome === 'ended'
   }
+  return ranges.every(({ at, isOver }) => isOver || other[at] === closeBracket)
+}
 
-  function beginRow(range: WalkedRange, row: number): boolean {
-    range.isRowOver = range.isOver
-    if (range.isOver) return true
-    if (other[range.at] === closeBracket) {
-      range.isOver = true
+/**
+ * How far it is. Handed to functions of the module, and not around them: what the compiler makes of a function within another is
+ * dropped with each call of that, and to compile it anew takes as long as the walk.
+ */
+interface Walk {
+  one: Buffer
+  other: Buffer
+  here: number
+  ranges: readonly WalkedRange[]
+  repeats: Repeats
+  onCells: OnCells
+}
+
+/** 'ended': whoever is told wants to hear no more. 'odd': only parsing helps. */
+function walkRow(walk: Walk, row: number): 'walked' | 'ended' | 'odd' {
+  const { one, other, ranges } = walk
+  let { here } = walk
+  if (one[here++] !== openBracket) return 'odd'
+  for (const range of ranges) if (!beginRow(other, range, row)) return 'odd'
+  let nth = 0
+  let range = ranges[0]
+  for (let column = 0; one[here] !== closeBracket; column++) {
+    if (column > 0 && one[here++] !== comma) return 'odd'
+    while (range && column >= range.to) {
+      if (!isRowAtEnd(other, range)) return 'odd'
+      range = ranges[++nth]
+    }
+    if (!range || column < range.from) {
+      const first = one[here] ?? 0
+      if (first === minus || (first >= zero && first <= nine)) walk.onCells.onUncovered(column)
+      here = endOfCell(one, here)
+      continue
+    }
+    if (!range.isRowOver && other[range.at] === closeBracket) {
       range.isRowOver = true
-      return true
+      range.at++
     }
-    if (row > 0 && other[range.at++] !== comma) return false
-    return other[range.at++] === openBracket
+    if (range.isRowOver) {
+      // Left out at the end of a row, and here something stands behind it, in a column that the other does not have.
+      if (one[here] !== quote || one[here + 1] !== quote) return 'odd'
+      here += 2
+      continue
+    }
+    if (column > range.from && other[range.at++] !== comma) return 'odd'
+    const length = lengthOfSame(one, here, other, range.at)
+    if (length > 0) {
+      here += length
+      range.at += length
+      continue
+    }
+    const end = endOfCell(one, here)
+    const otherEnd = endOfCell(other, range.at)
+    const outcome = tellDifference(walk, { row, column, here, end, there: range.at, otherEnd })
+    if (outcome !== 'walked') return outcome
+    here = end
+    range.at = otherEnd
   }
+  for (; range; range = ranges[++nth]) if (!isRowAtEnd(other, range)) return 'odd'
+  walk.here = here + 1
+  return 'walked'
+}
 
-  /** Ends it. */
-  function isRowAtEnd(range: WalkedRange): boolean {
-    if (range.isRowOver) return true
-    range.isRowOver = true
-    return other[range.at++] === closeBracket
+/** Two cells that are not written alike, by where they stand. */
+interface CellPair {
+  row: number
+  column: number
+  here: number
+  end: number
+  there: number
+  otherEnd: number
+}
+
+function tellDifference({ one, other, repeats, onCells }: Walk, pair: CellPair): 'walked' | 'ended' | 'odd' {
+  const { row, column, here, end, there, otherEnd } = pair
+  const known = findRepeat(repeats, here, end, there, otherEnd)
+  if (known >= 0) {
+    onCells.onRepeated(row, column, known)
+    return 'walked'
   }
+  const cell = cellIn(one, here, end)
+  const otherCell = cellIn(other, there, otherEnd)
+  if (cell === undefined || otherCell === undefined) return 'odd'
+  if (cell === otherCell) return 'walked'
+  if (!onCells.onDifference(row, column, cell, otherCell)) return 'ended'
+  noteTold(repeats, here, end, there, otherEnd)
+  return 'walked'
+}
+
+function beginRow(other: Buffer, range: WalkedRange, row: number): boolean {
+  range.isRowOver = range.isOver
+  if (range.isOver) return true
+  if (other[range.at] === closeBracket) {
+    range.isOver = true
+    range.isRowOver = true
+    return true
+  }
+  if (row > 0 && other[range.at++] !== comma) return false
+  return other[range.at++] === openBracket
+}
+
+/** Ends it. */
+function isRowAtEnd(other: Buffer, range: WalkedRange): boolean {
+  if (range.isRowOver) return true
+  range.isRowOver = true
+  return other[range.at++] === closeBracket
 }
 
 const repeatSlots = 4_096
@@ -131,44 +164,59 @@ const numbersPerSlot = 5
  * Where the same two cells stood before, found by their bytes: a column of dates has few days and many rows, and what
  * they are need not be found out for each.
  */
-function createRepeats(one: Uint8Array, other: Uint8Array) {
+interface Repeats {
+  one: Buffer
+  other: Buffer
   /** `here`, `end`, `there`, `otherEnd`, and which difference it was, counted from 1. */
-  const slots = new Float64Array(repeatSlots * numbersPerSlot)
-  let told = 0
-
-  return {
-    /** -1 where they did not, or another pair has taken their place. */
-    find(here: number, end: number, there: number, otherEnd: number): number {
-      const slot = slotOf(here, end)
-      const [from = 0, to = 0, otherFrom = 0, otherTo = 0, nth = 0] = [
-        slots[slot],
-        slots[slot + 1],
-        slots[slot + 2],
-        slots[slot + 3],
-        slots[slot + 4],
-      ]
-      const isSame =
-        nth > 0 && areSame(one, from, to, here, end) && areSame(other, otherFrom, otherTo, there, otherEnd)
-      return isSame ? nth - 1 : -1
-    },
-    noteTold(here: number, end: number, there: number, otherEnd: number): void {
-      const slot = slotOf(here, end)
-      slots[slot] = here
-      slots[slot + 1] = end
-      slots[slot + 2] = there
-      slots[slot + 3] = otherEnd
-      slots[slot + 4] = ++told
-    },
-  }
-
-  function slotOf(from: number, to: number): number {
-    let sum = 0
-    for (let at = from; at < to; at++) sum = (Math.imul(sum, 31) + (one[at] ?? 0)) | 0
-    return ((sum ^ (sum >>> 12)) & (repeatSlots - 1)) * numbersPerSlot
-  }
+  slots: Float64Array
+  told: number
 }
 
-function areSame(body: Uint8Array, from: number, to: number, here: number, end: number): boolean {
+/** -1 where they did not, or others have taken their place. */
+function findRepeat(repeats: Repeats, here: number, end: number, there: number, otherEnd: number): number {
+  const slot = slotOf(repeats.one, here, end)
+  const nth = repeatIn(repeats, slot, here, end, there, otherEnd)
+  return nth >= 0 ? nth : repeatIn(repeats, slot + numbersPerSlot, here, end, there, otherEnd)
+}
+
+function repeatIn(
+  { one, other, slots }: Repeats,
+  slot: number,
+  here: number,
+  end: number,
+  there: number,
+  otherEnd: number,
+): number {
+  const nth = slots[slot + 4] ?? 0
+  if (nth === 0 || !areSame(one, slots[slot] ?? 0, slots[slot + 1] ?? 0, here, end)) return -1
+  return areSame(other, slots[slot + 2] ?? 0, slots[slot + 3] ?? 0, there, otherEnd) ? nth - 1 : -1
+}
+
+function noteTold(repeats: Repeats, here: number, end: number, there: number, otherEnd: number): void {
+  const { one, slots } = repeats
+  const slot = slotOf(one, here, end)
+  // Of twenty days, two would share one place now and then, and take it from each other in every row.
+  slots.copyWithin(slot + numbersPerSlot, slot, slot + numbersPerSlot)
+  slots[slot] = here
+  slots[slot + 1] = end
+  slots[slot + 2] = there
+  slots[slot + 3] = otherEnd
+  slots[slot + 4] = ++repeats.told
+}
+
+/** The first of two. */
+function slotOf(one: Buffer, from: number, to: number): number {
+  return (sumOf(one, from, to) & (repeatSlots - 2)) * numbersPerSlot
+}
+
+/** A number that equal cells have in common, and others seldom. */
+export function sumOf(body: Uint8Array, from: number, to: number): number {
+  let sum = 0
+  for (let at = from; at < to; at++) sum = (Math.imul(sum, 31) + (body[at] ?? 0)) | 0
+  return sum ^ (sum >>> 12)
+}
+
+export function areSame(body: Uint8Array, from: number, to: number, here: number, end: number): boolean {
   if (to - from !== end - here) return false
   for (let at = 0; at < to - from; at++) if (body[from + at] !== body[here + at]) return false
   return true
@@ -223,7 +271,12 @@ export function endOfCell(body: Uint8Array, from: number): number {
     while (at < body.length && !isEndOfCell(body[at])) at++
     return at
   }
-  for (at++; at < body.length && body[at] !== quote; at++) if (body[at] === backslash) at++
+  const { length } = body
+  for (at++; at < length; at++) {
+    const byte = body[at]
+    if (byte === quote) break
+    if (byte === backslash) at++
+  }
   return at + 1
 }
 
