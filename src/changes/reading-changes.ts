@@ -1,3 +1,4 @@
+import { setImmediate as lookAtOthers } from 'node:timers/promises'
 import type { LoopTurns } from '../shares/loop-turns.ts'
 import { type LoggedChange, readChanges } from '../sheets/logged-change.ts'
 import type { Logged } from '../sheets/sheet-log.ts'
@@ -117,9 +118,12 @@ export function createReadingChanges({
     let seq = place.seq
     let characters = 0
     for (const { firstSeq, atMs, entries } of chunks) {
-      // Of long ones, it takes ten milliseconds and more to read each, and as many to tell them.
-      if (entries.length > pageCharacters) await turns.next(sheetId)
-      for (const [nth, change] of readChanges(entries).entries()) {
+      const isLong = entries.length > 2 * pageCharacters
+      // To take a long one from the store, to read it and to tell it takes ten milliseconds each: others are looked at in between.
+      if (isLong) await lookAtOthers()
+      const itsChanges = readChanges(entries)
+      if (isLong) await lookAtOthers()
+      for (const [nth, change] of itsChanges.entries()) {
         const its = firstSeq + nth
         if (its <= place.seq) continue
         const isWanted = matches(change)

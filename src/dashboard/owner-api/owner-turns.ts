@@ -19,7 +19,7 @@ export interface OwnerTurnsParts {
   shares: Pick<Shares, 'owner_calls_at_once' | 'owner_calls_waiting'>
   clock: Pick<Clock, 'elapsedMs'>
   observe: Observe
-  /** Of the main thread. */
+  /** Those of the main thread. */
   loopTurns: Pick<LoopTurns, 'next'>
 }
 

@@ -1,6 +1,7 @@
 import { Refusal } from '../../errors.ts'
 import type { Observe } from '../../reporting/observe.ts'
 import type { LoopTurns } from '../../shares/loop-turns.ts'
+import type { Turnstile } from '../../shares/turnstile.ts'
 import { keptRowBytes, type OperationToClaim } from '../../store/operations/operations.ts'
 import type { Store } from '../../store/store.ts'
 import { createInTurns } from './in-turns.ts'
@@ -23,7 +24,12 @@ export interface ClaimParts {
   maxKeptBytes: number
   observe: Observe
   turns: LoopTurns
+  /** What was packed takes a hundred times its room: few of an account's are unpacked at a time. */
+  unpacking: Pick<Turnstile, 'pass'>
 }
+
+/** Packed. */
+const longAnswerCharacters = 16 * 1_024
 
 /**
  * What an idempotency key means for a request that comes with it. An account that keeps as many answers as it may gets those
@@ -46,7 +52,9 @@ export async function claimKey(parts: ClaimParts, asked: OperationToClaim): Prom
   if (fingerprint !== asked.fingerprint) return new Refusal('idempotency_key_reused')
   const isFinished = state === 'applied' || state === 'refused'
   if (!isFinished || answer === null) return new Refusal('idempotency_in_progress', { retryAfterSeconds: 1 })
-  const kept = await createInTurns(asked.accountId, parts.turns)(readAnswer(answer))
+  const unpack = () => createInTurns(asked.accountId, parts.turns)(readAnswer(answer))
+  const isLong = answer.length > longAnswerCharacters
+  const kept = await (isLong ? parts.unpacking.pass(asked.accountId, unpack) : unpack())
   return { replay: kept instanceof Refusal ? kept : kept.answer }
 }
 

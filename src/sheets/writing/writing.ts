@@ -2,6 +2,7 @@ import type { Clock } from '../../clock.ts'
 import { Refusal, StoreFailure } from '../../errors.ts'
 import type { Observe } from '../../reporting/observe.ts'
 import type { LoopTurns } from '../../shares/loop-turns.ts'
+import { createTurnstile } from '../../shares/turnstile.ts'
 import type { SheetFacts } from '../../store/admission/admission-facts.ts'
 import { newOperationId } from '../../store/new-id.ts'
 import type { SheetRecord } from '../../store/sheets/sheets.ts'
@@ -79,6 +80,12 @@ const closeWithinMs = 5_000
  */
 export function createWriting(parts: WritingParts): Writing {
   const { store, providers, clock, observe, turns, maxKeptBytes, timers = idleTimers } = parts
+  const unpacking = createTurnstile({
+    share: 'journal_mb',
+    places: Number.POSITIVE_INFINITY,
+    ...{ placesOfAccount: 1, waitingOfAccount: 100 },
+    ...{ clock, observe },
+  })
   const lanes = new Map<string, Lane>()
   const persistence = createPersistence(timers)
   const batchParts = { ...parts, persistence }
@@ -98,7 +105,7 @@ export function createWriting(parts: WritingParts): Writing {
       const id = newOperationId(clock.nowMs())
       try {
         return await claimKey(
-          { store, maxKeptBytes, observe, turns },
+          { store, maxKeptBytes, observe, turns, unpacking },
           { ...asked, id, sheetId: sheet.id, source },
         )
       } catch (error) {
