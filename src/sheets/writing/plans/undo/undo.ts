@@ -44,7 +44,7 @@ export function* judgeUndo(
   const history = histories?.get(undoneId)
   if (!indexed || history === undefined) throw new Error('An undo is judged on the whole tab and its log')
   if (history === null) return new Refusal('operation_not_found')
-  if (history.isCut) return conflict(['more was changed since than can be gone through'])
+  if (history.isCut) return conflict(['what it changed and what was changed since are more than can be gone through'])
   const followed = yield* followOperation(history)
   if (followed === 'reset')
     return conflict(['the log was restarted since, and does not tell what became of its rows'])
