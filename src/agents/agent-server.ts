@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { errorTable } from '../errors.ts'
 import { inWords } from './next-steps.ts'
 import { Failure, type Listed, type SheetsApi } from './sheets-api.ts'
+import { firstWrongArgument } from './tools/first-wrong-argument.ts'
 import { readingTools, rowsText } from './tools/reading-tools.ts'
 import { type Tool, WrongArgument } from './tools/tool.ts'
 import { writingTools } from './tools/writing-tools.ts'
@@ -99,6 +100,8 @@ export function createAgentServer({ api, listed, era, version }: AgentServerPart
   async function callTool(tool: Tool, given: unknown): Promise<string | Failure> {
     const problem = problemWithShape(given)
     if (problem !== null) return wrongArguments(problem)
+    const wrong = firstWrongArgument(tool.input, given, '')
+    if (wrong !== null) return wrongArguments(wrong)
     const parsed = tool.input.safeParse(given)
     if (!parsed.success) return wrongArguments(z.prettifyError(parsed.error).slice(0, mostOfProblem))
     try {

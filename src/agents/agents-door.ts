@@ -25,7 +25,7 @@ export interface AgentsDoorParts {
 
 const maxBodyBytes = 2 * 1024 * 1024
 /** A longer body is read only for those whose key is good, which costs one request more. */
-const freelyReadBytes = 64 * 1024
+const freelyReadBytes = 4 * 1024
 
 /** Door 3, `POST /mcp`: agents, by the Model Context Protocol. What they ask for goes through the API (docs/decisions/040). */
 export function createAgentsDoor(

@@ -170,6 +170,7 @@ function buildWorkshop(bare: BareWorkshop): Workshop {
     },
     async close() {
       for (const home of homes) await home.close()
+      await posting.close()
       await decoding.close()
       await shared.close()
       await store.close()

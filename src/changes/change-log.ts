@@ -231,7 +231,7 @@ export function createChangeLog(parts: ChangeLogParts): SheetLog {
     const bytes = knownBytes + next.listJson.byteLength
     if (bytes <= inlineBytes) return compare(input)
     return decoding.inTurn(accountId, async (turn) => {
-      await turn.begin(bytes)
+      await turn.begin(bytes, true)
       const handed = await handToCompare(input, async () => turns.next(accountId))
       return (await turn.run(compareJob, handed.input, handed.handOver)).reply
     })

@@ -123,6 +123,10 @@ function share(
   let proxied = 0
 
   server.on('connection', (socket: Socket) => {
+    // Node listens until a connection is handed over (CONNECT), and in between an error that nobody hears would end the process.
+    socket.on('error', () => {})
+    // Whoever does not wait for answers has many requests on it, each of which may listen for its end.
+    socket.setMaxListeners(0)
     // What Node calls after the last answer on a connection.
     socket.destroySoon = () => wire.partFrom(socket)
     const refusal = connections.open(socket)

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
+import { connect } from 'node:net'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { bearer } from '../harness.ts'
@@ -616,3 +617,15 @@ test('the connection is kept after a refusal, and HEAD of a refusal has its head
 function answeredIn(seen: readonly { event: string }[]): number {
   return seen.filter(({ event }) => event === 'request_answered').length
 }
+
+test('a connection that breaks after it was refused and handed over ends nothing but itself', async (t) => {
+  const wired = await startWired(t)
+  for (let nth = 0; nth < 300; nth++) {
+    const socket = connect(wired.rowport.port, '127.0.0.1')
+    socket.on('error', () => {})
+    await new Promise((resolve) => socket.once('connect', resolve))
+    socket.write('GET / HTTP/1.1\r\nHost: a b\r\n\r\nCONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n')
+    socket.resetAndDestroy()
+  }
+  await wired.assertUnharmed()
+})

@@ -146,3 +146,19 @@ test('what a receiver asks for in Retry-After is heard, in seconds and as a date
   const gone = await poster([local]).post('http://127.0.0.1:9/')
   assert.equal(gone.failure, 'its port must be 443 or 1024 and above')
 })
+
+test('a receiver that wants to speak another protocol has failed, at once', async (t) => {
+  const server = createServer().on('upgrade', () => {})
+  const port = await listening(t, server)
+  server.removeAllListeners('request').on('request', (request) => {
+    request.socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: other\r\n\r\n')
+  })
+  const { status, failure } = await poster([local]).post(`http://127.0.0.1:${port}/`)
+  assert.deepEqual([status, failure], [null, 'it returned 101'])
+})
+
+test('a receiver that hangs up without an answer has failed, at once', async (t) => {
+  const port = await serve(t, (request) => request.socket.end())
+  const { failure } = await poster([local]).post(`http://127.0.0.1:${port}/`)
+  assert.equal(failure, 'the connection was closed')
+})

@@ -11,7 +11,7 @@ import { createTurnstile, type Turnstile } from '../../shares/turnstile.ts'
 export interface OwnerTurns {
   /** To find out whose a call is: few of one network at a time. */
   identify<T>(network: string, left: AbortSignal, work: () => Promise<T>): Promise<T>
-  /** Throws `TooManyAtOnce` where as many calls of `caller` wait as may. */
+  /** Throws `TooManyAtOnce` where as many calls of `caller` wait as may, and when its turn has not come for long. */
   act<T>(caller: string, left: AbortSignal, work: () => Promise<T>): Promise<T>
 }
 
@@ -22,6 +22,9 @@ export interface OwnerTurnsParts {
   /** Those of the main thread. */
   loopTurns: Pick<LoopTurns, 'next'>
 }
+
+/** Where others of the account take their time, as previews of large files do, nobody is kept waiting without a word. */
+const patienceMs = 10_000
 
 export function createOwnerTurns({ shares, clock, observe, loopTurns }: OwnerTurnsParts): OwnerTurns {
   const { owner_calls_at_once: placesOfAccount, owner_calls_waiting: waitingOfAccount } = shares
@@ -46,7 +49,7 @@ export function createOwnerTurns({ shares, clock, observe, loopTurns }: OwnerTur
     work: () => Promise<T>,
   ): Promise<T> {
     const turn = turnstile.turnOf(caller)
-    await turn.begin(undefined, left)
+    await turn.begin(patienceMs, left)
     try {
       await loopTurns.next(caller)
       return await work()

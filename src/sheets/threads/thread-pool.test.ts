@@ -37,6 +37,15 @@ test('at the threads accounts take turns, whichever door they come by', async (t
   assert.deepEqual(order.slice(0, 3).sort(), ['first of 1', 'read of 3', 'write of 2'])
 })
 
+test('what goes on with something large in memory goes before what has yet to begin', async (t) => {
+  const { reading } = start(t)
+  const order: string[] = []
+  const one = (name: string, isGoingOn = false) =>
+    run(reading, 'acc_1', large, tellThread, isGoingOn).then(() => order.push(name))
+  await Promise.all([one('first'), one('second'), one('third'), one('going on', true)])
+  assert.deepEqual(order, ['first', 'going on', 'second', 'third'])
+})
+
 test('where a thread is lost, another is ready, and nobody waits for it to start', {
   timeout: 20_000,
 }, async (t) => {
@@ -90,10 +99,11 @@ async function run(
   accountId: string,
   bytes: number,
   job: ThreadJob<null, Told>,
+  isGoingOn = false,
 ): Promise<Told> {
   const turn = door.turnOf(accountId)
   try {
-    await turn.begin(bytes)
+    await turn.begin(bytes, isGoingOn)
     return (await turn.run(job, null, [])).reply
   } finally {
     turn.end()

@@ -32,9 +32,10 @@ export interface ThreadDoor {
 export interface ThreadTurn {
   /**
    * Among those for so many bytes; at once where it has begun there. Throws `TooManyAtOnce`, and the reason of `left` like
-   * `run`.
+   * `run`. `isGoingOn`: with something in memory that was made on a thread before, and that is let go when this is done. It goes
+   * before what has yet to be begun, or all who wait would hold theirs.
    */
-  begin(bytes: number): Promise<void>
+  begin(bytes: number, isGoingOn?: boolean): Promise<void>
   /**
    * In a turn that has begun, as often as one likes, one after the other. What is in `handOver` is gone from here, also where it
    * is copied. Throws what `Threads` throws.
@@ -103,10 +104,11 @@ export function createThreadPool({ clock, observe, source }: ThreadPoolParts): T
           let begunBytes = 0
 
           return {
-            begin(bytes) {
+            begin(bytes, isGoingOn = false) {
               begunBytes = bytes
               const isAmongLarge = bytes > shortBytes || hasOverrun(accountId, bytes)
-              return beginAmong(isAmongLarge, isAmongLarge || bytes <= tinyBytes ? 0 : 1)
+              const rank = isAmongLarge || bytes <= tinyBytes ? 0 : 1
+              return beginAmong(isAmongLarge, isGoingOn ? rank - 1 : rank)
             },
             async run(job, input, handOver) {
               if (isLarge) return runLarge(job, input, handOver)

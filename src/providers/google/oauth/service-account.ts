@@ -1,4 +1,5 @@
 import { createPrivateKey, type KeyObject, sign } from 'node:crypto'
+import { promisify } from 'node:util'
 import type { ConnectionProblem, Grant } from '../../../sheets/connection.ts'
 import { ProviderFailure } from '../../../sheets/provider-failure.ts'
 import { fieldsOf, textOf } from '../../remote/json-fields.ts'
@@ -25,6 +26,10 @@ interface ServiceAccountKey {
 /** Reading and writing cells; and the names of what was shared, to choose from. */
 const scopes = [scopeUrl('spreadsheets'), scopeUrl('drive.metadata.readonly')]
 const jwtBearer = 'urn:ietf:params:oauth:grant-type:jwt-bearer'
+/** Google's have 2,048. To sign takes time that grows with the third power of it. */
+const mostKeyBits = 4_096
+/** By a thread of Node's: anybody can make up a key. */
+const signAside = promisify(sign)
 /** Google takes no assertion that is good for longer. */
 const lifeSeconds = 3_600
 
@@ -73,13 +78,13 @@ export function createServiceAccounts(parts: TokenEndpointParts): ServiceAccount
   /** Where this machine's clock is wrong, the second try goes by Google's. */
   async function ask(key: ServiceAccountKey) {
     const askedAtMs = clock.elapsedMs()
-    const first = await endpoint.askToken(formOf(key))
+    const first = await endpoint.askToken(await formOf(key))
     if (!('refused' in first) || !isAboutTime(first.refused)) return first
     time.hear(first.date, askedAtMs)
-    return endpoint.askToken(formOf(key))
+    return endpoint.askToken(await formOf(key))
   }
 
-  function formOf(key: ServiceAccountKey): Record<string, string> {
+  async function formOf(key: ServiceAccountKey): Promise<Record<string, string>> {
     const issuedAt = Math.floor((time.nowMs() ?? clock.nowMs()) / 1_000)
     const claims = {
       iss: key.client_email,
@@ -92,8 +97,8 @@ export function createServiceAccounts(parts: TokenEndpointParts): ServiceAccount
     const unsigned = [{ alg: 'RS256', typ: 'JWT', kid: key.private_key_id }, claims]
       .map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'))
       .join('.')
-    const signature = sign('sha256', Buffer.from(unsigned), key.private_key).toString('base64url')
-    return { grant_type: jwtBearer, assertion: `${unsigned}.${signature}` }
+    const signature = await signAside('sha256', Buffer.from(unsigned), key.private_key)
+    return { grant_type: jwtBearer, assertion: `${unsigned}.${signature.toString('base64url')}` }
   }
 }
 
@@ -128,7 +133,8 @@ function parseKeyFile(text: string): unknown {
 function rsaKey(pem: string): KeyObject | null {
   try {
     const key = createPrivateKey(pem)
-    return key.asymmetricKeyType === 'rsa' ? key : null
+    const { modulusLength = Number.POSITIVE_INFINITY } = key.asymmetricKeyDetails ?? {}
+    return key.asymmetricKeyType === 'rsa' && modulusLength <= mostKeyBits ? key : null
   } catch {
     return null
   }
