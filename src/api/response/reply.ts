@@ -131,12 +131,25 @@ export function send(
   const ending = length === null ? [] : ['Content-Length', String(length)]
   if ((isLast || isLastOnConnection) && !base.includes('Connection')) ending.push('Connection', 'close')
   writeHead(response, status, { base, own: more.length === 0 ? headers : headers.concat(more), ending })
+  if (isHead && body !== null && typeof body !== 'string' && isStreamed(body)) void letGoOf(body)
   if (isHead || body === null) response.end()
   else if (typeof body === 'string') response.end(body)
   else if (isStreamed(body)) void sendStream(response, body)
   else {
     for (const piece of body.slice(0, -1)) response.write(piece)
     response.end(body.at(-1))
+  }
+}
+
+/** What makes a body may hold a place among those who compress, which it leaves at its end; one that has not begun has none. */
+async function letGoOf({ chunks, onFailure }: StreamedBody): Promise<void> {
+  if (!(Symbol.asyncIterator in chunks)) return
+  const rest = chunks[Symbol.asyncIterator]()
+  try {
+    await rest.next()
+    await rest.return?.()
+  } catch (error) {
+    onFailure(error)
   }
 }
 

@@ -50,6 +50,7 @@ export function createOwnerApi(parts: DashboardParts): OwnerApi {
         if (left.aborted && error === left.reason) return void response.destroy()
         // Whoever left while sending is not there to be answered.
         if (request.destroyed && !request.complete) return
+        if (left.aborted && (error as NodeJS.ErrnoException).code === 'ECONNRESET') return
         wire = afterFailure(error)
       }
       if (wire instanceof FileAnswer) return sendFile(wire, request, response, site)
