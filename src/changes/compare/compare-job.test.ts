@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
 import { test } from 'node:test'
+import { promisify } from 'node:util'
 import { changesText, type LoggedChange, readChanges } from '../../sheets/logged-change.ts'
 import { buildSnapshot } from '../../sheets/rows/build-snapshot.ts'
 import type { Cell } from '../../sheets/rows/grid.ts'
@@ -255,3 +257,14 @@ function told(changes: readonly LoggedChange[]) {
     cells(after),
   ])
 }
+
+test('a long list is compared with its state in less than four times its memory', async (t) => {
+  const script = new URL('./compared-memory.fixture.ts', import.meta.url).pathname
+  const { stdout } = await promisify(execFile)(process.execPath, [script])
+  const { listBytes, chunks, tookBytes } = JSON.parse(stdout) as Record<string, number>
+  const times = (tookBytes ?? 0) / (listBytes ?? 1)
+  t.diagnostic(`${((listBytes ?? 0) / 1e6).toFixed(0)} MB: ${times.toFixed(1)} times as much`)
+  assert.equal(chunks, 0)
+  // The state without its packing, and the rows of both as texts.
+  assert.ok(times < 4, `${times.toFixed(1)} times its length`)
+})

@@ -5,6 +5,7 @@ import {
   type LostOfRow,
   readChanges,
 } from '../../sheets/logged-change.ts'
+import { collectGarbage } from '../../sheets/reading/collect-garbage.ts'
 import type { Cell } from '../../sheets/rows/grid.ts'
 import { createRowWriter } from '../../sheets/rows/row-json.ts'
 import type { Handed, ThreadJob } from '../../sheets/threads/thread-jobs.ts'
@@ -14,7 +15,7 @@ import { changedColumns, compareColumns, compareRows, createKeyReader } from './
 import { type HandedToCompare, type ToCompare, takeHanded } from './handed-rows.ts'
 import { holds } from './hit-instead.ts'
 import { replayChanges } from './replay.ts'
-import { readState, stateText } from './state-text.ts'
+import { readState, stateOfRows, stateText } from './state-text.ts'
 import { applyChanges, columnsNamed, renameColumns, type TabRows, tabOf } from './tab-rows.ts'
 
 export interface Compared {
@@ -29,40 +30,62 @@ export const compareJob: ThreadJob<HandedToCompare, Compared> = {
 }
 
 /** What is found here is packed here: a long file that was replaced has hundreds of chunks. */
-export function runCompare(input: HandedToCompare): Handed<Compared> {
-  const { chunks, state } = compare(takeHanded(input))
+export async function runCompare(input: HandedToCompare): Promise<Handed<Compared>> {
+  const { chunks, isStateNeeded } = findChanges(takeHanded(input))
   const packed = chunks.map(({ entries, ...chunk }) => ({
     ...chunk,
     entries: packEntries(entries, mostUnpackedCharacters),
     textBytes: Buffer.byteLength(entries),
   }))
+  const { next, keyColumn } = input
+  const state = isStateNeeded ? await stateOfRows(next, keyColumn !== null) : null
+  // A thread that has nothing to do collects nothing.
+  if (next.listJson.byteLength >= collectedFromBytes) setImmediate(collectGarbage)
   return { reply: { chunks: packed, state }, handOver: [] }
 }
 
-export function compare({
+const collectedFromBytes = 4 * 1024 * 1024
+
+export function compare(input: ToCompare): Compared {
+  const { chunks, isStateNeeded, tab } = findChanges(input)
+  return { chunks, state: isStateNeeded ? stateText(tab) : null }
+}
+
+interface FoundChanges {
+  chunks: ChangesChunk[]
+  isStateNeeded: boolean
+  /** As it is now. */
+  tab: TabRows
+}
+
+function findChanges({
   known,
   since,
-  next: nextRows,
+  next,
   keyColumn,
   unplaced,
   mustReset,
   wantsState,
-}: ToCompare): Compared {
+}: ToCompare): FoundChanges {
   const isKeyed = keyColumn !== null
-  const next = tabOf(nextRows, isKeyed)
+  const former = known === null || mustReset ? null : tabOfKnown(known)
+  const tab = tabOf(next, isKeyed)
   let changes: LoggedChange[] = []
   let isReset = mustReset
-  if (known !== null && !mustReset) {
-    const tab = 'listJson' in known ? tabOf(known, isKeyed) : readState(known)
-    for (const chunk of since) applyChanges(tab, readChanges(Buffer.from(chunk.buffer).toString()), isKeyed)
-    const told = differences(tab, next, unplaced === null ? [] : readChanges(unplaced), keyColumn)
+  if (former) {
+    for (const chunk of since)
+      applyChanges(former, readChanges(Buffer.from(chunk.buffer).toString()), isKeyed)
+    const told = differences(former, tab, unplaced === null ? [] : readChanges(unplaced), keyColumn)
     if (told === 'reset') isReset = true
     else changes = told
   }
   if (isReset) changes = [{ kind: 'reset' }]
-  const chunks = [...chunksOfChanges(changes)]
   const isStateNeeded = wantsState || isReset || known === null
-  return { chunks, state: isStateNeeded ? stateText(next) : null }
+  return { chunks: [...chunksOfChanges(changes)], isStateNeeded, tab }
+
+  function tabOfKnown(rows: NonNullable<ToCompare['known']>): TabRows {
+    return 'listJson' in rows ? tabOf(rows, isKeyed) : readState(rows, next.listJson.byteLength)
+  }
 }
 
 /** Columns first, then what we wrote ourselves, then what else it takes to come to `next`. */

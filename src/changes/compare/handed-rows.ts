@@ -15,13 +15,10 @@ export interface ToCompare {
   wantsState: boolean
 }
 
-/** What is compared on a thread: long texts in pieces that are handed over. Copied in one go they would keep everybody waiting. */
-export type HandedToCompare = Omit<ToCompare, 'known' | 'next'> & {
-  known: HandedRows | HandedState | null
-  next: HandedRows
+/** What is compared on a thread: long texts that are handed over. Copied in one go they would keep everybody waiting. */
+export type HandedToCompare = Omit<ToCompare, 'known'> & {
+  known: RowsOfSnapshot | HandedState | null
 }
-
-type HandedRows = Omit<RowsOfSnapshot, 'listJson'> & { listPieces: Uint8Array<ArrayBuffer>[] }
 
 interface HandedState {
   statePieces: Uint8Array<ArrayBuffer>[]
@@ -29,7 +26,7 @@ interface HandedState {
 
 const bytesPerStep = 1024 * 1024
 
-/** The pieces are whoever's gets them. `nextTurn`: asked for before each. */
+/** The copies are whoever's gets them. `nextTurn`: asked for before each piece of them. */
 export async function handToCompare(
   { known, next, ...rest }: ToCompare,
   nextTurn: () => Promise<void>,
@@ -42,37 +39,31 @@ export async function handToCompare(
   }
   return { input, handOver }
 
-  async function handRows({ listJson, ...rows }: RowsOfSnapshot): Promise<HandedRows> {
-    const listPieces: Uint8Array<ArrayBuffer>[] = []
-    for (let from = 0; from < listJson.byteLength; from += bytesPerStep)
-      listPieces.push(await handPiece(() => new Uint8Array(listJson.subarray(from, from + bytesPerStep))))
-    return { ...rows, listPieces }
+  /** In one piece: put together over there, the rows would be in memory twice. */
+  async function handRows({ listJson, ...rows }: RowsOfSnapshot): Promise<RowsOfSnapshot> {
+    const copy = new Uint8Array(listJson.byteLength)
+    for (let from = 0; from < listJson.byteLength; from += bytesPerStep) {
+      await nextTurn()
+      copy.set(listJson.subarray(from, from + bytesPerStep), from)
+    }
+    handOver.push(copy.buffer)
+    return { ...rows, listJson: copy }
   }
 
   async function handState(texts: readonly string[]): Promise<HandedState> {
     const statePieces: Uint8Array<ArrayBuffer>[] = []
-    for (const text of texts) statePieces.push(await handPiece(() => new TextEncoder().encode(text)))
+    for (const text of texts) {
+      await nextTurn()
+      const piece = new TextEncoder().encode(text)
+      handOver.push(piece.buffer)
+      statePieces.push(piece)
+    }
     return { statePieces }
   }
-
-  async function handPiece(make: () => Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>> {
-    await nextTurn()
-    const piece = make()
-    handOver.push(piece.buffer)
-    return piece
-  }
 }
 
-export function takeHanded({ known, next, ...rest }: HandedToCompare): ToCompare {
-  return {
-    ...rest,
-    known: known === null ? null : 'listPieces' in known ? takeRows(known) : takeState(known),
-    next: takeRows(next),
-  }
-}
-
-function takeRows({ listPieces, ...rows }: HandedRows): RowsOfSnapshot {
-  return { ...rows, listJson: Buffer.concat(listPieces) }
+export function takeHanded({ known, ...rest }: HandedToCompare): ToCompare {
+  return { ...rest, known: known !== null && 'statePieces' in known ? takeState(known) : known }
 }
 
 function takeState({ statePieces }: HandedState): string[] {

@@ -16,10 +16,27 @@ export function stateText({ names, rows }: TabRows): string[] {
   return pieces
 }
 
-export function readState(pieces: readonly string[]): TabRows {
+/** `expectedBytes`: how long the rows are now, as far as that is known; where they fit, they are in memory once. */
+export function readState(pieces: readonly string[], expectedBytes = 0): TabRows {
   const compressed = Buffer.concat(pieces.map((piece) => Buffer.from(piece, 'base64')))
-  const [names = '[]', ...rows] = zstdDecompressSync(compressed).toString().split('\n')
+  const chunkSize = Math.max(constants.Z_DEFAULT_CHUNK, expectedBytes + slackBytes)
+  const [names = '[]', ...rows] = linesOf(zstdDecompressSync(compressed, { chunkSize }))
   return { names: JSON.parse(names) as string[], rows }
+}
+
+/** A tab hardly grows by more between two looks. */
+const slackBytes = 64 * 1024
+/** Lines are parts of texts of this length. One text of all would have two bytes for each character if one needs them. */
+const bytesPerText = 256 * 1024
+
+function* linesOf(text: Buffer): Generator<string> {
+  for (let from = 0; from <= text.byteLength; ) {
+    const last = text.lastIndexOf(lineBreak, from + bytesPerText)
+    const found = last >= from ? last : text.indexOf(lineBreak, from)
+    const to = found === -1 || from + bytesPerText >= text.byteLength ? text.byteLength : found
+    yield* text.toString('utf8', from, to).split('\n')
+    from = to + 1
+  }
 }
 
 /** Each is a text by itself, of some 256 KB. */

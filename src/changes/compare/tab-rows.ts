@@ -20,11 +20,35 @@ export function tabOf(snapshot: RowsOfSnapshot, isKeyed: boolean): TabRows {
   const names = columns.map(({ key }) => key)
   const rows: string[] = []
   const blank = blankRowOf(columns)
-  for (const [at, rowNumber] of rowNumbers.entries()) {
-    if (!isKeyed) while (rows.length < rowNumber - 2) rows.push(blank)
-    rows.push(rowJson(snapshot as Snapshot, at))
+  let at = 0
+  for (const text of textsOfRows(snapshot)) {
+    if (!isKeyed) while (rows.length < (rowNumbers[at] ?? 0) - 2) rows.push(blank)
+    rows.push(text)
+    at++
   }
   return { names, rows }
+}
+
+/** Rows are parts of texts of this length: a text of its own for each takes twice the room. */
+const bytesPerText = 256 * 1024
+
+function* textsOfRows(snapshot: RowsOfSnapshot): Generator<string> {
+  const { listJson, rowStarts, rowNumbers } = snapshot
+  const startOf = (at: number) => rowStarts[at] ?? 0
+  for (let from = 0; from < rowNumbers.length; ) {
+    let to = from + 1
+    while (to < rowNumbers.length && startOf(to + 1) - startOf(from) <= bytesPerText) to++
+    const bytes = startOf(to) - 1 - startOf(from)
+    const text = Buffer.from(listJson.buffer, listJson.byteOffset + startOf(from), bytes).toString()
+    // Where a character takes several bytes, the text has other places than the list.
+    const isAscii = text.length === bytes
+    for (let at = from; at < to; at++) {
+      yield isAscii
+        ? text.slice(startOf(at) - startOf(from), startOf(at + 1) - 1 - startOf(from))
+        : rowJson(snapshot as Snapshot, at)
+    }
+    from = to
+  }
 }
 
 export function blankOf({ names }: Pick<TabRows, 'names'>): string {

@@ -253,10 +253,9 @@ export function createFetching(parts: FetchingParts): Fetching {
     const begunMs = clock.elapsedMs()
     const asOfMs = clock.nowMs()
     const begun = values === 'typed' ? await log.beforeLook(record) : null
-    const known = held.get(nameOf(record.id, values))
-    // The same bytes make other rows where the sheet is now read in another way.
-    const isSamePlace = known?.origin.place.location === record.location
-    const wish = { values, knownVersion: isSamePlace ? known.version : null }
+    const name = nameOf(record.id, values)
+    // Let go of while it waits for its turn: rows that others need the room of would stay in memory for those who wait.
+    let known = held.get(name)
     const decoded = await expecting(record, values, (expectRows) =>
       decoding.decode(record.accountId, fetchInto(expectRows), { values }),
     )
@@ -271,7 +270,8 @@ export function createFetching(parts: FetchingParts): Fetching {
       bytes: snapshot.listJson.byteLength,
       durationMs: clock.elapsedMs() - begunMs,
     })
-    const logged = begun && log.afterLook(begun, record, snapshot, await knownRows(known))
+    const before = known ?? held.get(name)
+    const logged = begun && log.afterLook(begun, record, snapshot, await knownRows(before))
     const read = { snapshot, indexed, version, asOfMs, checkedAtMs: begunMs, writeSeq, logged }
     return toHold(read, provider, record, values)
 
@@ -279,11 +279,22 @@ export function createFetching(parts: FetchingParts): Fetching {
     function fetchInto(expectRows: (ofBytes: number) => void) {
       return async (turn: ReadingTurn): Promise<Fetched | 'unchanged'> => {
         const begin = async (bytes: number) => {
+          known = undefined
           await turn.begin(bytes)
+          known = held.get(name)
           expectRows(bytes)
         }
-        const fetched = await provider.fetch(record, wish, { ...turn, begin })
-        if (fetched !== 'unchanged') expectRows(fetched.bytes.byteLength)
+        const fetchSince = (knownVersion: string | null) =>
+          provider.fetch(record, { values, knownVersion }, { ...turn, begin })
+        // The same bytes make other rows where the sheet is now read in another way.
+        const isSamePlace = known?.origin.place.location === record.location
+        const knownVersion = isSamePlace ? (known?.version ?? null) : null
+        let fetched = await fetchSince(knownVersion)
+        // What is as it was may be gone by then.
+        if (fetched === 'unchanged' && known?.version !== knownVersion) fetched = await fetchSince(null)
+        if (fetched === 'unchanged') return fetched
+        known = undefined
+        expectRows(fetched.bytes.byteLength)
         return fetched
       }
     }

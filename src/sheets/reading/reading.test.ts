@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { createMovableClock } from '../../clock.ts'
 import type { Fetched, Provider } from '../provider.ts'
 import { ProviderFailure } from '../provider-failure.ts'
@@ -22,25 +24,29 @@ const sheet = {
 } as const
 const typed = { values: 'typed', mustAskProvider: false } as const
 
-function start(indexed: (snapshot: ReturnType<typeof buildSnapshot>) => Decoded['indexed'], remote = {}) {
+function start(
+  indexed: (snapshot: ReturnType<typeof buildSnapshot>) => Decoded['indexed'],
+  remote = {},
+  { maxHeldBytes = 1e6, turn = noTurn } = {},
+) {
   const clock = createMovableClock(1_000_000)
   let fetches = 0
   const timers: { delayMs: number; work(): void }[] = []
   const provider = {
-    ...remote,
     async fetch() {
       fetches++
       return { bytes: new Uint8Array(), version: '1', decoder: { module: '', name: '', options: {} } }
     },
+    ...remote,
   } as unknown as Provider
   const reading = createReading({
     store: {
-      sheetById: async () => ({ ...sheet, provider: 'p', location: '', credentialId: null }) as never,
+      sheetById: async (id) => ({ ...sheet, id, provider: 'p', location: '', credentialId: null }) as never,
     },
     providers: new Map([['p', provider]]),
     decoding: {
       async decode(_accountId, fetch) {
-        const fetched: Fetched | 'unchanged' | null = await fetch(noTurn)
+        const fetched: Fetched | 'unchanged' | null = await fetch(turn)
         if (fetched === null || fetched === 'unchanged') return fetched as never
         const snapshot = buildSnapshot({ rows: [['a'], [1]] })
         return { version: fetched.version, snapshot, indexed: indexed(snapshot) }
@@ -50,7 +56,7 @@ function start(indexed: (snapshot: ReturnType<typeof buildSnapshot>) => Decoded[
     },
     clock,
     observe: () => {},
-    maxHeldBytes: 1e6,
+    maxHeldBytes,
     timers: {
       after(delayMs, work) {
         timers.push({ delayMs, work })
@@ -116,4 +122,58 @@ test('who comes now and then does not wait either: a copy in use is read again b
   for (const { work } of timers.splice(0)) work()
   await wait(0)
   assert.equal(fetches(), before, 'nobody has come for most of its time')
+})
+
+test('who waits for a turn to read a sheet again keeps nothing of it in memory', async () => {
+  let wait = Promise.resolve()
+  const turn = { ...noTurn, begin: () => wait }
+  const remote = {
+    // As for a file that was saved since.
+    async fetch(_place: unknown, _wish: unknown, turns: typeof noTurn) {
+      await turns.begin(1)
+      return { bytes: new Uint8Array(1), version: '1', decoder: { module: '', name: '', options: {} } }
+    },
+  }
+  const { reading } = start((snapshot) => snapshot, remote, { maxHeldBytes: 1, turn })
+  const urgent = { ...typed, mustAskProvider: true }
+  const former = new WeakRef((await reading.read(sheet, urgent)).snapshot)
+  const { promise, resolve } = Promise.withResolvers<void>()
+  wait = promise
+  const waiting = reading.read(sheet, urgent)
+  await new Promise(setImmediate)
+  wait = Promise.resolve()
+  await reading.read({ ...sheet, id: 'sh_2' }, urgent)
+  setFlagsFromString('--expose-gc')
+  const collect = runInNewContext('gc') as () => void
+  await new Promise(setImmediate)
+  collect()
+  assert.equal(former.deref(), undefined, 'the rows went when their room was needed')
+  resolve()
+  assert.equal((await waiting).snapshot.rowNumbers.length, 1)
+})
+
+test('rows that are as they were, and gone meanwhile, are read', async () => {
+  let versionsKnown: (string | null)[] = []
+  const others = { drop: async () => {} }
+  const remote = {
+    async fetch(_place: unknown, { knownVersion }: { knownVersion: string | null }, turns: typeof noTurn) {
+      await turns.begin(1)
+      versionsKnown.push(knownVersion)
+      if (knownVersion === '1') return 'unchanged'
+      return { bytes: new Uint8Array(1), version: '1', decoder: { module: '', name: '', options: {} } }
+    },
+  }
+  const turn = { ...noTurn, begin: () => others.drop() }
+  const { reading } = start((snapshot) => snapshot, remote, { maxHeldBytes: 1, turn })
+  const urgent = { ...typed, mustAskProvider: true }
+  await reading.read(sheet, urgent)
+  await reading.read(sheet, urgent)
+  assert.deepEqual(versionsKnown, [null, '1'])
+  versionsKnown = []
+  others.drop = async () => {
+    others.drop = async () => {}
+    await reading.read({ ...sheet, id: 'sh_2' }, urgent)
+  }
+  assert.equal((await reading.read(sheet, urgent)).snapshot.rowNumbers.length, 1)
+  assert.deepEqual(versionsKnown, [null, '1', null])
 })
