@@ -1,6 +1,7 @@
 import type { Change, Unfit } from '../../sheets/change.ts'
 import { allAtOnce, packSteps, unpackSteps } from '../../sheets/threads/packed-list.ts'
 import { type Handed, ownBuffer } from '../../sheets/threads/thread-jobs.ts'
+import { boundResults } from './bounded-results.ts'
 import type { EditedFile, PackedEdit, ToEdit } from './editing.ts'
 
 type EditFunction = (
@@ -16,7 +17,10 @@ export async function editBytes({ bytes, editor, changes }: ToEdit): Promise<Han
   const unpacked = allAtOnce(unpackSteps<Change>(changes))
   const outcome = await edit(bytes, ...editor.more.toSpliced(editor.changesAt, 0, unpacked))
   if ('changeAt' in outcome) return { reply: outcome, handOver: [] }
-  const results = allAtOnce(packSteps(outcome.results))
-  const edited = { ...outcome, bytes: ownBuffer(outcome.bytes), results }
+  const { header, ...file } = outcome
+  const bounded = boundResults(outcome.results, unpacked, header)
+  if ('changeAt' in bounded) return { reply: bounded, handOver: [] }
+  const results = allAtOnce(packSteps(bounded))
+  const edited = { ...file, bytes: ownBuffer(outcome.bytes), results }
   return { reply: edited, handOver: [edited.bytes.buffer, ...results.map(({ buffer }) => buffer)] }
 }

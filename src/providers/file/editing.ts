@@ -4,6 +4,7 @@ import { createLoopTurns, type LoopTurns } from '../../shares/loop-turns.ts'
 import { defaultShares, type Shares } from '../../shares/shares.ts'
 import type { Change, ChangeResult, Edited, Unfit } from '../../sheets/change.ts'
 import { ProviderFailure } from '../../sheets/provider-failure.ts'
+import type { Cell } from '../../sheets/rows/grid.ts'
 import { type PackedList, packSteps, unpackSteps } from '../../sheets/threads/packed-list.ts'
 import { ownBuffer, type ThreadJob } from '../../sheets/threads/thread-jobs.ts'
 import { createThreadPool, type ThreadPool } from '../../sheets/threads/thread-pool.ts'
@@ -20,6 +21,8 @@ export interface ThreadEditor {
 }
 
 export interface EditedFile extends Edited {
+  /** Row 1 as it is read. */
+  header: readonly Cell[]
   /** What is known of it then, so that rows can be added without reading it again. */
   known?: KnownFile
 }
@@ -30,7 +33,7 @@ export interface ToEdit {
   changes: PackedList
 }
 
-export type PackedEdit = Omit<EditedFile, 'results'> & { results: PackedList }
+export type PackedEdit = Omit<EditedFile, 'results' | 'header'> & { results: PackedList }
 
 /** Makes new bytes of a file's in a thread, for the same reasons as decoding. */
 export interface Editing {
@@ -46,7 +49,7 @@ export type Edit = (
   bytes: Uint8Array,
   editor: ThreadEditor,
   changes: readonly Change[],
-) => Promise<EditedFile | Unfit>
+) => Promise<Omit<EditedFile, 'header'> | Unfit>
 
 export interface EditingParts {
   observe: Observe

@@ -9,12 +9,22 @@ export type PackedList = Uint8Array<ArrayBuffer>[]
 
 /** With twenty cells each, a piece takes half a millisecond. */
 const itemsInAPiece = 200
+/** Of long items there are fewer in one: to read so much takes well below a millisecond. */
+const bytesInAPiece = 256 * 1024
 
 /** A step for each piece. */
 export function* packSteps(list: readonly unknown[]): Generator<void, PackedList> {
   const pieces: PackedList = []
-  for (let from = 0; from < list.length; from += itemsInAPiece) {
-    pieces.push(ownBuffer(serialize(list.slice(from, from + itemsInAPiece))))
+  let count = itemsInAPiece
+  for (let from = 0; from < list.length; ) {
+    const piece = serialize(list.slice(from, from + count))
+    if (piece.byteLength > bytesInAPiece && count > 1) {
+      count = Math.ceil(count / 4)
+    } else {
+      pieces.push(ownBuffer(piece))
+      from += count
+      count = Math.min(itemsInAPiece, count * 2)
+    }
     yield
   }
   return pieces

@@ -124,7 +124,7 @@ describe('changes are made one after the other', () => {
 
   test('none is no change', () => {
     const bytes = utf8('a\n\n\n')
-    assert.deepEqual(editCsv(bytes, []), { bytes, results: [] })
+    assert.deepEqual(editCsv(bytes, []), { bytes, results: [], header: [] })
   })
 })
 

@@ -21,7 +21,7 @@ export function editCsv(
   changes: readonly Change[],
   otherwise?: SingleByteEncoding,
 ): EditedCsv | Unfit {
-  if (changes.length === 0) return { bytes, results: [] }
+  if (changes.length === 0) return { bytes, results: [], header: [] }
   const { text, hint, encoding, hasBom } = readCsvText(bytes, otherwise)
   const dialect = detectDialect({ text, encoding, hasBom })
   const records = new CsvRecordList(text, dialect)
@@ -37,10 +37,16 @@ export function editCsv(
   }
   const now = refuseUnlessReadBack(records, dialect, changes, edited, otherwise)
   const end = hint === undefined ? endOf(now, dialect, made.text) : null
-  return { bytes: edited, results: made.results, ...(end && { known: { header: headerCells(end), end } }) }
+  const header = readRecord(records.raw(1), dialect.delimiter)
+  return {
+    ...{ bytes: edited, results: made.results, header },
+    ...(end && { known: { header: headerCells(end), end } }),
+  }
 }
 
 export interface EditedCsv extends Edited {
+  /** Row 1. */
+  header: Cell[]
   /** Absent where more of the file must be known to add rows to it. */
   known?: { header: Cell[]; end: CsvEnd }
 }

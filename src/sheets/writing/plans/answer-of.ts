@@ -13,8 +13,8 @@ export function* answerOf(
   return { ...(yield* plan.answer(results, columns)), ...(yield* staleIn(plan, results, columns)) }
 }
 
-/** A step for so many: all there is to do for one is to see that there is nothing. */
-const changesInAStep = 100
+/** A step for so many changes, or outdated cells: of most there is nothing to see. */
+const countedInAStep = 2_000
 
 function* staleIn(
   { changes, staleBefore = [], warning }: Plan,
@@ -30,19 +30,28 @@ function* staleIn(
     else numbersOf.set(key, [rowNumber])
   }
   const keyAt = new Map(columns.map(({ key, index }) => [index, key]))
+  let counted = 0
   for (const [at, change] of changes.entries()) {
-    if (at % changesInAStep === 0) yield
+    const outdated = change.kind === 'add' ? [] : (results[at]?.stale?.columns ?? [])
+    counted += outdated.length + 20
+    if (counted >= countedInAStep) {
+      counted = 0
+      yield
+    }
     if (change.kind === 'add') continue
-    for (const index of results[at]?.stale?.columns ?? []) {
+    for (const index of outdated) {
       const key = keyAt.get(index)
       if (key !== undefined) note(key, change.rowNumber)
     }
   }
   for (const { key, rowNumbers } of staleBefore) for (const rowNumber of rowNumbers) note(key, rowNumber)
-  const stale: StaleRows[] = columns.flatMap(({ key }) => {
+  const stale: StaleRows[] = []
+  for (const { key } of columns) {
     const rowNumbers = numbersOf.get(key)?.sort((one, other) => one - other)
-    return rowNumbers ? { key, rowNumbers } : []
-  })
+    if (!rowNumbers) continue
+    stale.push({ key, rowNumbers })
+    yield
+  }
   const ofPlan = warning ?? null
   const ofResults = cells > 0 ? warningOfWrite(cells) : warningOfRows(stale)
   const said = ofPlan !== null && ofResults !== null ? `${ofPlan} ${ofResults}` : (ofPlan ?? ofResults)

@@ -153,6 +153,6 @@ describe('changes are made one after the other', () => {
 
   test('none is no change', async () => {
     const bytes = buildWorkbook({ rows: header })
-    assert.deepEqual(await editXlsx(bytes, undefined, []), { bytes, results: [] })
+    assert.deepEqual(await editXlsx(bytes, undefined, []), { bytes, results: [], header: [] })
   })
 })

@@ -1,5 +1,6 @@
 import type { Change, ChangeResult, Edited, Unfit } from '../../../../sheets/change.ts'
 import type { Cell } from '../../../../sheets/rows/grid.ts'
+import { columnsOf } from '../../../../sheets/rows/table.ts'
 import { xlsxFailure } from '../container/failure.ts'
 import { MAX_DIRECTORY_PART_BYTES, MAX_INFLATED_BYTES } from '../container/limits.ts'
 import { chooseTab, failingInOwnersWords, openWorkbook } from '../container/open.ts'
@@ -32,6 +33,8 @@ import { markStale, type StaleMarks } from './stale/stale-marks.ts'
 import { XmlEdits } from './xml/xml-edits.ts'
 
 export interface EditedWorkbook extends Edited {
+  /** Row 1. */
+  header: Cell[]
   /** Row 1, as it was read back. */
   known?: { header: Cell[] }
 }
@@ -46,7 +49,7 @@ export async function editXlsx(
   tab: string | undefined,
   changes: readonly Change[],
 ): Promise<EditedWorkbook | Unfit> {
-  if (changes.length === 0) return { bytes, results: [] }
+  if (changes.length === 0) return { bytes, results: [], header: [] }
   return failingInOwnersWords(async () => {
     try {
       return await edit(bytes, tab, changes)
@@ -86,7 +89,8 @@ async function edit(
   // A budget of its own: what the change leads to beside the tab must not count against reading the result.
   const others = openZip(bytes)
   const names = readDefinedNames(await readPartText(others, workbook.path, MAX_DIRECTORY_PART_BYTES))
-  const stale = await markStale(openZip(bytes), workbook, tab, part, names, plan)
+  const namedColumns = columnsOf(grid).map(({ index }) => index)
+  const stale = await markStale(openZip(bytes), workbook, tab, part, names, plan, namedColumns)
   emptyCells(grid, plan, stale.emptied)
   const scan = stale.text === part.text ? unmarked : scanSheet(stale.text)
   const styles = await openStyles(others, workbook.stylesPath, cellFormats, workbook.uses1904)
@@ -135,18 +139,32 @@ async function edit(
     goneParts: new Set(keys.get('gone')),
     strings: workbook.sharedStringsPath ? { path: workbook.sharedStringsPath, strings: sharedStrings } : null,
   })
-  const results = withLost(withStaleCells(plan, stale), changes, plan, unmarked, reader)
-  return { bytes: edited, results, known: { header: grid.rows[0] ?? [] } }
+  const marked = withStaleCells(plan, stale)
+  if ('reason' in marked) return marked
+  const results = withLost(marked, changes, plan, unmarked, reader)
+  const header = grid.rows[0] ?? []
+  return { bytes: edited, results, header, known: { header } }
 }
 
+/** A client is told each of them. */
+const mostOutdatedCells = 100_000
+
 /** What the answer shows of a row may be outdated by the change, or may have been before it. */
-function withStaleCells({ results, rowsOfResults }: EditPlan, stale: StaleMarks): ChangeResult[] {
-  return results.map((result, at) => {
-    const row = rowsOfResults[at] ?? null
+function withStaleCells({ results, rowsOfResults }: EditPlan, stale: StaleMarks): ChangeResult[] | Unfit {
+  const marked: ChangeResult[] = []
+  let outdated = 0
+  for (const [changeAt, result] of results.entries()) {
+    const row = rowsOfResults[changeAt] ?? null
     const columns = row === null ? [] : stale.columnsOf(row)
-    if (stale.cells === 0 && columns.length === 0) return result
-    return { ...result, stale: { columns, cells: stale.cells } }
-  })
+    outdated += columns.length
+    if (outdated > mostOutdatedCells) {
+      const details = `Formulas in more than ${mostOutdatedCells} cells of these rows have no result, and each would have to be told.`
+      return { changeAt, reason: 'file', details, advice: 'Change fewer rows at a time.' }
+    }
+    const isConcerned = stale.cells > 0 || columns.length > 0
+    marked.push(isConcerned ? { ...result, stale: { columns, cells: stale.cells } } : result)
+  }
+  return marked
 }
 
 /** What a change would break as a whole, whatever it is. */

@@ -22,6 +22,9 @@ async function edited(bytes: Uint8Array, ...changes: Change[]) {
   return { ...outcome, parts }
 }
 
+/** Names in the first row, from B on. */
+const names = (columns: string) => Array.from(columns, (column) => `<c r="${column}1"><v>1</v></c>`).join('')
+
 /** The cells of a part whose formulas say that they have to be calculated. */
 function markedIn(part: string | undefined): string[] {
   return Array.from((part ?? '').matchAll(/<c r="([A-Z]+\d+)"[^>]*><f ca="1"/g), ([, cell]) => cell ?? '')
@@ -29,6 +32,7 @@ function markedIn(part: string | undefined): string[] {
 
 describe('what rests on a changed cell is marked', () => {
   const rows = {
+    1: names('BC'),
     2: formula('B2', 'A2*2') + formula('C2', 'B2+1'),
     3: formula('B3', 'A3*2') + formula('C3', 'B3+1'),
     4: formula('B4', 'SUM(A2:A10)'),
@@ -165,7 +169,7 @@ test('a formula that was never calculated is known to be empty for that reason',
   // As XML libraries and openpyxl write it; and one whose result is an empty text.
   for (const none of ['', '<v></v>', '<v/>', '<v> </v>']) {
     const cells = `<c r="B2"><f>A2*2</f>${none}</c><c r="C2" t="str"><f>""</f><v></v></c>`
-    const bytes = workbook(sheet({ 2: cells }))
+    const bytes = workbook(sheet({ 1: names('BC'), 2: cells }))
     assert.deepEqual((await decodeXlsx(bytes, {})).stale, new Map([[1, new Set([1])]]), none)
     const { results } = await edited(bytes, change(2, 5, 1))
     assert.deepEqual(results[0]?.stale, { columns: [1], cells: 0 }, none)
@@ -182,7 +186,10 @@ describe('an outdated result is not left in the file, as programs that do not ca
       '<c r="D3" t="b"><f>A3>1</f><v>1</v></c><c t="e" r="E3"><f>A3/0</f><v>#DIV/0!</v></c>' +
       '<c r="F3" t="inlineStr"><f>A3&amp;""</f><is><t>3</t></is></c><c r="G3"><v>7</v></c>'
     const others = [{ name: 'Other', rows: sheet({ 2: formula('B2', 'Data!A3') }) }]
-    const { parts, bytes, results } = await edited(workbook(sheet({ 3: cells }), others), change(3, 0, 1000))
+    const { parts, bytes, results } = await edited(
+      workbook(sheet({ 1: names('BCDEFG'), 3: cells }), others),
+      change(3, 0, 1000),
+    )
     assert.match(
       parts.get(SHEET) ?? '',
       /<c r="B3"><f ca="1">A3\*2<\/f><\/c><c r="C3" s="0"><f ca="1">A3&amp;"x"<\/f><\/c><c r="D3"><f ca="1">A3>1<\/f><\/c><c r="E3"><f ca="1">A3\/0<\/f><\/c><c r="F3"><f ca="1">A3&amp;""<\/f><\/c><c r="G3"><v>7<\/v>/,
@@ -356,4 +363,12 @@ test('what a formula looks at', () => {
     )
     assert.deepEqual([shown, found.isUnclear], [ranges, isUnclear], text)
   }
+})
+
+test('a row is told its columns with outdated results once each, and only those with a name', async () => {
+  const array = (cell: string, ref: string) => `<c r="${cell}"><f t="array" ref="${ref}">A3:A4*2</f></c>`
+  const cells = array('B3', 'B1:XFD1048576') + array('C3', 'C3:D9') + array('D3', 'B3:XFD3')
+  const bytes = workbook(sheet({ 1: names('BD'), 3: cells }))
+  const { results } = await edited(bytes, change(3, 0, 1000))
+  assert.deepEqual(results[0]?.stale?.columns, [1, 3])
 })

@@ -16,7 +16,7 @@ export interface StaleMarks {
   cells: number
   /** Not all tabs could be looked through, so any result may be one of them. */
   isUnbounded: boolean
-  /** The columns, from 0, whose results in this row of the edited tab, as it was, are outdated by now. */
+  /** The columns with a name, from 0, whose results in this row of the edited tab, as it was, are outdated by now. */
   columnsOf(row: number): number[]
   /** The edited tab's text with its marks and without those results. */
   text: string
@@ -38,6 +38,7 @@ export async function markStale(
   part: XmlPart,
   definedNames: ReadonlyMap<string, string>,
   plan: EditPlan,
+  namedColumns: readonly number[],
 ): Promise<StaleMarks> {
   const own = formulaCellsIn(part.text)
   const others: { tab: string; part: XmlPart; cells: FormulaCell[] }[] = []
@@ -73,7 +74,10 @@ export async function markStale(
   return {
     cells: [ownStale, ...othersStale.map(({ stale }) => stale)].reduce((sum, stale) => sum + stale.length, 0),
     isUnbounded: unread.length > 0 && changed.length > 0,
-    columnsOf: columnsByRow(own.filter((cell) => isLeft(cell) && (isOutdated(cell) || dependents.has(cell)))),
+    columnsOf: columnsByRow(
+      own.filter((cell) => isLeft(cell) && (isOutdated(cell) || dependents.has(cell))),
+      namedColumns,
+    ),
     text: withMarks(part.text, ownStale),
     emptied: ownStale.flatMap(outdatedResults),
     otherTabs: new Map(
@@ -133,18 +137,38 @@ function outdatedResults({ results }: FormulaCell): StoredResult[] {
   return results.filter(({ row, isText }) => !(row === 1 && isText))
 }
 
-function columnsByRow(cells: readonly FormulaCell[]): (row: number) => number[] {
+/** Of these columns alone, each once: a formula may fill sixteen thousand, and hundreds may fill the same. */
+function columnsByRow(
+  cells: readonly FormulaCell[],
+  namedColumns: readonly number[],
+): (row: number) => number[] {
   const alone = Map.groupBy(
     cells.filter(({ fills }) => isOneCell(fills)),
     ({ row }) => row,
   )
   const filling = cells.filter(({ fills }) => !isOneCell(fills))
   return (row) => {
-    const columns = (alone.get(row) ?? []).map(({ column }) => column - 1)
-    for (const { fills } of filling) {
-      if (row < fills.firstRow || row > fills.lastRow) continue
-      for (let column = fills.firstColumn; column <= fills.lastColumn; column++) columns.push(column - 1)
-    }
-    return columns
+    const own = new Set((alone.get(row) ?? []).map(({ column }) => column - 1))
+    const fills = joinRanges(
+      filling.filter(({ fills }) => row >= fills.firstRow && row <= fills.lastRow).map(({ fills }) => fills),
+    )
+    let nth = 0
+    return namedColumns.filter((column) => {
+      while (nth < fills.length && (fills[nth]?.lastColumn ?? 0) < column + 1) nth++
+      return own.has(column) || (fills[nth]?.firstColumn ?? Number.POSITIVE_INFINITY) <= column + 1
+    })
   }
+}
+
+type ColumnRange = Pick<FormulaCell['fills'], 'firstColumn' | 'lastColumn'>
+
+/** Ascending, and no two that overlap. */
+function joinRanges(ranges: readonly ColumnRange[]): ColumnRange[] {
+  const joined: ColumnRange[] = []
+  for (const range of ranges.toSorted((one, other) => one.firstColumn - other.firstColumn)) {
+    const last = joined.at(-1)
+    if (!last || range.firstColumn > last.lastColumn) joined.push({ ...range })
+    else if (range.lastColumn > last.lastColumn) last.lastColumn = range.lastColumn
+  }
+  return joined
 }
