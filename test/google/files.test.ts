@@ -64,6 +64,19 @@ test('the tabs of a spreadsheet, with their sizes; and a spreadsheet that is not
   await assert.rejects(google.files.listTabs(credentialId, 'x'.repeat(44)), /not found in Google/)
 })
 
+test('a spreadsheet with more tabs than can be listed is told so', async (t) => {
+  const { google, local, credentialId, newSpreadsheet } = await startReadingGround(t)
+  const { spreadsheetId } = await newSpreadsheet([['a']], 'Shop')
+  const { access_token } = await local.tokens(owner)
+  const requests = Array.from({ length: 5_000 }, (_, n) => ({
+    addSheet: {
+      properties: { title: `${n} ${'x'.repeat(90)}`, gridProperties: { rowCount: 1, columnCount: 1 } },
+    },
+  }))
+  await local.api(access_token, 'POST', `/v4/spreadsheets/${spreadsheetId}:batchUpdate`, { requests })
+  await assert.rejects(google.files.listTabs(credentialId, spreadsheetId), /more tabs than can be listed/)
+})
+
 test('consent to spreadsheets alone does not reach to a list, and asking for one costs nothing', async (t) => {
   const { google, local, credentials } = await startReadingGround(t)
   const { refresh_token } = await local.tokens(owner, [spreadsheetsScope])

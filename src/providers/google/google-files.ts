@@ -1,5 +1,7 @@
 import type { SpreadsheetPage, SpreadsheetTab, SpreadsheetTabs } from '../../sheets/connection.ts'
+import { ProviderFailure } from '../../sheets/provider-failure.ts'
 import type { Store } from '../../store/store.ts'
+import { boundPieces, isTooLarge } from '../remote/bounded-body.ts'
 import { fieldsOf, listOf, parseJsonBytes, textOf } from '../remote/json-fields.ts'
 import type { GoogleCalls } from './client/google-call.ts'
 import type { GoogleEndpoints } from './client/google-endpoints.ts'
@@ -28,6 +30,8 @@ export interface FilesParts {
 }
 
 const pageSize = 100
+/** Some four thousand tabs. A list is read by the thread that answers everybody, and shown whole. */
+const mostListedBytes = 512 * 1024
 const scopesThatList = ['drive', 'drive.readonly', 'drive.file', 'drive.metadata', 'drive.metadata.readonly']
 
 export function createGoogleFiles({ calls, endpoints, store }: FilesParts): GoogleFiles {
@@ -69,11 +73,14 @@ export function createGoogleFiles({ calls, endpoints, store }: FilesParts): Goog
 
     async listTabs(credentialId, spreadsheetId) {
       const wanted = new URLSearchParams({
-        fields: 'properties.title,sheets.properties(sheetId,title,sheetType,hidden,gridProperties)',
+        fields:
+          'properties.title,sheets.properties(sheetId,title,sheetType,hidden,gridProperties(rowCount,columnCount))',
         prettyPrint: 'false',
       })
       const url = `${endpoints.sheets}/${encodeURIComponent(spreadsheetId)}?${wanted}`
-      const answer = await ask('sheets', credentialId, url)
+      const answer = await ask('sheets', credentialId, url).catch((error: unknown) => {
+        throw isTooLarge(error) ? tooManyTabs(error) : error
+      })
       return {
         title: mustHaveText(textOf(fieldsOf(answer.properties).title)),
         tabs: listOf(answer.sheets)
@@ -85,7 +92,8 @@ export function createGoogleFiles({ calls, endpoints, store }: FilesParts): Goog
   }
 
   async function ask(service: 'drive' | 'sheets', credentialId: string | null, url: string) {
-    const body = await calls.callRead({ credentialId, method: 'GET', url, service })
+    const onBody = () => boundPieces(mostListedBytes)
+    const body = await calls.callRead({ credentialId, method: 'GET', url, service, onBody })
     const parsed = parseJsonBytes(body)
     if (parsed === undefined) throw unreadable()
     return fieldsOf(parsed)
@@ -108,6 +116,13 @@ function tabOf({ sheetId, title, hidden, gridProperties }: Record<string, unknow
     columns: typeof columnCount === 'number' ? columnCount : 0,
     isHidden: hidden === true,
   }
+}
+
+function tooManyTabs(cause: unknown): ProviderFailure {
+  return new ProviderFailure('the spreadsheet has more tabs than can be listed', {
+    details: 'Move the tab that is to be connected to a spreadsheet of its own.',
+    cause,
+  })
 }
 
 function mustHaveText(text: string | null): string {

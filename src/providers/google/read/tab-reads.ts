@@ -1,8 +1,7 @@
 import type { Turn } from '../../../shares/turnstile.ts'
 import type { TabPlace } from '../../../sheets/provider.ts'
-import { ProviderFailure } from '../../../sheets/provider-failure.ts'
+import { boundPieces, isTooLarge } from '../../remote/bounded-body.ts'
 import type { Deadline } from '../../remote/deadline.ts'
-import { ExchangeLost } from '../../remote/transport.ts'
 import type { GoogleCalls } from '../client/google-call.ts'
 import type { GoogleEndpoints } from '../client/google-endpoints.ts'
 import { unreadable } from '../client/google-errors.ts'
@@ -106,7 +105,7 @@ export function createTabReads(calls: GoogleCalls, endpoints: GoogleEndpoints): 
       try {
         const body = await read(place, method, { dataFilters: [{ gridRange }] }, under, () => {
           inspection = createInspection()
-          return boundPieces(inspection.inspectPiece)
+          return boundPieces(mostGridBytes, inspection.inspectPiece)
         })
         const size = gridSizeIn(body)
         if (!size) throw unreadable()
@@ -126,7 +125,9 @@ export function createTabReads(calls: GoogleCalls, endpoints: GoogleEndpoints): 
       const asked = { dataFilters: [{ gridRange: column }, ...rows] }
       try {
         const method = `:getByDataFilter?fields=${tabViewFields}&`
-        return await read(place, method, asked, { ...under, isUrgent: true }, () => boundPieces())
+        return await read(place, method, asked, { ...under, isUrgent: true }, () =>
+          boundPieces(mostGridBytes),
+        )
       } catch (error) {
         if (isTooLarge(error)) return null
         throw error
@@ -160,18 +161,4 @@ export function createTabReads(calls: GoogleCalls, endpoints: GoogleEndpoints): 
       isUrgent,
     })
   }
-}
-
-function boundPieces(inspectPiece?: (piece: Uint8Array) => void): (piece: Uint8Array) => void {
-  let bytes = 0
-  return (piece) => {
-    bytes += piece.byteLength
-    if (bytes > mostGridBytes) throw new ExchangeLost('too_large', `More than ${mostGridBytes} bytes`)
-    inspectPiece?.(piece)
-  }
-}
-
-function isTooLarge(error: unknown): boolean {
-  const cause = error instanceof ProviderFailure ? error.cause : null
-  return cause instanceof ExchangeLost && cause.lost === 'too_large'
 }
