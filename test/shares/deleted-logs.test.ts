@@ -2,8 +2,9 @@ import assert from 'node:assert/strict'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import { systemClock } from '../../src/clock.ts'
+import { packEntries } from '../../src/store/changes/packed-entries.ts'
 import { accountWithSheet } from '../../src/store/records.fixture.ts'
 import { migrate } from '../../src/store/sql/migrate.ts'
 import { createSqlStore } from '../../src/store/sql/sql-store.ts'
@@ -16,43 +17,7 @@ const entries = `[${' '.repeat(128 * 1_024)}]`
 
 for (const how of ['history_days=0', 'the sheet', 'the account'] as const) {
   test(`a log of 115 MB goes in short turns with ${how}`, async (t) => {
-    const folder = await mkdtemp(join(tmpdir(), 'rowport-test-'))
-    const database = openSqlite(join(folder, 'rowport.db'), systemClock)
-    t.after(async () => {
-      await database.close()
-      await rm(folder, { recursive: true })
-    })
-    await migrate(database, 0, () => {})
-    const store = createSqlStore(database, systemClock)
-    const { account, sheet } = await accountWithSheet(store)
-    const [accountId, sheetId] = [account.id, sheet.id]
-    const { kysely } = database
-    const bytes = entries.length
-    const log = {
-      sheet_id: sheetId,
-      account_id: accountId,
-      epoch: 'e',
-      head: chunkCount,
-      floor: 0,
-      identity: '',
-    }
-    await kysely
-      .insertInto('change_log')
-      .values({ ...log, bytes: bytes * chunkCount })
-      .execute()
-    await kysely.transaction().execute(async (transaction) => {
-      for (let seq = 1; seq <= chunkCount; seq++) {
-        const chunk = { sheet_id: sheetId, first_seq: seq, last_seq: seq, at_ms: 1, logged_at_ms: 1 }
-        await transaction
-          .insertInto('change_chunk')
-          .values({ ...chunk, is_placed: 1, entries, bytes })
-          .execute()
-      }
-      await transaction
-        .insertInto('change_operation')
-        .values({ sheet_id: sheetId, operation_id: 'op', first_seq: 1 })
-        .execute()
-    })
+    const { store, kysely, accountId, sheetId } = await startLong(t, chunkCount, entries)
     const watch = startTurnWatch()
     if (how === 'history_days=0') await store.changeSheet(sheetId, { historyDays: 0 })
     else if (how === 'the sheet') await store.deleteSheet(sheetId)
@@ -65,4 +30,60 @@ for (const how of ['history_days=0', 'the sheet', 'the account'] as const) {
     }
     assert.ok((turns[0] ?? 0) <= mostTurnMs, `turns of ${turns[0]} ms and more`)
   })
+}
+
+test('a log is unpacked in short turns by whoever wants much of it at once', async (t) => {
+  const changes = Array.from(
+    { length: 2_000 },
+    (_, n) => `{"kind":"updated","row":${n},"after":"{\\"a\\":${n * 7_919}}"}`,
+  )
+  const packed = packEntries(`[${changes.join(',')}${' '.repeat(128 * 1_024)}]`, 1024 * 1024)
+  const { store, sheetId } = await startLong(t, 200, packed)
+  await store.loggedChanges(sheetId, 0, 1024 * 1024)
+  const watch = startTurnWatch()
+  const chunks = await store.loggedChanges(sheetId, 0, 16 * 1024 * 1024)
+  const turns = watch.stop()
+  t.diagnostic(`${chunks.length} chunks, longest turns ${turns.join(' ')} ms`)
+  assert.ok((turns[0] ?? 0) <= 10, `turns of ${turns[0]} ms and more`)
+})
+
+async function startLong(t: TestContext, count: number, text: string) {
+  const folder = await mkdtemp(join(tmpdir(), 'rowport-test-'))
+  const database = openSqlite(join(folder, 'rowport.db'), systemClock)
+  t.after(async () => {
+    await database.close()
+    await rm(folder, { recursive: true })
+  })
+  await migrate(database, 0, () => {})
+  const store = createSqlStore(database, systemClock)
+  const { account, sheet } = await accountWithSheet(store)
+  const [accountId, sheetId] = [account.id, sheet.id]
+  const { kysely } = database
+  const bytes = text.length
+  const log = {
+    sheet_id: sheetId,
+    account_id: accountId,
+    epoch: 'e',
+    head: count,
+    floor: 0,
+    identity: '',
+  }
+  await kysely
+    .insertInto('change_log')
+    .values({ ...log, bytes: bytes * count })
+    .execute()
+  await kysely.transaction().execute(async (transaction) => {
+    for (let seq = 1; seq <= count; seq++) {
+      const chunk = { sheet_id: sheetId, first_seq: seq, last_seq: seq, at_ms: 1, logged_at_ms: 1 }
+      await transaction
+        .insertInto('change_chunk')
+        .values({ ...chunk, is_placed: 1, entries: text, bytes })
+        .execute()
+    }
+    await transaction
+      .insertInto('change_operation')
+      .values({ sheet_id: sheetId, operation_id: 'op', first_seq: 1 })
+      .execute()
+  })
+  return { store, kysely, accountId, sheetId }
 }

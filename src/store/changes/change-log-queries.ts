@@ -9,6 +9,8 @@ import { createForgetting } from './forgetting-changes.ts'
 import { unpackEntries } from './packed-entries.ts'
 
 const firstReadTogether = 4
+/** In characters; so much takes a millisecond. */
+const unpackedInATurn = 512 * 1024
 const mostReadTogether = 50
 /** Others may take its place while it is read. */
 const mostStateTries = 5
@@ -74,7 +76,7 @@ export function createChangeLogQueries(database: SqlDatabase): ChangeLogStore {
       const chunks: ChangeChunk[] = []
       // Of a part of the log little is read at first: a chunk may be long.
       let together = maxBytes === Number.POSITIVE_INFINITY ? mostReadTogether : firstReadTogether
-      for (let [after, bytes] = [afterSeq, 0]; ; ) {
+      for (let [after, bytes, inTurn] = [afterSeq, 0, 0]; ; ) {
         const rows = await kysely
           .selectFrom('change_chunk')
           .innerJoin('change_log', 'change_log.sheet_id', 'change_chunk.sheet_id')
@@ -87,9 +89,14 @@ export function createChangeLogQueries(database: SqlDatabase): ChangeLogStore {
           .select(['first_seq', 'last_seq', 'at_ms', 'entries'])
           .execute()
         for (const { first_seq, last_seq, at_ms, entries: kept } of rows) {
+          if (inTurn >= unpackedInATurn) {
+            inTurn = 0
+            await new Promise(setImmediate)
+          }
           const entries = unpackEntries(kept)
           chunks.push({ firstSeq: first_seq, lastSeq: last_seq, atMs: at_ms, entries })
           bytes += entries.length
+          inTurn += entries.length
           after = last_seq
           if (bytes >= maxBytes) return chunks
         }
