@@ -100,6 +100,9 @@ export function createSpreadsheets(
   }
 }
 
+/** In a sentence. */
+const mostTabsNamed = 50
+
 function chosenTab(
   { title, tabs, linkedTabId }: OpenedSpreadsheet,
   wish: string | number | null,
@@ -108,7 +111,8 @@ function chosenTab(
   if (wanted !== null) {
     const found = tabs.find((tab) => tab.tabId === wanted || tab.title === wanted)
     if (found) return found
-    const names = tabs.map((tab) => `"${tab.title}"`).join(', ')
+    const named = tabs.slice(0, mostTabsNamed).map((tab) => `"${tab.title}"`)
+    const names = [...named, ...(tabs.length > named.length ? ['and others'] : [])].join(', ')
     const missing = typeof wanted === 'string' ? `no tab named "${wanted}"` : 'no such tab anymore'
     return new Problem(`"${title}" has ${missing}; its tabs are ${names}`)
   }
