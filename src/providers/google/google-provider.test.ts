@@ -7,6 +7,7 @@ import { noTurn } from '../../sheets/threads/no-turn.ts'
 import type { GoogleCall, GoogleCalls } from './client/google-call.ts'
 import { locateGoogleTab } from './google-location.ts'
 import { createGoogleProvider } from './google-provider.ts'
+import { createAnswerRooms } from './read/answer-room.ts'
 import { compareReads } from './read/dates/compare-reads.ts'
 import { googleComparing } from './read/google-comparing.ts'
 
@@ -40,6 +41,14 @@ function start(rows: (render: 'serial' | 'texts') => unknown[][]) {
       return Buffer.from(text.buffer)
     },
   } as GoogleCalls
+  const fetchTurns = createTurnstile({
+    share: 'fetching_at_once',
+    places: Number.POSITIVE_INFINITY,
+    placesOfAccount: 2,
+    waitingOfAccount: 1,
+    clock,
+    observe: () => {},
+  })
   const provider = createGoogleProvider({
     calls,
     endpoints: { sheets: '' } as never,
@@ -49,14 +58,7 @@ function start(rows: (render: 'serial' | 'texts') => unknown[][]) {
     },
     tokens: { subjectOf: () => null },
     budget: { isTight: () => false },
-    fetches: createTurnstile({
-      share: 'fetching_at_once',
-      places: Number.POSITIVE_INFINITY,
-      placesOfAccount: 2,
-      waitingOfAccount: 1,
-      clock,
-      observe: () => {},
-    }),
+    fetches: createAnswerRooms(fetchTurns, fetchTurns),
     clock,
     timers: { after: () => () => {} },
   })

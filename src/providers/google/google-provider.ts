@@ -1,5 +1,4 @@
 import type { Clock } from '../../clock.ts'
-import type { Turnstile } from '../../shares/turnstile.ts'
 import type { Fetched, Provider, ReadingTurn, TabPlace } from '../../sheets/provider.ts'
 import { noTurn } from '../../sheets/threads/no-turn.ts'
 import { ownBuffer } from '../../sheets/threads/thread-jobs.ts'
@@ -12,6 +11,7 @@ import type { GoogleCalls } from './client/google-call.ts'
 import type { GoogleEndpoints } from './client/google-endpoints.ts'
 import { RefusedByGoogle } from './client/google-errors.ts'
 import { parseGoogleLocation } from './google-location.ts'
+import type { AnswerRooms } from './read/answer-room.ts'
 import { type Columns, columnsIn, columnsText, withColumns } from './read/column-ranges.ts'
 import { type Comparison, tornRead } from './read/dates/compare-reads.ts'
 import type { GridDecodeOptions } from './read/decode-grid.ts'
@@ -34,7 +34,7 @@ export interface GoogleProviderParts {
    * Rations bound how often an account asks, not how many answers of many megabytes lie in memory. Whoever has a turn here
    * holds two at most, from the first byte until a thread takes them.
    */
-  fetches: Pick<Turnstile, 'turnOf'>
+  fetches: AnswerRooms
   clock: Clock
   timers: Timers
   limits?: CallLimits
@@ -98,7 +98,7 @@ export function createGoogleProvider({
   return {
     async fetch(place, { values, knownVersion }, turn = noTurn) {
       const deadline = createDeadline(clock, timers, limits.readMs)
-      const room = fetches.turnOf(place.accountId)
+      const room = fetches.roomOf(place.accountId)
       const fetchNow = values === 'typed' ? fetchTyped : fetchFormatted
       try {
         return await fetchNow(place, knownVersion, { deadline, room, turn })
@@ -109,7 +109,7 @@ export function createGoogleProvider({
     },
     async findInColumn(place, { columnIndex, values, isMarked = false }, turn = noTurn) {
       const deadline = createDeadline(clock, timers, limits.readMs)
-      const room = fetches.turnOf(place.accountId)
+      const room = fetches.roomOf(place.accountId)
       try {
         const { body } = await reads.values(
           place,

@@ -40,6 +40,7 @@ import {
 } from './oauth/service-account.ts'
 import { outcomesToKeep, proveGoogle } from './prove/prove.ts'
 import { createStanding, onStanding, provenService } from './prove/standing.ts'
+import { createAnswerRooms } from './read/answer-room.ts'
 import { googleComparing } from './read/google-comparing.ts'
 import { createColumnLooks } from './write/column-looks.ts'
 import { createGoogleWriting } from './write/google-writing.ts'
@@ -83,7 +84,7 @@ export interface GoogleParts {
   sharedTokens?: SharedTokens
   /** Where several servers spend from the same rations. */
   share: ShareValue
-  shares?: Pick<Shares, 'fetching_at_once' | 'decoding_waiting'>
+  shares?: Partial<Pick<Shares, 'fetching_at_once' | 'long_fetches_at_once' | 'decoding_waiting'>>
   /** For tests; without them, as docs/google.md#limits and docs/reliability.md#deadlines-and-retries have it. */
   timers?: Timers
   random?: () => number
@@ -158,8 +159,8 @@ export function createGoogle(parts: GoogleParts): Google {
       : { by: 'owner', scope }
   }
 
-  const { fetching_at_once, decoding_waiting } = parts.shares ?? defaultShares
-  const fetches = createTurnstile({
+  const { fetching_at_once, long_fetches_at_once, decoding_waiting } = { ...defaultShares, ...parts.shares }
+  const fetchTurns = createTurnstile({
     share: 'fetching_at_once',
     // Together they are bounded by the project's ration.
     places: Number.POSITIVE_INFINITY,
@@ -168,6 +169,16 @@ export function createGoogle(parts: GoogleParts): Google {
     clock,
     observe,
   })
+  const longFetches = createTurnstile({
+    share: 'long_fetches_at_once',
+    places: long_fetches_at_once,
+    placesOfAccount: Math.ceil(long_fetches_at_once / 2),
+    // No more of them than it may fetch.
+    waitingOfAccount: Number.POSITIVE_INFINITY,
+    clock,
+    observe,
+  })
+  const fetches = createAnswerRooms(fetchTurns, longFetches)
   const reading = { calls, endpoints, comparing: googleComparing, fetches, clock, timers, limits }
   const standing = createStanding(store, settings)
   const provider = {

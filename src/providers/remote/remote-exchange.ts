@@ -1,4 +1,5 @@
 import type { Clock } from '../../clock.ts'
+import { TooManyAtOnce } from '../../errors.ts'
 import type { Access } from './access-tokens.ts'
 import type { Breaker } from './breaker.ts'
 import type { Deadline } from './deadline.ts'
@@ -23,7 +24,7 @@ export interface RemoteCall<Service extends string> {
   /** Where several calls serve one wait, they share its end. */
   deadline?: Deadline
   /** Called when an answer begins to come, also for each further try; what it returns is told the body by pieces. */
-  onBody?(): (piece: Uint8Array) => void
+  onBody?(): (piece: Uint8Array) => void | Promise<void>
 }
 
 /** One exchange that has ended. */
@@ -93,7 +94,8 @@ export function createRemoteExchange<Service extends string>(
     } catch (error) {
       const lost = error instanceof ExchangeLost ? error.lost : 'no_answer'
       place?.endCall(lost === 'not_sent' ? 'not_sent' : 'no_answer')
-      pass.recordOutcome(lost === 'too_large' ? 'well' : 'failed')
+      const isOurs = lost === 'too_large' || error instanceof TooManyAtOnce
+      pass.recordOutcome(isOurs ? 'well' : 'failed')
       throw error
     }
   }

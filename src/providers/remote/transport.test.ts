@@ -4,6 +4,7 @@ import { createServer, type RequestListener } from 'node:http'
 import { type AddressInfo, createServer as createTcpServer } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { createGzip, gzipSync } from 'node:zlib'
+import { TooManyAtOnce } from '../../errors.ts'
 import { createTransport, type ExchangeWish, type Lost, type Transport } from './transport.ts'
 
 const mebibyte = 1024 * 1024
@@ -40,13 +41,41 @@ test('a compressed answer arrives as it was, and in pieces on the way', async (t
   const pieces: Uint8Array[] = []
   const { status, body } = await start(t).exchange({
     ...get(url),
-    onPiece: (piece) => pieces.push(Uint8Array.from(piece)),
+    onPiece: (piece) => void pieces.push(Uint8Array.from(piece)),
   })
   assert.equal(status, 200)
   assert.equal(body.toString(), text)
   assert.ok(pieces.length > 1)
   assert.equal(Buffer.concat(pieces).toString(), text)
   assert.equal(body.byteLength, body.buffer.byteLength, 'a buffer of its own, which can be handed over')
+})
+
+test('who has no room for more has it wait at the other side, and that is not taken for silence', async (t) => {
+  const url = await serve(t, (_request, response) => response.end('x'.repeat(8 * mebibyte)))
+  const { promise, resolve } = Promise.withResolvers<void>()
+  let bytes = 0
+  const got = start(t, { silenceMs: 150, maxBodyBytes: 8 * mebibyte }).exchange({
+    ...get(url),
+    onPiece(piece) {
+      bytes += piece.byteLength
+      return bytes > mebibyte ? promise : undefined
+    },
+  })
+  await new Promise((done) => setTimeout(done, 500))
+  assert.ok(bytes < 2 * mebibyte, `${bytes} bytes were read`)
+  resolve()
+  assert.equal((await got).body.byteLength, 8 * mebibyte)
+})
+
+test('a refusal of whoever has no room is theirs', async (t) => {
+  const url = await serve(t, (_request, response) => response.end('x'))
+  const wish = {
+    ...get(url),
+    async onPiece() {
+      throw new TooManyAtOnce(3, 'long_fetches_at_once')
+    },
+  }
+  await assert.rejects(start(t).exchange(wish), TooManyAtOnce)
 })
 
 test('a body is sent whole, with its length, and connections are used again', async (t) => {

@@ -8,6 +8,7 @@ import {
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip } from 'node:zlib'
+import { TooManyAtOnce } from '../../errors.ts'
 
 /** One HTTP exchange with a provider, as bytes. */
 export interface Transport {
@@ -21,8 +22,11 @@ export interface ExchangeWish {
   headers: Record<string, string>
   body?: string
   signal: AbortSignal
-  /** Told each piece of the body, decompressed, as it comes: large bodies are looked at a little at a time. */
-  onPiece?(piece: Uint8Array): void
+  /**
+   * Told each piece of the body, decompressed, as it comes: large bodies are looked at a little at a time. Where it returns a promise,
+   * the rest is read after that.
+   */
+  onPiece?(piece: Uint8Array): void | Promise<void>
 }
 
 export interface HttpAnswer {
@@ -70,7 +74,8 @@ export function createTransport({ silenceMs, maxBodyBytes }: TransportLimits): T
       let isSent = false
       const fail = (error: unknown) => {
         const lost = isSent ? 'no_answer' : 'not_sent'
-        reject(error instanceof ExchangeLost ? error : new ExchangeLost(lost, error))
+        const isOwn = error instanceof ExchangeLost || error instanceof TooManyAtOnce
+        reject(isOwn ? error : new ExchangeLost(lost, error))
         request.destroy()
       }
       request.once('socket', (socket) => {
@@ -111,8 +116,13 @@ export function createTransport({ silenceMs, maxBodyBytes }: TransportLimits): T
       for await (const piece of source) {
         bytes += piece.byteLength
         if (bytes > maxBodyBytes) throw new ExchangeLost('too_large', `More than ${maxBodyBytes} bytes`)
-        onPiece?.(piece)
         pieces.push(piece)
+        const room = onPiece?.(piece)
+        if (!room) continue
+        // As long as we do not read, it is not the other side that is silent.
+        response.socket.setTimeout(0)
+        await room
+        response.socket.setTimeout(silenceMs)
       }
     }
     if (response.headers['content-encoding'] === 'gzip') {

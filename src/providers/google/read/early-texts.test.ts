@@ -34,7 +34,7 @@ function start(answer: (render: 'serial' | 'texts', call: GoogleCall) => Promise
     },
     tokens: { subjectOf: () => null },
     budget: { isTight: () => false },
-    fetches: { turnOf: () => ({ async begin() {}, end() {} }) },
+    fetches: { roomOf: () => ({ async begin() {}, beginLong: () => undefined, end() {} }) },
     clock,
     timers: { after: () => () => {} },
   })

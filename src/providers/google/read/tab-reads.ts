@@ -1,4 +1,3 @@
-import type { Turn } from '../../../shares/turnstile.ts'
 import type { TabPlace } from '../../../sheets/provider.ts'
 import { boundPieces, isTooLarge } from '../../remote/bounded-body.ts'
 import type { Deadline } from '../../remote/deadline.ts'
@@ -7,6 +6,7 @@ import type { GoogleEndpoints } from '../client/google-endpoints.ts'
 import { unreadable } from '../client/google-errors.ts'
 import { parseGoogleLocation } from '../google-location.ts'
 import { createInspection } from '../inspection.ts'
+import { type AnswerRoom, longBytes } from './answer-room.ts'
 import type { Columns } from './column-ranges.ts'
 import { type GridSize, gridSizeIn } from './grid-bounds.ts'
 import { joinRanges, type RowRange } from './row-ranges.ts'
@@ -55,7 +55,7 @@ export interface GridRead extends Pick<TabRead, 'body' | 'hash'> {
 export interface ReadUnder {
   deadline: Deadline
   /** For what comes from Google, in memory. */
-  room: Turn
+  room: AnswerRoom
 }
 
 /** Another read that depends on what this one brings. */
@@ -157,7 +157,15 @@ export function createTabReads(calls: GoogleCalls, endpoints: GoogleEndpoints): 
         return asked
       },
       deadline,
-      onBody,
+      onBody() {
+        const onPiece = onBody()
+        let bytes = 0
+        return (piece) => {
+          onPiece(piece)
+          bytes += piece.byteLength
+          return bytes > longBytes ? room.beginLong(deadline.leftMs()) : undefined
+        }
+      },
       isUrgent,
     })
   }

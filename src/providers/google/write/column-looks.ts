@@ -1,5 +1,4 @@
 import type { Clock } from '../../../clock.ts'
-import type { Turnstile } from '../../../shares/turnstile.ts'
 import type { AccountPlace, FoundInColumn, ReadingTurn, WantedInColumn } from '../../../sheets/provider.ts'
 import { ownBuffer } from '../../../sheets/threads/thread-jobs.ts'
 import type { Timers } from '../../../timers.ts'
@@ -9,6 +8,7 @@ import type { GoogleCalls } from '../client/google-call.ts'
 import type { GoogleEndpoints } from '../client/google-endpoints.ts'
 import { RefusedByGoogle } from '../client/google-errors.ts'
 import { parseGoogleLocation } from '../google-location.ts'
+import type { AnswerRooms } from '../read/answer-room.ts'
 import type { GoogleComparing } from '../read/google-comparing.ts'
 import type { RowRange } from '../read/row-ranges.ts'
 import { createTabReads } from '../read/tab-reads.ts'
@@ -36,7 +36,7 @@ export interface ColumnLooksParts {
   calls: GoogleCalls
   endpoints: GoogleEndpoints
   comparing: Pick<GoogleComparing, 'findWithRows'>
-  fetches: Pick<Turnstile, 'turnOf'>
+  fetches: AnswerRooms
   clock: Clock
   timers: Timers
   limits: CallLimits
@@ -54,7 +54,7 @@ export function createColumnLooks(parts: ColumnLooksParts): ColumnLooks {
       const key = `${place.location} ${columnIndex}`
       if (tooLarge.has(key)) return 'too_large'
       const deadline = createDeadline(clock, timers, limits.readMs)
-      const room = fetches.turnOf(place.accountId)
+      const room = fetches.roomOf(place.accountId)
       try {
         const body = await reads.rowsAndColumn(place, { ranges, columnIndex }, { deadline, room })
         if (!body) {
