@@ -66,6 +66,7 @@ const inflatedPieceBytes = 256 * 1024
 export function createTransport({ silenceMs, maxBodyBytes }: TransportLimits): Transport {
   const plainAgent = new HttpAgent(agentOptions)
   const tlsAgent = new HttpsAgent(agentOptions)
+  const turns = createTurnsOfPieces()
 
   return {
     exchange(wish) {
@@ -118,6 +119,8 @@ export function createTransport({ silenceMs, maxBodyBytes }: TransportLimits): T
         if (bytes > maxBodyBytes) throw new ExchangeLost('too_large', `More than ${maxBodyBytes} bytes`)
         pieces.push(piece)
         const room = onPiece?.(piece)
+        const nextTurn = turns.endAfter(piece.byteLength)
+        if (nextTurn) await nextTurn
         if (!room) continue
         // As long as we do not read, it is not the other side that is silent.
         response.socket.setTimeout(0)
@@ -131,6 +134,32 @@ export function createTransport({ silenceMs, maxBodyBytes }: TransportLimits): T
       await pipeline(response, collect)
     }
     return joinPieces(pieces, bytes)
+  }
+}
+
+/** Of all answers that come at the same time. */
+const takenInATurn = 256 * 1024
+
+/**
+ * From a fast connection the runtime reads two megabytes before it looks at any other, and what comes with them would keep everybody
+ * waiting. Who has to wait for the next turn does not read on meanwhile.
+ */
+function createTurnsOfPieces() {
+  let bytes = 0
+  let next: Promise<void> | null = null
+  return {
+    endAfter(pieceBytes: number): Promise<void> | null {
+      bytes += pieceBytes
+      if (bytes < takenInATurn) return null
+      next ??= new Promise((resolve) =>
+        setImmediate(() => {
+          bytes = 0
+          next = null
+          resolve()
+        }),
+      )
+      return next
+    },
   }
 }
 
