@@ -223,5 +223,7 @@ export interface Decoder {
   name: string
   /** One `(bytes, options, emptyCell) → ListedRows | null`, where the list can be had sooner than the cells. */
   lister?: { module: string; name: string }
+  /** The bytes are compressed. */
+  isPacked?: true
   options: unknown
 }

@@ -1,5 +1,5 @@
 import type { Fetched, FetchWish } from '../provider.ts'
-import { buildListed, buildRows, emptyCellOf } from '../rows/build-snapshot.ts'
+import { buildListed, buildRows, emptyCellOf, longestListOf } from '../rows/build-snapshot.ts'
 import type { Grid } from '../rows/grid.ts'
 import type { ListedRows } from '../rows/listed-rows.ts'
 import type { EmptyCell } from '../rows/row-json.ts'
@@ -33,18 +33,20 @@ export async function decodeBytes(
   const list = decoder.lister && (await load<ListFunction>(decoder.lister))
   const listed = list?.(bytes, decoder.options, emptyCellOf(values))
   const takeApart = () => decode(bytes, decoder.options)
+  const mostListBytes = longestListOf(bytes.byteLength, decoder.isPacked ? 'packed' : 'text')
   const { snapshot, cells, index } = listed
-    ? buildListed(listed, takeApart, values)
-    : buildRows(await takeApart(), values)
+    ? buildListed(listed, takeApart, values, mostListBytes)
+    : buildRows(await takeApart(), values, mostListBytes)
   const ofRows = rowBuffers(snapshot)
   if (cells <= fewCells) {
     const later = await index()
     return { reply: { snapshot, later }, handOver: [...ofRows, ...indexBuffers(later.indexes)] }
   }
+  const heldBytes = bytes.byteLength + snapshot.sizeInBytes
   sooner({ reply: { snapshot }, handOver: ofRows })
   const later = await index()
   // After the answer, which all of it was made for.
-  if (bytes.byteLength >= collectedFromBytes) setImmediate(collectGarbage)
+  if (heldBytes >= collectedFromBytes) setImmediate(collectGarbage)
   return { reply: { later }, handOver: indexBuffers(later.indexes) }
 }
 

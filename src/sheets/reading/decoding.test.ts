@@ -28,6 +28,17 @@ test('a failure keeps its words, a bug stays a bug', async (t) => {
   await assert.rejects(decode("throw new TypeError('ours')"), (error) => !(error instanceof ProviderFailure))
 })
 
+test('a short file whose headers make a very long list of it is refused', async (t) => {
+  const { decode } = start(t)
+  const rows = (count: number) =>
+    `return { rows: [['h'.repeat(100_000)], ...Array.from({ length: ${count} }, () => [1])] }`
+  await assert.rejects(decode(rows(1_000)), {
+    name: 'ProviderFailure',
+    message: /each repeats the headers, more than 64 MiB; shorten the headers/,
+  })
+  assert.equal((await decode(rows(500))).snapshot.rowNumbers.length, 500)
+})
+
 test('many at once all get their own rows', async (t) => {
   const { decode } = start(t)
   const snapshots = await Promise.all(

@@ -18,8 +18,20 @@ import {
 import { type StaleColumn, staleColumnsOf } from './stale-results.ts'
 import { type Column, isBlank, lastRowWithData, servedColumnsOf } from './table.ts'
 
-/** Every row repeats every header, so a small file can make a very large list; buffers know no limit of their own. */
-const maxListBytes = 512 * 1024 * 1024
+const mebibyte = 1024 * 1024
+const maxListBytes = 512 * mebibyte
+/** Rows of so much are small, whatever they come from. */
+const smallListBytes = 64 * mebibyte
+/** As JSON, rows of usual names and cells have two to three times the length of their CSV file, and up to sixteen times that of a workbook. */
+const timesLonger = { text: 3, packed: 16 }
+
+/**
+ * Every row repeats every header, so a small file can make a very large list: one of 140 KB 500 MB. What accounts may have in memory is
+ * judged by the length of their files.
+ */
+export function longestListOf(sourceBytes: number, kind: keyof typeof timesLonger): number {
+  return Math.min(maxListBytes, smallListBytes + sourceBytes * timesLonger[kind])
+}
 
 type Values = 'typed' | 'formatted'
 
@@ -32,16 +44,17 @@ export function buildSnapshot(grid: Grid, values: Values = 'typed'): IndexedSnap
 export function buildRows(
   grid: Grid,
   values: Values,
+  mostBytes = maxListBytes,
 ): { snapshot: Snapshot; cells: number; index(): MadeLater } {
   const emptyCell = emptyCellOf(values)
   const columns = servedColumnsOf(grid)
   const lastRowNumber = lastRowWithData(grid)
   const rowNumbers = numbersOfFilledRows(grid, lastRowNumber)
   // Told before the first byte is made, where the headers alone are too much.
-  if (blankRowOf(columns, values).length * rowNumbers.length > maxListBytes) throw tooLarge()
+  if (blankRowOf(columns, values).length * rowNumbers.length > mostBytes) throw tooLarge(mostBytes)
   const rows = Array.from(rowNumbers, (number) => grid.rows[number - 1] ?? [])
-  const list = writeList(columns, rows, maxListBytes, emptyCell)
-  if (!list) throw tooLarge()
+  const list = writeList(columns, rows, mostBytes, emptyCell)
+  if (!list) throw tooLarge(mostBytes)
   const stale = staleColumnsOf(grid, columns, rowNumbers)
   const snapshot = snapshotOf({ ...list, columns, rowNumbers, lastRowNumber }, stale, values)
   // Those of the snapshot may be on their way to another thread when the index is made.
@@ -58,8 +71,10 @@ export function buildListed(
   listed: ListedRows,
   takeApart: () => Grid | Promise<Grid>,
   values: Values,
+  mostBytes = maxListBytes,
 ): { snapshot: Snapshot; cells: number; index(): Promise<MadeLater> } {
   const { columns } = listed
+  if (listed.listJson.byteLength > mostBytes) throw tooLarge(mostBytes)
   const rowNumbers = listed.rowNumbers.slice()
   return {
     snapshot: snapshotOf(listed, [], values),
@@ -120,8 +135,11 @@ function refuseLongRow(list: Pick<Snapshot, 'rowStarts'>, rowNumbers: Uint32Arra
   }
 }
 
-function tooLarge(): ProviderFailure {
-  return new ProviderFailure('the rows are too large together; shorten the headers or the cells')
+function tooLarge(mostBytes: number): ProviderFailure {
+  const most = `${Math.floor(mostBytes / mebibyte)} MiB`
+  return new ProviderFailure(
+    `the rows are too large together: as JSON, where each repeats the headers, more than ${most}; shorten the headers or the cells`,
+  )
 }
 
 function contentHash(
