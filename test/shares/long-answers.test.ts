@@ -5,6 +5,7 @@ import { Worker } from 'node:worker_threads'
 import { createTransport } from '../../src/providers/remote/transport.ts'
 import { buildSnapshot } from '../../src/sheets/rows/build-snapshot.ts'
 import { fromBytes, type SharedRead, toBytes } from '../../src/sheets/rows/snapshot-bytes.ts'
+import { viewLines } from '../../src/sheets/rows/view/view-lines.ts'
 import { startTurnWatch } from '../turn-watch.ts'
 
 const answerBytes = 60 * 1024 * 1024
@@ -62,3 +63,18 @@ function indexedRead(): SharedRead {
   const snapshot = buildSnapshot({ rows: [['a'], [1]] })
   return { snapshot, version: '1', asOfMs: 0, location: '', credentialId: null }
 }
+
+test('the rows of a view are put together in short turns', async (t) => {
+  const rows = Array.from({ length: 60 }, (_, n) => [n, 'x'.repeat(1024 * 1024)])
+  const snapshot = buildSnapshot({ rows: [['a', 'b'], ...rows] })
+  const steps = viewLines(snapshot, [0, 1], 'all')
+  let longestMs = 0
+  for (let isDone = false; !isDone; ) {
+    const before = process.threadCpuUsage()
+    isDone = steps.next().done === true
+    const { user, system } = process.threadCpuUsage(before)
+    longestMs = Math.max(longestMs, (user + system) / 1_000)
+  }
+  t.diagnostic(`the longest step takes ${longestMs.toFixed(1)} ms`)
+  assert.ok(longestMs <= mostTurnMs, `${longestMs} ms`)
+})

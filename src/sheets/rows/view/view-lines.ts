@@ -19,5 +19,20 @@ export function* viewLines(
     sincePause = 0
     yield
   }
-  return Buffer.concat(pieces)
+  return yield* joinPieces(pieces)
+}
+
+function* joinPieces(pieces: readonly Uint8Array[]): Generator<void, Buffer> {
+  const joined = Buffer.allocUnsafeSlow(pieces.reduce((sum, { byteLength }) => sum + byteLength, 0))
+  let at = 0
+  let sincePause = 0
+  for (const piece of pieces) {
+    joined.set(piece, at)
+    at += piece.byteLength
+    sincePause += piece.byteLength
+    if (sincePause < bytesPerStep) continue
+    sincePause = 0
+    yield
+  }
+  return joined
 }
