@@ -13,19 +13,34 @@ const hashChars = 22
 
 /** `onNumber`: called at most once, as soon as there is one, with the columns that have some as far as that is known. */
 export function createInspection(onNumber?: (columns: Columns) => void): BodyInspection {
-  const hash = createHash('sha256')
+  const { hashPiece, hash } = createBodyHash()
   const scan = createNumberScan()
   return {
     inspectPiece(piece) {
-      hash.update(piece)
+      hashPiece(piece)
       if (scan.hasNumber()) return
       scan.scanPiece(piece)
       if (scan.hasNumber()) onNumber?.(columnsOf(scan.columns()))
     },
     found: () => ({
-      hash: hash.digest('base64url').slice(0, hashChars),
+      hash: hash(),
       hasNumber: scan.hasNumber(),
       numberColumns: columnsOf(scan.columns()),
     }),
+  }
+}
+
+/** All that is told of a body whose formats say what its numbers are. */
+export interface BodyHash {
+  hashPiece(piece: Uint8Array): void
+  /** Once. */
+  hash(): string
+}
+
+export function createBodyHash(): BodyHash {
+  const hash = createHash('sha256')
+  return {
+    hashPiece: (piece) => void hash.update(piece),
+    hash: () => hash.digest('base64url').slice(0, hashChars),
   }
 }

@@ -137,6 +137,20 @@ test('rows that are longer than expected are all there', () => {
   assert.equal(bothWays(answer(`[${keys.join()}]${',[1]'.repeat(1_000)}`)).listed, null)
 })
 
+test('hardly more memory than the rows need goes with them, whatever their first ones are like', () => {
+  const short = ',["a",1]'.repeat(20_000)
+  const long = `,["${'words '.repeat(20)}",123456]`.repeat(5_000)
+  const wordy = `,["${'x'.repeat(300_000)}",1]`
+  for (const rows of [short, long, short + long, long + short, short + wordy, wordy + short]) {
+    const body = answer(`["name","count"]${rows}`)
+    const { listed, taken } = bothWays(body)
+    assert.equal(listed?.listJson === taken.listJson, true)
+    const { listJson } = listGoogleValues(body, { values: 'typed', dates: new Uint32Array() }, null) ?? {}
+    const [held = 0, needed = 0] = [listJson?.buffer.byteLength, listJson?.byteLength]
+    assert.ok(held <= needed * 1.125, `${held} bytes for ${needed}`)
+  }
+})
+
 test('what is not written as Google writes, or is no answer, is left to those who take it apart', () => {
   const good = answer('["a","b"],["x",1],["y",2]').toString()
   const odd = [

@@ -29,6 +29,15 @@ const isCopied = Uint8Array.from({ length: 256 }, (_, byte) =>
   byte < space || byte === quote || byte === backslash ? 0 : 1,
 )
 const leastListBytes = 64 * 1024
+/** When the list has so much of the length of the answer, its rows so far say how long it will be; with a little to spare. */
+const shareToJudgeBy = 1 / 8
+const shareToSpare = 0.03
+/** Where that was too little, by so much at least: else a list whose rows become longer and longer would be moved too often. */
+const leastGrowth = 1.25
+/** Most rows are shorter. A single one that is written past the end makes V8 expect that of every byte from then on. */
+const roomForRow = 8 * 1024
+/** What is handed over beyond a list is no more than this part of it. */
+const mostSpareShare = 1 / 8
 const leastRows = 1_024
 /** Every row repeats every header. Where that makes it so many times as long, who takes it apart sees whether it is too much before it is made. */
 const mostTimesLonger = 8
@@ -139,7 +148,7 @@ function writeRows(
 ): WrittenRows | null {
   const writing: Writing = {
     ...{ body, values, dates, indexes },
-    out: Buffer.allocUnsafeSlow(Math.max(leastListBytes, body.length * 2)),
+    out: Buffer.allocUnsafeSlow(Math.max(leastListBytes, Math.ceil(body.length * shareToJudgeBy))),
     at: from,
     end: 1,
     date: 0,
@@ -154,18 +163,21 @@ function writeRows(
   let rowStarts = new Uint32Array(leastRows)
   let rowNumbers = new Uint32Array(leastRows)
   let lastRowNumber = 1
+  const longest = longestList(body)
 
   for (let row = 1; ; row++) {
     const { at, end, date, rows } = writing
     if (body[at] === closeBracket) break
     if (body[at] !== comma || body[at + 1] !== openBracket) return null
+    if (end > longest) return null
+    if (end + roomForRow > writing.out.length)
+      writing.out = moveList(writing.out, end, likelyListBytes(writing, at, end))
     writing.at = at + 2
     let outcome = writeRow(writing, row)
     // What is written past the end is lost without a word.
     while (outcome !== 'odd' && writing.end + 1 > writing.out.length) {
-      if (writing.end > leastListBytes + mostTimesLonger * body.length) return null
-      const longer = Math.max(writing.end + 1, writing.out.length * 2)
-      writing.out = Buffer.from(writing.out.buffer.transfer(longer))
+      if (writing.end > longest) return null
+      writing.out = moveList(writing.out, end, likelyListBytes(writing, at, end))
       writing.at = at + 2
       writing.end = end
       writing.date = date
@@ -189,7 +201,7 @@ function writeRows(
   out[end] = closeBracket
   rowStarts[rows] = end + 1
   return {
-    listJson: new Uint8Array(out.buffer.transfer(end + 1)),
+    listJson: ownPart(out, end + 1),
     rowStarts: rowStarts.slice(0, rows + 1),
     rowNumbers: rowNumbers.slice(0, rows),
     lastRowNumber,
@@ -353,6 +365,31 @@ function dateText(
   const text = Buffer.from(JSON.stringify(textOfSerial(serial, kind)))
   knownDates[slot] = { from, to, kindAt, text }
   return text
+}
+
+/** As long as the list will be if it goes on as it has begun, so that it is moved once, while it is short. */
+function likelyListBytes({ body, out, end }: Writing, readBytes: number, listBytes: number): number {
+  const likely = (listBytes / readBytes) * body.length * (1 + shareToSpare)
+  return Math.ceil(Math.max(end + 1, out.length * leastGrowth, Math.min(likely, longestList(body))))
+}
+
+function longestList(body: Buffer): number {
+  return leastListBytes + mostTimesLonger * body.length
+}
+
+/** Not by `transfer`: that goes through all of the longer one to clear it. */
+function moveList(out: Buffer<ArrayBuffer>, listBytes: number, bytes: number): Buffer<ArrayBuffer> {
+  const longer = Buffer.allocUnsafeSlow(bytes)
+  longer.set(out.subarray(0, listBytes))
+  // Gone at once, and not when somebody collects.
+  out.buffer.transfer(0)
+  return longer
+}
+
+/** To cut a buffer is to copy it, which takes a fifth of the time that the list does. What nobody wrote to is not in memory anyway. */
+function ownPart(out: Buffer<ArrayBuffer>, listBytes: number): Uint8Array<ArrayBuffer> {
+  const isLittleMore = out.length <= listBytes * (1 + mostSpareShare)
+  return new Uint8Array(isLittleMore ? out.buffer : out.buffer.transfer(listBytes), 0, listBytes)
 }
 
 function endsOf(texts: readonly Buffer[]): Uint32Array {

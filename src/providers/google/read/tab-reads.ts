@@ -5,7 +5,7 @@ import type { GoogleCalls } from '../client/google-call.ts'
 import type { GoogleEndpoints } from '../client/google-endpoints.ts'
 import { unreadable } from '../client/google-errors.ts'
 import { parseGoogleLocation } from '../google-location.ts'
-import { createInspection } from '../inspection.ts'
+import { createBodyHash, createInspection } from '../inspection.ts'
 import { type AnswerRoom, longBytes } from './answer-room.ts'
 import type { Columns } from './column-ranges.ts'
 import { type GridSize, gridSizeIn } from './grid-bounds.ts'
@@ -101,15 +101,15 @@ export function createTabReads(calls: GoogleCalls, endpoints: GoogleEndpoints): 
       const { tabId } = parseGoogleLocation(place.location)
       const gridRange = { sheetId: tabId, startRowIndex: 0, endRowIndex: rows, endColumnIndex: columns }
       const method = `:getByDataFilter?fields=${tabCellFields}&`
-      let inspection = createInspection()
+      let bodyHash = createBodyHash()
       try {
         const body = await read(place, method, { dataFilters: [{ gridRange }] }, under, () => {
-          inspection = createInspection()
-          return boundPieces(mostGridBytes, inspection.inspectPiece)
+          bodyHash = createBodyHash()
+          return boundPieces(mostGridBytes, bodyHash.hashPiece)
         })
         const size = gridSizeIn(body)
         if (!size) throw unreadable()
-        return { body, size, hash: inspection.found().hash }
+        return { body, size, hash: bodyHash.hash() }
       } catch (error) {
         if (isTooLarge(error)) return null
         throw error

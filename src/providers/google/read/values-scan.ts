@@ -32,49 +32,67 @@ const depthOfRows = 3
 /** Bytes behind the first number. Columns whose numbers begin further down are found when both reads are compared. */
 const mostScannedBytes = 64 * 1024
 
+/** Handed to a function of the module: what is compiled of one within another is dropped with it, and large answers are scanned once each. */
+interface Scanning {
+  columns: Set<number>
+  isFound: boolean
+  isInText: boolean
+  isEscaped: boolean
+  before: number
+  depth: number
+  column: number
+}
+
 /** A cell stands behind `[` or `,`; the numbers around the cells (`"sheetId":0`) behind a colon. */
 export function createNumberScan(): NumberScan {
-  const columns = new Set<number>()
-  let isFound = false
-  let isInText = false
-  let isEscaped = false
-  let before = 0
-  let depth = 0
-  let column = 0
-
+  const scanning: Scanning = {
+    columns: new Set(),
+    isFound: false,
+    isInText: false,
+    isEscaped: false,
+    before: 0,
+    depth: 0,
+    column: 0,
+  }
   return {
     scanPiece(piece) {
-      if (isFound) return
-      let end = piece.length
-      for (let at = 0; at < end; at++) {
-        const byte = piece[at] ?? 0
-        if (isInText) {
-          if (isEscaped) isEscaped = false
-          else if (byte === backslash) isEscaped = true
-          else if (byte === quote) isInText = false
-        } else if (byte > space) {
-          const isNumber = byte === minus || (byte >= zero && byte <= nine)
-          if (isNumber && (before === openBracket || before === comma)) {
-            if (!isFound) end = Math.min(end, at + mostScannedBytes)
-            isFound = true
-            if (depth === depthOfRows) columns.add(column)
-          } else if (byte === comma) column++
-          else if (byte === openBracket) {
-            depth++
-            column = 0
-          } else if (byte === closeBracket) {
-            depth--
-            // What follows the rows of a range is not theirs.
-            column = 0
-          }
-          isInText = byte === quote
-          before = byte
-        }
-      }
+      if (!scanning.isFound) scanOn(scanning, piece)
     },
-    hasNumber: () => isFound,
-    columns: () => columns,
+    hasNumber: () => scanning.isFound,
+    columns: () => scanning.columns,
   }
+}
+
+function scanOn(scanning: Scanning, piece: Uint8Array): void {
+  const { columns } = scanning
+  let { isFound, isInText, isEscaped, before, depth, column } = scanning
+  let end = piece.length
+  for (let at = 0; at < end; at++) {
+    const byte = piece[at] ?? 0
+    if (isInText) {
+      if (isEscaped) isEscaped = false
+      else if (byte === backslash) isEscaped = true
+      else if (byte === quote) isInText = false
+    } else if (byte > space) {
+      const isNumber = byte === minus || (byte >= zero && byte <= nine)
+      if (isNumber && (before === openBracket || before === comma)) {
+        if (!isFound) end = Math.min(end, at + mostScannedBytes)
+        isFound = true
+        if (depth === depthOfRows) columns.add(column)
+      } else if (byte === comma) column++
+      else if (byte === openBracket) {
+        depth++
+        column = 0
+      } else if (byte === closeBracket) {
+        depth--
+        // What follows the rows of a range is not theirs.
+        column = 0
+      }
+      isInText = byte === quote
+      before = byte
+    }
+  }
+  Object.assign(scanning, { isFound, isInText, isEscaped, before, depth, column })
 }
 
 export function createRowCount(): RowCount {
