@@ -14,7 +14,7 @@ const shareTable = {
   decoding_waiting: { byDefault: 32, least: 0, most: 10_000 },
   /** Spreadsheets of one account that are on their way from Google, or wait in memory for their turn to be read. */
   fetching_at_once: { byDefault: 4, least: 1, most: 64 },
-  /** Of all accounts, those that are long; half of them of one. */
+  /** Long ones among them, of all accounts together; half of them of one. */
   long_fetches_at_once: { byDefault: 4, least: 1, most: 64 },
   /** Files that are being written to for one account. */
   editing_at_once: { byDefault: 1, least: 1, most: 64 },

@@ -8,7 +8,7 @@ import { columnsOf } from '../../sheets/rows/table.ts'
  * thread that answers everybody; what columns hold is bounded when it is read.
  */
 const mostBesideColumns = 512 * 1024
-/** Of all rows of one batch. */
+/** All rows of one batch together. */
 const mostBesideTogether = 8 * 1024 * 1024
 const charactersOfANumber = 8
 
@@ -41,7 +41,7 @@ export function boundResults(
   }
   return bounded
 
-  /** Of a row that stays, an undo needs what was written over and no more. */
+  /** For a row that stays, an undo needs what was written over and no more. */
   function asAsked(result: ChangeResult): ChangeResult {
     if (result.kind === 'update') return { ...result, row: namedCells(result.row) }
     return result.kind === 'add' ? { ...result, rows: result.rows.map(namedCells) } : result

@@ -137,7 +137,7 @@ export function createTransport({ silenceMs, maxBodyBytes }: TransportLimits): T
   }
 }
 
-/** Of all answers that come at the same time. */
+/** All answers that come at the same time count together. */
 const takenInATurn = 256 * 1024
 
 /**

@@ -9,7 +9,7 @@ export type PackedList = Uint8Array<ArrayBuffer>[]
 
 /** With twenty cells each, a piece takes half a millisecond. */
 const itemsInAPiece = 200
-/** Of long items there are fewer in one: to read so much takes well below a millisecond. */
+/** Long items are fewer in a piece: to read so much takes well below a millisecond. */
 const bytesInAPiece = 256 * 1024
 
 /** A step for each piece. */

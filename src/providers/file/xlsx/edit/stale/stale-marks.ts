@@ -137,7 +137,7 @@ function outdatedResults({ results }: FormulaCell): StoredResult[] {
   return results.filter(({ row, isText }) => !(row === 1 && isText))
 }
 
-/** Of these columns alone, each once: a formula may fill sixteen thousand, and hundreds may fill the same. */
+/** Each column once, and only those that are named: a formula may fill sixteen thousand, and hundreds may fill the same. */
 function columnsByRow(
   cells: readonly FormulaCell[],
   namedColumns: readonly number[],
