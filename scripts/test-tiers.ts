@@ -81,6 +81,18 @@ const measuringTests = [
 ]
 
 /**
+ * Of the system tests, those that wait most of their time, for what a server does every few seconds or gives up after some, and take
+ * little of a processor meanwhile. They run beside all others.
+ */
+const waitingTests = [
+  'test/webhooks/',
+  'test/mail/',
+  'test/connect/prove',
+  'test/cluster/caddy',
+  'test/cluster/postgres-restarts',
+]
+
+/**
  * Of the system tests, those that wait for a page in a browser. Nowhere else does a test that failed pass by a second run: what is lost
  * or doubled once is.
  */
@@ -95,6 +107,10 @@ export function isQuick(file: string): boolean {
 
 export function isMeasuring(file: string): boolean {
   return measuringTests.some((beginning) => file.startsWith(beginning))
+}
+
+export function isWaiting(file: string): boolean {
+  return waitingTests.some((beginning) => file.startsWith(beginning))
 }
 
 export function hasSecondChance(file: string): boolean {
