@@ -90,6 +90,12 @@ const waitingTests = [
   'test/connect/prove',
   'test/cluster/caddy',
   'test/cluster/postgres-restarts',
+  'test/writing/google-kills',
+  'test/writing/google-columns',
+  'test/writing/human',
+  'test/changes/kills',
+  'test/changes/streaming',
+  'test/client/',
 ]
 
 /**
