@@ -37,7 +37,8 @@ const waitingAtOnce = 2 * availableParallelism()
 process.env.NODE_COMPILE_CACHE ??= join(root, 'node_modules/.cache/rowport-compiled')
 // The quick tests make hundreds of little stores, and sync each: a sixth of their time. All the others have a disk, as production has.
 const inMemory = '/dev/shm'
-if (files.every(isQuick) && hasRoom(inMemory)) process.env.TMPDIR ??= inMemory
+const isMemoryUsed = process.env.TMPDIR === undefined && hasRoom(inMemory)
+if (files.every(isQuick) && isMemoryUsed) process.env.TMPDIR = inMemory
 
 // `sized` (test/soak.ts) goes by it.
 if (words.length === 0 && !given.includes('--all')) process.env.ROWPORT_TESTS = 'quick'
@@ -160,13 +161,14 @@ function filesOfDozens(some: readonly string[]): string[] {
   const folder = join(root, 'node_modules/.cache/rowport-dozens', String(process.pid))
   mkdirSync(folder, { recursive: true })
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
+  // Only quick files come by the dozen; beside them run files that are to have a disk.
+  const beginning = join(folder, 'in-memory.mjs')
+  writeFileSync(beginning, `process.env.TMPDIR = ${JSON.stringify(inMemory)}\n`)
   return inDozens(some).map(([first = '', ...others]) => {
     if (others.length === 0) return join(root, first)
     const path = join(folder, `${first.replaceAll('/', '-')}-and-${others.length}-more.mjs`)
-    writeFileSync(
-      path,
-      [first, ...others].map((file) => `import ${JSON.stringify(join(root, file))}\n`).join(''),
-    )
+    const imported = [...(isMemoryUsed ? [beginning] : []), ...[first, ...others].map(inRoot)]
+    writeFileSync(path, imported.map((file) => `import ${JSON.stringify(file)}\n`).join(''))
     return path
   })
 }
