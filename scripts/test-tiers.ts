@@ -76,7 +76,10 @@ const measuringTests = [
   'test/names/bulk',
   'test/attacks/',
   'test/process/strangers',
-  'test/neighbours/',
+  'test/neighbours/decoding',
+  'test/neighbours/editing',
+  'test/neighbours/left-previews',
+  'test/neighbours/query-memory',
   'test/shares/',
 ]
 
