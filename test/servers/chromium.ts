@@ -13,7 +13,7 @@ const quietArgs = [
   '--host-resolver-rules=MAP *.lan 127.0.0.1',
 ]
 
-/** The same browser without its window, tabs and menus: half the work. It is what Playwright takes when it brings its own. */
+/** The same browser without its window, tabs and menus: three fifths of the work. It is what Playwright takes when it brings its own. */
 export function findHeadlessShell(): string | undefined {
   return findProgram(['chromium-headless-shell'], ['/usr/lib/chromium/chromium-headless-shell'])
 }
