@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import { test } from 'node:test'
-import { inDozens, inOrder, isMeasuring, isQuick } from './test-tiers.ts'
+import { inDozens, inOrder, isMeasuring, isQuick, isWaiting } from './test-tiers.ts'
 
 const root = join(import.meta.dirname, '..')
 const files = globSync('{src,test,scripts,bench,emulator}/**/*.test.ts', {
@@ -25,6 +25,15 @@ test('what measures how long somebody waits is no quick test, and is found', () 
   const measuring = files.filter(isMeasuring)
   assert.ok(measuring.some((file) => file.startsWith('test/attacks/')))
   assert.deepEqual(measuring.filter(isQuick), [])
+})
+
+test('what mostly waits is no quick test, measures nothing, and is found', () => {
+  const waiting = files.filter(isWaiting)
+  assert.ok(waiting.some((file) => file.startsWith('test/mail/')))
+  assert.deepEqual(
+    waiting.filter((file) => isQuick(file) || isMeasuring(file)),
+    [],
+  )
 })
 
 test('the order leaves no file out, nor do the files that run together', () => {

@@ -76,8 +76,29 @@ const measuringTests = [
   'test/names/bulk',
   'test/attacks/',
   'test/process/strangers',
-  'test/neighbours/',
+  'test/neighbours/decoding',
+  'test/neighbours/editing',
+  'test/neighbours/left-previews',
+  'test/neighbours/query-memory',
   'test/shares/',
+]
+
+/**
+ * Of the system tests, those that wait most of their time, for what a server does every few seconds or gives up after some, and take
+ * little of a processor meanwhile. They run beside all others.
+ */
+const waitingTests = [
+  'test/webhooks/',
+  'test/mail/',
+  'test/connect/prove',
+  'test/cluster/caddy',
+  'test/cluster/postgres-restarts',
+  'test/writing/google-kills',
+  'test/writing/google-columns',
+  'test/writing/human',
+  'test/changes/kills',
+  'test/changes/streaming',
+  'test/client/',
 ]
 
 /**
@@ -95,6 +116,10 @@ export function isQuick(file: string): boolean {
 
 export function isMeasuring(file: string): boolean {
   return measuringTests.some((beginning) => file.startsWith(beginning))
+}
+
+export function isWaiting(file: string): boolean {
+  return waitingTests.some((beginning) => file.startsWith(beginning))
 }
 
 export function hasSecondChance(file: string): boolean {

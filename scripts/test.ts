@@ -7,7 +7,7 @@ import { join, relative } from 'node:path'
 import { run } from 'node:test'
 import { installMissing, testServers } from '../test/servers/install-missing.ts'
 import report from './test-reporter.ts'
-import { hasSecondChance, inDozens, inOrder, isMeasuring, isQuick } from './test-tiers.ts'
+import { hasSecondChance, inDozens, inOrder, isMeasuring, isQuick, isWaiting } from './test-tiers.ts'
 
 const perTestLimitMs = 60_000
 // A test file that leaves something open never ends; when the runner is stopped, it names the file.
@@ -31,11 +31,14 @@ const files = inOrder(
 )
 // One more than the cores: many of them wait for servers, windows, leases and pages; with two more the processors are the bound.
 const concurrency = availableParallelism() + 1
+// Beside those. Each of them takes a tenth of a core.
+const waitingAtOnce = 2 * availableParallelism()
 // Every test file loads much of the source, and stripping its types each time is a third of their work.
 process.env.NODE_COMPILE_CACHE ??= join(root, 'node_modules/.cache/rowport-compiled')
 // The quick tests make hundreds of little stores, and sync each: a sixth of their time. All the others have a disk, as production has.
 const inMemory = '/dev/shm'
-if (files.every(isQuick) && hasRoom(inMemory)) process.env.TMPDIR ??= inMemory
+const isMemoryUsed = process.env.TMPDIR === undefined && hasRoom(inMemory)
+if (files.every(isQuick) && isMemoryUsed) process.env.TMPDIR = inMemory
 
 // `sized` (test/soak.ts) goes by it.
 if (words.length === 0 && !given.includes('--all')) process.env.ROWPORT_TESTS = 'quick'
@@ -47,6 +50,8 @@ if (files.length === 0) {
   await installMissing({
     programs: files.every(isQuick) ? [] : testServers,
     install: !given.includes('--no-install'),
+    // Four fifths of the work of tests in a browser are the browser's; for a file or two it is nothing to wait for.
+    isBestWanted: given.includes('--all'),
     say: (line) => process.stderr.write(`rowport: ${line}\n`),
   })
   if (flags.length === 0) await runInOrder()
@@ -69,7 +74,11 @@ async function runInOrder(): Promise<void> {
   process.once('SIGHUP', () => stop('by SIGHUP', 143))
   const tookMs = new Map<string, number>()
   /** The files with a test that failed. */
-  const runFiles = async (some: readonly string[], atOnce: number): Promise<string[]> => {
+  const runFiles = async (
+    some: readonly string[],
+    atOnce: number,
+    print: (text: string) => void = (text) => process.stdout.write(text),
+  ): Promise<string[]> => {
     if (some.length === 0 || stopping.signal.aborted) return []
     const failed = new Set<string>()
     let isWhole = false
@@ -90,17 +99,14 @@ async function runInOrder(): Promise<void> {
     events.on('test:summary', ({ success, file }) => {
       if (file === undefined) isWhole = success
     })
-    for await (const text of report(events)) process.stdout.write(text)
+    for await (const text of report(events)) print(text)
     // A run that failed without a test of its own that did is nothing to try again.
     return failed.size > 0 || isWhole ? [...failed] : ['']
   }
   const together = files.filter((file) => !isMeasuring(file))
-  const alone = files.filter(isMeasuring).map((file) => join(root, file))
-  // Who names files wants to see them one by one.
-  const failed = await runFiles(
-    words.length === 0 ? filesOfDozens(together) : together.map((file) => join(root, file)),
-    concurrency,
-  )
+  const alone = files.filter(isMeasuring).map(inRoot)
+  const failed =
+    words.length === 0 ? await runInTwoLanes() : await runFiles(together.map(inRoot), concurrency)
   if (together.length > 0 && alone.length > 0)
     process.stdout.write(`rowport: ${alone.length} test files that measure follow, one at a time\n`)
   failed.push(...(await runFiles(alone, 1)))
@@ -108,18 +114,33 @@ async function runInOrder(): Promise<void> {
   clearTimeout(runLimit)
   if (given.includes('--all')) process.stdout.write(`rowport: took longest: ${slowest(tookMs)}\n`)
 
+  /** What waits is told after the rest, so that their reports do not mix. Who names files has no use for it, and sees them one by one. */
+  async function runInTwoLanes(): Promise<string[]> {
+    const waiting = together.filter(isWaiting)
+    const held: string[] = []
+    const failed = await Promise.all([
+      runFiles(filesOfDozens(together.filter((file) => !isWaiting(file))), concurrency),
+      runFiles(waiting.map(inRoot), waitingAtOnce, (text) => held.push(text)),
+    ])
+    if (waiting.length > 0)
+      process.stdout.write(`rowport: beside these ran ${waiting.length} test files that mostly wait\n`)
+    process.stdout.write(held.join(''))
+    return failed.flat()
+  }
+
   /** A page that three other test files leave no processor can be too late for what waits for it. */
   async function passAlone(files: readonly string[]): Promise<boolean> {
     if (files.length > secondChances || !files.every(hasSecondChance)) return false
     process.stdout.write(`rowport: failed beside others, and follow alone: ${files.join(', ')}\n`)
-    const again = await runFiles(
-      files.map((file) => join(root, file)),
-      1,
-    )
+    const again = await runFiles(files.map(inRoot), 1)
     if (again.length > 0 || stopping.signal.aborted) return false
     process.stdout.write(`rowport: UNSTEADY, failed beside others and passed alone: ${files.join(', ')}\n`)
     return true
   }
+}
+
+function inRoot(file: string): string {
+  return join(root, file)
 }
 
 function slowest(tookMs: ReadonlyMap<string, number>): string {
@@ -142,13 +163,14 @@ function filesOfDozens(some: readonly string[]): string[] {
   const folder = join(root, 'node_modules/.cache/rowport-dozens', String(process.pid))
   mkdirSync(folder, { recursive: true })
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
+  // Only quick files come by the dozen; beside them run files that are to have a disk.
+  const beginning = join(folder, 'in-memory.mjs')
+  writeFileSync(beginning, `process.env.TMPDIR = ${JSON.stringify(inMemory)}\n`)
   return inDozens(some).map(([first = '', ...others]) => {
     if (others.length === 0) return join(root, first)
     const path = join(folder, `${first.replaceAll('/', '-')}-and-${others.length}-more.mjs`)
-    writeFileSync(
-      path,
-      [first, ...others].map((file) => `import ${JSON.stringify(join(root, file))}\n`).join(''),
-    )
+    const imported = [...(isMemoryUsed ? [beginning] : []), ...[first, ...others].map(inRoot)]
+    writeFileSync(path, imported.map((file) => `import ${JSON.stringify(file)}\n`).join(''))
     return path
   })
 }

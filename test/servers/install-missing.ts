@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { findCaddy } from './caddy.ts'
-import { findChromium } from './chromium.ts'
+import { findChromium, findHeadlessShell } from './chromium.ts'
 import { findProgram } from './find-program.ts'
 import { findNginx } from './nginx.ts'
 import { findPostgres } from './postgres.ts'
@@ -11,6 +11,8 @@ import { findRedis } from './redis.ts'
 export interface ForeignProgram {
   name: string
   find(): string | undefined
+  /** Of several that do, the one that the package brings. */
+  findBest?(): string | undefined
   debianPackage: string
 }
 
@@ -19,7 +21,12 @@ export const testServers: readonly ForeignProgram[] = [
   { name: 'Redis', find: findRedis, debianPackage: 'redis-server' },
   { name: 'nginx', find: findNginx, debianPackage: 'nginx' },
   { name: 'Caddy', find: findCaddy, debianPackage: 'caddy' },
-  { name: 'Chromium', find: findChromium, debianPackage: 'chromium' },
+  {
+    name: 'Chromium',
+    find: findChromium,
+    findBest: findHeadlessShell,
+    debianPackage: 'chromium-headless-shell',
+  },
 ]
 
 const updateLimitMs = 60_000
@@ -29,6 +36,8 @@ const signOfLifeMs = 10_000
 interface InstallOptions {
   programs: readonly ForeignProgram[]
   install: boolean
+  /** Whether the best of several is installed though there is another. */
+  isBestWanted?: boolean
   say: (line: string) => void
 }
 
@@ -36,16 +45,25 @@ interface InstallOptions {
  * Installs what the machine lacks, where that can be done without asking: Debian, as root. Failing is fine: what
  * needs it skips itself.
  */
-export async function installMissing({ programs, install, say }: InstallOptions): Promise<void> {
+export async function installMissing({
+  programs,
+  install,
+  isBestWanted = false,
+  say,
+}: InstallOptions): Promise<void> {
   const missing = programs.filter((program) => !program.find())
+  const isBestMissing = ({ findBest }: ForeignProgram) =>
+    isBestWanted && findBest !== undefined && !findBest()
+  const wanted = programs.filter((program) => missing.includes(program) || isBestMissing(program))
   const canInstall = process.getuid?.() === 0 && existsSync('/etc/debian_version') && findProgram(['apt-get'])
-  if (missing.length === 0) return
+  if (wanted.length === 0) return
   if (!install || !canInstall) {
+    if (missing.length === 0) return
     say(`not on this machine: ${missing.map(({ name }) => name).join(', ')}; what needs them is skipped`)
     return
   }
   await step('fetching the list of Debian packages', ['update'], updateLimitMs, say)
-  for (const { name, debianPackage } of missing) {
+  for (const { name, debianPackage } of wanted) {
     const args = ['install', '--yes', '--no-install-recommends', debianPackage]
     await step(`installing ${name} (package ${debianPackage})`, args, installLimitMs, say)
   }

@@ -7,6 +7,7 @@ import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Client } from 'pg'
 import { findChromium, launchChromium } from './chromium.ts'
+import { installMissing } from './install-missing.ts'
 import { findPostgres, startPostgres } from './postgres.ts'
 import { findRedis, startRedis } from './redis.ts'
 
@@ -91,6 +92,21 @@ test('Chromium opens a page of this machine', { skip: withoutChromium }, async (
   const page = await browser.newPage()
   await page.goto(`http://127.0.0.1:${(web.address() as AddressInfo).port}/`)
   assert.equal(await page.title(), 'A page of our own')
+})
+
+test('what has a stand-in is not called missing', async () => {
+  const said: string[] = []
+  const program = { debianPackage: 'none', findBest: () => undefined }
+  await installMissing({
+    programs: [
+      { ...program, name: 'stood in for', find: () => '/bin/sh' },
+      { ...program, name: 'missing', find: () => undefined },
+    ],
+    install: false,
+    isBestWanted: true,
+    say: (line) => said.push(line),
+  })
+  assert.deepEqual(said, ['not on this machine: missing; what needs them is skipped'])
 })
 
 const mortals = [
