@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { collectGarbage } from './collect-garbage.ts'
+import { collectGarbage, collectGarbageNowAndThen } from './collect-garbage.ts'
 
 const rowsBytes = 128 * 1_024 * 1_024
 
@@ -18,4 +18,16 @@ test('what nobody holds any more is given back to the system, and nothing else',
   while (!isGone() && performance.now() < endMs) await sleep(5)
   assert.ok(isGone(), 'it is still there')
   assert.equal(rows[1]?.at(-1), 2)
+})
+
+test('where others are answered it is not looked for again and again', async () => {
+  const collected = () => performance.eventLoopUtilization().active
+  collectGarbageNowAndThen()
+  await sleep(100)
+  const beforeMs = collected()
+  for (let n = 0; n < 100; n++) {
+    collectGarbageNowAndThen()
+    await sleep(1)
+  }
+  assert.ok(collected() - beforeMs < 100, `${collected() - beforeMs} ms`)
 })

@@ -12,6 +12,24 @@ export function collectGarbage(): void {
   void collect({ type: 'major', execution: 'async' })
 }
 
+/** The runtime's own looks are in short steps, and come with what is read in the place of what was dropped; this one is in one go. */
+const leastPauseMs = 5_000
+let isPausing = false
+let isWanted = false
+
+/** The same for a thread that answers others: not more often than that they hardly notice. */
+export function collectGarbageNowAndThen(): void {
+  isWanted = true
+  if (isPausing) return
+  isWanted = false
+  isPausing = true
+  collectGarbage()
+  setTimeout(() => {
+    isPausing = false
+    if (isWanted) collectGarbageNowAndThen()
+  }, leastPauseMs).unref()
+}
+
 type Collect = (how: { type: 'major'; execution: 'async' }) => Promise<void>
 
 let collect: Collect | null = null

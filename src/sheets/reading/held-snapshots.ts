@@ -77,6 +77,8 @@ export interface HeldSnapshotsParts {
   observe: Observe
   /** Called when much was dropped: as long as nobody collects it, it is in memory beside what is held. */
   collectDropped(): void
+  /** How much is much; a part of `maxBytes` unless told. */
+  collectedFromBytes?: number
 }
 
 /** This part of all that may be held is dropped before memory is given back: to look for it costs a moment each time. */
@@ -91,6 +93,7 @@ export function createHeldSnapshots<Held extends HeldRows = HeldSnapshot>({
   maxAccountBytes,
   observe,
   collectDropped,
+  collectedFromBytes = maxBytes * shareOfDropped,
 }: HeldSnapshotsParts): HeldSnapshots<Held> {
   const held = new Map<string, Held>()
   const expected = new Set<{ accountId: string; bytes: number }>()
@@ -246,7 +249,7 @@ export function createHeldSnapshots<Held extends HeldRows = HeldSnapshot>({
 
   function noteDropped(read: Held): void {
     droppedBytes += bytesOf(read) + read.bodies.bytes
-    if (droppedBytes < maxBytes * shareOfDropped) return
+    if (droppedBytes < collectedFromBytes) return
     droppedBytes = 0
     collectDropped()
   }

@@ -18,7 +18,7 @@ import { type IndexedSnapshot, positionOf, rowJson, type Snapshot } from '../row
 import type { Column } from '../rows/table.ts'
 import type { KnownRows, Logged } from '../sheet-log.ts'
 import { createBackgroundRefresh } from './background-refresh.ts'
-import { collectGarbage } from './collect-garbage.ts'
+import { collectGarbageNowAndThen } from './collect-garbage.ts'
 import { createFetching, type FetchingParts, knownRows, type WrittenAt } from './fetching.ts'
 import { createFlights, type FlightWish, type SheetAtSeq } from './flights.ts'
 import { isFresh, mayAwaitItsTurn, reasonToOutlast } from './freshness.ts'
@@ -109,7 +109,7 @@ export function createReading({
     maxBytes: maxHeldBytes,
     maxAccountBytes: (maxHeldBytes * shares.snapshot_percent) / 100,
     observe,
-    collectDropped: collectGarbage,
+    collectDropped: collectGarbageNowAndThen,
   })
   const failures = createStandingFailures()
   const background = createBackgroundRefresh()

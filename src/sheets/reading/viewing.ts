@@ -3,12 +3,12 @@ import { Refusal } from '../../errors.ts'
 import { defaultShares, type Shares } from '../../shares/shares.ts'
 import { type Soon, then } from '../../soon.ts'
 import type { SheetFacts } from '../../store/admission/admission-facts.ts'
+import type { ReadingTurn } from '../provider.ts'
 import type { Querying } from '../rows/query/querying.ts'
 import type { IndexedSnapshot, Snapshot } from '../rows/snapshot.ts'
 import type { ViewOptions } from '../rows/view/decode-view.ts'
 import type { RowsView, ViewedPart } from '../rows/view/rows-view.ts'
-import { viewLines } from '../rows/view/view-lines.ts'
-import { collectGarbage } from './collect-garbage.ts'
+import { collectGarbageNowAndThen } from './collect-garbage.ts'
 import type { Decoding } from './decoding.ts'
 import { createHeldSnapshots, type HeldRows, nameOf } from './held-snapshots.ts'
 import type { Reading, ReadingWish, ReadSheet } from './reading.ts'
@@ -49,7 +49,7 @@ interface HeldView extends HeldRows {
 type Asked = Pick<ViewingWish, 'accountId' | 'values'> & { name: string; view: RowsView }
 
 /**
- * A view is made once for each state of its sheet, in a thread, by the way that a file takes: lines in, snapshot out. So it has an
+ * A view is made once for each state of its sheet, in a thread, by the way that a file takes: a list in, snapshot out. So it has an
  * ETag, totals, columns, indexes, descriptions and kept answers of its own.
  */
 export function createViewing({
@@ -65,7 +65,9 @@ export function createViewing({
     maxAccountBytes: (maxHeldBytes * shares.snapshot_percent) / 100,
     // What is reported is how many sheets are held; these are parts of them.
     observe: () => {},
-    collectDropped: collectGarbage,
+    collectDropped: collectGarbageNowAndThen,
+    // To look for it takes as long as for sheets, which may hold eight times as much.
+    collectedFromBytes: 2 * maxHeldBytes,
   })
   const beingMade = new Map<string, { madeOf: string; made: Promise<HeldView | Refusal> }>()
 
@@ -137,14 +139,18 @@ export function createViewing({
     const query = { filters, search: null, sort: [], limit: null, offset: 0 }
     const isFiltered = filters.length > 0
     const positions = isFiltered ? (await querying.run(accountId, await indexed, query)).positions : 'all'
-    const lines = () => viewLines(snapshot, columns, positions)
-    const bytes = await querying.runSteps(accountId, 0, lines)
     const keys = columns.map((at) => snapshot.columns[at]?.key ?? '')
-    const options: ViewOptions = { keys, stale: snapshot.stale.filter(({ key }) => keys.includes(key)) }
+    const { listJson, rowStarts, rowNumbers } = snapshot
+    const stale = snapshot.stale.filter(({ key }) => keys.includes(key))
+    const options: ViewOptions = { rowStarts, rowNumbers, positions, keys, stale }
     const decoder = { ...viewDecoder, options }
-    const decoded = await decoding.decode(accountId, async () => ({ bytes, version: '', decoder }), {
-      values,
-    })
+    const fetch = async (turn: ReadingTurn) => {
+      await turn.begin(listJson.byteLength)
+      // Handed over, while all others go on reading the list.
+      const bytes = await querying.runSteps(accountId, 0, () => copySteps(listJson))
+      return { bytes, version: '', decoder }
+    }
+    const decoded = await decoding.decode(accountId, fetch, { values })
     const made = await decoded.indexed
     const whole: IndexedSnapshot = isFiltered ? { ...made, leavesRowsOut: true } : made
     return { snapshot: whole, indexed: whole }
@@ -162,4 +168,15 @@ function answer(
 ): ReadSheet {
   // The log of the sheet tells of all columns.
   return { snapshot, indexed, asOfMs, ageSeconds, source, isPart: true, bodies, logged: null }
+}
+
+const bytesPerStep = 256 * 1024
+
+export function* copySteps(bytes: Uint8Array): Generator<void, Uint8Array<ArrayBuffer>> {
+  const copy = new Uint8Array(bytes.byteLength)
+  for (let from = 0; from < bytes.byteLength; from += bytesPerStep) {
+    copy.set(bytes.subarray(from, from + bytesPerStep), from)
+    yield
+  }
+  return copy
 }

@@ -71,7 +71,10 @@ export function rowBytes({ rowStarts }: Pick<Snapshot, 'rowStarts'>, at: number)
 }
 
 /** The JSON text of one listed row. */
-export function rowJson({ listJson, rowStarts }: Snapshot, at: number): string {
+export function rowJson(
+  { listJson, rowStarts }: Pick<Snapshot, 'listJson' | 'rowStarts'>,
+  at: number,
+): string {
   const start = rowStarts[at] ?? 0
   const end = (rowStarts[at + 1] ?? 0) - 1
   return Buffer.from(listJson.buffer, listJson.byteOffset + start, end - start).toString()

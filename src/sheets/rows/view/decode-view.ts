@@ -1,23 +1,25 @@
 import type { Cell, Grid } from '../grid.ts'
+import { rowJson, type Snapshot } from '../snapshot.ts'
 import type { StaleColumn } from '../stale-results.ts'
-import { rowNumberKey } from '../table.ts'
 
-export interface ViewOptions {
+export interface ViewOptions extends Pick<Snapshot, 'rowStarts' | 'rowNumbers'> {
+  /** The rows of the view, by their places in the list. */
+  positions: Uint32Array | 'all'
   /** The keys of its columns, in their order. */
   keys: readonly string[]
   /** Outdated results in its columns alone. */
   stale: readonly StaleColumn[]
 }
 
-/** In a thread: the lines of a view as the tab that they would be, with every row at its own number. */
-export function decodeView(bytes: Uint8Array, options: unknown): Grid {
-  const { keys, stale } = options as ViewOptions
+/** In a thread: a part of a list as the tab that it would be, with every row at its own number. */
+export function decodeView(listJson: Uint8Array, options: unknown): Grid {
+  const { rowStarts, rowNumbers, positions, keys, stale } = options as ViewOptions
+  const list = { listJson, rowStarts }
   const rows: Cell[][] = [[...keys]]
   const shown = new Set<number>()
-  for (const line of Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString().split('\n')) {
-    if (line === '') continue
-    const row = JSON.parse(line) as Record<string, Cell>
-    const at = Number(row[rowNumberKey]) - 1
+  for (const position of positions === 'all' ? rowNumbers.keys() : positions) {
+    const row = JSON.parse(rowJson(list, position)) as Record<string, Cell>
+    const at = (rowNumbers[position] ?? 0) - 1
     while (rows.length < at) rows.push([])
     shown.add(at)
     rows[at] = keys.map((key) => cellFromDisplayed(row[key] ?? null))
