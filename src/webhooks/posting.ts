@@ -1,11 +1,18 @@
 import type { Clock } from '../clock.ts'
-import { createExchangeThread } from './exchange/exchange-thread.ts'
+import { createExchangeThreads } from './exchange/exchange-threads.ts'
 import { TargetRefusal, type Targets } from './targets.ts'
 
 /** Sends one request and reads the beginning of its answer. Never throws: a receiver that fails is an everyday thing. */
 export interface Posting {
   close(): Promise<void>
-  post(url: string, headers: Record<string, string>, body: string, left: AbortSignal): Promise<Posted>
+  post(message: PostedMessage, left: AbortSignal): Promise<Posted>
+}
+
+export interface PostedMessage {
+  accountId: string
+  url: string
+  headers: Record<string, string>
+  body: string
 }
 
 export interface Posted {
@@ -21,7 +28,7 @@ export interface Posted {
 
 export interface PostingParts {
   targets: Targets
-  clock: Pick<Clock, 'nowMs'>
+  clock: Pick<Clock, 'nowMs' | 'elapsedMs'>
   /** Certificates that are believed beside those that Node believes. */
   ca?: string
 }
@@ -29,16 +36,19 @@ export interface PostingParts {
 const answerWithinMs = 15_000
 
 export function createPosting({ targets, clock, ca }: PostingParts): Posting {
-  const thread = createExchangeThread()
+  const threads = createExchangeThreads(clock)
   return {
-    close: () => thread.close(),
-    async post(url, headers, body, left) {
+    close: () => threads.close(),
+    async post({ accountId, url, headers, body }, left) {
       const deadline = AbortSignal.any([left, AbortSignal.timeout(answerWithinMs)])
       const target = await Promise.race([targets.find(url), whenAborted(deadline)])
       if (target === null) return failedPost(left.aborted ? 'it was broken off' : tooLate)
       if (target instanceof TargetRefusal) return failedPost(target.reason)
       const wish = { url: target.url.href, addresses: target.addresses, headers, body, ca }
-      const exchanged = await Promise.race([thread.exchange(wish, deadline), whenAborted(deadline)])
+      const exchanged = await Promise.race([
+        threads.exchange(accountId, wish, deadline),
+        whenAborted(deadline),
+      ])
       if (exchanged === null) return failedPost(left.aborted ? 'it was broken off' : tooLate)
       if ('failure' in exchanged) return failedPost(exchanged.failure)
       const { status, answer, retryAfter } = exchanged

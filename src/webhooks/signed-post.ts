@@ -54,6 +54,7 @@ export function createSignedPost({ posting, sealing, clock, version }: SignedPos
       'webhook-timestamp': String(timestampSeconds),
       'webhook-signature': signaturesOf({ id, timestampSeconds, body }, secrets),
     }
-    return posting.post(webhook.url, headers, body, left)
+    const { accountId, url } = webhook
+    return posting.post({ accountId, url, headers, body }, left)
   }
 }

@@ -28,7 +28,8 @@ function poster(answers: string[][], ca?: string) {
   const resolveName = async () => answers[Math.min(asked++, answers.length - 1)] ?? []
   const targets = createTargets({ allowedNetworks: local, resolveName })
   const { post } = createPosting({ targets, clock: systemClock, ...(ca !== undefined && { ca }) })
-  return { post: (url: string) => post(url, {}, '{}', never), asked: () => asked }
+  const message = { accountId: 'acc', headers: {}, body: '{}' }
+  return { post: (url: string) => post({ ...message, url }, never), asked: () => asked }
 }
 
 test('a name is asked for once, and the connection goes to that very answer', async (t) => {

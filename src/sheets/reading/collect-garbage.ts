@@ -17,7 +17,7 @@ const leastPauseMs = 5_000
 let isPausing = false
 let isWanted = false
 
-/** The same for a thread that answers others: not more often than that they hardly notice. */
+/** For a thread that answers others: not more often than that they hardly notice. */
 export function collectGarbageNowAndThen(): void {
   isWanted = true
   if (isPausing) return

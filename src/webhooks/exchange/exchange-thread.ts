@@ -8,15 +8,17 @@ import type { Exchanged, ExchangeWish } from './exchange.ts'
 export interface ExchangeThread {
   /** Never throws. When `left` is aborted, nobody waits for it any more. */
   exchange(wish: ExchangeWish, left: AbortSignal): Promise<Exchanged>
+  /** When it has heard this, or is gone: while it computes for somebody, it does not. */
+  answered(): Promise<void>
   close(): Promise<void>
 }
 
-export type AskedExchange = { id: number; wish: ExchangeWish } | { id: number; isLeft: true }
+export type AskedExchange =
+  | { id: number; wish: ExchangeWish }
+  | { id: number; isLeft: true }
+  | { ask: number }
 
-export interface ToldExchange {
-  id: number
-  exchanged: Exchanged
-}
+export type ToldExchange = { id: number; exchanged: Exchanged } | { answered: number }
 
 const script = new URL('./exchange-worker.ts', import.meta.url)
 /** What it holds are messages on their way, and the beginnings of answers. */
@@ -26,6 +28,7 @@ export function createExchangeThread(): ExchangeThread {
   let worker: Worker | null = null
   let exchanges = 0
   const waiting = new Map<number, (exchanged: Exchanged) => void>()
+  const asking = new Map<number, () => void>()
 
   return {
     exchange(wish, left) {
@@ -43,6 +46,15 @@ export function createExchangeThread(): ExchangeThread {
         thread.postMessage({ id, wish } satisfies AskedExchange)
       })
     },
+    answered() {
+      const thread = worker
+      if (!thread) return Promise.resolve()
+      const ask = ++exchanges
+      return new Promise((resolve) => {
+        asking.set(ask, resolve)
+        thread.postMessage({ ask } satisfies AskedExchange)
+      })
+    },
     async close() {
       await worker?.terminate()
     },
@@ -51,9 +63,14 @@ export function createExchangeThread(): ExchangeThread {
   /** When the first message is to be sent: most servers never send one. */
   function start(): Worker {
     const thread = new Worker(script, { resourceLimits })
-    thread.on('message', ({ id, exchanged }: ToldExchange) => {
-      waiting.get(id)?.(exchanged)
-      waiting.delete(id)
+    thread.on('message', (told: ToldExchange) => {
+      if ('answered' in told) {
+        asking.get(told.answered)?.()
+        asking.delete(told.answered)
+        return
+      }
+      waiting.get(told.id)?.(told.exchanged)
+      waiting.delete(told.id)
       // Whoever has nothing else to do, as a command that was carried out, need not wait for a thread that has not either.
       if (waiting.size === 0) thread.unref()
     })
@@ -63,6 +80,8 @@ export function createExchangeThread(): ExchangeThread {
       if (worker === thread) worker = null
       for (const tell of waiting.values()) tell({ failure: 'it was broken off' })
       waiting.clear()
+      for (const tell of asking.values()) tell()
+      asking.clear()
     })
     return thread
   }

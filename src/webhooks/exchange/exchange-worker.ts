@@ -11,6 +11,7 @@ const niceness = 10
 if (process.platform === 'linux') setPriority(0, Math.min(19, getPriority(0) + niceness))
 
 parentPort?.on('message', async (asked: AskedExchange) => {
+  if ('ask' in asked) return parentPort?.postMessage({ answered: asked.ask } satisfies ToldExchange)
   const { id } = asked
   if (!('wish' in asked)) return underWay.get(id)?.abort()
   const leaving = new AbortController()
