@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import type { Clock } from '../clock.ts'
 import type { AskInside } from '../http/asking-inside.ts'
 import { clientAddress, type TrustedProxies } from '../http/client-address.ts'
 import { endOfText, marks } from '../http/json-marks.ts'
@@ -11,13 +12,15 @@ import type { LoopTurns } from '../shares/loop-turns.ts'
 import type { AskedMessage } from './answer-message.ts'
 import type { Message } from './message.ts'
 import { isOwnOrigin } from './own-origin.ts'
-import { CallerGone, createSheetsApi, Failure, type Listed } from './sheets-api.ts'
+import { CallerGone, createSheetsApi, Failure, type Listed, type SheetsApi } from './sheets-api.ts'
+import { createStrangers } from './strangers.ts'
 
 export interface AgentsDoorParts {
   askInside: AskInside
   baseUrl(): string
   isDraining(): boolean
   observe: Observe
+  clock: Pick<Clock, 'elapsedMs'>
   turns: Pick<LoopTurns, 'next'>
   trustedProxies: TrustedProxies | null
   version: string
@@ -31,6 +34,7 @@ const freelyReadBytes = 4 * 1024
 export function createAgentsDoor(
   parts: AgentsDoorParts,
 ): (request: IncomingMessage, response: ServerResponse) => Promise<void> {
+  const strangers = createStrangers(parts.clock)
   return async (request, response) => {
     try {
       await answer(request, response)
@@ -61,15 +65,18 @@ export function createAgentsDoor(
     })
     let listed: Listed | null = null
     if (Number(request.headers['content-length'] ?? Number.POSITIVE_INFINITY) > freelyReadBytes) {
-      const outcome = await api.listSheets()
+      const outcome = await listSheets(api, network)
       if (outcome instanceof Failure) return refuse(response, refusalMessage(outcome))
       listed = outcome
     }
     const message = await messageIn(request)
     // What is no message counts as a request, too: else there would be no end to it.
     const isRefused = message instanceof Refused
-    if (listed === null && (isRefused || !api.isKeyed || asksForSheets(message))) {
-      const outcome = await api.listSheets()
+    if (
+      listed === null &&
+      (isRefused || strangers.mustBeJudged(network, api.key) || asksForSheets(message))
+    ) {
+      const outcome = await listSheets(api, network)
       if (outcome instanceof Failure)
         return refuse(response, refusalMessage(outcome, isRefused ? undefined : message.id))
       listed = outcome
@@ -77,13 +84,22 @@ export function createAgentsDoor(
     if (isRefused) return refuse(response, message)
     // Nothing is kept between requests, so there is nobody whom a notification could tell anything.
     if (message.id === undefined) return void response.writeHead(202, always).end()
-    await answerBySdk(request, response, { message, api, listed, left: left.signal })
+    await answerBySdk(request, response, { message, api, listed, left: left.signal }, network)
+  }
+
+  /** The request by which whoever asks for nothing else is judged, and counts. */
+  async function listSheets(api: SheetsApi, network: string): Promise<Listed | Failure> {
+    const listed = await api.listSheets()
+    if (!(listed instanceof Failure)) strangers.noteAdmitted(api.key ?? '')
+    else strangers.noteStranger(network)
+    return listed
   }
 
   async function answerBySdk(
     request: IncomingMessage,
     response: ServerResponse,
     asked: Pick<AskedMessage, 'message' | 'api' | 'listed' | 'left'>,
+    network: string,
   ): Promise<void> {
     // Loaded when the first agent comes: it is as large as half of the server.
     const { answerMessage } = await import('./answer-message.ts')
@@ -93,6 +109,11 @@ export function createAgentsDoor(
       ...{ ...asked, request, version: parts.version },
       url: `${parts.baseUrl()}/mcp`,
     })
+    // What asked the API for nothing counts as well.
+    if (!asked.api.hasAsked()) {
+      const counted = await listSheets(asked.api, network)
+      if (counted instanceof Failure) return refuse(response, refusalMessage(counted, asked.message.id))
+    }
     for (const [name, value] of told.headers) response.setHeader(name, value)
     for (const [name, value] of asked.api.limits()) response.setHeader(name, value)
     for (const [name, value] of Object.entries(always)) response.setHeader(name, value)

@@ -5,8 +5,10 @@ import type { Soon } from '../soon.ts'
 
 /** The API as an agent's tools use it: nothing here judges or limits anything, and every call is one of the account's requests. */
 export interface SheetsApi {
-  /** Whether there is a key at all; whether it is a good one, the API says. */
-  isKeyed: boolean
+  /** Wherever it stands in the request; null where there is none. Whether it is a good one, the API says. */
+  key: string | null
+  /** Whether the API was asked anything: it counts what it is asked. */
+  hasAsked(): boolean
   listSheets(): Promise<Listed | Failure>
   /** The id of a sheet by id or by name. */
   idOf(sheet: string): Promise<string | Failure>
@@ -101,9 +103,11 @@ export interface SheetsApiParts {
 export function createSheetsApi({ askInside, from, left, nextTurn }: SheetsApiParts): SheetsApi {
   const keyInAddress = apiKeyIn(from.url ?? '')
   const limits = new Map<string, string>()
+  let hasAsked = false
 
   return {
-    isKeyed: keyInAddress !== null || ['authorization', 'x-api-key'].some((name) => name in from.headers),
+    key: presentedKey(),
+    hasAsked: () => hasAsked,
     listSheets,
     async idOf(sheet) {
       if (/^sh_\w+$/.test(sheet)) return sheet
@@ -140,6 +144,12 @@ export function createSheetsApi({ askInside, from, left, nextTurn }: SheetsApiPa
     nextTurn,
   }
 
+  function presentedKey(): string | null {
+    const { authorization, 'x-api-key': inHeader } = from.headers
+    const given = [keyInAddress, authorization, inHeader].filter((key) => key !== null && key !== undefined)
+    return given.length === 0 ? null : given.join('\n')
+  }
+
   async function listSheets(): Promise<Listed | Failure> {
     const answer = await ask({ method: 'GET', path: '/v1/sheets', parameters: [] })
     if (answer instanceof Failure) return answer
@@ -164,6 +174,7 @@ export function createSheetsApi({ askInside, from, left, nextTurn }: SheetsApiPa
     const query = new URLSearchParams(parameters.map(([name, value]) => [name, value]))
     if (keyInAddress !== null) query.set('api_key', keyInAddress)
     const url = query.size > 0 ? `${path}?${query}` : path
+    hasAsked = true
     // Nothing of what is asked here comes by a socket, which would be looked at between one answer and the next.
     await nextTurn()
     const answer = await askInside({ ...rest, from, url })

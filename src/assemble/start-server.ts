@@ -178,7 +178,7 @@ export async function startServer(
     ...{ ipGuard, trustedProxies, unread, isDraining },
   })
   const agents = createAgentsDoor({
-    ...{ askInside, isDraining, observe, turns, trustedProxies },
+    ...{ askInside, isDraining, observe, clock, turns, trustedProxies },
     baseUrl: () => workshop.baseUrl,
     version: packageJson.version,
   })

@@ -313,6 +313,20 @@ test('nobody without a good key gets anything, whatever is asked; ping and initi
   assert.equal(answered.status, 200)
 })
 
+test('what asks the API for nothing is judged and counts all the same', async (t) => {
+  const { rowport, key } = await start(t)
+  const call = (name: string) => ({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name } })
+  const statuses = new Map<number, number>()
+  for (let n = 0; n < 20; n++) {
+    const { status } = await post(rowport, call('nonsense'), bearer({ value: `sk_live_made_up_${n}` }))
+    statuses.set(status, (statuses.get(status) ?? 0) + 1)
+  }
+  assert.deepEqual([...statuses], [[403, 20]], 'as at every other door')
+  const remaining = async () =>
+    Number((await post(rowport, call('nonsense'), bearer(key))).headers.get('x-ratelimit-remaining'))
+  assert.equal((await remaining()) - (await remaining()), 1)
+})
+
 test('a publishable key does at this door what it does at the others', async (t) => {
   const { rowport, sheet } = await start(t)
   const bound = await createPageKey(rowport, 'products', { may: ['read'] })
