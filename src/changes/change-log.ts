@@ -2,6 +2,7 @@ import type { Clock } from '../clock.ts'
 import type { Observe } from '../reporting/observe.ts'
 import type { LoopTurns } from '../shares/loop-turns.ts'
 import { chunksOfChanges, type LoggedChange, readChanges } from '../sheets/logged-change.ts'
+import type { ReadingTurn } from '../sheets/provider.ts'
 import type { Decoding } from '../sheets/reading/decoding.ts'
 import { positionOf as placeOf, rowJson, type Snapshot } from '../sheets/rows/snapshot.ts'
 import type { KnownRows, Logged, LookBegun, SheetLog } from '../sheets/sheet-log.ts'
@@ -202,39 +203,57 @@ export function createChangeLog(parts: ChangeLogParts): SheetLog {
     const isFirst = stateSeq === null && !isBroken
     // Both as text: of a wide sheet the state is a hundredth when compressed, and would be written anew with every row.
     const wantsState = sinceStateBytes > Math.max(leastStateBytes, next.listJson.byteLength / 2)
-    const from = mustReset || isFirst ? null : isInMemory ? known : await store.loggedState(sheetId)
-    // The rows were written anew since: at this place they were others.
-    if (from && 'stateSeq' in from && from.stateSeq > head) return 'overtaken'
-    const fromSeq = from === null ? head : 'stateSeq' in from ? from.stateSeq : from.logged.seq
-    const since = from === null ? [] : await textsBetween(fromSeq, head)
-    if (since === 'forgotten') return 'overtaken'
-    const isShort = since.reduce((sum, { byteLength }) => sum + byteLength, 0) <= maxSinceBytes
-    if (from && 'snapshot' in from && !wantsState && unplaced === null && isShort) {
-      const changes = since.flatMap((chunk) => readChanges(Buffer.from(chunk.buffer).toString()))
-      if (isExplainedByAdditions(from.snapshot, changes, next)) return { chunks: [], state: null }
-    }
-    if (from === null && next.listJson.byteLength > inlineBytes) {
-      const chunks = mustReset ? [...chunksOfChanges([{ kind: 'reset' }])] : []
-      return { chunks, state: await stateOfRows(next, keyColumn !== null) }
-    }
-    const input: ToCompare = {
-      known: from === null ? null : 'state' in from ? from.state : rowsOf(from.snapshot),
-      since,
-      next: rowsOf(next),
-      keyColumn,
-      unplaced,
-      mustReset,
-      wantsState,
-    }
-    const knownBytes =
-      from === null ? 0 : 'state' in from ? lengthOf(from.state) * 8 : from.snapshot.listJson.byteLength
-    const bytes = knownBytes + next.listJson.byteLength
-    if (bytes <= inlineBytes) return compare(input)
+    if (mustReset || isFirst) return compareFrom(null, null)
+    if (isInMemory) return compareFrom(known, null)
+    if (next.listJson.byteLength <= inlineBytes) return compareFrom(await store.loggedState(sheetId), null)
+    // Read when its turn has come, which is asked for at once: while these rows wait, no others are to be read for the account.
     return decoding.inTurn(accountId, async (turn) => {
-      await turn.begin(bytes, true)
-      const handed = await handToCompare(input, async () => turns.next(accountId))
-      return (await turn.run(compareJob, handed.input, handed.handOver)).reply
+      await turn.begin(next.listJson.byteLength, true)
+      return compareFrom(await store.loggedState(sheetId), turn)
     })
+
+    async function compareFrom(
+      from: KnownRows | Awaited<ReturnType<typeof store.loggedState>>,
+      begunTurn: ReadingTurn | null,
+    ): Promise<Compared | 'overtaken'> {
+      // The rows were written anew since: at this place they were others.
+      if (from && 'stateSeq' in from && from.stateSeq > head) return 'overtaken'
+      const fromSeq = from === null ? head : 'stateSeq' in from ? from.stateSeq : from.logged.seq
+      const since = from === null ? [] : await textsBetween(fromSeq, head)
+      if (since === 'forgotten') return 'overtaken'
+      const isShort = since.reduce((sum, { byteLength }) => sum + byteLength, 0) <= maxSinceBytes
+      if (from && 'snapshot' in from && !wantsState && unplaced === null && isShort) {
+        const changes = since.flatMap((chunk) => readChanges(Buffer.from(chunk.buffer).toString()))
+        if (isExplainedByAdditions(from.snapshot, changes, next)) return { chunks: [], state: null }
+      }
+      if (from === null && next.listJson.byteLength > inlineBytes) {
+        const chunks = mustReset ? [...chunksOfChanges([{ kind: 'reset' }])] : []
+        return { chunks, state: await stateOfRows(next, keyColumn !== null) }
+      }
+      const input: ToCompare = {
+        known: from === null ? null : 'state' in from ? from.state : rowsOf(from.snapshot),
+        since,
+        next: rowsOf(next),
+        keyColumn,
+        unplaced,
+        mustReset,
+        wantsState,
+      }
+      const knownBytes =
+        from === null ? 0 : 'state' in from ? lengthOf(from.state) * 8 : from.snapshot.listJson.byteLength
+      const bytes = knownBytes + next.listJson.byteLength
+      if (bytes <= inlineBytes) return compare(input)
+      if (begunTurn) return compareInTurn(begunTurn)
+      return decoding.inTurn(accountId, async (turn) => {
+        await turn.begin(bytes, true)
+        return compareInTurn(turn)
+      })
+
+      async function compareInTurn(turn: ReadingTurn): Promise<Compared> {
+        const handed = await handToCompare(input, async () => turns.next(accountId))
+        return (await turn.run(compareJob, handed.input, handed.handOver)).reply
+      }
+    }
 
     /** What was logged between two places, as it is: to be read by whoever compares. Some of it may be forgotten meanwhile. */
     async function textsBetween(

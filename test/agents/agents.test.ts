@@ -314,7 +314,8 @@ test('nobody without a good key gets anything, whatever is asked; ping and initi
 })
 
 test('what asks the API for nothing is judged and counts all the same', async (t) => {
-  const { rowport, key } = await start(t)
+  const rowport = await startRowport(t, { plan: 'pro' })
+  const key = await rowport.createKey()
   const call = (name: string) => ({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name } })
   const statuses = new Map<number, number>()
   for (let n = 0; n < 20; n++) {
@@ -322,9 +323,13 @@ test('what asks the API for nothing is judged and counts all the same', async (t
     statuses.set(status, (statuses.get(status) ?? 0) + 1)
   }
   assert.deepEqual([...statuses], [[403, 20]], 'as at every other door')
-  const remaining = async () =>
-    Number((await post(rowport, call('nonsense'), bearer(key))).headers.get('x-ratelimit-remaining'))
-  assert.equal((await remaining()) - (await remaining()), 1)
+  const left: number[] = []
+  for (let n = 0; n < 3; n++) {
+    const told = await post(rowport, call('nonsense'), bearer(key))
+    assert.equal(told.status, 200)
+    left.push(Number(told.headers.get('x-ratelimit-remaining')))
+  }
+  assert.equal((left[1] ?? 0) - (left[2] ?? 0), 1)
 })
 
 test('a publishable key does at this door what it does at the others', async (t) => {

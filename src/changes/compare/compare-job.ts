@@ -16,7 +16,14 @@ import { type HandedToCompare, type ToCompare, takeHanded } from './handed-rows.
 import { holds } from './hit-instead.ts'
 import { replayChanges } from './replay.ts'
 import { readState, stateOfRows, stateText } from './state-text.ts'
-import { applyChanges, columnsNamed, renameColumns, type TabRows, tabOf } from './tab-rows.ts'
+import {
+  applyChanges,
+  columnsNamed,
+  type RowsOfSnapshot,
+  renameColumns,
+  type TabRows,
+  tabOf,
+} from './tab-rows.ts'
 
 export interface Compared {
   /** In chunks, packed where they have `textBytes`. */
@@ -31,7 +38,7 @@ export const compareJob: ThreadJob<HandedToCompare, Compared> = {
 
 /** What is found here is packed here: a long file that was replaced has hundreds of chunks. */
 export async function runCompare(input: HandedToCompare): Promise<Handed<Compared>> {
-  const { chunks, isStateNeeded } = findChanges(takeHanded(input))
+  const { chunks, isStateNeeded } = findChanges(takeHanded(input), letGo)
   const packed = chunks.map(({ entries, ...chunk }) => ({
     ...chunk,
     entries: packEntries(entries, mostUnpackedCharacters),
@@ -46,6 +53,11 @@ export async function runCompare(input: HandedToCompare): Promise<Handed<Compare
 
 const collectedFromBytes = 4 * 1024 * 1024
 
+/** Rows that were handed over, when texts were made of them: gone at once, and not when somebody collects. */
+function letGo({ listJson }: RowsOfSnapshot): void {
+  if (listJson.buffer instanceof ArrayBuffer) listJson.buffer.transfer(0)
+}
+
 export function compare(input: ToCompare): Compared {
   const { chunks, isStateNeeded, tab } = findChanges(input)
   return { chunks, state: isStateNeeded ? stateText(tab) : null }
@@ -58,15 +70,10 @@ interface FoundChanges {
   tab: TabRows
 }
 
-function findChanges({
-  known,
-  since,
-  next,
-  keyColumn,
-  unplaced,
-  mustReset,
-  wantsState,
-}: ToCompare): FoundChanges {
+function findChanges(
+  { known, since, next, keyColumn, unplaced, mustReset, wantsState }: ToCompare,
+  onRead: (rows: RowsOfSnapshot) => void = () => {},
+): FoundChanges {
   const isKeyed = keyColumn !== null
   const former = known === null || mustReset ? null : tabOfKnown(known)
   const tab = tabOf(next, isKeyed)
@@ -84,7 +91,10 @@ function findChanges({
   return { chunks: [...chunksOfChanges(changes)], isStateNeeded, tab }
 
   function tabOfKnown(rows: NonNullable<ToCompare['known']>): TabRows {
-    return 'listJson' in rows ? tabOf(rows, isKeyed) : readState(rows, next.listJson.byteLength)
+    if (!('listJson' in rows)) return readState(rows, next.listJson.byteLength)
+    const former = tabOf(rows, isKeyed)
+    onRead(rows)
+    return former
   }
 }
 

@@ -20,7 +20,10 @@ export function stateText({ names, rows }: TabRows): string[] {
 export function readState(pieces: readonly string[], expectedBytes = 0): TabRows {
   const compressed = Buffer.concat(pieces.map((piece) => Buffer.from(piece, 'base64')))
   const chunkSize = Math.max(constants.Z_DEFAULT_CHUNK, expectedBytes + slackBytes)
-  const [names = '[]', ...rows] = linesOf(zstdDecompressSync(compressed, { chunkSize }))
+  const text = zstdDecompressSync(compressed, { chunkSize })
+  const [names = '[]', ...rows] = linesOf(text)
+  // Gone at once, and not when somebody collects: it is as long as all rows. A short one may share its memory with others.
+  if (text.byteLength > bytesPerText) (text.buffer as ArrayBuffer).transfer(0)
   return { names: JSON.parse(names) as string[], rows }
 }
 

@@ -48,14 +48,18 @@ async function readStamped(
   isPrivate?: IsPrivate,
 ): Promise<Stamped> {
   await using file = await openFile(path, isPrivate)
+  // One for all attempts: what was read in vain would stay in memory until somebody collects it.
+  let room = Buffer.alloc(0)
   for (let attempt = 1; attempt <= maxAttempts; attempt++) {
     const before = await checkedStat(file)
     const stamp = stampOf(before)
     const isOld = isSettled(before, Date.now())
     // A version without a hash was taken of a settled file: any change since would show.
     if (stamp === knownVersion) return { bytes: null, stamp, isOld }
-    const bytes = await readBytes(file, Number(before.size))
-    const isWhole = bytes.byteLength === Number(before.size)
+    const size = Number(before.size)
+    if (room.byteLength !== size) room = Buffer.allocUnsafeSlow(size)
+    const bytes = await readBytes(file, room)
+    const isWhole = bytes.byteLength === size
     if (isWhole && stampOf(await checkedStat(file)) === stamp) return { bytes, stamp, isOld }
   }
   throw new ProviderFailure('the file keeps changing while it is read')
@@ -70,8 +74,8 @@ async function checkedStat(file: FileHandle) {
   return stat
 }
 
-async function readBytes(file: FileHandle, size: number): Promise<Uint8Array> {
-  const bytes = Buffer.allocUnsafeSlow(size)
+async function readBytes(file: FileHandle, bytes: Buffer): Promise<Uint8Array> {
+  const size = bytes.byteLength
   let length = 0
   while (length < size) {
     const pieceBytes = Math.min(size - length, maxPieceBytes)

@@ -12,8 +12,10 @@ export function collectGarbage(): void {
   void collect({ type: 'major', execution: 'async' })
 }
 
-/** The runtime's own looks are in short steps, and come with what is read in the place of what was dropped; this one is in one go. */
-const leastPauseMs = 5_000
+/** The runtime's own looks are in short steps; this one is in one go, and may take so much of the time of a thread that answers others. */
+const mostShareOfTime = 1 / 40
+const leastPauseMs = 1_000
+const mostPauseMs = 5_000
 let isPausing = false
 let isWanted = false
 
@@ -23,14 +25,24 @@ export function collectGarbageNowAndThen(): void {
   if (isPausing) return
   isWanted = false
   isPausing = true
-  collectGarbage()
-  setTimeout(() => {
-    isPausing = false
-    if (isWanted) collectGarbageNowAndThen()
-  }, leastPauseMs).unref()
+  collect ??= exposeCollector()
+  const gc = collect
+  // When whoever calls has left the stack: what they hold may be what is to go.
+  setImmediate(() => {
+    const beganMs = performance.now()
+    void gc({ type: 'major', execution: 'sync' })
+    const pauseMs = (performance.now() - beganMs) / mostShareOfTime
+    setTimeout(
+      () => {
+        isPausing = false
+        if (isWanted) collectGarbageNowAndThen()
+      },
+      Math.min(mostPauseMs, Math.max(leastPauseMs, pauseMs)),
+    ).unref()
+  })
 }
 
-type Collect = (how: { type: 'major'; execution: 'async' }) => Promise<void>
+type Collect = (how: { type: 'major'; execution: 'async' | 'sync' }) => Promise<void> | undefined
 
 let collect: Collect | null = null
 
