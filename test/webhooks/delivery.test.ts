@@ -32,7 +32,10 @@ test('a change is told as the log tells it, signed, and soon', async (t) => {
   })
   assert.equal(message.headers['content-type'], 'application/json')
   assert.match(message.headers['user-agent'] ?? '', /^Rowport\//)
-  const [delivery] = await rowport.workshop.store.deliveriesOf(id)
+  // What came of it is noted when its answer was read, a moment after it came.
+  const deliveries = () => rowport.workshop.store.deliveriesOf(id)
+  await until('it is noted', async () => (await deliveries()).length === 1)
+  const [delivery] = await deliveries()
   assert.deepEqual(
     [delivery?.messageId, delivery?.status, delivery?.failure, delivery?.answer, delivery?.changes],
     [message.id, 200, null, 'thanks', 1],
