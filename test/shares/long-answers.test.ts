@@ -3,9 +3,9 @@ import { once } from 'node:events'
 import { test } from 'node:test'
 import { Worker } from 'node:worker_threads'
 import { createTransport } from '../../src/providers/remote/transport.ts'
-import { copyInTurns } from '../../src/sheets/reading/viewing.ts'
 import { buildSnapshot } from '../../src/sheets/rows/build-snapshot.ts'
 import { fromBytes, type SharedRead, toBytes } from '../../src/sheets/rows/snapshot-bytes.ts'
+import { copyInTurns } from '../../src/sheets/threads/copied-bytes.ts'
 import { startTurnWatch } from '../turn-watch.ts'
 
 const answerBytes = 60 * 1024 * 1024
@@ -67,7 +67,7 @@ function indexedRead(): SharedRead {
 test('the rows of a view are copied for the thread that makes it in short turns', async (t) => {
   const list = new Uint8Array(answerBytes).fill(0x78)
   const watch = startTurnWatch()
-  const copy = await copyInTurns(list)
+  const copy = await copyInTurns(list, () => new Promise(setImmediate))
   const longestMs = watch.stop()
   t.diagnostic(`turns of ${longestMs.slice(0, 5).join(', ')} ms`)
   assert.ok(Buffer.from(list.buffer).equals(copy))

@@ -1,3 +1,4 @@
+import { copyInTurns } from '../../sheets/threads/copied-bytes.ts'
 import type { RowsOfSnapshot } from './tab-rows.ts'
 
 export interface ToCompare {
@@ -24,8 +25,6 @@ interface HandedState {
   statePieces: Uint8Array<ArrayBuffer>[]
 }
 
-const bytesPerStep = 1024 * 1024
-
 /** The copies are whoever's gets them. `nextTurn`: asked for before each piece of them. */
 export async function handToCompare(
   { known, next, ...rest }: ToCompare,
@@ -39,13 +38,8 @@ export async function handToCompare(
   }
   return { input, handOver }
 
-  /** In one piece: put together over there, the rows would be in memory twice. */
   async function handRows({ listJson, ...rows }: RowsOfSnapshot): Promise<RowsOfSnapshot> {
-    const copy = new Uint8Array(listJson.byteLength)
-    for (let from = 0; from < listJson.byteLength; from += bytesPerStep) {
-      await nextTurn()
-      copy.set(listJson.subarray(from, from + bytesPerStep), from)
-    }
+    const copy = await copyInTurns(listJson, nextTurn)
     handOver.push(copy.buffer)
     return { ...rows, listJson: copy }
   }

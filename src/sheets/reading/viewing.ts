@@ -8,6 +8,7 @@ import type { Querying } from '../rows/query/querying.ts'
 import type { IndexedSnapshot, Snapshot } from '../rows/snapshot.ts'
 import type { ViewOptions } from '../rows/view/decode-view.ts'
 import type { RowsView, ViewedPart } from '../rows/view/rows-view.ts'
+import { copyInTurns } from '../threads/copied-bytes.ts'
 import { collectGarbageNowAndThen } from './collect-garbage.ts'
 import type { Decoding } from './decoding.ts'
 import { createHeldSnapshots, type HeldRows, nameOf } from './held-snapshots.ts'
@@ -146,7 +147,9 @@ export function createViewing({
     const decoder = { ...viewDecoder, options }
     const fetch = async (turn: ReadingTurn) => {
       await turn.begin(listJson.byteLength)
-      return { bytes: await copyInTurns(listJson), version: '', decoder }
+      // Not in turns of the account: this holds the thread, and all that the account asks for would keep it from everybody.
+      const bytes = await copyInTurns(listJson, () => new Promise(setImmediate))
+      return { bytes, version: '', decoder }
     }
     const decoded = await decoding.decode(accountId, fetch, { values })
     const made = await decoded.indexed
@@ -166,19 +169,4 @@ function answer(
 ): ReadSheet {
   // The log of the sheet tells of all columns.
   return { snapshot, indexed, asOfMs, ageSeconds, source, isPart: true, bodies, logged: null }
-}
-
-const bytesPerStep = 256 * 1024
-
-/**
- * To be handed over, while all others go on reading the list. Not in a turn of the account's queries: this one holds the thread, and those
- * would keep it from everybody.
- */
-export async function copyInTurns(bytes: Uint8Array): Promise<Uint8Array<ArrayBuffer>> {
-  const copy = new Uint8Array(bytes.byteLength)
-  for (let from = 0; from < bytes.byteLength; from += bytesPerStep) {
-    copy.set(bytes.subarray(from, from + bytesPerStep), from)
-    if (from + bytesPerStep < bytes.byteLength) await new Promise(setImmediate)
-  }
-  return copy
 }
